@@ -1,5 +1,5 @@
 rule draw_movie_statistics:
-    """Where moments lie and how long sentences are, by data set (Figures 3, 5 and 6)."""
+    """Data sets beside each other; where moments lie; how long sentences are (Figures 1, 3, 5 and 6)."""
     input:
         statistics=movie_paths.statistics_files(settings),
     output:
@@ -14,6 +14,12 @@ rule draw_movie_statistics:
             caption="../report/longform.rst",
             category="Long videos",
             labels={"figure": "length of sentences"},
+        ),
+        datasets=report(
+            f"{MOVIES}/figures/datasets.svg",
+            caption="../report/longform.rst",
+            category="Long videos",
+            labels={"figure": "data sets beside each other"},
         ),
     log:
         f"{MOVIE_LOGS}/draw_movie_statistics.log",
@@ -30,10 +36,12 @@ rule draw_movie_statistics:
 
 
 rule draw_movies:
-    """Moments of the movies by split; recall by length of the video (Figure 4)."""
+    """Moments by split; recall by length (Figure 4); sentences of one movie (2); genres and years (7)."""
     input:
+        **movie_paths.metadata_files(settings),
         statistics=movie_paths.statistics_files(settings),
         results=movie_paths.result_files(settings),
+        example=movie_paths.example_rows(settings),
     output:
         splits=report(
             f"{MOVIES}/figures/splits.svg",
@@ -47,6 +55,18 @@ rule draw_movies:
             category="Long videos",
             labels={"figure": "recall by length of the video"},
         ),
+        example=report(
+            f"{MOVIES}/figures/example.svg",
+            caption="../report/longform.rst",
+            category="Long videos",
+            labels={"figure": "sentences of one movie"},
+        ),
+        diversity=report(
+            f"{MOVIES}/figures/diversity.svg",
+            caption="../report/longform.rst",
+            category="Long videos",
+            labels={"figure": "genres and years"},
+        ),
     log:
         f"{MOVIE_LOGS}/draw_movies.log",
     benchmark:
@@ -57,6 +77,8 @@ rule draw_movies:
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=scale_by_attempt(15),
+    params:
+        titles=movie_paths.titles_with_metadata(settings),
     script:
         "../scripts/longform/draw.py"
 

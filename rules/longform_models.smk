@@ -112,6 +112,7 @@ rule tabulate_movies:
         uniqueness=movie_paths.uniqueness_files(settings),
         collected=movie_paths.collection_folders(settings),
         collections=movie_paths.truth_checks(settings),
+        lsmdc16=list(settings.longform.lsmdc16.values()),
         published=str(PROJECT / "config" / "published.csv"),
     output:
         tables=f"{MOVIES}/tables.json",

@@ -5,8 +5,9 @@ from verified.runtime.job import job
 with job(snakemake):
     from pathlib import Path
 
-    from verified.benchmark.mad.figures import draw_lengths, draw_moments
-    from verified.io.jsonl import read_json
+    from verified.benchmark.mad.diversity import count_diversity, draw_diversity
+    from verified.benchmark.mad.figures import draw_example, draw_lengths, draw_moments
+    from verified.io.jsonl import read_json, read_jsonl
 
     movies = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "movies"]
     output = snakemake.output
@@ -27,3 +28,9 @@ with job(snakemake):
         recalls = [measure.get("chance", measure)["recall"] for measure in result["lengths"]]
         curves.append((name, lengths, {1: [one[0][2] for one in recalls], 5: [one[1][2] for one in recalls]}))
     draw_lengths(curves, [output.lengths])
+    draw_example(read_jsonl(snakemake.input.example[0]), [output.example])
+    named = zip(snakemake.params.titles, snakemake.input.metadata, snakemake.input.described, strict=True)
+    draw_diversity(
+        [(title, count_diversity(path, {row["movie"] for row in read_jsonl(rows)})) for title, path, rows in named],
+        [output.diversity],
+    )

@@ -3,10 +3,13 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.benchmark.mad.figures import draw_moments, draw_sentences
+    from verified.benchmark.mad.figures import draw_datasets, draw_moments, draw_sentences
     from verified.io.jsonl import read_json
 
     statistics = [read_json(path) for path in snakemake.input.statistics]
     groups = [(one["title"], one["all"]["histograms"]) for one in statistics if one["all"]["queries"]]
     draw_moments(groups, [snakemake.output.moments])
+    draw_datasets(
+        [(one["title"], one["all"]) for one in statistics if one["all"]["queries"]], [snakemake.output.datasets]
+    )
     draw_sentences(groups, [snakemake.output.sentences])

@@ -5,13 +5,16 @@ from verified.runtime.job import job
 with job(snakemake):
     from pathlib import Path
 
+    from verified.benchmark.mad.lsmdc import count_clips
     from verified.benchmark.mad.manifest import summarise_reports
     from verified.benchmark.mad.tables import all_tables
     from verified.benchmark.published import read_published
     from verified.io.jsonl import read_json
     from verified.tables.table import write_table_json
 
-    inputs, layout = snakemake.input, snakemake.params.layout
+    inputs = snakemake.input
+    layout = dict(snakemake.params.layout)
+    layout["lsmdc16"] = count_clips(dict(zip(layout["lsmdc16"], inputs.lsmdc16, strict=True)))
     sets = layout["sets"]
 
     def by_title(paths):

@@ -87,6 +87,25 @@ def test_bad_activitynet_captions(tmp_path, value, named):
         read_split(document(tmp_path, "activitynet-captions", value))
 
 
+def test_tacos_frames_become_seconds(tmp_path):
+    videos = {
+        "s1-d2.avi": {
+            "timestamps": [[30, 90], [600, 300]],
+            "sentences": ["One.", " Two."],
+            "fps": 30,
+            "num_frames": 900,
+        }
+    }
+    rows = read_split(document(tmp_path, "tacos", videos), first_id=7)
+    assert [tuple(row.values()) for row in rows] == [
+        ("s1-d2", [1.0, 3.0], 7, 30.0, "One."),
+        ("s1-d2", [10.0, 20.0], 8, 30.0, "Two."),
+    ]
+    for change in ({"fps": 0}, {"fps": "30"}, {"num_frames": None}, {"sentences": ["One."]}):
+        with refused("s1-d2", file="file.json"):
+            read_split(document(tmp_path, "tacos", {"s1-d2.avi": {**videos["s1-d2.avi"], **change}}))
+
+
 def didemo(**changes) -> dict:
     row = {
         "video": "12@N0_34_ab.c.mov",

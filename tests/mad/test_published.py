@@ -54,6 +54,7 @@ def built(tmp_path_factory):
     config.write_text(yaml.safe_dump(values))
     stage = "results/grounds/longform"
     targets = [f"{stage}/tables.json", f"{stage}/figures/moments.svg", f"{stage}/figures/sentences.svg"]
+    targets.append(f"{stage}/figures/datasets.svg")
     run = snakemake(folder, "--cores", "2", *targets, config=config)
     assert run.returncode == 0, run.stdout[-4000:]
     return folder / stage
@@ -72,7 +73,7 @@ def test_a_data_set_of_the_configuration_has_a_row_and_a_line(built):
     mine = next(row for row in table["rows"] if row[0] == "Mine")
     assert mine[2:8] == ["0.0", "0.33", "10.0", "2", "3.0", "6"] and mine[-1] == 50
     assert not any(row[:2] == ["Mine", "published"] for row in table["rows"])
-    for name in ("moments", "sentences"):
+    for name in ("moments", "sentences", "datasets"):
         drawn = (built / "figures" / f"{name}.svg").read_text()
         assert all(f"<!-- {title}" in drawn for title in ("Charades-STA", "Mine"))
 

@@ -125,6 +125,8 @@ class MovieSet(Section):
     title: str
     """Name used in tables."""
     source: MovieSource
+    metadata: str | None = None
+    """CSV with the columns movie, year, genres (several with semicolons between them) for Figure 7; null: not drawn."""
     times: Literal["ext_timestamps", "timestamps"] = "ext_timestamps"
     """Key of MAD's JSON that holds the moment; both official baselines read ext_timestamps."""
     train_split: Split = "train"
@@ -243,10 +245,12 @@ class Longform(Section):
     """Data set whose test split the mixtures are tested on."""
     vlg_net: VlgNet = VlgNet()
     collection: Collection = Collection()
-    published: tuple[Literal["charades-sta", "activitynet-captions", "didemo"], ...] = ()
+    published: tuple[Literal["charades-sta", "activitynet-captions", "didemo", "tacos"], ...] = ()
     """Published data sets whose rows of Table 1 are rebuilt and set beside the published ones."""
     published_dir: str | None = None
     """Folder that holds their files already, at the places of config/sources.csv; null: downloaded."""
+    lsmdc16: dict[Split, str] = Field(default={})
+    """LSMDC16's annotation files by split, a clip a line with tabs between its fields, for its row of Table 4."""
     statistics: bool = False
     """Table 1 and its figures for a configuration's data sets where none is of movies; `published` asks for it too."""
     wordnet: str | None = None

@@ -51,8 +51,13 @@ def supplied_movies(settings: Config) -> Iterator[Supplied]:
         for key, path in named.items():
             if path:
                 yield Supplied(f"longform.datasets.{name}.source.{key}", path, False, made)
+        if movie_set.metadata:
+            figures = f"{movies_folder(settings)}/figures/diversity.svg"
+            yield Supplied(f"longform.datasets.{name}.metadata", movie_set.metadata, False, figures)
         if isinstance(source, MadSource | DescribedSource) and source.videos:
             yield Supplied(f"longform.datasets.{name}.source.videos", source.videos, True, made)
+    for split, path in settings.longform.lsmdc16.items():
+        yield Supplied(f"longform.lsmdc16.{split}", path, False, f"{movies_folder(settings)}/tables.json")
 
 
 def check_supplied(settings: Config) -> None:

@@ -25,7 +25,7 @@ class SourceFile:
     split: str
     version: str
     format: str
-    """fig, charades-sta, charades-csv, activitynet-captions or didemo (`released_formats`), archive or wordnet."""
+    """fig, charades-sta, charades-csv, activitynet-captions, tacos, didemo (`released.formats`), archive or wordnet."""
     place: str
     """Path below the folder of released files."""
     url: str

@@ -10,8 +10,10 @@
   `annotator_times` has all of them, by the same rule. The file has no durations: the five-second segments of the video
   are taken. Videos lose their ending. The FIG files agree with this reading in every row; they lack five moments of val
   (28302, 28662, 46074, 46306, 47536) and eight of test (9398, 11040, 22899, 35552, 35911, 44154, 44458, 45273).
+- tacos: ``{video: {timestamps, sentences, fps, num_frames}}``, times in frames; they become seconds by the frame rate,
+  and the duration is that of all frames. Reversed intervals are swapped, outer blanks and the ending of a video cut.
 
-Charades-STA and ActivityNet Captions have no ids: they count from `first_id` in file order.
+Charades-STA, ActivityNet Captions and TACoS have no ids: they count from `first_id` in file order.
 """
 
 import csv
@@ -36,6 +38,8 @@ def read_split(files: dict[str, Path], first_id: int = 0) -> list[dict]:
         return _rows(_charades_sta(files["charades-sta"], charades_lengths(files["charades-csv"])), first_id)
     if "activitynet-captions" in files:
         return _rows(_activitynet_captions(files["activitynet-captions"]), first_id)
+    if "tacos" in files:
+        return _rows(_tacos(files["tacos"]), first_id)
     if "didemo" in files:
         return list(_didemo(files["didemo"]))
     raise InputError(f"no reader for the formats {', '.join(files)}")
@@ -71,22 +75,44 @@ def charades_lengths(path: Path) -> dict[str, float]:
 
 
 def _activitynet_captions(path: Path) -> Iterator[tuple[str, list, float, str]]:
+    for video, value in _videos(path):
+        duration = _key(value, "duration", path, f"video {video!r}")
+        if not finite(duration):
+            raise InputError(f"video {video!r}: duration has the wrong type", file=path)
+        for time, sentence in _grounded(video, value, path):
+            yield video, time, duration, sentence
+
+
+def _tacos(path: Path) -> Iterator[tuple[str, list, float, str]]:
+    for video, value in _videos(path):
+        rate, frames = (_key(value, key, path, f"video {video!r}") for key in ("fps", "num_frames"))
+        if not finite(rate) or not finite(frames) or rate <= 0:
+            raise InputError(f"video {video!r}: fps {rate!r:.40} or num_frames {frames!r:.40} is no number", file=path)
+        for (first, last), sentence in _grounded(video, value, path):
+            yield video.rsplit(".", 1)[0], [first / rate, last / rate], frames / rate, sentence
+
+
+def _videos(path: Path) -> Iterator[tuple[str, object]]:
     videos = read_json(path)
     if not isinstance(videos, dict):
         raise InputError("expected an object of videos", file=path)
-    for video, value in videos.items():
-        where = f"video {video!r}"
-        duration, times, sentences = (_key(value, key, path, where) for key in ("duration", "timestamps", "sentences"))
-        if not finite(duration) or not isinstance(times, list) or not isinstance(sentences, list):
-            raise InputError(f"{where}: duration, timestamps or sentences have the wrong type", file=path)
-        if len(times) != len(sentences):
-            raise InputError(f"{where}: {len(times)} timestamps for {len(sentences)} sentences", file=path)
-        for time, sentence in zip(times, sentences, strict=True):
-            if not is_span(time):
-                raise InputError(f"{where}: timestamp {time!r} is not [start, end]", file=path)
-            if not isinstance(sentence, str) or not sentence.strip():
-                raise InputError(f"{where}: a sentence is empty or not a text", file=path)
-            yield video, sorted(time), duration, sentence.strip()
+    yield from videos.items()
+
+
+def _grounded(video: str, value: object, path: Path) -> Iterator[tuple[list, str]]:
+    """A video's intervals, in order, and sentences."""
+    where = f"video {video!r}"
+    times, sentences = (_key(value, key, path, where) for key in ("timestamps", "sentences"))
+    if not isinstance(times, list) or not isinstance(sentences, list):
+        raise InputError(f"{where}: timestamps or sentences have the wrong type", file=path)
+    if len(times) != len(sentences):
+        raise InputError(f"{where}: {len(times)} timestamps for {len(sentences)} sentences", file=path)
+    for time, sentence in zip(times, sentences, strict=True):
+        if not is_span(time):
+            raise InputError(f"{where}: timestamp {time!r} is not [start, end]", file=path)
+        if not isinstance(sentence, str) or not sentence.strip():
+            raise InputError(f"{where}: a sentence is empty or not a text", file=path)
+        yield sorted(time), sentence.strip()
 
 
 def _didemo(path: Path) -> Iterator[dict]:

@@ -1,11 +1,16 @@
-"""Figures 3 to 6 of the MAD paper for the data sets at hand."""
+"""Figures 1 to 6 of the MAD paper for the data sets at hand."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from verified.figures.canvas import SERIES, drawing, literal
+from verified.figures.text import line_height, wrap
+
+EXAMPLES = 8
+"""Sentences that Figure 2 spells out."""
 
 
 def draw_moments(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os.PathLike]) -> None:
@@ -76,3 +81,60 @@ def draw_lengths(
             axis.set_xlabel("length of the video")
             axis.set_ylabel(f"R@{k}, IoU=0.5, %")
         axes[0].legend(fontsize=7)
+
+
+def draw_datasets(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os.PathLike]) -> None:
+    """Figure 1: length of videos by coverage of a moment, each data set a circle with the area of its vocabulary.
+
+    groups: (label, `statistics.describe`).
+    """
+    with drawing(paths, 5.2, 3.4) as figure:
+        axis = figure.subplots()
+        largest = max((measures["vocabulary"] for _, measures in groups), default=1)
+        for number, (title, measures) in enumerate(groups):
+            coverage, minutes = 100 * measures["coverage"], measures["minutes"]
+            colour, _, _ = SERIES[number % len(SERIES)]
+            area = 60 + 900 * measures["vocabulary"] / max(1, largest)
+            axis.scatter([coverage], [minutes], s=area, color=colour, alpha=0.5, linewidths=0)
+            said = f"{title}: {measures['vocabulary']:,} words"
+            axis.annotate(literal(said), (coverage, minutes), fontsize=7, ha="center", va="center")
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.margins(0.3)
+        axis.set_xlabel("moment / video length, mean in %")
+        axis.set_ylabel("minutes of a video, mean")
+
+
+def draw_example(rows: Sequence[Mapping], paths: Iterable[str | os.PathLike]) -> None:
+    """Figure 2: all moments of one movie on its time, and a few of its sentences below.
+
+    rows: annotations of a data set; the movie with the most of them is taken, the first in their order among equals.
+    """
+    counts = Counter(row["movie"] for row in rows)
+    movie = max(counts, key=lambda name: counts[name])
+    own = sorted((row for row in rows if row["movie"] == movie), key=lambda row: (row["start"], row["end"]))
+    picked = [own[round(place)] for place in np.linspace(0, len(own) - 1, min(EXAMPLES, len(own)))]
+    lines = [
+        line
+        for row in picked
+        for line in wrap(f"{_clock(row['start'])}–{_clock(row['end'])} {row['sentence']}", 7.0, 8, indent="      ")
+    ]
+    height = 1.2 + line_height(8) * len(lines)
+    with drawing(paths, 7.4, height, placed=True) as figure:
+        axis = figure.add_axes((0.03, 1 - 0.75 / height, 0.94, 0.35 / height))
+        axis.broken_barh([(row["start"], row["end"] - row["start"]) for row in own], (0, 1), color=SERIES[1][0])
+        chosen = [(row["start"], row["end"] - row["start"]) for row in picked]
+        axis.broken_barh(chosen, (0, 1), color=SERIES[2][0])
+        axis.set_xlim(0, own[0]["duration"])
+        axis.set_yticks([])
+        ticks = np.linspace(0, own[0]["duration"], 7)
+        axis.set_xticks(ticks, [_clock(second) for second in ticks], fontsize=7)
+        axis.set_title(literal(f"{movie}: {len(own)} sentences"), fontsize=8)
+        for number, line in enumerate(lines):
+            top = 1 - (1.1 + number * line_height(8)) / height
+            figure.text(0.03, top, literal(line), size=8, va="top")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

@@ -325,6 +325,7 @@ PUBLISHED = {
     "charades-sta": "Charades-STA",
     "activitynet-captions": "ANet-Captions",
     "didemo": "DiDeMo",
+    "tacos": "TACoS",
 }
 """Published data sets of Table 1 by collection, as the table calls them."""
 
@@ -344,6 +345,23 @@ def published_files(settings: Config, collection: str) -> list[str]:
     return resolve(published_source(collection, settings.longform.published_dir)).all_paths
 
 
+def example_rows(settings: Config) -> list[str]:
+    """Annotations of the data set that Figure 2 takes its movie from: the first."""
+    return [f"{folder(settings)}/{name}/annotations.jsonl" for name in list(movie_sets(settings))[:1]]
+
+
+def metadata_files(settings: Config) -> dict[str, list[str]]:
+    """Named inputs of Figure 7: metadata of the data sets that name a file, and the annotations of those."""
+    named = {name: movies.metadata for name, movies in movie_sets(settings).items() if movies.metadata}
+    rows = [f"{folder(settings)}/{name}/annotations.jsonl" for name in named]
+    return {"metadata": list(named.values()), "described": rows}
+
+
+def titles_with_metadata(settings: Config) -> list[str]:
+    """Titles of the data sets that name a file of metadata, in the order of `metadata_files`."""
+    return [movies.title for movies in movie_sets(settings).values() if movies.metadata]
+
+
 def table_layout(settings: Config) -> dict:
     """What the tables are laid out by, as plain values."""
     section = settings.longform
@@ -361,6 +379,7 @@ def table_layout(settings: Config) -> dict:
         },
         "mixtures": {mixture_name(mixture): mixture for mixture in section.mixtures},
         "mixture_test": section.mixture_test,
+        "lsmdc16": list(section.lsmdc16),
         "short_seconds": section.short_seconds,
         "tail": section.grid.tail,
         "straddling": section.straddling,
