@@ -57,13 +57,15 @@ def page(
     yield f"<script>{script}</script>\n</body>\n</html>\n"
 
 
-def still_page(title: str, body: str, style: str = "") -> str:
+def still_page(title: str, body: str, style: str = "", reload: float | None = None) -> str:
     """A page of tables and texts without any script, in the colours of the other pages; `body` is markup, `style` is
-    added to that of all such pages. What is wider than the screen scrolls by itself inside `wide`.
+    added to that of all such pages. What is wider than the screen scrolls by itself inside `wide`. With `reload` the
+    page loads itself again after so many seconds.
     """
     shared = "".join(stem.with_suffix(".css").read_text(encoding="utf-8") for stem in (BASE, TABLE))
+    again = "" if reload is None else f'<meta http-equiv="refresh" content="{max(1, round(reload))}">\n'
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{again}'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>{shared}{style}</style>\n</head>\n"
