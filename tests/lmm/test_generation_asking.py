@@ -3,6 +3,10 @@
 import contextlib
 import dataclasses
 import itertools
+import multiprocessing
+import os
+import signal
+import time
 import tracemalloc
 
 import pytest
@@ -275,6 +279,56 @@ def test_a_budget_is_never_exceeded_however_many_calls_are_under_way(ledger, sha
         assert totals["cost"] <= limit and totals["attempts"] == min(10, int(share))
     if share > 10:
         assert engine.requests == []
+
+
+class Slow(StubEngine):
+    """Has four calls under way at a time, and takes half of what they may."""
+
+    def answer(self, requests):
+        while batch := list(itertools.islice(requests, 4)):
+            time.sleep(0.01)
+            for request in batch:
+                tokens_in, tokens_out = most_tokens(request, 0, 0)
+                yield Reply(good_answer(request), tokens_in=int(tokens_in / 2), tokens_out=int(tokens_out / 2))
+
+
+def share_budget(path, job: int, calls: int, limits: dict, killed: bool) -> None:
+    """A job of several that ask at the same time."""
+    with Ledger(path) as ledger:
+        budget = Budget(ledger, **limits)
+        if killed:
+            assert budget.reserve("left behind", {"calls": 1, "tokens": 10**9, "money": 10**9})
+            os.kill(os.getpid(), signal.SIGKILL)
+        captions = [f"dog {number} of {job} runs" for number in range(calls)]
+        with contextlib.suppress(NotNow):
+            ask(Client(Slow(), ledger, prices=(2.0, 10.0), budget=budget), map(call, captions))
+        budget.close()
+
+
+@pytest.mark.parametrize("name, share", [("money", 17.6), ("tokens", 17.6), ("calls", 31), ("money", 1000)])
+def test_jobs_at_the_same_time_never_exceed_their_budget_together(tmp_path, name, share):
+    """Four jobs and one that is killed with calls under way: the others use the budget up to less than a call."""
+    one = most_tokens(call("dog 10 of 1 runs").request, 0, 0)
+    most = {"calls": 1, "tokens": sum(one), "money": (one[0] * 2 + one[1] * 10) / 1e6}[name]
+    limit = share if name == "calls" else share * most
+    path, context = tmp_path / "ledger.sqlite", multiprocessing.get_context("fork")
+    jobs = [
+        context.Process(target=share_budget, args=(path, job, 20, {name: limit if job else 10**10}, not job))
+        for job in range(5)
+    ]
+    for job in jobs:
+        job.start()
+        if job is jobs[0]:
+            job.join()
+    for job in jobs:
+        job.join()
+    assert [job.exitcode for job in jobs] == [-signal.SIGKILL, 0, 0, 0, 0]
+    with Ledger(path) as ledger:
+        totals = ledger.totals()
+    spent = {"calls": totals["attempts"], "tokens": totals["tokens_in"] + totals["tokens_out"], "money": totals["cost"]}
+    assert spent[name] <= limit
+    assert totals["attempts"] == 80 or spent[name] + most > limit, "what others may take and did not is used"
+    assert not list(tmp_path.rglob("budget.*")), "nothing is left of it"
 
 
 def test_what_is_known_is_read_even_without_budget(ledger):

@@ -295,8 +295,8 @@ class Client:
             "cost": self._cost(reply.tokens_in, reply.tokens_out) + heard,
             "created": time.time(),
         }
-        stored = self.ledger.put(row)
-        self.budget.add(row)
+        with self.budget.recording(row):
+            stored = self.ledger.put(row)
         self.most_seen = max(self.most_seen, reply.tokens_in)
         return self._outcome(stored, pending.call, known=False)
 

@@ -1,22 +1,36 @@
 """The hard stop: a limit on what the ledger may hold in calls, tokens or money.
 
-A call is asked only if the most that it may take fits beside what was spent and what other calls under way may take, so
-that a job does not exceed its budget. What other jobs have under way is not known: each may exceed it by that.
+A call is asked only if the most that it may take fits beside what was spent and what all calls under way may take, also
+those of other jobs. So jobs that ask at the same time, on one machine or several, do not exceed the budget together.
+What they spent and have under way stands in a file beside the ledger's parts, which one job at a time changes.
 """
 
+import contextlib
+import itertools
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
 
-from verified.lmm.ledger import Ledger
+from verified.errors import InputError
+from verified.io.files import write_text
+from verified.lmm.ledger import LONG_PATIENCE, Ledger
+from verified.lmm.ledger_parts import explain, folder_of
 from verified.lmm.outcome import NotNow
 from verified.lmm.request import Request
+from verified.runtime.lock_file import exclusive, has_ended, owner
 
 LOOK_AGAIN_SECONDS = 20.0
-"""Seconds after which the totals of the whole ledger are read again: other jobs spend from the same budget."""
-LOOK_CLOSELY_SECONDS = 0.5
-"""The same where less is left than FEW_CALLS may take."""
-FEW_CALLS = 20
+"""Seconds after which the totals of the whole ledger are read again: who has no budget spends as well."""
+SILENT = 3600.0
+"""Seconds after which a job of another machine that said nothing counts as ended."""
+WAIT, MOST_WAITED = 0.2, 600.0
+"""Seconds between two looks whether other jobs' calls took less than they might, and after which looking ends."""
 ROUNDING = 1e-9
+NAMES: tuple[str, ...] = ("calls", "tokens", "money")
+
+_numbers = itertools.count(1)
 
 
 class Budget:
@@ -28,64 +42,141 @@ class Budget:
     def __init__(self, ledger: Ledger, calls: int | None = None, tokens: int | None = None, money: float | None = None):
         self.ledger = ledger
         self.limits = {
-            name: limit
-            for name, limit in {"calls": calls, "tokens": tokens, "money": money}.items()
-            if limit is not None
+            name: limit for name, limit in zip(NAMES, (calls, tokens, money), strict=True) if limit is not None
         }
-        self.spent = {"calls": 0.0, "tokens": 0.0, "money": 0.0}
+        self.name = f"{owner()}-{next(_numbers)}"
+        self.spent = dict.fromkeys(NAMES, 0.0)
+        self.others = dict.fromkeys(NAMES, 0.0)
+        """What calls of other jobs may take that are under way."""
         self.reserved: dict[str, Mapping[str, float]] = {}
+        self.under_way = dict.fromkeys(NAMES, 0.0)
+        """The same of this job: the sums of `reserved`."""
         self.looked = -LOOK_AGAIN_SECONDS
+
+    @property
+    def file(self) -> Path:
+        """Where jobs say what was spent and what they have under way."""
+        return folder_of(self.ledger.path) / "budget.json"
 
     def reserve(self, key: str, most: Mapping[str, float]) -> bool:
         """Whether a call that takes at `most` so much, by the name of the limit, may be asked; it is then reserved."""
         if not self.limits:
             return True
-        if self._too_much(most):
-            return False
-        self.reserved[key] = most
+        with self._shared():
+            if self._exceeded(most, self.others):
+                return False
+            self._set(key, most)
         return True
 
     def release(self, key: str) -> None:
         """Nothing is reserved for a call any more."""
-        self.reserved.pop(key, None)
+        if key in self.reserved:
+            with self._shared():
+                self._set(key, None)
 
-    def add(self, row: dict) -> None:
-        """Count an attempt of this job, in the place of what was reserved for it."""
-        self.release(row["key"])
-        self.spent["calls"] += row["attempts"]
-        self.spent["tokens"] += row["tokens_in"] + row["tokens_out"]
-        self.spent["money"] += row["cost"]
+    @contextlib.contextmanager
+    def recording(self, row: Mapping[str, Any]) -> Generator[None]:
+        """Count an attempt of this job that the block records, in the place of what was reserved for it."""
+        if not self.limits:
+            yield
+            return
+        with self._shared() as spent:
+            yield
+            taken = (row["attempts"], row["tokens_in"] + row["tokens_out"], row["cost"])
+            spent.update({name: spent[name] + amount for name, amount in zip(NAMES, taken, strict=True)})
+            self._set(row["key"], None)
 
     def check(self, most: Mapping[str, float]) -> None:
-        """Raise NotNow when a call that takes at `most` so much does not fit."""
-        if self.limits and (name := self._too_much(most)):
-            raise NotNow(
-                "budget",
-                f"the budget is reached: {self.spent[name]:g} of {self.limits[name]:g} {name}, and the next call may "
-                f"take {most[name]:g}",
-                file=self.ledger.path,
-                remedy=f"all answers so far are kept; raise generation.budget.{name} and run again to continue",
-            )
+        """Raise NotNow when a call that takes at `most` so much does not fit, whatever other jobs' calls will take."""
+        end = time.monotonic() + MOST_WAITED
+        while self.limits:
+            with self._shared():
+                if not self._exceeded(most, self.others):
+                    return
+                name = self._exceeded(most, dict.fromkeys(NAMES, 0.0))
+            if name or time.monotonic() > end:
+                name = name or next(iter(self.limits))
+                raise NotNow(
+                    "budget",
+                    f"the budget is reached: {self.spent[name]:g} of {self.limits[name]:g} {name}, and the next call "
+                    f"may take {most[name]:g}",
+                    file=self.ledger.path,
+                    remedy=f"all answers so far are kept; raise generation.budget.{name} and run again to continue",
+                )
+            time.sleep(WAIT)
 
-    def _too_much(self, most: Mapping[str, float]) -> str | None:
+    def close(self) -> None:
+        """Have nothing under way any more."""
+        if not self.limits:
+            return
+        self.reserved.clear()
+        self.under_way = dict.fromkeys(NAMES, 0.0)
+        with self._shared(last=True):
+            pass
+
+    def _set(self, key: str, most: Mapping[str, float] | None) -> None:
+        before = self.reserved.pop(key, {})
+        if most is not None:
+            self.reserved[key] = most
+        for name in NAMES:
+            self.under_way[name] += (most or {}).get(name, 0.0) - before.get(name, 0.0)
+        if not self.reserved:  # nothing is left of roundings
+            self.under_way = dict.fromkeys(NAMES, 0.0)
+
+    @contextlib.contextmanager
+    def _shared(self, last: bool = False) -> Generator[dict[str, float]]:
+        """What all jobs have spent, to be added to, with `spent` and `others` as they are now; no other job is here."""
+        with exclusive(self.file.with_name("budget.lock"), LONG_PATIENCE) as lock:
+            if lock is None:
+                raise InputError("others keep the budget locked", file=self.file.with_name("budget.lock"))
+            spent, jobs = self._read()
+            living = {name: job for name, job in jobs.items() if not _is_over(name, job["heard"])}
+            # Whoever was killed may have recorded what was not counted here.
+            known = self.name in living and len(living) == len(jobs)
+            if not known or time.monotonic() - self.looked >= LOOK_AGAIN_SECONDS:
+                totals = self.ledger.totals()
+                held = totals["attempts"], totals["tokens_in"] + totals["tokens_out"], totals["cost"]
+                # Answers of another machine may be counted before its file server shows them.
+                counted = spent if living else {}
+                spent = {name: max(counted.get(name, 0.0), amount) for name, amount in zip(NAMES, held, strict=True)}
+                self.looked = time.monotonic()
+            living.pop(self.name, None)
+            self.spent = spent
+            self.others = {name: sum(job["under_way"][name] for job in living.values()) for name in NAMES}
+            try:
+                yield spent
+            finally:
+                if not last:
+                    living[self.name] = {"heard": time.time(), "under_way": self.under_way}
+                self._write(spent, living)
+
+    def _read(self) -> tuple[dict[str, float], dict[str, Any]]:
+        """What was spent, and the jobs by name, as the last one left it."""
+        try:
+            state = json.loads(self.file.read_text(encoding="utf-8"))
+            return state["spent"], state["jobs"]
+        except (OSError, ValueError, KeyError, TypeError):  # none, or a file of others: all is counted again
+            return {}, {}
+
+    def _write(self, spent: Mapping[str, float], jobs: Mapping[str, Any]) -> None:
+        try:
+            if jobs:
+                write_text(self.file, json.dumps({"spent": spent, "jobs": jobs}))
+            else:
+                self.file.unlink(missing_ok=True)
+        except OSError as error:
+            raise explain(error, self.file) from None
+
+    def _exceeded(self, most: Mapping[str, float], others: Mapping[str, float]) -> str | None:
         """The limit that such a call might exceed."""
-        waited = time.monotonic() - self.looked
-        if waited >= LOOK_AGAIN_SECONDS or (waited >= LOOK_CLOSELY_SECONDS and self._exceeded(most, FEW_CALLS)):
-            totals = self.ledger.totals()
-            self.spent = {
-                "calls": totals["attempts"],
-                "tokens": totals["tokens_in"] + totals["tokens_out"],
-                "money": totals["cost"],
-            }
-            self.looked = time.monotonic()
-        return self._exceeded(most, 1)
-
-    def _exceeded(self, most: Mapping[str, float], times: int) -> str | None:
         for name, limit in self.limits.items():
-            under_way = sum(one[name] for one in self.reserved.values())
-            if self.spent[name] + under_way + times * most[name] > limit * (1 + ROUNDING):
+            if self.spent[name] + self.under_way[name] + others[name] + most[name] > limit * (1 + ROUNDING):
                 return name
         return None
+
+
+def _is_over(name: str, heard: float) -> bool:
+    return has_ended(name.rpartition("-")[0]) or abs(time.time() - heard) > SILENT
 
 
 TEMPLATE_TOKENS = 64

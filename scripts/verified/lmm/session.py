@@ -44,7 +44,7 @@ class Session:
             if _settings_of(task.role, generation).structured:
                 check_structured(self.prompts[task.name], generation.prompts)
         self.ledger = Ledger(generation.ledger)
-        budget = Budget(self.ledger, **generation.budget.model_dump())
+        self.budget = Budget(self.ledger, **generation.budget.model_dump())
         self.askers: dict[str, Client] = {}
         by_settings: dict[str, Engine] = {}
         for role in sorted({task.role for task in tasks}):
@@ -61,7 +61,7 @@ class Session:
                 self.ledger,
                 generation.attempts,
                 (settings.price_in, settings.price_out),
-                budget,
+                self.budget,
                 replay=before or settings.kind.replays,
                 go_on=generation.incomplete == "allow",
                 make_room=partial(self._make_room, engine),
@@ -174,8 +174,11 @@ class Session:
         }
 
     def close(self) -> None:
-        """Close the ledger."""
-        self.ledger.close()
+        """Have nothing under way, and close the ledger."""
+        try:
+            self.budget.close()
+        finally:
+            self.ledger.close()
 
     def __enter__(self) -> Self:
         return self
