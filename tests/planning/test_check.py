@@ -1,5 +1,6 @@
 """`verified init` and `verified check`: a sound set-up passes, ten broken ones are named with their remedies."""
 
+import csv
 import os
 import shutil
 from collections import namedtuple
@@ -352,6 +353,58 @@ def test_a_score_outside_those_of_the_run_is_a_problem(lab, capsys):
     write_jsonl(path, [{"score": -3.0}, {"score": -0.5}])
     status, lines = check(capsys, "--offline")
     assert status == 1 and any("annotations.min_score" in line and "-0.5" in line for line in problems(lines)), lines
+
+
+INIT = ["init", "lab", "--videos", "videos", "--model", "loop-1", "--moments"]
+REFUSED = {
+    ("street", "two", 3, "a dog runs"): ("invalid-time", "two"),
+    ("street", "0,5", 3, "a dog runs"): ("invalid-time", "0.5"),
+    ("street", 3, 1, "a dog runs"): ("end-before-start", "1"),
+    ("street", 0, 1, ""): ("missing-field", "caption"),
+    ("nowhere", 0, 1, "a dog runs"): ("unknown-video", "nowhere"),
+    ("C:\\videos\\street", 0, 1, "a dog runs"): ("invalid-video-id", "path"),
+    ("../street", 0, 1, "a dog runs"): ("invalid-video-id", "path"),
+}
+"""Rows of a moments file that cannot be used, and what a person is told."""
+
+
+@pytest.mark.parametrize("usable", [0, 2])
+def test_init_says_of_each_row_that_cannot_be_used_why(lab, tmp_path, capsys, usable):
+    write_csv([*REFUSED, *[("kitchen\\a", 0, 1, "a dog runs")] * usable])
+    assert (main([*INIT, "moments.csv"]) == 0) == bool(usable) == Path("lab.yaml").exists()
+    shown = capsys.readouterr().err
+    for row, (reason, words) in enumerate(REFUSED.values(), start=2):
+        (line,) = [line for line in shown.splitlines() if f"moments.csv, row {row}:" in line]
+        assert reason in line and words in line, line
+    said = [line for line in shown.splitlines() if "row" in line and ": invalid-time" in line]
+    assert said and not any("path below" in line for line in said), "bad times are not blamed on the path"
+
+
+def write_csv(rows, delimiter=",", encoding="utf-8") -> None:
+    with open("moments.csv", "w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows([("video", "start", "end", "caption"), *rows])
+
+
+@pytest.mark.parametrize(
+    "form, words",
+    [
+        ({"delimiter": ";"}, ("semicolons", "row 1", "commas")),
+        ({"delimiter": "\t"}, ("tabs", "row 1", "commas")),
+        ({"encoding": "cp1252"}, ("row 3", "UTF-8")),
+        ({"encoding": "utf-16"}, ("row 1", "UTF-8")),
+    ],
+)
+@pytest.mark.parametrize("command", ["init", "check"])
+def test_a_spreadsheets_other_forms_are_refused_with_the_remedy(lab, capsys, form, words, command):
+    write_csv([("kitchen/a", 0, 1, "a dog runs"), ("street", 0, 1, "a dog in a café")], **form)
+    source = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
+    if command == "check":
+        lab("http://127.0.0.1:9", datasets__lab__source=source)
+        status, lines = check(capsys, "--offline")
+        shown = "\n".join(problems(lines))
+    else:
+        status, shown = main([*INIT, "moments.csv"]), capsys.readouterr().err
+    assert status and all(word in shown for word in ("moments.csv", *words)), shown
 
 
 def test_init_says_why_rows_cannot_be_used(lab, tmp_path, capsys):

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from verified.cli.command import CONFIGFILE, JSON, PROFILE, SNAKEMAKE, command, flag, folder, one_of, option, output
+from verified.errors import InputError
 from verified.runtime.project import PROJECT
 
 
@@ -30,8 +31,9 @@ from verified.runtime.project import PROJECT
 def init(arguments: argparse.Namespace) -> None:
     """Write the configuration. Raises InputError for values that make none."""
     from verified.planning.init import configuration, write_configuration
+    from verified.runtime.secrets import redact
 
-    text, settings = configuration(
+    text, settings, refused = configuration(
         arguments.name,
         arguments.videos,
         None if arguments.no_moments else arguments.moments,
@@ -40,6 +42,16 @@ def init(arguments: argparse.Namespace) -> None:
         arguments.vision_model,
         arguments.key_variable,
     )
+    for line in refused:
+        print(redact(line), file=sys.stderr)
+    if not text:
+        raise InputError(
+            f"none of its {len(refused)} rows can be used",
+            file=arguments.moments,
+            remedy="correct what is said above of each",
+        )
+    if refused:
+        print(f"{len(refused)} rows of {arguments.moments} cannot be used, as said of each", file=sys.stderr)
     path = arguments.output or Path(f"{settings.name}.yaml")
     write_configuration(path, text)
     print(f"{path} is written; try it out with: verified check --configfile {path}")

@@ -86,5 +86,8 @@ def _seconds(value: object, name: str) -> float:
     except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise RowRefused("invalid-time", f"{name} is not a number of seconds")
+        shown = repr(str(value)[:40])
+        decimal = isinstance(value, str) and re.fullmatch(r"\s*\d+,\d+\s*", value)
+        remedy = f": write {value.strip().replace(',', '.')}" if decimal else ""
+        raise RowRefused("invalid-time", f"{name} is {shown}, which is not a number of seconds{remedy}")
     return number

@@ -15,6 +15,8 @@ from verified.errors import InputError
 from verified.io.jsonl import Row, iterate_jsonl
 
 REQUIRED = ("video", "start", "end", "caption")
+SEPARATORS = {";": "semicolons", "\t": "tabs"}
+"""Of tables that are called CSV as well; their numbers often have commas, so they are not read as they are."""
 EXTRA_CELLS = "extra cells"
 """Key under which a CSV row holds the cells that have no column."""
 
@@ -50,7 +52,10 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
     except UnicodeDecodeError as error:
         row = path.read_bytes()[: error.start].count(b"\n") + 1
         raise InputError(
-            f"not UTF-8 ({error.reason} at byte {error.start})", file=path, row=row, remedy="save the file as UTF-8"
+            f"not UTF-8 ({error.reason} at byte {error.start})",
+            file=path,
+            row=row,
+            remedy="save the file as UTF-8; in a spreadsheet that is `CSV UTF-8`",
         ) from None
     if "\0" in text:
         raise InputError("holds NUL bytes; is this a CSV file?", file=path)
@@ -59,6 +64,15 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
         header = [name.strip() for name in next(reader, list[str]())]
         missing = [name for name in REQUIRED if name not in header]
         if missing:
+            for mark, separators in SEPARATORS.items():
+                if set(REQUIRED) <= {name.strip() for name in ",".join(header).split(mark)}:
+                    raise InputError(
+                        f"its cells are separated by {separators}",
+                        file=path,
+                        row=1,
+                        remedy="save it with commas between cells and points in numbers (0.5): with the spreadsheet's"
+                        " language set to English, or by `Save as`, `CSV`, with a comma as field separator",
+                    )
             raise InputError(
                 f"the header lacks {', '.join(map(repr, missing))}",
                 file=path,

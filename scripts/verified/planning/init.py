@@ -1,6 +1,5 @@
 """`verified init`: a configuration for a folder of videos, a moments file and an endpoint."""
 
-from collections import Counter
 from pathlib import Path
 from typing import cast
 
@@ -21,8 +20,11 @@ HEAD = """\
 
 def configuration(
     name: str, videos: str, moments: str | None, url: str | None, model: str, vision_model: str | None, key: str
-) -> tuple[str, Config]:
-    """The text of the file, and what it says. Raises InputError where it would not be a configuration."""
+) -> tuple[str, Config, list[str]]:
+    """The text of the file, what it says, and a line for each row of the moments file that cannot be used.
+
+    The text is empty where no row can be used. Raises InputError where it would not be a configuration.
+    """
     role = {"engine": "openai", "model": model, "api_key_variable": key} | ({"base_url": url} if url else {})
     seeing = {**role, "model": vision_model or model}
     source = {"kind": "folder", "videos": videos} | ({"moments": moments} if moments else {})
@@ -37,22 +39,20 @@ def configuration(
     given = cast(FolderSource, settings.datasets[name].source)
     read = unprobed_rows(given, "") if moments else None
     count = settings.evaluator.batch if read is None else len(read.usable)
-    if read is not None and not count:
-        reasons = Counter(row["reason"] for row in read.refused).most_common()
-        first = read.refused[0]
-        raise InputError(
-            "no row of it can be used: " + ", ".join(f"{reason} ({number})" for reason, number in reasons),
-            file=moments,
-            row=first["row"],
-            remedy=f"{first['detail']}; `video` is a path below the folder of videos, times are seconds",
-        )
+    refused = [_refusal(moments, row) for row in read.refused] if read else []
+    if not count:
+        return "", settings, refused
     if count < settings.evaluator.batch:
         values["evaluator"] = {"batch": max(2, count)}
         settings = load(values, "verified init")
     text = "".join(
         yaml.safe_dump({section: values[section]}, sort_keys=False, allow_unicode=True) for section in values
     )
-    return HEAD.format(name=name) + text, settings
+    return HEAD.format(name=name) + text, settings, refused
+
+
+def _refusal(moments: str | None, row: dict) -> str:
+    return f"{moments}, row {row['row']}: {row['reason']}: {row['detail']} (video: {row['video']})"
 
 
 def write_configuration(path: Path, text: str) -> None:
