@@ -40,6 +40,7 @@ rule collect_movie:
     """A described track to grounded sentences: delay, transcript, dialogue out (section 3.1); a job a movie."""
     input:
         unpack(movie_paths.part_inputs(settings)),
+        cassettes=ASKING.cassettes(*movie_paths.listening_roles(settings)),
     output:
         part=f"{MOVIES}/{{movies}}/collecting/{{part}}.json",
     log:
@@ -56,8 +57,10 @@ rule collect_movie:
         mem_mb=scale_by_attempt(2000),
         runtime=scale_by_attempt(60),
         disk_mb=500,
+        api_slots=ASKING.api_slots(*movie_paths.listening_roles(settings)),
     params:
         settings=settings.longform.collection.model_dump(mode="json"),
+        speech=movie_paths.listening_identity(settings),
     script:
         "../scripts/longform/collect.py"
 

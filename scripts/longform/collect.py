@@ -3,16 +3,23 @@
 from verified.runtime.job import job
 
 with job(snakemake):
+    from contextlib import ExitStack
     from pathlib import Path
 
     from verified.benchmark.mad.collection import collect_part
+    from verified.benchmark.mad.listening import listening
+    from verified.config import load
     from verified.config.longform import Collection
     from verified.io.jsonl import write_json
 
     manifest = Path(snakemake.input.manifest)
-    collected = collect_part(
-        manifest / "manifest.csv" if manifest.is_dir() else manifest,
-        snakemake.wildcards.part,
-        Collection(**snakemake.params.settings),
-    )
+    settings = load(snakemake.config)
+    with ExitStack() as stack:
+        listen = stack.enter_context(listening(settings)) if settings.generation.speech else None
+        collected = collect_part(
+            manifest / "manifest.csv" if manifest.is_dir() else manifest,
+            snakemake.wildcards.part,
+            Collection(**snakemake.params.settings),
+            listen,
+        )
     write_json(snakemake.output.part, collected)

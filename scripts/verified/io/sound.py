@@ -63,6 +63,17 @@ def read_track(path: str | os.PathLike, rate: int) -> np.ndarray:
     return np.concatenate(samples)
 
 
+def track_seconds(path: str | os.PathLike) -> float:
+    """Length of the first sound stream, as its file says. Raises InputError where there is none, or it does not say."""
+    path = Path(path)
+    with _open_sound(path) as (container, stream):
+        if stream.duration is not None and stream.time_base is not None:
+            return float(stream.duration * stream.time_base)
+        if container.duration is not None:
+            return container.duration / av.time_base
+    raise InputError("does not say how long it is", file=path)
+
+
 def read_part(path: str | os.PathLike, start: float, end: float, rate: int) -> np.ndarray:
     """Samples [round((end - start) * rate)] of [start, end), in seconds since the first frame of the file's video.
 

@@ -50,6 +50,11 @@ def transcribe(sounds: Sequence[Sound], session: Session) -> list[Transcript]:
     return [_join([(one, next(outcomes)) for one in own]) for own in pieces]
 
 
+def calls_of(sound: Sound, session: Session) -> list[Call]:
+    """The calls that `transcribe` makes for a sound, for a quote of them."""
+    return [_call(piece, session) for piece in pieces_of(sound, session.settings.speech.piece_seconds)]
+
+
 def pieces_of(sound: Sound, seconds: float) -> list[Sound]:
     """A sound in equal pieces, as few as possible, none longer than `seconds`."""
     length = sound.end - sound.start

@@ -36,6 +36,7 @@ from verified.lmm.request import Engine
 from verified.lmm.session import Session, sound_cost
 from verified.lmm.tasks import Task, rextime
 from verified.lmm.tasks.paper import PAPER
+from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.lmm.vision_tokens import frame_tokens
 from verified.perturbations.write import ask
 from verified.runtime.made_with import made_with
@@ -225,6 +226,11 @@ def quote(config: Config) -> list[dict]:
 
             suite = _count_calls("rextime", tasks_of(config.rextime), config, generation, seen, walk_of(config))
             rows += [{**row, "unseen": 0} for row in suite]
+        if generation.speech and config.longform.datasets:
+            from verified.benchmark.mad.listening import walk_of as tracks_of
+
+            movies = _count_calls("longform", (TRANSCRIPTION,), config, generation, seen, tracks_of(config))
+            rows += [{**row, "unseen": 0} for row in movies]
     return rows
 
 
@@ -387,10 +393,14 @@ def _supposed_videos(moments: list[dict]) -> dict[str, dict]:
 
 def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     """Roles that an endpoint would answer calls of and that have no prices, in their order."""
-    role_of = {task.name: task.role for task in (*PAPER, *rextime.TASKS)}
+    role_of = {task.name: task.role for task in (*PAPER, *rextime.TASKS, TRANSCRIPTION)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
-    return [name for name, role in roles.items() if role.kind.asks_endpoint and not (role.price_in or role.price_out)]
+    return [name for name, role in roles.items() if role.kind.asks_endpoint and not _has_price(role)]
+
+
+def _has_price(role: EngineSettings) -> bool:
+    return bool(role.price_in or role.price_out or getattr(role, "price_minute", 0))
 
 
 def totals(rows: list[dict]) -> dict:

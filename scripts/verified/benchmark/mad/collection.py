@@ -3,11 +3,12 @@
 import logging
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol
 
 from verified.benchmark.mad.collect import collect_movie
 from verified.benchmark.mad.manifest import ALL, OPTIONAL, digest, find_row, movie_files, read_manifest, row_name
-from verified.benchmark.mad.subtitles import read_subtitles, voice_activity
-from verified.benchmark.mad.transcripts import read_transcript, sentences
+from verified.benchmark.mad.subtitles import read_voices, spoken, voice_activity
+from verified.benchmark.mad.transcripts import Word, read_transcript, sentences
 from verified.benchmark.tiou import tiou
 from verified.config.longform import Collection
 from verified.errors import InputError
@@ -18,20 +19,32 @@ from verified.runtime.progress import track
 log = logging.getLogger("verified")
 
 
-def collect_part(manifest: Path, part: str, settings: Collection) -> dict:
+class Listener(Protocol):
+    """Writes down what is said in a file: (start, end, text) in seconds, ascending.
+
+    Raises InputError where a part of it has no answer: then the movie is not left out, it is not collected yet.
+    """
+
+    def __call__(self, path: Path) -> list[tuple[float, float, str]]: ...
+
+
+def collect_part(manifest: Path, part: str, settings: Collection, listen: Listener | None = None) -> dict:
     """``rows`` {split: rows} and ``reports`` of one row of a manifest by its `row_name`, or of `ALL`."""
-    rows, reports = collect(read_manifest(manifest) if part == ALL else [find_row(manifest, part)], settings)
+    movies = read_manifest(manifest) if part == ALL else [find_row(manifest, part)]
+    rows, reports = collect(movies, settings, listen=listen)
     return {"rows": rows, "reports": reports}
 
 
 def collect(
-    manifest: Iterable[dict], settings: Collection, kept: Path | None = None
+    manifest: Iterable[dict], settings: Collection, kept: Path | None = None, listen: Listener | None = None
 ) -> tuple[dict[str, list[dict]], list[dict]]:
     """({split: rows}, a report per movie), both in the manifest's order.
 
     A movie with a file that cannot be read, or whose tracks do not align, gives no row: its report has the reason.
     kept: a folder in which every movie's result stays, and from which it is taken while its files and the settings are
     the same.
+    listen: who writes down tracks that come without transcript or subtitles; None: a movie without transcript is left
+    out, and one without subtitles loses no sentence to dialogue.
     """
     movies = list(manifest)
     rows: dict[str, list[dict]] = {movie["split"]: [] for movie in movies}
@@ -41,7 +54,7 @@ def collect(
         if place is not None and place.is_file():
             part = read_json(place)
         else:
-            collected, report = _collect_one(movie, settings)
+            collected, report = _collect_one(movie, settings, listen)
             part = {"rows": collected, "report": report}
             if place is not None:
                 write_json(place, part)
@@ -58,26 +71,36 @@ def _part_name(movie: dict, settings: Collection) -> str:
     return digest([row_name(movie), known, settings.model_dump(mode="json")])
 
 
-def _collect_one(movie: dict, settings: Collection) -> tuple[list[dict], dict]:
+def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> tuple[list[dict], dict]:
+    given = {column for column in OPTIONAL if movie[column]}
     try:
+        if "transcript" not in given and listen is None:
+            remedy = "name one, put one beside the file, or set generation.speech, whose role writes it"
+            raise InputError("no transcript of the described track", file=movie["described"], remedy=remedy)
         tracks = read_track(movie["track"], settings.rate), read_track(movie["described"], settings.rate)
-        spoken = sentences(read_transcript(movie["transcript"]), settings.pause_seconds)
-        voices = voice_activity(read_subtitles(movie[OPTIONAL])) if movie[OPTIONAL] else []
+        words = read_transcript(movie["transcript"]) if "transcript" in given else []
+        cues = read_voices(movie["subtitles"]) if "subtitles" in given else []
     except InputError as error:
         counts = dict.fromkeys(("spoken", "dialogue", "outside", "kept"), 0)
         facts = {"movie": movie["movie"], "duration": None, "delay": None, "reason": str(error), "subtitles": None}
         return [], facts | {"delays": [], "peaks": []} | counts
+    if listen is not None:
+        if "transcript" not in given:
+            words = [Word(text, start, end, True) for start, end, text in listen(movie["described"])]
+        if "subtitles" not in given:
+            cues = [spoken(*said) for said in listen(movie["track"])]
     rows, report = collect_movie(
         movie["movie"],
         tracks,
         settings.rate,
-        spoken,
-        voices,
+        sentences(words, settings.pause_seconds),
+        voice_activity(cues),
         movie["split"],
         window_seconds=settings.window_seconds,
         most_seconds=settings.most_seconds,
     )
-    return rows, report | {"subtitles": movie[OPTIONAL] is not None}
+    transcribed = sorted(OPTIONAL.keys() - given) if listen else []
+    return rows, report | {"subtitles": "subtitles" in given or listen is not None, "transcribed": transcribed}
 
 
 def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:

@@ -12,8 +12,10 @@ from verified.errors import InputError
 COLUMNS = ("movie", "track", "described", "transcript", "subtitles")
 ALL = "all"
 """The part of a collection that holds every movie."""
-OPTIONAL = "subtitles"
-"""The column that may be empty: where nobody says when they speak, no sentence is dropped for it."""
+OPTIONAL = {"transcript": "described", "subtitles": "track"}
+"""Columns that may be empty, and whose sound they write down: a file beside that, by its name, takes their place."""
+BESIDE = (".json", ".srt", ".vtt")
+"""Endings of such files, the first that is there."""
 SPLITS = ("train", "val", "test")
 
 
@@ -37,7 +39,7 @@ def read_manifest(path: str | os.PathLike) -> list[dict]:
         )
     rows: dict[str, dict] = {}
     for number, row in enumerate(table, start=2):
-        if empty := [name for name in COLUMNS if name != OPTIONAL and not (row[name] or "").strip()]:
+        if empty := [name for name in COLUMNS if name not in OPTIONAL and not (row[name] or "").strip()]:
             raise InputError(f"{empty[0]} is empty", file=path, row=number)
         if row["movie"] in rows:
             raise InputError(f"movie {row['movie']!r} occurs twice", file=path, row=number)
@@ -45,11 +47,20 @@ def read_manifest(path: str | os.PathLike) -> list[dict]:
         if split not in SPLITS:
             raise InputError(f"split {split!r} is none of {', '.join(SPLITS)}", file=path, row=number)
         paths = {name: (row[name] or "").strip() for name in COLUMNS[1:]}
-        files = {name: path.parent / given if given else None for name, given in paths.items()}
+        files = _with_files_beside({name: path.parent / given if given else None for name, given in paths.items()})
         rows[row["movie"]] = {"movie": row["movie"].strip(), "split": split, **files}
     if not rows:
         raise InputError("names no movie", file=path)
     return list(rows.values())
+
+
+def _with_files_beside(files: dict[str, Path | None]) -> dict[str, Path | None]:
+    for column, sound in OPTIONAL.items():
+        if files[column] is None and (spoken := files[sound]) is not None:
+            beside = (spoken.with_suffix(ending) for ending in BESIDE)
+            # Both tracks may share a name: what is the transcript of one is not the subtitles of the other.
+            files[column] = next((path for path in beside if path not in files.values() and path.is_file()), None)
+    return files
 
 
 def find_row(manifest: str | os.PathLike, name: str) -> dict:
@@ -92,12 +103,13 @@ def digest(facts: list) -> str:
 
 
 def summarise_reports(reports: Sequence[dict]) -> dict:
-    """How many ``movies`` there are, how many were ``collected``, ``without_subtitles`` among those, and the
-    ``left_out`` {movie: reason}."""
+    """How many ``movies`` there are, how many were ``collected``, ``without_subtitles`` and ``transcribed`` by the role
+    speech among those, and the ``left_out`` {movie: reason}."""
     collected = [report for report in reports if not report["reason"]]
     return {
         "movies": len(reports),
         "collected": len(collected),
         "without_subtitles": sum(not report["subtitles"] for report in collected),
+        "transcribed": sum(bool(report.get("transcribed")) for report in collected),
         "left_out": {report["movie"]: report["reason"] for report in reports if report["reason"]},
     }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verified.errors import InputError
+from verified.io.jsonl import finite, read_json
 
 TIME = r"(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 TIMING = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
@@ -63,6 +64,32 @@ def read_subtitles(path: str | os.PathLike) -> list[Cue]:
     if not cues:
         raise InputError("holds no subtitle", file=path)
     return cues
+
+
+def read_voices(path: str | os.PathLike) -> list[Cue]:
+    """Cues of subtitles, or of a transcript in Whisper's JSON (.json) of what is said in the movie.
+
+    Raises InputError as `read_subtitles`, and for JSON without segments that have start, end and text.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".json":
+        return read_subtitles(path)
+    value = read_json(path)
+    segments = value.get("segments") if isinstance(value, dict) else None
+    if not isinstance(segments, list):
+        raise InputError("no transcript in Whisper's form: it has no list of segments", file=path)
+    cues = []
+    for number, segment in enumerate(segments, start=1):
+        facts = [segment.get(key) if isinstance(segment, dict) else None for key in ("start", "end", "text")]
+        if not finite(facts[0]) or not finite(facts[1]) or not isinstance(facts[2], str) or facts[1] < facts[0]:
+            raise InputError(f"segment {number} has no start, end and text: {facts!r:.60}", file=path)
+        cues.append(spoken(*facts))
+    return cues
+
+
+def spoken(start: float, end: float, text: str) -> Cue:
+    """A cue of recognised speech; recognisers write sounds in brackets too."""
+    return Cue(float(start), float(end), " ".join(text.split()), _kind(text))
 
 
 def _times(line: str, path: Path, row: int) -> tuple[float, float]:

@@ -259,6 +259,7 @@ def annotations_table(counts: Mapping[str, Mapping[str, int]], collected: Mappin
 def _left_out(title: str, summary: Mapping) -> list[str]:
     without = summary["without_subtitles"]
     said = f", {without} of them without subtitles, so that dialogue stays in" if without else ""
+    said += f", {summary['transcribed']} of them with transcripts by the role speech" if summary["transcribed"] else ""
     return [
         f"{title}: collected from {summary['collected']} of {summary['movies']} movies{said}.",
         *(f"{title} lacks {movie}: {reason.rstrip('.')}." for movie, reason in summary["left_out"].items()),

@@ -34,7 +34,8 @@ class Sentence:
 def read_transcript(path: str | os.PathLike) -> list[Word]:
     """Words of a transcript, phrase by phrase, phrases in time's order; the form is told by its keys.
 
-    Read are Whisper's ``segments`` with ``words`` (word_timestamps=True), Azure's batch form (``recognizedPhrases``
+    Read are Whisper's ``segments`` with ``words`` (word_timestamps=True; without, a segment counts as one word, as a
+    subtitle does), Azure's batch form (``recognizedPhrases``
     with ``nBest`` and ``words``) and the service's detailed results (an object, or a list of them, with ``NBest`` and
     ``Words``), and SubRip or WebVTT by the name of the file (.srt, .vtt), in which a subtitle counts as one word that
     may hold several. Raises InputError with the file and the place for another form, missing word times, or times that
@@ -66,6 +67,10 @@ def _whisper(segments: object, path: Path) -> list[list[Word]]:
     phrases = []
     for number, segment in enumerate(_list(segments, path, "segments"), start=1):
         where = f"segment {number}"
+        if isinstance(segment, dict) and "words" not in segment and "start" in segment:
+            facts = [_key(segment, key, path, where) for key in ("text", "start", "end")]
+            phrases.append([_word(*facts, True, path, where)])
+            continue
         words_heard = _key(segment, "words", path, where, "transcribe with word_timestamps=True")
         words_heard = _list(words_heard, path, f"{where}: words")
         words = []
