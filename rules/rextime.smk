@@ -64,6 +64,7 @@ rule write_rextime_questions:
         cassettes=ASKING.cassettes("llm", "video_lmm"),
     output:
         questions=f"{SUITE}/questions/{{shard}}.jsonl",
+        to_mark=f"{SUITE}/questions/{{shard}}.to-mark.jsonl",
         fates=f"{SUITE}/questions/{{shard}}.fates.jsonl",
         corrupted=f"{SUITE}/questions/{{shard}}.corrupted.jsonl",
         counts=f"{SUITE}/questions/{{shard}}.counts.json",
@@ -95,12 +96,14 @@ rule write_rextime_questions:
 
 
 rule collect_rextime_questions:
-    """The questions by split in the released form, their statistics (C.6), and what became of everything."""
+    """The questions by split in the released form, what people review, statistics (C.6), what became of everything."""
     input:
         questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
+        to_mark=expand(rules.write_rextime_questions.output.to_mark, shard=SHARDS),
         counts=expand(rules.write_rextime_questions.output.counts, shard=SHARDS),
     output:
         splits=QUESTIONS,
+        to_review=expand(f"{SUITE}/review/{{split}}.jsonl", split=suite_paths.tested_splits(settings.rextime)),
         statistics=f"{SUITE}/statistics.json",
         counts=f"{SUITE}/counts.json",
     log:

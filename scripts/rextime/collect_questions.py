@@ -12,8 +12,11 @@ with job(snakemake) as log:
         return {name: value for name, value in read_json(path).items() if name != "asked_in"}
 
     rows = sorted((row for path in snakemake.input.questions for row in read_jsonl(path)), key=lambda row: row["qid"])
-    for path in snakemake.output.splits:
-        write_jsonl(path, (row for row in rows if row["split"] == Path(path).stem))
+    to_mark = [row for path in snakemake.input.to_mark for row in read_jsonl(path)]
+    to_review = sorted([*rows, *to_mark], key=lambda row: row["qid"])
+    for paths, shown in ((snakemake.output.splits, rows), (snakemake.output.to_review, to_review)):
+        for path in paths:
+            write_jsonl(path, (row for row in shown if row["split"] == Path(path).stem))
     write_json(snakemake.output.statistics, benchmark_statistics(rows))
     write_json(snakemake.output.counts, add_counts(_numbers(path) for path in snakemake.input.counts))
-    log.info("%d questions", len(rows))
+    log.info("%d questions, %d more once people mark them", len(rows), len(to_mark))

@@ -14,12 +14,14 @@ with job(snakemake, snakemake.params.threads) as log:
     items = rows_of_shard(read_jsonl(snakemake.input.rows), snakemake.wildcards.shard, settings.shards)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
     with Session(settings.generation, settings.seed, GENERATION) as session:
-        questions, fates = write_questions(items, videos, session, settings.rextime)
-        counts = shard_counts(items, questions, fates, session.outcome_counts())
+        questions, to_mark, fates = write_questions(items, videos, session, settings.rextime)
+        counts = shard_counts(items, questions, to_mark, fates, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
-    corrupted = [{"qid": row["qid"], "corrupted": row["corrupted"]} for row in questions if row["corrupted"]]
-    write_jsonl(snakemake.output.questions, ({k: v for k, v in row.items() if k != "corrupted"} for row in questions))
+    written = [*questions, *to_mark]
+    corrupted = [{"qid": row["qid"], "corrupted": row["corrupted"]} for row in written if row["corrupted"]]
+    for path, rows in ((snakemake.output.questions, questions), (snakemake.output.to_mark, to_mark)):
+        write_jsonl(path, ({key: value for key, value in row.items() if key != "corrupted"} for row in rows))
     write_jsonl(snakemake.output.corrupted, corrupted)
     write_jsonl(snakemake.output.fates, fates)
     write_json(snakemake.output.counts, counts)
-    log.info("%d items gave %d questions", len(items), len(questions))
+    log.info("%d items gave %d questions, %d more once people mark them", len(items), len(questions), len(to_mark))

@@ -159,6 +159,8 @@ def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path
     assert (counted["answers"], counted["annotators_unfinished"], counted["annotators_missing"]) == (1, [1], [])
     values = json.loads(export.read_text())
     assert {row["action"] for row in values["log"]} >= {"shown", "start", "end", "bad"}
+    untimed = [{**QUESTIONS[0], "relevant_windows": [], "qid": f"new/{n}"} for n in (1, 2)]
+    write_jsonl(questions, [*QUESTIONS[:2], {**QUESTIONS[2], "relevant_windows": []}, *untimed])
     assert imported(export, tmp_path / "verify", tmp_path / "out", "--questions", questions) == 0
     kept = read_jsonl(tmp_path / "out/questions.jsonl")
     assert [row["qid"] for row in kept] == ["q/1", "q/3"]

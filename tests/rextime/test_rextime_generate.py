@@ -45,7 +45,7 @@ def demo(tmp_path_factory):
 def written(demo, folder, rules=RULES, engines=None, items=None, **changes):
     given, videos, _ = demo
     with Session(generation_settings(folder, **changes), 7, tasks.GENERATION, engines) as session:
-        questions, fates = write_questions(items or given, videos, session, rules)
+        questions, _, fates = write_questions(items or given, videos, session, rules)
         asked = sum(asker.asked for asker in session.askers.values())
         return questions, fates, session.outcome_counts(), asked
 
@@ -60,7 +60,7 @@ def test_every_item_and_question_has_one_fate_and_nothing_is_asked_twice(demo, t
     assert len(named) == len(set(named))
     kept = [fate["question"] for fate in fates if fate["reason"] == "kept"]
     assert sorted(kept) == sorted(row["qid"] for row in questions)
-    counts = shard_counts(demo[0], questions, fates, calls)
+    counts = shard_counts(demo[0], questions, [], fates, calls)
     assert sum(counts["fates"].values()) == len(fates)
     assert counts["items"]["given"] == len(items)
     assert asked > 0
@@ -199,6 +199,18 @@ def test_train_questions_get_no_options_and_a_query_s_partner_no_window(demo, tm
     reasons = Counter(fate["reason"] for fate in fates)
     assert reasons["answer-without-span"] == reasons["kept"]  # of both directions one answers with the query
     assert set(DIRECTIONS) == set(tasks.QUESTIONS) and shard_names(2)
+
+
+def test_tested_questions_that_nobody_has_timed_wait_for_people(demo, tmp_path):
+    items = [item for item in demo[0] if item["form"] == "queries"]
+    with Session(generation_settings(tmp_path, scene_reader={"corrupted_share": 0.0}), 7, tasks.GENERATION) as session:
+        questions, to_mark, fates = write_questions(items, demo[1], session, RULES)
+        counts = shard_counts(items, questions, to_mark, fates, session.outcome_counts())
+    assert len(to_mark) == len(questions) == sum(counts["to_mark"].values()) == counts["fates"]["kept-to-mark"] > 0
+    assert sum(counts["fates"].values()) == len(fates) and "answer-without-span" not in counts["fates"]
+    for row in to_mark:  # its answer is the event that the model saw; all else is there
+        assert row["relevant_windows"] == [] and len(set(row["options"])) == 4 and row["question_windows"]
+        assert row["options"]["ABCD".index(row["ans"])] == row["answer"]
 
 
 def test_an_outage_leaves_the_shard_unfinished_and_the_next_run_asks_the_rest(demo, tmp_path):

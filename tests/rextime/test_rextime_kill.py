@@ -40,7 +40,7 @@ folder = Path(sys.argv[1])
 suite = Rextime(sources={"captions": {"form": "captions", "dataset": "demo"}})
 engine = Slow(corrupted_share=0.3)
 with Session(settings(folder), 7, GENERATION, {"llm": engine, "video_lmm": engine}) as session:
-    questions, fates = write_questions(read_jsonl(folder.parent / "items.jsonl"), {}, session, suite)
+    questions, _, fates = write_questions(read_jsonl(folder.parent / "items.jsonl"), {}, session, suite)
 write_jsonl(folder / "questions.jsonl", questions)
 write_jsonl(folder / "fates.jsonl", fates)
 """

@@ -261,10 +261,11 @@ def _question_answers(arguments: argparse.Namespace) -> None:
         for number, row in enumerate(asked, start=1):
             if not isinstance(row["qid"], str):
                 raise InputError("'qid' must be a text", file=arguments.questions, row=number, remedy="correct the row")
-        questions, bad = people.annotated_questions(asked, rows, key["tool"])
+        questions, bad, untimed = people.annotated_questions(asked, rows, key["tool"])
         with _written_from(arguments.questions):
             write_jsonl(target / "questions.jsonl", questions)
-        print(f"{len(questions)} questions, {len(bad)} left out as bad: {target / 'questions.jsonl'}")
+        out = f"{len(bad)} left out as bad, {len(untimed)} until people mark their answers"
+        print(f"{len(questions)} questions, {out}: {target / 'questions.jsonl'}")
     print(json.dumps(summary, indent=1, ensure_ascii=False))
 
 

@@ -1,7 +1,8 @@
 """From items to questions: event pairs, questions in both directions, verification, wrong options (C.8.1 to C.8.7).
 
 Each step is asked for all items of a shard at once, through the ledger; an item that fails at a step is dropped there
-with its reason, so that items and questions always add up. The span of an answer is that of its event.
+with its reason, so that items and questions always add up. The span of an answer is that of its event; where a model
+saw the event in the frames nobody knows when it was, and people mark it before the question is part of a test.
 """
 
 import random
@@ -30,19 +31,21 @@ DIRECTIONS = {
 
 def write_questions(
     items: list[dict], videos: Mapping[str, dict], session: Session, settings: Rextime
-) -> tuple[list[dict], list[dict]]:
-    """(questions, fates) of the items of one shard.
+) -> tuple[list[dict], list[dict], list[dict]]:
+    """(questions, questions whose answer nobody has timed, fates) of the items of one shard.
 
     `items` are rows of `filters.filter_captions` and `filter_queries` with a ``split``; `videos` give path, digest and
     size by id, for items with frames. A question has the released keys, then ``options, answer, kind, direction,
-    question_windows, source, split, item, verification, lineage``. A fate is ``item`` and ``reason`` (``kept`` for what
-    stays) with, where there was one, the ``question``'s id and, where that was dropped, its text.
+    question_windows, source, split, item, verification, lineage``; the second list has no ``relevant_windows``, and none
+    of the split train. A fate is ``item`` and ``reason`` (``kept`` for what stays, ``kept-to-mark`` in the second list) with, where there was one, the ``question``'s id and, where that was dropped, its text.
     """
     fates: list[dict] = []
     pairs = _pairs(items, videos, session, settings, fates)
     drafts = _drafts(pairs, session, settings, fates)
     drafts = _verify_drafts(drafts, session, settings, fates)
-    return _add_options(drafts, session, fates), fates
+    rows = _add_options(drafts, session, fates)
+    timed, untimed = ([row for row in rows if bool(row["relevant_windows"]) is has] for has in (True, False))
+    return timed, untimed, fates
 
 
 def _fate(fates: list[dict], item: str, reason: str, **question: object) -> None:
@@ -164,7 +167,8 @@ def _draft(pair: Pair, spans: tuple, sections: dict, outcome: Outcome, settings:
 
 
 def _verify_drafts(drafts: list[dict], session: Session, settings: Rextime, fates: list[dict]) -> list[dict]:
-    """Drafts with their scores; questions below the threshold, or without a span of their answer, are dropped."""
+    """Questions with their scores; dropped are those below the threshold, and those of train without a span of their
+    answer."""
     calls = []
     for draft in drafts:
         slots = {
@@ -198,7 +202,7 @@ def _verdict(row: dict, problem: str | None, threshold: int) -> str | None:
         return f"verification-{problem}"
     if row["verification"] < threshold:
         return f"verification-score-{row['verification']}"
-    return None if row["relevant_windows"] else "answer-without-span"
+    return None if row["relevant_windows"] or row["split"] != "train" else "answer-without-span"
 
 
 def _row(draft: dict, question: dict, verification: str) -> dict:
@@ -242,7 +246,7 @@ def _add_options(rows: list[dict], session: Session, fates: list[dict]) -> list[
             letters = shuffle_options(row["answer"], wrong, session.seed, row["qid"])
             row["lineage"]["options"] = outcome.key
             row["corrupted"] = [*row["corrupted"], *outcome.notes.get("corrupted", [])]
-        _fate(fates, row["item"], "kept", question=row["qid"])
+        _fate(fates, row["item"], "kept" if row["relevant_windows"] else "kept-to-mark", question=row["qid"])
         accepted.append({**{key: row[key] for key in _FIRST}, **letters, **{k: row[k] for k in row if k not in _FIRST}})
     return accepted
 
@@ -258,12 +262,15 @@ def shuffle_options(answer: str, wrong: list[str], seed: int, qid: str) -> dict:
     return {"ans": LETTERS[order.index(0)], "options": [texts[origin] for origin in order]}
 
 
-def shard_counts(items: list[dict], questions: list[dict], fates: list[dict], calls: dict[str, dict]) -> dict:
+def shard_counts(
+    items: list[dict], questions: list[dict], to_mark: list[dict], fates: list[dict], calls: dict[str, dict]
+) -> dict:
     """What became of a shard: items by whether they gave a question, questions by fate, calls by outcome."""
-    with_question = {row["item"] for row in questions}
+    with_question = {row["item"] for row in (*questions, *to_mark)}
     return {
         "items": {"given": len(items), "with_question": len(with_question)},
         "fates": dict(sorted(Counter(fate["reason"] for fate in fates).items())),
         "questions": dict(sorted(Counter(row["kind"] for row in questions).items())),
+        "to_mark": dict(sorted(Counter(row["kind"] for row in to_mark).items())),
         "calls": calls,
     }

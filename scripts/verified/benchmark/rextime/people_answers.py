@@ -87,24 +87,28 @@ def agreement(answers: list[dict], key: Mapping) -> dict:
     }
 
 
-def annotated_questions(questions: Iterable[dict], rows: Iterable[Mapping], tool: str) -> tuple[list[dict], list[str]]:
-    """(questions with what people marked, ids of those they found bad); questions that were not reviewed stay as they
-    are.
+def annotated_questions(
+    questions: Iterable[dict], rows: Iterable[Mapping], tool: str
+) -> tuple[list[dict], list[str], list[str]]:
+    """(questions with what people marked, ids of those they found bad, ids of those whose answer nobody has timed yet);
+    questions that were not reviewed stay as they are, unless their answer has no window.
 
     `verify` replaces the window of the answer, `question-span` gives that of the question.
     """
     marked = {row["qid"]: row for row in rows}
-    usable, bad = [], []
+    usable, bad, untimed = [], [], []
     for question in questions:
         row = marked.get(question["qid"])
-        if row is None:
+        if row is None and question.get("relevant_windows") == []:
+            untimed.append(question["qid"])
+        elif row is None:
             usable.append(question)
         elif row["bad"]:
             bad.append(question["qid"])
         else:
             name = "relevant_windows" if tool == "verify" else "question_windows"
             usable.append({**question, name: [list(row["window"])]})
-    return usable, bad
+    return usable, bad, untimed
 
 
 def human_submissions(answers: list[dict], key: Mapping) -> dict[int, list[dict]]:

@@ -40,7 +40,7 @@ def walk_of(config: Config) -> Callable[[Session], None]:
         for shard in shard_names(config.shards) if items else ():
             shard_items = rows_of_shard(items, shard, config.shards)
             videos = _videos(config, shard, shard_items)
-            questions, _ = write_questions(shard_items, videos, session, suite)
+            questions, _, _ = write_questions(shard_items, videos, session, suite)
             for protocol in paths.protocols(config):
                 take_test(questions, videos, protocol, suite.frames, session)
         for name in paths.answered(config):
