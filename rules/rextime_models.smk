@@ -48,10 +48,34 @@ rule answer_rextime_questions:
         "../scripts/rextime/answer_questions.py"
 
 
+rule sample_released_questions:
+    """The part of given questions that is a test of its own, such as the mini test (ReXTime supplement, D.3)."""
+    input:
+        questions=lambda wildcards: settings.rextime.released[wildcards.released].questions,
+        only=lambda wildcards: settings.rextime.released[wildcards.released].only or [],
+    output:
+        sample=f"{SUITE}/released/{{released}}/sample.jsonl",
+    log:
+        f"logs/{settings.name}/sample_released_questions/{{released}}.log",
+    benchmark:
+        f"logs/{settings.name}/sample_released_questions/{{released}}.tsv"
+    conda:
+        "../envs/rextime.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
+    params:
+        given=lambda wildcards: settings.rextime.released[wildcards.released].model_dump(mode="json"),
+        seed=settings.seed,
+    script:
+        "../scripts/rextime/sample_released.py"
+
+
 rule list_released_questions:
     """A shard of given questions, and their videos in a folder, decoded once and described."""
     input:
-        questions=lambda wildcards: settings.rextime.released[wildcards.released].questions,
+        questions=lambda wildcards: suite_paths.given_file(settings, wildcards.released),
         folder=lambda wildcards: ancient(settings.rextime.released[wildcards.released].videos),
     output:
         questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
@@ -103,7 +127,7 @@ use rule answer_rextime_questions as answer_released_questions with:
 rule join_released_answers:
     """The video LMM's answers to given questions as a submission, for `verified evaluate` or a leaderboard."""
     input:
-        questions=lambda wildcards: settings.rextime.released[wildcards.released].questions,
+        questions=lambda wildcards: suite_paths.given_file(settings, wildcards.released),
         shards=expand(f"{SUITE}/released/{{{{released}}}}/answers/{{{{protocol}}}}/{{shard}}.jsonl", shard=SHARDS),
     output:
         submission=f"{SUITE}/released/{{released}}/{{protocol}}.jsonl",

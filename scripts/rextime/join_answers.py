@@ -3,9 +3,10 @@
 from verified.runtime.job import job
 
 with job(snakemake) as log:
+    from verified.benchmark.rextime.rows import read_questions
     from verified.io.jsonl import read_jsonl, write_jsonl
 
     answers = {row["qid"]: row for path in snakemake.input.shards for row in read_jsonl(path)}
-    order = [str(row["qid"]) for row in read_jsonl(snakemake.input.questions)]
+    order = [question.qid for question in read_questions(snakemake.input.questions, scored=False)]
     write_jsonl(snakemake.output.submission, (answers[qid] for qid in order))
     log.info("%d answers", len(order))

@@ -19,7 +19,10 @@ with job(snakemake):
         statistics = read_json(inputs.statistics[0]) | statistics
     shown.append(tables.questions_table(statistics))
     if inputs.results:
-        shown.append(tables.results_table(read_json(inputs.results[0]), read_published(inputs.published, "rextime")))
+        results = read_json(inputs.results[0])
+        shown.append(tables.results_table(results, read_published(inputs.published, "rextime")))
+        if (by_kind := tables.kinds_table(results)) is not None:
+            shown.append(by_kind)
     if inputs.validity:
         shown.append(tables.validity_table(read_jsonl(inputs.validity[0])))
     write_table_json(snakemake.output.tables, shown)

@@ -87,6 +87,7 @@ rextime:
     val: {questions: val.jsonl, videos: clips}
     spans: {questions: spans.jsonl, videos: clips}
     test: {questions: test.jsonl, videos: clips, scored: false}
+    mini: {questions: val.jsonl, videos: clips, per_kind: 1}
   models: [video_lmm]
   frames: 4
 generation:
@@ -106,6 +107,8 @@ def test_a_users_model_answers_given_questions_is_scored_and_asked_nothing_twice
         rows = [
             {"qid": n, "query": f"What is {n}?", "duration": 2.0, "vid": vid, **more} for n, vid in enumerate("aabc")
         ]
+        for row in rows:
+            row["category"] = "sequential" if row["vid"] == "a" else "cause_effect"
         write_jsonl(tmp_path / file, rows)
 
     truth = {"relevant_windows": [[0.5, 1.5]]}
@@ -132,12 +135,15 @@ def test_a_users_model_answers_given_questions_is_scored_and_asked_nothing_twice
                         config=config, env=environment)  # fmt: skip
         assert run.returncode == 0 and len(served.bodies) == asked
     given = tmp_path / "results/asked/rextime/released"
-    assert {path.name for path in given.glob("*/*.jsonl")} == {"answer_with_span.jsonl"}
+    assert {path.name for path in given.glob("*/*.jsonl")} == {"answer_with_span.jsonl", "sample.jsonl"}
     answers = [row for name in ("val", "test") for row in read_jsonl(given / name / "answer_with_span.jsonl")]
     assert [row["ans"] for row in answers] == ["B", "B", "B", None] * 2
     assert [str(row["qid"]) for row in answers] == list("0123") * 2
     systems = read_json(tmp_path / "results/asked/rextime/results.json")
-    assert systems.keys() == {"val", "spans"}
+    assert systems.keys() == {"val", "spans", "mini"} and systems["mini"]["questions"] == 2
+    assert len(read_jsonl(given / "mini/answer_with_span.jsonl")) == 2  # asked with the others, and only once
+    table = (tmp_path / "results/tables/rextime-kinds.csv").read_text()
+    assert "sequential" in table and "cause effect" in table
     for name, mode in (("val", "both"), ("spans", "grounding")):
         own = next(value for key, value in systems[name]["systems"].items() if key.startswith("own"))
         assert own["mode"] == mode and own["result"]["brief"]["MR-full-mIoU"] == 75

@@ -1,12 +1,14 @@
 """What submissions of all benchmarks share: rows by id, spans in seconds, and which queries are scored."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
-from verified.io.jsonl import Row, iterate_jsonl
+from verified.io.jsonl import Row, iterate_jsonl, read_json
 
 NAMED = 8
 """Ids that a message names before it only counts."""
@@ -25,13 +27,13 @@ def rows_by_id(
     last_of_equal_ids: bool = False,
     remedy: str = "keep one row for each",
 ) -> Iterator[tuple[int, str, Row]]:
-    """Number, from 1, id and content of each row of a JSON Lines file.
+    """Number, from 1, id and content of each row of a JSON Lines file, or of one JSON array.
 
     Raises InputError, with the row, for an id that is neither text nor whole number, and for one that comes twice
     unless the last may count.
     """
     seen = set()
-    for number, row in enumerate(iterate_jsonl(path, (key, *required)), start=1):
+    for number, row in enumerate(_rows(path, (key, *required)), start=1):
         name = row[key]
         if isinstance(name, int) and not isinstance(name, bool):
             name = str(name)
@@ -41,6 +43,19 @@ def rows_by_id(
             raise InputError(f"{key!r} {name} is also in an earlier row", file=path, row=number, remedy=remedy)
         seen.add(name)
         yield number, name, row
+
+
+def _rows(path: str | os.PathLike, required: Sequence[str]) -> Iterable[Row]:
+    path = Path(path)
+    with path.open("rb") if path.is_file() else BytesIO() as file:
+        if not file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+            return iterate_jsonl(path, required)
+    rows = read_json(path)
+    for number, row in enumerate(rows, start=1):
+        missing = [name for name in required if not isinstance(row, dict) or name not in row]
+        if missing:
+            raise InputError(f"missing key {', '.join(map(repr, missing))}", file=path, row=number)
+    return rows
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ ENGINES: dict[str, EngineKind] = {
     "transformers": EngineKind(
         "verified.lmm.engines.transformers", loads_model=True, scores=True, video_inputs=(STILLS, FRAMES)
     ),
-    "openai": EngineKind("verified.lmm.engines.openai", asks_endpoint=True, video_inputs=(STILLS, FRAMES, MP4)),
+    "openai": EngineKind(
+        "verified.lmm.engines.openai", asks_endpoint=True, scores=True, video_inputs=(STILLS, FRAMES, MP4)
+    ),
     "vllm": EngineKind(
         "verified.lmm.engines.vllm",
         loads_model=True,

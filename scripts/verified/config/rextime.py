@@ -7,6 +7,10 @@ from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Section
 
+Protocol = Literal["answer_with_span", "answer", "answer_in_true_span", "locate_then_score", "score_with_true_span"]
+LETTERS_ALONE = ("answer", "answer_in_true_span")
+"""Protocols whose answers are letters, without windows."""
+
 
 class CaptionFilters(Section):
     """Filters of captioned videos; a switch where the text leaves a reading open."""
@@ -101,8 +105,17 @@ class ReleasedQuestions(Section):
     """JSON Lines: qid, query, duration, vid, and where they are known relevant_windows, ans and options (four)."""
     videos: str | None = None
     """Folder of their videos, named by video id; null: nobody is asked here, submissions are scored."""
+    per_kind: int | None = Field(default=None, ge=1)
+    """So many questions of each kind, drawn by the seed, instead of all; 100 is the document's mini test."""
+    only: str | None = None
+    """Text file with the ids of the questions that are asked and scored, one a line; null: all."""
     scored: bool = True
     """Whether the file holds windows; false: answers are written for a leaderboard, and nothing is scored."""
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the test is a part of the file."""
+        return bool(self.per_kind or self.only)
 
     @model_validator(mode="before")
     @classmethod
@@ -129,11 +142,9 @@ class Rextime(Section):
     """Uniform frames of a whole video that a video LMM sees."""
     models: tuple[Literal["video_lmm", "retrieval"], ...] = ()
     """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models."""
-    protocols: tuple[Literal["answer_with_span", "locate_then_score", "score_with_true_span"], ...] = (
-        "answer_with_span",
-    )
-    """How the video LMM is asked: letter and span in one answer; or a span, then four continuations to be scored
-    (engine transformers only)."""
+    protocols: tuple[Protocol, ...] = ("answer_with_span",)
+    """How the video LMM is asked: letter and span in one answer; a letter alone, also after the true span; or a span,
+    then four continuations to be scored (engine transformers, or an endpoint of vLLM)."""
     prices: Prices = Prices()
 
     @field_validator("sources", "released")
@@ -163,8 +174,8 @@ class Rextime(Section):
         if self.released and not self.sources and "video_lmm" in self.models and not watched:
             raise ValueError("models: video_lmm has no questions; name the folder of videos in released.NAME.videos")
         for name, given in self.released.items():
-            if not given.scored and "score_with_true_span" in self.protocols:
-                raise ValueError(f"protocols: score_with_true_span needs true spans, and {name!r} is not scored")
+            if not given.scored and (truth := [name for name in self.protocols if name.endswith("true_span")]):
+                raise ValueError(f"protocols: {truth[0]} needs true spans, and {name!r} is not scored")
             if not given.scored and not given.videos:
                 raise ValueError(f"released.{name}: neither scored nor answered; name its `videos`")
         return self

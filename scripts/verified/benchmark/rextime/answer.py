@@ -1,10 +1,12 @@
 """A video LMM takes the test, by the protocols of the supplement (section C.5) and of the authors' demo.
 
-`answer_with_span`: frames, question and options in one call; the answer holds a letter and a span. `locate_then_score`:
-the model is asked when, its span is read from words, and each option is scored as the continuation "From ss to ee,
-OPTION" of the question; the one with the largest mean log-probability wins (the pseudo-code of the supplement says
-largest cross entropy, a slip). `score_with_true_span` scores the options after the true span, as the zero-shot models
-were asked; its windows are those that the model found. The scoring needs an engine that gives log-probabilities.
+`answer_with_span`: frames, question and options in one call; the answer holds a letter and a span. `answer` asks for
+the letter alone, `answer_in_true_span` too, after telling when the answer is shown: their submissions have no windows.
+`locate_then_score`: the model is asked when, its span is read from words, and each option is scored as the continuation
+"From ss to ee, OPTION" of the question; the one with the largest mean log-probability wins (the pseudo-code of the
+supplement says largest cross entropy, a slip). `score_with_true_span` scores the options after the true span, as the
+zero-shot models were asked; its windows are those that the model found. The scoring needs an engine, or an endpoint,
+that gives log-probabilities.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from verified.benchmark.rextime.generate import whole_video_calls
 from verified.benchmark.rextime.rows import LETTERS
 from verified.config.generation import Generation
+from verified.config.rextime import LETTERS_ALONE
 from verified.errors import InputError
 from verified.lmm.asking import Call
 from verified.lmm.engines import make_engine
@@ -20,10 +23,12 @@ from verified.lmm.prompts import quote
 from verified.lmm.request import Engine
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
-from verified.lmm.tasks.rextime import ANSWER_WITH_SPAN, LOCATE, SCORING, span_of
+from verified.lmm.tasks.rextime import ANSWER, ANSWER_IN_SPAN, ANSWER_WITH_SPAN, LOCATE, SCORING, span_of
 
 TASKS = {
     "answer_with_span": (ANSWER_WITH_SPAN,),
+    "answer": (ANSWER,),
+    "answer_in_true_span": (ANSWER_IN_SPAN,),
     "locate_then_score": (LOCATE, SCORING),
     "score_with_true_span": (LOCATE, SCORING),
 }
@@ -33,8 +38,18 @@ NOT_PARSED = (0.0, 0.0)
 
 
 def tasks_for(protocol: str, questions: Iterable[Mapping]) -> tuple[Task, ...]:
-    """What a protocol asks of these questions: where nobody knows their options, when the answer is shown."""
-    return (LOCATE,) if without_options(questions) else TASKS[protocol]
+    """What a protocol asks of these questions: where nobody knows their options, when the answer is shown.
+
+    Raises InputError for a protocol that asks for letters alone where there are no options.
+    """
+    if not without_options(questions):
+        return TASKS[protocol]
+    if protocol in LETTERS_ALONE:
+        raise InputError(
+            f"the protocol {protocol} asks for letters, and the questions have no options",
+            remedy="give each question its four options, or ask by the protocol answer_with_span",
+        )
+    return (LOCATE,)
 
 
 def without_options(questions: Iterable[Mapping]) -> bool:
@@ -61,21 +76,22 @@ def take_test(
     calls = whole_video_calls(task, shown, slots, videos, session, frames)
     answered = dict(zip((item["item"] for item in shown), session.ask(task, calls, len(calls))))
     spans = {qid: _span(outcome) for qid, outcome in answered.items()}
+    letters_alone = protocol in LETTERS_ALONE
     if spans_alone:
         letters = {}
-    elif protocol == "answer_with_span":
+    elif letters_alone or protocol == "answer_with_span":
         letters = {qid: outcome.parsed.sections.get("answer") for qid, outcome in answered.items()}
     else:
         truth = protocol == "score_with_true_span"
         used = {qid: tuple(rows[qid]["relevant_windows"][0]) if truth else spans[qid] for qid in answered}
         letters = score_options([rows[qid] for qid in answered], used, videos, frames, session)
     for qid, outcome in answered.items():
-        if spans[qid] is None or (letters.get(qid) is None and not spans_alone):
+        if (spans[qid] is None and not letters_alone) or (letters.get(qid) is None and not spans_alone):
             failures.append({"qid": qid, "reason": f"{outcome.status}-{outcome.reason or 'no-letter'}"})
     submission = [
         {
             "qid": row["qid"],
-            "pred_relevant_windows": [list(spans.get(row["qid"]) or NOT_PARSED)],
+            **({} if letters_alone else {"pred_relevant_windows": [list(spans.get(row["qid"]) or NOT_PARSED)]}),
             **({} if spans_alone else {"ans": letters.get(row["qid"])}),
         }
         for row in tested
@@ -85,8 +101,10 @@ def take_test(
 
 def _slots(row: Mapping, task: Task, frames: int) -> dict[str, str]:
     slots = {"question": row["query"], "duration": f"{row['duration']:g}", "frame_number": str(frames)}
-    if task is ANSWER_WITH_SPAN:
+    if "options" in task.slots:
         slots["options"] = "\n".join(f"{letter}. {quote(text)}" for letter, text in zip(LETTERS, row["options"]))
+    if task is ANSWER_IN_SPAN:
+        slots |= dict(zip(("start", "end"), (f"{seconds:g}" for seconds in row["relevant_windows"][0])))
     return slots
 
 

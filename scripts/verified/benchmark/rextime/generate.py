@@ -36,8 +36,9 @@ def write_questions(
 
     `items` are rows of `filters.filter_captions` and `filter_queries` with a ``split``; `videos` give path, digest and
     size by id, for items with frames. A question has the released keys, then ``options, answer, kind, direction,
-    question_windows, source, split, item, verification, lineage``; the second list has no ``relevant_windows``, and none
-    of the split train. A fate is ``item`` and ``reason`` (``kept`` for what stays, ``kept-to-mark`` in the second list) with, where there was one, the ``question``'s id and, where that was dropped, its text.
+    question_windows, source, split, item, verification, lineage``; the second list has no ``relevant_windows``, and
+    nothing of the split train. A fate is ``item`` and ``reason`` (``kept`` for what stays, ``kept-to-mark`` in the
+    second list) with, where there was one, the ``question``'s id and, where that was dropped, its text.
     """
     fates: list[dict] = []
     pairs = _pairs(items, videos, session, settings, fates)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, home
-from verified.config.rextime import Rextime
+from verified.config.rextime import LETTERS_ALONE, Rextime
 from verified.runtime.digest import modules_digest
 from verified.tables.layout import runs
 
@@ -91,7 +91,7 @@ def systems(settings: Config) -> dict[str, dict]:
         shown = f"{lmm.model}, {protocol.replace('_', ' ')}"
         if settings.rextime.sources:
             files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
-            submissions[shown] = {"mode": "both", "files": files}
+            submissions[shown] = {"mode": "vqa" if protocol in LETTERS_ALONE else "both", "files": files}
         for name in answered(settings):
             if settings.rextime.released[name].scored:
                 file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
@@ -112,7 +112,13 @@ def question_files_by_name(settings: Config) -> dict[str, str]:
 
 def given_files(settings: Config) -> dict[str, str]:
     """Files of given questions that are scored, by name."""
-    return {name: given.questions for name, given in settings.rextime.released.items() if given.scored}
+    return {name: given_file(settings, name) for name, given in settings.rextime.released.items() if given.scored}
+
+
+def given_file(settings: Config, name: str) -> str:
+    """The questions of one given test: the file itself, or the sample of it."""
+    given = settings.rextime.released[name]
+    return f"{folder(settings)}/released/{name}/sample.jsonl" if given.sampled else given.questions
 
 
 def grounding_files(settings: Config) -> list[str]:
@@ -186,6 +192,8 @@ def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
             named.append((f"rextime.sources.{name}.videos", source.videos, True))
     for name, given in suite.released.items():
         named.append((f"rextime.released.{name}", given.questions, False))
+        if given.only:
+            named.append((f"rextime.released.{name}.only", given.only, False))
         if given.videos:
             named.append((f"rextime.released.{name}.videos", given.videos, True))
     return named + [

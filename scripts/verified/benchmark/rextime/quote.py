@@ -12,6 +12,7 @@ from verified.benchmark.rextime.answer import TASKS, take_test
 from verified.benchmark.rextime.generate import write_questions
 from verified.benchmark.rextime.prepare import asked_rows, read_sources
 from verified.benchmark.rextime.rows import read_questions
+from verified.benchmark.rextime.sample import choose
 from verified.config import Config
 from verified.config.rextime import Rextime
 from verified.corpus.video_folder import VideoFolder
@@ -45,7 +46,7 @@ def walk_of(config: Config) -> Callable[[Session], None]:
                 take_test(questions, videos, protocol, suite.frames, session)
         for name in paths.answered(config):
             given = suite.released[name]
-            questions = asked_rows(read_questions(given.questions, given.scored))
+            questions = asked_rows(choose(read_questions(given.questions, given.scored), given, config.seed))
             videos = _given_videos(config, name, questions)
             for protocol in paths.protocols(config):
                 take_test(questions, videos, protocol, suite.frames, session)

@@ -3,8 +3,11 @@
 import dataclasses
 from collections.abc import Mapping
 
+import numpy as np
+
 from verified.benchmark.rextime.baselines import expected_random, uniform_random, whole_video
 from verified.benchmark.rextime.evaluate import compare, evaluate
+from verified.benchmark.rextime.metrics import Scores, measures
 from verified.benchmark.rextime.rows import Mode, Prediction, Question, read_submission
 
 WHOLE_VIDEO = "whole video, A"
@@ -37,6 +40,7 @@ def score_all(questions: list[Question], submissions: Mapping[str, "System"], se
             "questions": len(evaluation.scores),
             "result": evaluation.result,
             "intervals": evaluation.intervals(),
+            "kinds": _by_kind(questions, evaluation.scores),
             "notes": [*evaluation.notes, *_unanswered(everybody[name])],
         }
         if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
@@ -44,8 +48,23 @@ def score_all(questions: list[Question], submissions: Mapping[str, "System"], se
     return {"questions": len(questions), "expected_random": expected_random(questions), "systems": systems}
 
 
+def _by_kind(questions: list[Question], scores: Scores) -> dict[str, dict]:
+    """Questions of each kind, and the means of all measures over them; empty where a question has no kind."""
+    kind_of = {question.qid: question.kind for question in questions}
+    kinds = np.array([kind_of[qid] or "" for qid in scores.qids])
+    if not kinds.all():
+        return {}
+    measured = measures(scores)
+    return {
+        kind: {"questions": int((kinds == kind).sum())}
+        | {name: float(values[kinds == kind].mean()) for name, values in measured.items()}
+        for kind in sorted(set(kinds.tolist()))
+    }
+
+
 def _unanswered(system: "System") -> list[str]:
-    nothing = sum(prediction.window == NOT_ANSWERED for prediction in system.predictions.values())
+    answers = system.predictions.values()
+    nothing = sum(one.answer is None if system.mode == "vqa" else one.window == NOT_ANSWERED for one in answers)
     return [f"{nothing} of {len(system.predictions)} questions are answered by nothing"] if nothing else []
 
 

@@ -1,7 +1,8 @@
 """Questions and submissions in the released JSON Lines forms of ReXTime, checked row by row.
 
 A question: ``qid, query, duration (s), vid, relevant_windows [[start, end], ...] (s), ans (A to D)``; ``question`` and
-``span``, as in the authors' demo, stand for ``query`` and its one window. A row of a submission: ``qid,
+``span``, as in the authors' demo, stand for ``query`` and its one window; ``category`` or ``kind`` is the kind. The
+file may also be one JSON array, as the data set with options is published. A row of a submission: ``qid,
 pred_relevant_windows [[start, end, (score)], ...], ans``; of the windows only the first counts.
 """
 
@@ -34,6 +35,8 @@ class Question:
     windows: tuple[tuple[float, float], ...]
     answer: str | None = None
     options: tuple[str, ...] | None = None
+    kind: str | None = None
+    """sequential, cause_effect or means_to_an_end; None where the file names none."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +69,7 @@ def read_questions(path: str | os.PathLike, scored: bool = True) -> list[Questio
             tuple((float(start), float(end)) for start, end in row.get("relevant_windows") or ()),
             row.get("ans"),
             tuple(options) if options else None,
+            row.get("kind"),
         )
     if not questions:
         raise InputError("the file holds no questions", file=path)
@@ -74,10 +78,13 @@ def read_questions(path: str | os.PathLike, scored: bool = True) -> list[Questio
 
 def _released_row(row: dict) -> dict:
     """A row with the names of the released form, where it has those of the authors' demo."""
-    renamed = {"question": "query", "span": "relevant_windows"}
+    renamed = {"question": "query", "span": "relevant_windows", "category": "kind"}
     row = {renamed.get(key, key) if renamed.get(key) not in row else key: value for key, value in row.items()}
     if is_span(row.get("relevant_windows")):
         row["relevant_windows"] = [row["relevant_windows"]]
+    if isinstance(row.get("kind"), str):
+        kind = row["kind"].strip().lower().replace("-", "_").replace(" ", "_")
+        row["kind"] = {"means_end": "means_to_an_end", "means_ends": "means_to_an_end"}.get(kind, kind) or None
     return row
 
 
@@ -92,6 +99,8 @@ def _question_problem(row: dict) -> str | None:
         return f"'relevant_windows' must be a list of [start, end] in seconds, found {windows!r:.80}"
     if row.get("ans") is not None and row["ans"] not in LETTERS:
         return f"'ans' must be one of {', '.join(LETTERS)}, found {row['ans']!r:.80}"
+    if row.get("kind") is not None and not isinstance(row["kind"], str):
+        return f"the kind must be a text, found {row['kind']!r:.80}"
     options = row.get("options")
     texts = isinstance(options, list) and all(isinstance(text, str) and text.strip() for text in options)
     if options and (not texts or len(options) != len(LETTERS)):

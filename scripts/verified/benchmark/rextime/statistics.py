@@ -61,14 +61,14 @@ def benchmark_statistics(rows: Iterable[Mapping]) -> dict:
 
 
 def released_statistics(files: Mapping[str, str]) -> dict:
-    """The same of given files of questions, by name; they name no kinds and no question spans."""
+    """The same of given files of questions, by name; they name no question spans, and not all name kinds."""
     statistics = {}
     for name, path in files.items():
         rows = [
             {
                 "split": name,
                 "vid": row.video,
-                "kind": "",
+                "kind": row.kind or "",
                 "direction": "",
                 "duration": row.duration,
                 "ans": row.answer,
@@ -78,7 +78,8 @@ def released_statistics(files: Mapping[str, str]) -> dict:
             for row in read_questions(path)
         ]
         statistics |= benchmark_statistics(rows)
-        statistics[name] |= {"kinds": None, "directions": None}
+        known = all(row["kind"] for row in rows)
+        statistics[name] |= {"kinds": statistics[name]["kinds"] if known else None, "directions": None}
     return statistics
 
 

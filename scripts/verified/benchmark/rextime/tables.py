@@ -99,6 +99,21 @@ def results_table(results: Mapping[str, dict], published: Published) -> Table:
     return Table("rextime-models", "who takes the test", header, rows, notes)
 
 
+def kinds_table(results: Mapping[str, dict]) -> Table | None:
+    """The same systems by the kind of question; None where no test names kinds."""
+    rows: list[list[Value]] = []
+    for split, measures in results.items():
+        for name, system in measures["systems"].items():
+            for kind, found in system["kinds"].items():
+                values = [scale * found[name] if name in found else None for name, scale in MEASURES.items()]
+                rows.append([split, name, kind.replace("_", " "), found["questions"], *values])
+    notes = ("All measures in percent. The supplement prints no figure by kind.",)
+    return Table("rextime-kinds", "who takes the test, by the kind of question", _KINDS, rows, notes) if rows else None
+
+
+_KINDS = ("Test", "Method", "Kind", "Questions", "mIoU", "R1@0.3", "R1@0.5", "Accuracy", "Accuracy@IoU≥0.5")
+
+
 def _estimate(measure: Mapping | None, scale: float) -> Estimate | float | None:
     if measure is None or measure["low"] is None:
         return None if measure is None else scale * measure["value"]

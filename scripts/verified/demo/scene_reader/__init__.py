@@ -63,13 +63,13 @@ class SceneReader:
 
             return coarse.coarse_caption(request, rng)
         if request.task.startswith("rextime/"):
-            if (task := request.task.removeprefix("rextime/")) in ("related_event", "answer_with_span", "locate"):
+            from verified.demo.scene_reader import across_time
+
+            if (task := request.task.removeprefix("rextime/")) in across_time.SEEING:
                 # Imported here because stages that read no frames have no OpenCV in their environment.
                 from verified.demo.scene_reader import across_frames
 
                 return across_frames.reply(task, request, rng)
-            from verified.demo.scene_reader import across_time
-
             return across_time.reply(request, rng, self.corrupted_share)
         return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 

@@ -12,6 +12,7 @@ import re
 
 import numpy as np
 
+from verified.benchmark.tiou import tiou
 from verified.demo.caption_facts import caption_facts
 from verified.demo.causes import relation
 from verified.demo.scene_reader.across_time import FORMS, clause, event_facts
@@ -45,12 +46,18 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     events = _watched(np.asarray(request.frames).tobytes(), np.shape(request.frames), tuple(request.frame_times))
     if task == "related_event":
         return _related(events, request, rng)
-    answer = find_answer(events, request.slots["question"])
+    if task == "answer_in_span":
+        told = tuple(float(request.slots[name]) for name in ("start", "end"))
+        answer = max(events, key=lambda event: tiou(event.start, event.end, *told), default=None)
+    else:
+        answer = find_answer(events, request.slots["question"])
     end = float(request.slots["duration"])
     start, end = (answer.start, answer.end) if answer else (0.0, end)
     if task == "locate":
         return Reply(f"From {start:.1f} to {end:.1f}.")
     letter = best_option(answer, request.slots["options"], rng)
+    if task in ("answer", "answer_in_span"):
+        return Reply(json.dumps({"answer": letter}))
     return Reply(json.dumps({"relevant_span": [round(start, 1), round(end, 1)], "answer": letter}))
 
 

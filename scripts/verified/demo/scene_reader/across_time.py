@@ -30,6 +30,8 @@ FORMS = {
 """Question and answer of Type1 and Type2; {0} is the earlier event."""
 OPENINGS = ("because", "first", "so that")
 CIRCULAR_SHARE = 0.5
+SEEING = ("related_event", "answer_with_span", "answer", "answer_in_span", "locate")
+"""Tasks of the suite that show frames."""
 
 
 def reply(request: Request, rng: random.Random, corrupted_share: float) -> Reply:

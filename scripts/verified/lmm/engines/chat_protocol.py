@@ -1,5 +1,6 @@
 """OpenAI's chat protocol, as bytes: what a request looks like, and how an answer is read without trusting it."""
 
+import dataclasses
 import json
 from typing import Any
 
@@ -15,6 +16,8 @@ TOO_LONG = (
     "context window",
     "longer than the model",
 )
+SCORING = {"prompt_logprobs": 1, "continue_final_message": True, "add_generation_prompt": False}
+"""What vLLM's server is asked for beside the protocol: log-probabilities of a prompt that ends with a given answer."""
 MOST_TOKENS = 10**8
 """Most tokens of one call; a larger number that an endpoint reports is nonsense."""
 DETAIL = 500
@@ -26,8 +29,12 @@ class Unreadable(ValueError):
 
 
 def arguments_of(request: Request, model: str, video_input: str = "stills") -> dict:
-    """Keyword arguments of the client's `chat.completions.create`; a clip goes as `video_input` says."""
-    content: str | list[dict] = request.prompt
+    """Keyword arguments of the client's `chat.completions.create`; a clip goes as `video_input` says.
+
+    A request with the slot `continuation` asks for its log-probabilities as the answer: it is taken off the prompt.
+    """
+    prompt = request.prompt.removesuffix(request.slots.get("continuation", "")).rstrip()
+    content: str | list[dict] = prompt if "continuation" in request.slots else request.prompt
     images, more, media = list(request.images), {}, []
     if request.frames is not None and video_input == "stills":
         images += [jpeg_of(frame) for frame in request.frames]
@@ -39,11 +46,15 @@ def arguments_of(request: Request, model: str, video_input: str = "stills") -> d
         more = {"extra_body": {"media_io_kwargs": {"video": facts}}}
     media = [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *media]
     if media:
-        content = [*media, {"type": "text", "text": request.prompt}]
+        content = [*media, {"type": "text", "text": content}]
+    messages: list[dict] = [{"role": "user", "content": content}]
+    if (scored := request.slots.get("continuation")) is not None:
+        more = {"extra_body": {**more.get("extra_body", {}), **SCORING}}
+        messages.append({"role": "assistant", "content": scored})
     values = {
         **more,
         "model": model,
-        "messages": [{"role": "user", "content": content}],
+        "messages": messages,
         "max_tokens": request.sampling.max_tokens,
         "temperature": request.sampling.temperature,
         "top_p": request.sampling.top_p,
@@ -78,6 +89,49 @@ def reply_of(content: bytes, model: str) -> Reply:
     if declined:
         return Reply("", "blocked", "refusal", str(declined)[:DETAIL], **taken, notes=notes)
     return Reply(text, "length" if reason == "length" else "stop", **taken, notes=notes)
+
+
+def score_of(content: bytes, continuation: str, model: str) -> Reply:
+    """The mean log-probability of a given answer, ``{"mean_log_probability": ..., "tokens": ...}``, from the bytes of
+    an answer with vLLM's ``prompt_logprobs``: of each token of the prompt a mapping of ids, its own the first, to
+    ``logprob`` and ``decoded_token``.
+
+    Raises Unreadable as `reply_of`, and InputError where the endpoint gives none.
+    """
+    reply = reply_of(content, model)
+    prompt = json.loads(content.decode("utf-8")).get("prompt_logprobs")
+    if not isinstance(prompt, list) or not prompt:
+        raise no_scores(model, "its answer holds no `prompt_logprobs`")
+    rest, values = _letters(continuation), []
+    try:
+        for token in reversed(prompt):
+            if not rest:
+                break
+            own = next(one for one in token.values() if rest.endswith(_letters(one["decoded_token"])))
+            rest = rest.removesuffix(_letters(own["decoded_token"]))
+            values.append(min(0.0, float(own["logprob"])))
+    except (AttributeError, KeyError, TypeError, ValueError, StopIteration):
+        rest = rest or "?"
+    if rest:
+        detail = f"the tokens of the prompt do not end with {continuation!r:.80}; left over: {rest[-40:]!r}"
+        return dataclasses.replace(reply, text="", finish="error", reason="scoring", detail=detail)
+    text = json.dumps({"mean_log_probability": round(sum(values) / len(values), 6), "tokens": len(values)})
+    return dataclasses.replace(reply, text=text, finish="stop")
+
+
+def _letters(text: str) -> str:
+    """What survives of a text when its tokens are decoded one by one: ASCII, without blanks, which some tokenisers
+    drop; other characters may be split between tokens."""
+    return "".join(letter for letter in text if letter.isascii() and not letter.isspace())
+
+
+def no_scores(model: str, why: str) -> InputError:
+    """The error of an endpoint that cannot score a given answer."""
+    return InputError(
+        f"the endpoint of {model!r} gives no log-probabilities of a given answer: {why}"[:DETAIL],
+        remedy="serve the model with vLLM, whose chat completions take `prompt_logprobs`; use `engine: transformers`; "
+        "or ask by a protocol that scores nothing, such as answer_with_span",
+    )
 
 
 def tokens(value: object) -> int:

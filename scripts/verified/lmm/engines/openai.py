@@ -19,7 +19,16 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
-from verified.lmm.engines.chat_protocol import DETAIL, Unreadable, arguments_of, error_of, reply_of
+from verified.lmm.engines.chat_protocol import (
+    DETAIL,
+    SCORING,
+    Unreadable,
+    arguments_of,
+    error_of,
+    no_scores,
+    reply_of,
+    score_of,
+)
 from verified.lmm.engines.transcription_protocol import transcription_arguments, transcription_reply
 from verified.lmm.outcome import NotNow, is_passing
 from verified.lmm.request import Reply, Request
@@ -141,12 +150,15 @@ class OpenAI:
             reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
         except self.errors.APIStatusError as error:
             reply, named = self._refusal(error)
+            if "continuation" in request.slots and any(name in reply.detail for name in SCORING):
+                raise no_scores(self.model, reply.detail) from None
         return _mask_key(reply), named
 
     def _complete(self, request: Request) -> Reply:
         create = self.client.chat.completions.with_raw_response.create
         answer = create(**arguments_of(request, self.model, self.settings.video_input))
-        return reply_of(answer.http_response.content, self.model)
+        content, scored = answer.http_response.content, request.slots.get("continuation")
+        return reply_of(content, self.model) if scored is None else score_of(content, scored, self.model)
 
     def _transcribe(self, request: Request) -> Reply:
         create = self.client.audio.transcriptions.with_raw_response.create

@@ -1,7 +1,8 @@
 """Score given continuations instead of writing new ones: the mean log-probability of their tokens after a prompt.
 
-Wraps an engine of transformers models; other tasks go through to it. The text to score is the slot `continuation` and
-ends the prompt; the reply is ``{"mean_log_probability": ..., "tokens": ...}``.
+Wraps an engine of transformers models; other tasks go through to it. An endpoint that gives the log-probabilities of a
+prompt scores by itself (`chat_protocol.score_of`). The text to score is the slot `continuation` and ends the prompt;
+the reply is ``{"mean_log_probability": ..., "tokens": ...}``.
 """
 
 import json
@@ -25,11 +26,14 @@ class Scoring:
                 f"the engine {engine.name} gives no log-probabilities of a given answer",
                 remedy=f"score options with `engine: {' or '.join(able)}`, or ask by the protocol answer_with_span",
             )
-        self.engine: Any = engine  # of the engine transformers, with its tokeniser and network
+        self.engine: Any = engine  # an endpoint, or transformers with its tokeniser and network
         self.name, self.model, self.revision = engine.name, engine.model, engine.revision
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
-        """Yield one reply per request, in order."""
+        """Yield one reply per request, in order unless an endpoint's reply names its request."""
+        if ENGINES[self.name].asks_endpoint:
+            yield from self.engine.answer(requests)
+            return
         for request in requests:
             if "continuation" in request.slots:
                 yield self._score(request)

@@ -180,10 +180,19 @@ def _plain(text: str) -> str:
 def answer_with_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """A letter and the span that shows it, as JSON or in words."""
     value = best_object(text, ("relevant_span", "answer"))
-    letter = value.get("answer") if value else text
-    match = LETTER.search(letter) if isinstance(letter, str) else None
-    answer = {"answer": match.group(1).upper() if match else None}
-    return _parse_sections(answer | {"span": span(value.get("relevant_span")) or span_in_words(text)})
+    letter = _letter(value.get("answer") if value else text)
+    return _parse_sections({"answer": letter, "span": span(value.get("relevant_span")) or span_in_words(text)})
+
+
+def _letter(text: object) -> str | None:
+    match = LETTER.search(text) if isinstance(text, str) else None
+    return match.group(1).upper() if match else None
+
+
+def parse_letter(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
+    """The letter of an option, as JSON or in words."""
+    value = best_object(text, ("answer",))
+    return _parse_sections({"answer": _letter(value.get("answer") if value else text)})
 
 
 def parse_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -324,6 +333,24 @@ ANSWER_WITH_SPAN = _task(
     answer="A",
     span="0 1",
 )
+ANSWER = _task(
+    "answer",
+    "video_lmm",
+    ("question", "options", "duration", "frame_number"),
+    parse_letter,
+    {"answer": {"enum": ["A", "B", "C", "D"]}},
+    20,
+    answer="A",
+)
+ANSWER_IN_SPAN = _task(
+    "answer_in_span",
+    "video_lmm",
+    ("question", "options", "start", "end", "duration", "frame_number"),
+    parse_letter,
+    {"answer": {"enum": ["A", "B", "C", "D"]}},
+    20,
+    answer="A",
+)
 SCORING = _task(
     "score",
     "video_lmm",
@@ -339,4 +366,4 @@ LOCATE = _task(
 )
 GENERATION = (EVENT_PAIR, RELATED_EVENT, *QUESTIONS.values(), VERIFICATION, OPTIONS)
 """Tasks that write questions."""
-TASKS = (*GENERATION, ANSWER_WITH_SPAN, SCORING, LOCATE)
+TASKS = (*GENERATION, ANSWER_WITH_SPAN, ANSWER, ANSWER_IN_SPAN, SCORING, LOCATE)
