@@ -13,7 +13,14 @@ ORDER = (
     *("released", "config", "weights"),
     *("benchmark", "lmm", "corpus", "keyframes", "captions", "perturbations", "evaluator", "annotations", "features"),
     *("benchmark.vcmr", "demo", "statistics", "tables", "figures"),
-    *("benchmark.mad", "people", "benchmark.rextime", "benchmark.comparison", "benchmark.board"),
+    *(
+        "benchmark.mad",
+        "people",
+        "benchmark.rextime",
+        "benchmark.qvhighlights",
+        "benchmark.comparison",
+        "benchmark.board",
+    ),
     *("report", "search", "export", "planning", "cli", "__main__"),
 )
 """The rooms from the ground up: each imports those before it alone. `benchmark` is what all benchmarks share."""

@@ -5,14 +5,18 @@ import json
 import math
 import sys
 from collections.abc import Iterable
+from functools import partial
 
 from verified.cli.command import JSON, NMS_THRESHOLD, PARTIAL, command, flag, folder, only_for, option
 
-MOVIE_OPTIONS, MOMENT_OPTIONS, QUESTION_OPTIONS = (
-    ("times", "iou_cmp"),
-    ("nms_threshold",),
-    ("mode", "last_of_equal_ids"),
-)
+OPTIONS = {
+    "moments": ("nms_threshold",),
+    "windows": ("last_of_equal_ids",),
+    "windows of moments": ("last_of_equal_ids",),
+    "movies": ("times", "iou_cmp"),
+    "questions": ("mode", "last_of_equal_ids"),
+}
+"""Those of one form alone, or of two."""
 TIMES = option(
     "--times",
     choices=("ext_timestamps", "timestamps"),
@@ -22,12 +26,19 @@ TIMES = option(
 
 @command(
     "evaluate",
-    "score a submission: moments (VCMR, SVMR, VR), spans in movies (MAD), or answers to questions (ReXTime)",
-    folder("ground_truth", "moments (FIG or TVR), movies (MAD's JSON) or questions: its form tells", metavar="TRUTH"),
+    "score a submission: moments (VCMR, SVMR, VR), windows and highlights (QVHighlights), spans in movies (MAD), or "
+    "answers to questions (ReXTime)",
+    folder(
+        "ground_truth",
+        "moments (FIG, TVR, Charades-STA, ActivityNet Captions, DiDeMo), windows (QVHighlights), movies (MAD's JSON) "
+        "or questions (ReXTime): its form tells",
+        metavar="TRUTH",
+    ),
     folder(
         "submission",
-        "moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR); movies: JSONL (id, spans), best first; "
-        "questions: JSONL (qid, pred_relevant_windows, ans)",
+        "moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR); windows, also of moments: JSONL (qid, "
+        "pred_relevant_windows, pred_saliency_scores); movies: JSONL (id, spans), best first; questions: JSONL (qid, "
+        "pred_relevant_windows, ans)",
         metavar="SUBMISSION",
     ),
     JSON,
@@ -40,20 +51,24 @@ TIMES = option(
         choices=("both", "grounding", "vqa", "first-row"),
         help="questions: what the rows hold; first-row guesses as the official evaluator does (default: both)",
     ),
-    flag("--last-of-equal-ids", "questions: an id that comes twice: the last row counts"),
+    flag("--last-of-equal-ids", "questions and windows: an id that comes twice: the last row counts"),
 )
 def evaluate(arguments: argparse.Namespace) -> None:
     """Print measures to standard output and notes to standard error; raises InputError on unusable files."""
-    from verified.benchmark.comparison.ground_truth import form_of
+    from verified.benchmark.comparison.ground_truth import first_row, form_of
 
     form = form_of(arguments.ground_truth)
-    score, taken = {
-        "moments": (_moments, MOMENT_OPTIONS),
-        "movies": (_movies, MOVIE_OPTIONS),
-        "questions": (_questions, QUESTION_OPTIONS),
-    }[form]
-    only_for(arguments, form, {*MOVIE_OPTIONS, *MOMENT_OPTIONS, *QUESTION_OPTIONS} - {*taken})
-    score(arguments)
+    if form == "moments" and "qid" in first_row(arguments.submission):
+        form = "windows of moments"
+    only_for(arguments, form, {name for names in OPTIONS.values() for name in names} - {*OPTIONS[form]})
+    score = {
+        "moments": _moments,
+        "windows": _windows,
+        "windows of moments": partial(_windows, of_moments=True),
+        "movies": _movies,
+        "questions": _questions,
+    }
+    score[form](arguments)
 
 
 def _moments(arguments: argparse.Namespace) -> None:
@@ -88,6 +103,29 @@ def _metrics_table(metrics: dict, further: dict[str, dict[str, float]]) -> str:
         lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in shown))
         lines.append(" " * 5 + "".join(f"{value:10.2f}" for value in shown.values()))
     return "\n".join(lines)
+
+
+def _windows(arguments: argparse.Namespace, of_moments: bool = False) -> None:
+    from verified.benchmark.qvhighlights.evaluate import evaluate_files
+
+    evaluation = evaluate_files(
+        arguments.ground_truth, arguments.submission, arguments.partial, arguments.last_of_equal_ids, of_moments
+    )
+    _note(evaluation.notes)
+    intervals, videos = evaluation.intervals(), evaluation.scores.videos
+    if arguments.json:
+        print(json.dumps({"result": evaluation.result, "queries": len(videos), "intervals": intervals}, indent=1))
+        return
+    print(
+        f"Windows, as of QVHighlights: {len(videos)} queries about {len(set(videos))} videos; percent, in brackets:"
+        " 95 % interval over videos, drawn with all of their queries, not over trainings"
+    )
+    for name, interval in intervals.items():
+        print(f"{name:18}{interval['value']:8.2f}  {_brackets(interval, 2)}")
+    for name in ("long", "middle", "short"):
+        if name in evaluation.result:
+            found = evaluation.result[name]["MR-mAP"]["average"]
+            print(f"mAP, {name:13}{'–' if found is None else format(found, '.2f'):>8}")
 
 
 def _movies(arguments: argparse.Namespace) -> None:

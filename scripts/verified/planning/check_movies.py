@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from verified.benchmark.mad.annotations import read_mad
 from verified.benchmark.mad.manifest import absent_files, read_manifest
 from verified.config import Config
-from verified.config.longform import DescribedSource, MadSource, MovieSet
+from verified.config.longform import DescribedSource, MadSource
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.planning.findings import Finding
@@ -24,7 +25,7 @@ def movie_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
         key, source = f"longform.datasets.{name}.source", movie_set.source
         if isinstance(source, MadSource | DescribedSource) and not any(other.startswith(key) for other in stuck):
             try:
-                movies, lacking = _movies(movie_set)
+                movies, lacking = _movies(source, movie_set.times)
             except InputError as error:
                 yield Finding("problem", key, str(error))
                 continue
@@ -38,9 +39,10 @@ def movie_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
             yield Finding(level, key, message, "put the files there, or correct their names")
 
 
-def _movies(movie_set: MovieSet) -> tuple[list[str], dict[str, str]]:
+def _movies(
+    source: MadSource | DescribedSource, times: Literal["ext_timestamps", "timestamps"]
+) -> tuple[list[str], dict[str, str]]:
     """Movies of a data set, and {movie: what it lacks}. Raises InputError where its files cannot be read."""
-    source, times = movie_set.source, movie_set.times
     lacking: dict[str, str] = {}
     if isinstance(source, DescribedSource):
         rows = read_manifest(source.manifest)

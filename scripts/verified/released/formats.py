@@ -27,6 +27,8 @@ from verified.io.fig import COG_KEYS, read_fig
 from verified.io.jsonl import finite, is_span, read_json
 
 SEGMENT_SECONDS = 5
+PEEKED = 2**16
+"""Bytes by which a form is told."""
 CHARADES_LINE = re.compile(r"(\S+) (\S+) (\S+)##(.*\S.*)")
 
 
@@ -45,14 +47,40 @@ def read_split(files: dict[str, Path], first_id: int = 0) -> list[dict]:
     raise InputError(f"no reader for the formats {', '.join(files)}")
 
 
-def _rows(moments: Iterator[tuple[str, list, float, str]], first_id: int) -> list[dict]:
+def published_form(path: Path) -> str | None:
+    """Which of the formats charades-sta, activitynet-captions and didemo a file is in, by how it begins; None: none."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        text = file.read(PEEKED).decode("utf-8-sig", errors="replace").lstrip()
+    if CHARADES_LINE.fullmatch(text.split("\n", 1)[0].rstrip("\r")):
+        return "charades-sta"
+    if text.startswith("[") and all(f'"{key}"' in text for key in ("times", "annotation_id", "num_segments")):
+        return "didemo"
+    if text.startswith("{") and all(f'"{key}"' in text for key in ("timestamps", "sentences")):
+        return "activitynet-captions"
+    return None
+
+
+def published_moments(path: Path) -> list[dict] | None:
+    """Rows of a file in a `published_form`, None for any other.
+
+    Rows of Charades-STA have None for a duration: its csv is not asked for. Raises InputError as of `read_split`.
+    """
+    form = published_form(path)
+    if form == "charades-sta":
+        return _rows(_charades_sta(path, None), 0)
+    return None if form is None else read_split({form: path})
+
+
+def _rows(moments: Iterator[tuple[str, list, float | None, str]], first_id: int) -> list[dict]:
     return [
         dict(zip(COG_KEYS, (video, time, desc_id, duration, caption), strict=True))
         for desc_id, (video, time, duration, caption) in enumerate(moments, start=first_id)
     ]
 
 
-def _charades_sta(path: Path, lengths: dict[str, float]) -> Iterator[tuple[str, list, float, str]]:
+def _charades_sta(path: Path, lengths: dict[str, float] | None) -> Iterator[tuple[str, list, float | None, str]]:
     for number, line in enumerate(_text(path).rstrip("\n").split("\n"), start=1):
         match = CHARADES_LINE.fullmatch(line)
         if not match:
@@ -61,9 +89,9 @@ def _charades_sta(path: Path, lengths: dict[str, float]) -> Iterator[tuple[str, 
             )
         video, start, end, caption = match.groups()
         time = sorted((_number(start, path, number), _number(end, path, number)))
-        if video not in lengths:
+        if lengths is not None and video not in lengths:
             raise InputError(f"video {video!r} is not in the Charades csv", file=path, row=number)
-        yield video, time, lengths[video], caption
+        yield video, time, lengths[video] if lengths is not None else None, caption
 
 
 def charades_lengths(path: Path) -> dict[str, float]:

@@ -1,17 +1,20 @@
-"""Which benchmark a ground truth belongs to: moments (FIG, TVR), movies (MAD) or questions (ReXTime)."""
+"""Which benchmark a ground truth belongs to: moments, windows (QVHighlights), movies (MAD) or questions (ReXTime)."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from verified.benchmark.answers import GroundTruth
 from verified.benchmark.mad.answers import MovieTruth
+from verified.benchmark.qvhighlights.answers import WindowTruth
 from verified.benchmark.rextime.answers import QuestionTruth
 from verified.benchmark.vcmr.answers import MomentTruth
 from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl
+from verified.released.formats import published_form
 
 FORMS: dict[str, Callable[[Path], GroundTruth]] = {
     "moments": MomentTruth,
+    "windows": WindowTruth,
     "movies": MovieTruth,
     "questions": QuestionTruth,
 }
@@ -19,13 +22,19 @@ FORMS: dict[str, Callable[[Path], GroundTruth]] = {
 
 def form_of(path: Path) -> str:
     """The name in `FORMS` of what a file holds, by its first row; moments where it is nothing that can be read."""
-    try:
-        first = next(iterate_jsonl(path), {})
-    except InputError:  # no JSON Lines: one object on several lines, or nothing that can be read
-        first = {}
+    first = first_row(path)
     if "qid" in first:
-        return "questions"
-    return "movies" if path.suffix == ".json" and "desc_id" not in first else "moments"
+        return "windows" if {"relevant_clip_ids", "saliency_scores"} & set(first) else "questions"
+    movies = path.suffix == ".json" and "desc_id" not in first and published_form(path) is None
+    return "movies" if movies else "moments"
+
+
+def first_row(path: Path) -> dict:
+    """The first row of a JSON Lines file; empty for one document on several lines, or what cannot be read."""
+    try:
+        return next(iterate_jsonl(path), {})
+    except InputError:
+        return {}
 
 
 def read_ground_truth(path: Path) -> GroundTruth:

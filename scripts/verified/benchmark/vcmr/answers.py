@@ -1,4 +1,4 @@
-"""VCMR, SVMR and VR for comparisons and boards: a ground truth in the FIG or the TVR form."""
+"""VCMR, SVMR and VR for comparisons and boards: a ground truth in the FIG or the TVR form, or as published."""
 
 from pathlib import Path
 
@@ -8,9 +8,8 @@ from verified.benchmark.answers import Answers, Prediction, Query
 from verified.benchmark.recall import first_ranks
 from verified.benchmark.vcmr.evaluate import Scored, scored_tasks
 from verified.benchmark.vcmr.metrics import DEPTH, THRESHOLDS, agreed_overlap
-from verified.benchmark.vcmr.submission import read_truth
+from verified.benchmark.vcmr.submission import read_truth, truth_rows
 from verified.errors import InputError
-from verified.io.jsonl import iterate_jsonl
 
 
 class MomentTruth:
@@ -28,7 +27,7 @@ class MomentTruth:
 
     def queries(self) -> list[Query]:
         """The queries in the order in which they are scored."""
-        rows = {int(row["desc_id"]): row for row in iterate_jsonl(self.path, required=("desc_id",))}
+        rows = {int(row["desc_id"]): row for row in truth_rows(self.path)}
         queries = []
         for desc_id, moment in self.moments.items():
             row, (start, end) = rows[desc_id], moment.spans[0]

@@ -1,9 +1,10 @@
 """Files of the TVR family: ground truth and submissions.
 
 Ground truth is JSON Lines, either released FIG rows (`desc_id, video, time`) or TVR rows (`desc_id, vid_name, ts`, with
-`type` optional; `ts` may list the spans of several annotators). A submission is one JSON document: `video2idx` and the
-lists `VCMR`, `SVMR`, `VR` of `{desc_id, predictions}` with rows `[video index, start, end, score]`, best first. The
-submission may be gzipped.
+`type` optional; `ts` may list the spans of several annotators), or a file of Charades-STA, ActivityNet Captions or
+DiDeMo as published, whose ids `released.formats.published_moments` gives. A submission is one JSON document:
+`video2idx` and the lists `VCMR`, `SVMR`, `VR` of `{desc_id, predictions}` with rows `[video index, start, end, score]`,
+best first. The submission may be gzipped.
 """
 
 import gzip
@@ -13,7 +14,7 @@ import json
 import re
 import reprlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from verified.errors import InputError
 from verified.io.files import atomic_path
 from verified.io.json_stream import members
 from verified.io.jsonl import is_span, iterate_jsonl
+from verified.released.formats import published_moments
 
 LARGEST = 2**53
 """Ids and indices stay below: float64 holds whole numbers exactly up to here."""
@@ -61,7 +63,7 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
     Raises InputError naming file and row for a row of neither form, or a span that is not two numbers.
     """
     truth: dict[int, TrueMoment] = {}
-    for number, row in enumerate(iterate_jsonl(path, required=("desc_id",)), start=1):
+    for number, row in enumerate(truth_rows(path), start=1):
         video = row.get("vid_name", row.get("video"))
         spans = row.get("ts", row.get("annotator_times") or row.get("time"))
         if not isinstance(video, str) or spans is None:
@@ -76,6 +78,12 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
     if not truth:
         raise InputError("holds no query", file=path)
     return truth
+
+
+def truth_rows(path: str | Path) -> Iterable[dict]:
+    """The rows of a ground truth, each with its `desc_id`, whatever its form. Raises InputError where it has none."""
+    published = published_moments(Path(path))
+    return iterate_jsonl(path, required=("desc_id",)) if published is None else published
 
 
 def _spans(value: object, path: object, row: int) -> list[tuple[float, float]]:

@@ -1,0 +1,111 @@
+"""Score a submission of windows and saliency against the queries (`verified evaluate`)."""
+
+import dataclasses
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from verified.benchmark.intervals import mean_of_training
+from verified.benchmark.qvhighlights.metrics import MOST_WINDOWS, WindowScores, measures, official_result, score
+from verified.benchmark.qvhighlights.rows import (
+    CLIP_SECONDS,
+    WindowAnswer,
+    WindowQuery,
+    read_window_answers,
+    read_window_queries,
+)
+from verified.benchmark.submissions import list_some, match
+from verified.benchmark.vcmr.answers import MomentTruth
+from verified.benchmark.vcmr.submission import read_truth
+from verified.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class WindowEvaluation:
+    """A scored submission: the official output, numbers per query, and what a reader should know."""
+
+    result: dict
+    scores: WindowScores
+    notes: tuple[str, ...]
+
+    def intervals(self) -> dict[str, dict[str, float | None]]:
+        """Of each measure the mean in percent with its 95 % interval over videos, as of ReXTime's evaluation."""
+        scored = measures(self.scores)
+        return {name: mean_of_training(values, self.scores.videos, unit=100) for name, values in scored.items()}
+
+
+def evaluate_files(
+    truth: str | os.PathLike,
+    submission: str | os.PathLike,
+    partial: bool = False,
+    last_of_equal_ids: bool = False,
+    of_moments: bool = False,
+) -> WindowEvaluation:
+    """Score one file. See `rows.read_window_answers` for `last_of_equal_ids`, `submissions.match` for `partial`.
+
+    of_moments: `truth` holds moments, in any form that has them, of one span each.
+    """
+    queries = _of_moments(Path(truth)) if of_moments else read_window_queries(truth)
+    return evaluate(queries, read_window_answers(submission, last_of_equal_ids), partial, submission)
+
+
+def _of_moments(path: Path) -> list[WindowQuery]:
+    queries = []
+    for query, moment in zip(MomentTruth(path).queries(), read_truth(path).values(), strict=True):
+        if len(moment.spans) > 1:
+            raise InputError(
+                f"desc_id {query.id} has the spans of {len(moment.spans)} annotators, not windows to be found",
+                file=path,
+                remedy="submit the lists VCMR and SVMR, as `verified evaluate --help` says",
+            )
+        queries.append(WindowQuery(str(query.id), query.caption, query.video, query.duration, np.array(moment.spans)))
+    return queries
+
+
+def evaluate(
+    queries: list[WindowQuery], answers: dict[str, WindowAnswer], partial: bool = False, file: object = "submission"
+) -> WindowEvaluation:
+    """Score answers by id. Raises InputError where ids differ unless `partial`, or nothing can be scored."""
+    found = match([query.qid for query in queries], answers, partial, file, answer="row", key="qid ")
+    scores = score(queries, answers)
+    if not scores.first and not scores.highlights:
+        raise InputError(
+            "holds saliency alone, for which the ground truth has no scores",
+            file=file,
+            remedy="give pred_relevant_windows, or a ground truth with saliency_scores",
+        )
+    return WindowEvaluation(official_result(scores), scores, (*found.notes(), *_notes(queries, answers, scores)))
+
+
+def _notes(queries: list[WindowQuery], answers: dict[str, WindowAnswer], scores: WindowScores) -> Iterator[str]:
+    asked = [(query, answers[query.qid]) for query in queries if query.qid in answers]
+    if scores.first:
+        listed = [(query.qid, len(answer.windows)) for query, answer in asked if answer.windows is not None]
+        empty = [qid for qid, count in listed if not count]
+        more = sum(count > MOST_WINDOWS for _, count in listed)
+        if empty:
+            yield f"{len(empty)} queries without a window count as missed: qid {list_some(empty)}"
+        if more:
+            yield f"{more} queries have more than {MOST_WINDOWS} windows; the first {MOST_WINDOWS} count"
+    else:
+        yield "no pred_relevant_windows: moments are not scored"
+    if scores.highlights:
+        odd = [
+            query.qid
+            for query, answer in asked
+            if query.saliency is not None and answer.saliency is not None
+            if len(query.saliency) != len(answer.saliency)
+        ]
+        if odd:
+            yield (
+                f"{len(odd)} lists of saliency have not a number for each clip of {CLIP_SECONDS} s; missing ones count"
+                f" as 0 and those too many are left out: qid {list_some(odd)}"
+            )
+    else:
+        yield "highlights are not scored: " + (
+            "no pred_saliency_scores"
+            if any(answer.saliency is None for _, answer in asked)
+            else "the ground truth has no saliency_scores"
+        )

@@ -1,0 +1,140 @@
+"""Queries and submissions in the JSON Lines forms of QVHighlights, checked row by row.
+
+A query: ``qid, query, duration (s), vid, relevant_windows [[start, end], ...] (s)`` and, where people said how well
+each clip of two seconds shows it, ``relevant_clip_ids`` and ``saliency_scores``, three of 0 to 4 for each of these.
+A row of a submission: ``qid, pred_relevant_windows [[start, end, score], ...], pred_saliency_scores`` (one for each
+clip of the video), or one of the two.
+"""
+
+import dataclasses
+import os
+
+import numpy as np
+
+from verified.benchmark.submissions import rows_by_id
+from verified.errors import InputError
+from verified.io.jsonl import finite, is_array, is_span
+
+CLIP_SECONDS = 2
+ANNOTATORS = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class WindowQuery:
+    """One query with its truth."""
+
+    qid: str
+    query: str
+    video: str
+    duration: float | None
+    windows: np.ndarray
+    """[W, 2] seconds, W ≥ 1, in any order."""
+    saliency: np.ndarray | None = None
+    """[clips, 3] from 0, not relevant, to 4; None where nobody was asked."""
+
+
+@dataclasses.dataclass(frozen=True)
+class WindowAnswer:
+    """What a submission says of a query; None where it has none of the kind."""
+
+    windows: np.ndarray | None
+    """[R, 3] start and end in seconds and a score, in the order of the file."""
+    saliency: np.ndarray | None
+    """[clips] the higher, the better a clip shows the query."""
+
+
+def read_window_queries(path: str | os.PathLike) -> list[WindowQuery]:
+    """All queries of a file, in its order.
+
+    Raises InputError for a row without its keys, a window that is none, scores that do not fit the clips, and an id
+    that two rows share.
+    """
+    queries = []
+    for number, qid, row in rows_by_id(path, "qid", ("vid", "query", "duration")):
+        if "relevant_windows" not in row:
+            raise InputError(
+                f"qid {qid} has no relevant_windows",
+                file=path,
+                row=number,
+                remedy="take a file with ground truth: of QVHighlights' test split highlight_test_with_gt.jsonl",
+            )
+        if problem := _query_problem(row):
+            raise InputError(f"qid {qid}: {problem}", file=path, row=number, remedy="correct the row, or leave it out")
+        windows = np.array(row["relevant_windows"], np.float64)
+        queries.append(WindowQuery(qid, row["query"], row["vid"], float(row["duration"]), windows, _saliency(row)))
+    if not queries:
+        raise InputError("the file holds no queries", file=path)
+    return queries
+
+
+def _query_problem(row: dict) -> str | None:
+    for key in ("vid", "query"):
+        if not isinstance(row[key], str) or not row[key].strip():
+            return f"{key!r} must be a text that is not empty, found {row[key]!r:.80}"
+    if not finite(row["duration"]) or row["duration"] <= 0:
+        return f"'duration' must be a positive number of seconds, found {row['duration']!r:.80}"
+    windows = row["relevant_windows"]
+    if not is_array(windows) or not windows or not all(map(is_span, windows)):
+        return f"'relevant_windows' must be a list of [start, end] in seconds, found {windows!r:.80}"
+    clips, scores = row.get("relevant_clip_ids"), row.get("saliency_scores")
+    if clips is None and scores is None:
+        return None
+    last = int(row["duration"] / CLIP_SECONDS) - 1
+    if not is_array(clips) or not all(isinstance(clip, int) and 0 <= clip <= last for clip in clips):
+        return f"'relevant_clip_ids' must be whole numbers from 0 to {last}, found {clips!r:.80}"
+    rated = is_array(scores) and all(
+        is_array(each) and len(each) == ANNOTATORS and all(map(finite, each)) for each in scores
+    )
+    if not is_array(scores) or not rated or len(scores) != len(clips):
+        return f"'saliency_scores' must be {ANNOTATORS} numbers for each of {len(clips)} clips, found {scores!r:.80}"
+    return None
+
+
+def _saliency(row: dict) -> np.ndarray | None:
+    if row.get("saliency_scores") is None:
+        return None
+    saliency = np.zeros((int(row["duration"] / CLIP_SECONDS), ANNOTATORS))
+    if row["relevant_clip_ids"]:
+        saliency[row["relevant_clip_ids"]] = row["saliency_scores"]
+    return saliency
+
+
+def read_window_answers(path: str | os.PathLike, last_of_equal_ids: bool = False) -> dict[str, WindowAnswer]:
+    """Answers by id; all rows hold windows, or saliency, or both.
+
+    An id that comes twice is an error unless `last_of_equal_ids`. Raises InputError with the row for what is no window
+    with a score, no list of numbers, or of another kind than the first row.
+    """
+    answers: dict[str, WindowAnswer] = {}
+    kinds: tuple[str, ...] | None = None
+    remedy = "keep one row for each, or let the last one win with --last-of-equal-ids"
+    for number, qid, row in rows_by_id(path, "qid", (), last_of_equal_ids, remedy):
+        here = tuple(key for key in ("pred_relevant_windows", "pred_saliency_scores") if key in row)
+        kinds = here if kinds is None else kinds
+        if not here or here != kinds:
+            raise InputError(
+                f"qid {qid} has {' and '.join(here) or 'no answer'}"
+                + (f", the rows before {' and '.join(kinds)}" * bool(kinds)),
+                file=path,
+                row=number,
+                remedy="give pred_relevant_windows, pred_saliency_scores or both, in all rows the same",
+            )
+        if problem := _answer_problem(row):
+            raise InputError(f"qid {qid}: {problem}", file=path, row=number)
+        windows, saliency = (row.get(key) for key in ("pred_relevant_windows", "pred_saliency_scores"))
+        answers[qid] = WindowAnswer(
+            None if windows is None else np.array(windows, np.float64).reshape(-1, 3),
+            None if saliency is None else np.array(saliency, np.float64),
+        )
+    if not answers:
+        raise InputError("the submission is empty", file=path)
+    return answers
+
+
+def _answer_problem(row: dict) -> str | None:
+    windows, saliency = row.get("pred_relevant_windows", []), row.get("pred_saliency_scores", [0])
+    if not is_array(windows) or not all(is_span(window, 3) and len(window) == 3 for window in windows):
+        return f"pred_relevant_windows must be a list of [start, end, score], found {windows!r:.80}"
+    if not is_array(saliency) or not saliency or not all(map(finite, saliency)):
+        return f"pred_saliency_scores must be a number for each clip of the video, found {saliency!r:.80}"
+    return None

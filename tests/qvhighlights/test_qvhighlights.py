@@ -1,0 +1,161 @@
+"""Windows and highlights, as QVHighlights' evaluator scores them; and windows of moments in other published forms."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+
+from verified.__main__ import main
+from verified.benchmark.comparison.ground_truth import form_of, read_ground_truth
+from verified.benchmark.qvhighlights.evaluate import evaluate_files
+from verified.benchmark.qvhighlights.metrics import average_precision
+from verified.errors import InputError
+from verified.io.jsonl import read_jsonl, write_jsonl
+
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "qvhighlights"
+TRUTH, SUBMISSION = FIXTURE / "truth.jsonl", FIXTURE / "submission.jsonl"
+
+
+def changed(folder: Path, source: Path, number: int, **keys) -> Path:
+    """A copy of a file whose row `number`, from 1, has other keys; None takes a key away."""
+    rows = read_jsonl(source)
+    row = {**rows[number - 1], **keys}
+    rows[number - 1] = {key: value for key, value in row.items() if value is not None}
+    write_jsonl(folder / source.name, rows)
+    return folder / source.name
+
+
+def test_figures_are_those_of_the_official_evaluator(capsys):
+    assert main(["evaluate", str(TRUTH), str(SUBMISSION), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = json.loads((FIXTURE / "expected.json").read_text())
+    assert {name: found["result"][name] for name in expected} == expected
+    assert found["result"]["brief"]["MR-full-mAP"] == pytest.approx(found["intervals"]["mAP"]["value"], abs=0.005)
+    assert found["intervals"]["mAP"]["low"] < found["intervals"]["mAP"]["value"] < found["intervals"]["mAP"]["high"]
+
+
+def test_the_order_of_rows_decides_nothing(tmp_path):
+    write_jsonl(tmp_path / "s.jsonl", read_jsonl(SUBMISSION)[::-1])
+    assert evaluate_files(TRUTH, tmp_path / "s.jsonl").result == evaluate_files(TRUTH, SUBMISSION).result
+
+
+def test_a_true_window_is_matched_once():
+    overlaps = np.array([[0.9, 0.0], [0.8, 0.0], [0.0, 0.6]])
+    at_half, high = average_precision(overlaps, np.array([0.5, 0.7]))
+    assert at_half == pytest.approx((1 + 2 / 3) / 2)
+    assert high == pytest.approx(1 / 2)
+
+
+def test_parts_that_are_not_there_are_named_and_the_others_scored(tmp_path):
+    rows = read_jsonl(SUBMISSION)
+    write_jsonl(tmp_path / "windows.jsonl", [{k: v for k, v in r.items() if k != "pred_saliency_scores"} for r in rows])
+    windows = evaluate_files(TRUTH, tmp_path / "windows.jsonl")
+    assert "full" in windows.result and "HL-min-Good" not in windows.result
+    assert any("pred_saliency_scores" in note for note in windows.notes)
+    write_jsonl(tmp_path / "clips.jsonl", [{k: v for k, v in r.items() if k != "pred_relevant_windows"} for r in rows])
+    assert "full" not in evaluate_files(TRUTH, tmp_path / "clips.jsonl").result
+
+
+def test_a_query_without_a_window_is_a_miss(tmp_path):
+    whole = evaluate_files(TRUTH, SUBMISSION)
+    best = int(np.argmax(whole.scores.first["full"]))
+    emptied = evaluate_files(TRUTH, changed(tmp_path, SUBMISSION, best + 1, pred_relevant_windows=[]))
+    assert emptied.scores.first["full"][best] == 0
+    assert len(emptied.scores.videos) == len(whole.scores.videos)
+    assert any("without a window" in note for note in emptied.notes)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"pred_relevant_windows": [[0, 4]]},
+        {"pred_relevant_windows": [[0, 4, "best"]]},
+        {"pred_relevant_windows": "0-4"},
+        {"pred_saliency_scores": []},
+        {"pred_saliency_scores": ["high"]},
+        {"pred_saliency_scores": None},
+        {"qid": 1000},
+    ],
+)
+def test_rubbish_in_a_submission_is_named_with_its_row(tmp_path, keys):
+    with pytest.raises(InputError) as error:
+        evaluate_files(TRUTH, changed(tmp_path, SUBMISSION, 7, **keys))
+    assert error.value.row == 7
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"relevant_windows": None},
+        {"relevant_windows": []},
+        {"relevant_windows": [[1]]},
+        {"relevant_clip_ids": [900]},
+        {"saliency_scores": [[1, 2]]},
+        {"duration": 0},
+        {"vid": ""},
+    ],
+)
+def test_rubbish_in_a_ground_truth_is_named_with_its_row(tmp_path, keys):
+    with pytest.raises(InputError) as error:
+        evaluate_files(changed(tmp_path, TRUTH, 3, **keys), SUBMISSION)
+    assert error.value.row == 3
+
+
+def test_queries_that_one_file_lacks_are_refused_or_left_out(tmp_path):
+    write_jsonl(tmp_path / "s.jsonl", read_jsonl(SUBMISSION)[1:])
+    with pytest.raises(InputError, match="1000"):
+        evaluate_files(TRUTH, tmp_path / "s.jsonl")
+    assert len(evaluate_files(TRUTH, tmp_path / "s.jsonl", partial=True).scores.videos) == 39
+
+
+def test_a_comparison_reads_the_form():
+    truth = read_ground_truth(TRUTH)
+    answers = truth.answers(SUBMISSION, None)
+    first = answers.values["R1@0.5"] == 1
+    assert (answers.ranks[first] == 1).all() and (answers.ranks[~first] > 1).all()
+    assert len(truth.queries()) == len(answers.first) == 40
+    with pytest.raises(InputError):
+        truth.answers(SUBMISSION, 0.5)
+
+
+PUBLISHED = {
+    "charades.txt": "AAA 1.0 4.5##a person sits.\nBBB 9.0 2.0##a person stands up.\n",
+    "activitynet.json": json.dumps(
+        {
+            "AAA": {"duration": 9.5, "timestamps": [[1.0, 4.5]], "sentences": [" a person sits."]},
+            "BBB": {"duration": 12.0, "timestamps": [[2.0, 9.0]], "sentences": ["a person stands up."]},
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_moments_in_a_published_form_take_submissions_of_both_kinds(tmp_path, capsys, name):
+    truth = tmp_path / name
+    truth.write_text(PUBLISHED[name])
+    assert form_of(truth) == "moments"
+    rows = {0: [[0, 1.0, 4.5, 0.9], [1, 2.0, 9.0, 0.5]], 1: [[0, 1.0, 4.5, 0.9], [1, 2.0, 9.0, 0.5]]}
+    lists = [{"desc_id": number, "predictions": found} for number, found in rows.items()]
+    (tmp_path / "s.json").write_text(json.dumps({"video2idx": {"AAA": 0, "BBB": 1}, "VCMR": lists, "SVMR": lists}))
+    assert main(["evaluate", str(truth), str(tmp_path / "s.json"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["VCMR"]["0.7-r1"], found["SVMR"]["0.7-r1"]) == (50.0, 100.0)
+    windows = [{"qid": number, "pred_relevant_windows": [[1.0, 4.5, 0.9]]} for number in rows]
+    write_jsonl(tmp_path / "s.jsonl", windows)
+    assert main(["evaluate", str(truth), str(tmp_path / "s.jsonl"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["result"]["brief"]["MR-full-R1@0.5"] == 50.0
+
+
+def test_the_spans_of_several_annotators_are_no_windows(tmp_path, capsys):
+    row = {"video": "AAA.mp4", "description": "a cat", "annotation_id": 7, "num_segments": 6}
+    truth = tmp_path / "didemo.json"
+    truth.write_text(json.dumps([{**row, "times": [[0, 0], [0, 0], [0, 1], [5, 5]]}]))
+    lists = [{"desc_id": 7, "predictions": [[0, 0, 5, 1.0]]}]
+    (tmp_path / "s.json").write_text(json.dumps({"video2idx": {"AAA": 0}, "VCMR": lists}))
+    assert main(["evaluate", str(truth), str(tmp_path / "s.json"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["VCMR"]["0.7-r1"] == 100.0
+    write_jsonl(tmp_path / "s.jsonl", [{"qid": 7, "pred_relevant_windows": [[0, 5, 1.0]]}])
+    with refused("annotators", file="didemo.json", remedy=True):
+        evaluate_files(truth, tmp_path / "s.jsonl", of_moments=True)
