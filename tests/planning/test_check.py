@@ -16,6 +16,7 @@ from verified.__main__ import main
 from verified.config import load, outputs
 from verified.config.folders import dataset_folder
 from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.planning.quote import quote, totals
 
 KEY = "sk-canary-161803"
 
@@ -239,7 +240,7 @@ def test_a_broken_set_up_is_named_with_its_remedy(lab, capsys, monkeypatch, dama
 def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
     Path("videos/broken.mp4").write_bytes(b"no video")
     rows = [("kitchen/a", 0, "train"), ("kitchen/a", 90, "train"), ("broken", 0, "train"), ("gone", 0, "test")]
-    rows.append(("kitchen/a", 1, "train"))  # with the first one, enough for a batch
+    rows.append(("street", 1, "train"))  # with the first one, enough for a batch, and a second video that can be read
     write_jsonl(
         "moments.jsonl",
         [
@@ -321,6 +322,58 @@ def test_moments_that_videos_make_impossible_do_not_fill_a_batch(lab, tmp_path, 
     assert status == 1 and any("evaluator.batch" in line and "2 usable" in line for line in problems(lines)), lines
 
 
+def moment(video: str, split: str, start: float = 0, end: float = 1) -> dict:
+    return {"video": video, "start": start, "end": end, "caption": "a dog runs", "split": split}
+
+
+@pytest.mark.parametrize(
+    "rows, changes, key, words",
+    [
+        # The only video of a split cannot be read: its captions would be paid for, and nothing could be tested.
+        (
+            [moment("kitchen/a", "train"), moment("street", "train"), moment("broken", "test")],
+            {"evaluator__batch": 2},
+            "datasets.lab.spans.test_split",
+            ("'test'", "broken"),
+        ),
+        # One video is left to train on, and none to select on.
+        (
+            [moment("kitchen/a", "train"), moment("kitchen/a", "test", 1, 2), moment("broken", "val")],
+            {"evaluator__batch": 2},
+            "datasets.lab.spans.selection_split",
+            ("'val'", "single video"),
+        ),
+        # At 8 frames a second, a moment of 0.1 s has no two frames for the evaluator.
+        (
+            [moment("kitchen/a", "train", end=0.1), moment("street", "train"), moment("street", "test")],
+            {"evaluator__batch": 3},
+            "evaluator.batch",
+            ("2 usable", "two frames"),
+        ),
+        # The evaluator is trained on one split alone.
+        (
+            [moment("kitchen/a", "train"), moment("street", "train"), moment("street", "test")],
+            {"evaluator__batch": 3, "evaluator__splits": ["train"]},
+            "evaluator.batch",
+            ("2 usable", "other splits"),
+        ),
+        (
+            [moment("kitchen/a", "train"), moment("street", "train"), moment("street", "test")],
+            {"evaluator__batch": 2, "annotations__review": ["gone.jsonl"]},
+            "annotations.review",
+            ("gone.jsonl",),
+        ),
+    ],
+)
+def test_what_would_stop_a_run_after_its_first_paid_call_is_a_problem(lab, tmp_path, capsys, rows, changes, key, words):
+    (tmp_path / "videos" / "broken.mp4").write_bytes(b"<html>")
+    write_jsonl(tmp_path / "moments.jsonl", rows)
+    lab("http://127.0.0.1:9", **changes)
+    status, lines = check(capsys, "--offline")
+    named = [line for line in problems(lines) if f" {key}: " in line]
+    assert status == 1 and len(named) == 1 and all(word in named[0] for word in words), "\n".join(lines)
+
+
 def test_an_end_far_behind_the_video_is_named(lab, tmp_path, capsys):
     rows = read_jsonl(tmp_path / "moments.jsonl")
     rows[0]["end"] = 99
@@ -335,6 +388,17 @@ def test_a_budget_that_does_not_last_is_a_problem(lab, capsys):
     status, lines = check(capsys, "--offline")
     assert status == 1 and any("generation.budget.calls" in line for line in problems(lines)), lines
     lab("http://127.0.0.1:9", generation__budget={"calls": 5000})
+    assert check(capsys, "--offline")[0] == 0
+
+
+def test_a_budget_that_does_not_last_for_the_last_calls_is_a_problem(lab, capsys):
+    lab("http://127.0.0.1:9")
+    left = totals(quote(load(yaml.safe_load(Path("lab.yaml").read_text()))))
+    tokens = round(left["tokens_in"] + left["tokens_out"])
+    lab("http://127.0.0.1:9", generation__budget={"tokens": tokens + 10})
+    status, lines = check(capsys, "--offline")
+    assert status == 1 and any("generation.budget.tokens" in line and "last calls" in line for line in problems(lines))
+    lab("http://127.0.0.1:9", generation__budget={"tokens": tokens + 1000})
     assert check(capsys, "--offline")[0] == 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from verified.config import Config, outputs
 from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import dataset_folder, datasets_with
+from verified.config.generation import ROLES
 from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
 from verified.io.jsonl import finite, read_jsonl
@@ -80,11 +81,22 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
     except InputError:  # what keeps it from being counted is found by other checks
         return
     taken = {"calls": wanted["calls"], "tokens": wanted["tokens_in"] + wanted["tokens_out"], "money": wanted["money"]}
+    roles = [getattr(settings.generation, name) for name in ROLES]
+    # A call is asked only if the most that it may take fits, answers at their longest.
+    room = {
+        "calls": 0.0,
+        "tokens": max(role.sampling.max_tokens for role in roles),
+        "money": max(role.sampling.max_tokens * role.price_out for role in roles) / 1e6,
+    }
     for name, limit in limits.items():
         left, needed = limit - _spending(settings.generation.ledger)[name], taken[name]
         if needed is not None and needed > left:
             message = f"a run would still take about {needed:.4g} {name}, {max(0.0, left):.4g} of {limit:g} are left"
             remedy = f"raise it, annotate fewer moments, or see `verified quote`: the run would stop at {limit:g}"
+            yield Finding("problem", f"generation.budget.{name}", message, remedy)
+        elif needed and needed + room[name] > left:
+            message = f"a run would still take about {needed:.4g} {name} of {left:.4g}, and not ask its last calls"
+            remedy = f"raise it by {room[name]:.2g}: a call is asked if the most that it may take fits"
             yield Finding("problem", f"generation.budget.{name}", message, remedy)
 
 

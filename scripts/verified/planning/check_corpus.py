@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from verified.config import Config
 from verified.config.folders import dataset_folder
@@ -26,7 +27,10 @@ ROUNDED_UP = 1.0
 
 
 def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, list[dict]]:
-    """Yield the findings of a data set with videos; returns its usable moments, `duration` None."""
+    """Yield the findings of a data set with videos; returns its usable moments, `duration` None.
+
+    Those in videos that were opened have their `fps` and `seconds` as well.
+    """
     dataset, key = settings.datasets[name], f"datasets.{name}.source"
     if dataset.source.proposes_moments and not Path(f"{dataset_folder(settings, name)}/corpus/proposed.csv").is_file():
         yield from _proposal_findings(dataset.source.files("")["videos"], key)
@@ -56,9 +60,11 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
         )
     else:
         yield Finding("ok", f"{key}.moments", f"{len(moments)} moments, {_splits(moments)}")
-    yield from _split_findings(dataset.spans, moments, f"datasets.{name}.spans")
-    yield from _selection_findings(settings, dataset.spans, moments, f"datasets.{name}.spans")
-    return (yield from _video_findings(folder.paths, moments, f"{key}.videos"))
+    usable = yield from _video_findings(folder.paths, moments, f"{key}.videos")
+    yield from _lost_split_findings(dataset.spans, moments, usable, f"datasets.{name}.spans")
+    yield from _split_findings(dataset.spans, usable, f"datasets.{name}.spans")
+    yield from _selection_findings(settings, dataset.spans, usable, f"datasets.{name}.spans")
+    return usable
 
 
 def _proposal_findings(videos: str, key: str):
@@ -78,6 +84,17 @@ def _proposal_findings(videos: str, key: str):
 
 def _splits(moments: list[dict]) -> str:
     return ", ".join(f"{split} {count}" for split, count in sorted(Counter(row["split"] for row in moments).items()))
+
+
+def _lost_split_findings(spans, moments: list[dict], usable: list[dict], key: str):
+    """Splits that a run needs and that have moments in videos which cannot be used, and no others."""
+    for role in ("train_split", "test_split"):
+        split = getattr(spans, role)
+        videos = sorted({row["video"] for row in moments if row["split"] == split})
+        if usable and videos and not any(row["split"] == split for row in usable):
+            message = f"no moment of {split!r} can be used: all are in {', '.join(videos[:3])}"
+            message += f" and {len(videos) - 3} more videos" if len(videos) > 3 else ""
+            yield Finding("problem", f"{key}.{role}", message, "replace these files, or give others that split")
 
 
 def _split_findings(spans, moments: list[dict], key: str):
@@ -136,7 +153,8 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
         yield Finding(level, key, message, "replace these files; the moments of an unreadable video are left out")
     else:
         yield Finding("ok", key, f"{looked}, all can be read")
-    late = [row for row in moments if 0 < (_seconds(opened.get(row["video"])) or 0) <= row["start"]]
+    looks = {video: look for video, look in opened.items() if isinstance(look, Look)}
+    late = [row for row in moments if row["video"] in looks and 0 < looks[row["video"]].seconds <= row["start"]]
     if late:
         row = late[0]
         first = f"first desc_id {row['desc_id']} in {row['video']}"
@@ -144,27 +162,34 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
         yield Finding("note", key.replace(".videos", ".moments"), message, "times are seconds from the video's start")
     left_out = {row["desc_id"] for row in late} | {row["desc_id"] for row in moments if row["video"] in broken}
     usable = [row for row in moments if row["desc_id"] not in left_out]
-    beyond = [row for row in usable if 0 < (_seconds(opened.get(row["video"])) or 0) < row["end"] - ROUNDED_UP]
+    timed = [(row, looks[row["video"]].seconds) for row in usable if row["video"] in looks]
+    beyond = [(row, seconds) for row, seconds in timed if 0 < seconds < row["end"] - ROUNDED_UP]
     if beyond:
-        row = beyond[0]
+        row, seconds = beyond[0]
         message = (
             f"moments that end more than {ROUNDED_UP:g} s after their video: {len(beyond)}, first desc_id"
-            f" {row['desc_id']}, {row['end']:g} s in {row['video']} of {_seconds(opened[row['video']]):g} s"
+            f" {row['desc_id']}, {row['end']:g} s in {row['video']} of {seconds:g} s"
         )
         remedy = "times are seconds from the video's start; such ends are cut to the video's"
         yield Finding("note", key.replace(".videos", ".moments"), message, remedy)
+    for row in usable:
+        if row["video"] in looks:
+            row["fps"], row["seconds"] = looks[row["video"]].fps, looks[row["video"]].seconds
     return usable
 
 
-def _seconds(look: float | VideoError | None) -> float | None:
-    return look if isinstance(look, float) else None
+class Look(NamedTuple):
+    """What a video's header claims: its length in seconds, 0 where it is silent, and frames per second."""
+
+    seconds: float
+    fps: float
 
 
-def first_look(path: Path) -> float | VideoError:
-    """Length in seconds that a video's header claims, if its first frame decodes; otherwise why it cannot be read."""
+def first_look(path: Path) -> Look | VideoError:
+    """What a video's header claims, if its first frame decodes; otherwise why it cannot be read."""
     try:
         with open_video(path) as video:
             next(iter(video))
-            return float(video.claimed_seconds)
+            return Look(float(video.claimed_seconds), float(video.nominal_rate))
     except VideoError as error:
         return error

@@ -73,18 +73,28 @@ def _on_cpu(role) -> bool:
     return role.kind.loads_model and not role.gpu
 
 
+def _has_clip(row: dict) -> bool:
+    """Whether a moment has the two frames that the evaluator needs, as far as its video was looked into."""
+    end = min(row["end"], row.get("seconds") or row["end"])
+    return "fps" not in row or (end - row["start"]) * row["fps"] >= 2 - 1e-6
+
+
 def batch_findings(settings: Config, moments: list[dict]) -> Iterator[Finding]:
     """Whether `moments`, the usable ones of all own data sets, fill the evaluator's batches, and clips the context."""
     if not moments:
         return
-    batch = settings.evaluator.batch
-    if len(moments) < batch:
-        message = f"{len(moments)} usable moments are too few for batches of {batch}"
+    batch, splits = settings.evaluator.batch, settings.evaluator.splits
+    count = sum(_has_clip(row) and (splits is None or row["split"] in splits) for row in moments)
+    if count < batch:
+        message = f"{count} usable moments are too few for batches of {batch}"
+        aside = (
+            f"; {len(moments) - count} are of other splits or shorter than two frames" if count < len(moments) else ""
+        )
         yield Finding(
-            "problem", "evaluator.batch", message, f"set it to {max(2, len(moments))} or less, or add moments"
+            "problem", "evaluator.batch", f"{message}{aside}", f"set it to {max(2, count)} or less, or add moments"
         )
     else:
-        yield Finding("ok", "evaluator.batch", f"{len(moments)} usable moments for batches of {batch}")
+        yield Finding("ok", "evaluator.batch", f"{count} usable moments for batches of {batch}")
     role = settings.generation.video_lmm
     side = settings.generation.frame_side
     tokens = frame_tokens(role, side, side * 3 // 4)

@@ -124,6 +124,9 @@ def _selection(settings: Config) -> Iterator[Problem]:
     if annotations.min_precision and not annotations.review:
         message = "it is measured on reviewed captions, and annotations.review names no file of decisions"
         yield Problem("annotations.min_precision", message, "review captions first, and name the saved files")
+    for path in annotations.review:
+        if not Path(path).is_file():
+            yield Problem("annotations.review", f"no file {path}", "put it there, or take it out of the list")
 
 
 def _movies(settings: Config) -> Iterator[Problem]:
