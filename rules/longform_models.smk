@@ -43,6 +43,7 @@ rule rank_zero_shot:
     params:
         movies=movie_paths.set_values(settings),
         settings=movie_paths.testing_values(settings, "zero-shot"),
+        encoder=movie_paths.computing_encoder(settings),
     script:
         "../scripts/longform/rank_zero_shot.py"
 

@@ -3,6 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake):
+    from verified.benchmark.mad.clip4clip import clip_pooling, load_head
     from verified.benchmark.mad.experiment import measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
     from verified.benchmark.mad.feature_files import LongFeatures
     from verified.benchmark.mad.settings import Testing, make_grid
@@ -23,4 +24,9 @@ with job(snakemake):
         "zero-shot",
         snakemake.output.submission,
     )
-    write_json(snakemake.output.metrics, {**metrics, "clip_retrieval": retrieve_clips(rows, features, grid.fps)})
+    metrics["clip_retrieval"] = retrieve_clips(rows, features, grid.fps)
+    head = load_head(snakemake.params.encoder) if snakemake.params.encoder else None
+    if head is not None:
+        recall = retrieve_clips(rows, features, grid.fps, pool=clip_pooling(head, grid.fps))
+        metrics["clip4clip"] = {"method": head.label, "recall": recall}
+    write_json(snakemake.output.metrics, metrics)

@@ -133,10 +133,17 @@ def check_model(arguments: argparse.Namespace) -> int:
 @command(
     "import",
     "convert a published checkpoint (.pth) to safetensors",
-    option("model", metavar="MODEL", help="xml, reloclnet, conquer, squidnet, hero, or umt for the evaluator's"),
+    option(
+        "model", metavar="MODEL", help="xml, reloclnet, conquer, squidnet, hero, umt (evaluator), clip4clip (movies)"
+    ),
     folder("file", "the published checkpoint, which is read as plain tensors", metavar="FILE"),
-    output("file to write (default: FILE with the ending .safetensors)", metavar="FILE"),
-    several("--option", nargs="*", metavar="NAME=VALUE", help="what tensors do not show: heads=8; of umt: frames=20"),
+    output("file to write (default: FILE with the ending .safetensors); of clip4clip, a folder", metavar="FILE"),
+    several(
+        "--option",
+        nargs="*",
+        metavar="NAME=VALUE",
+        help="what tensors do not show: heads=8; of umt: frames=20; of clip4clip: tokenizer=FOLDER with CLIP's",
+    ),
 )
 def import_model(arguments: argparse.Namespace) -> None:
     """Convert, seal and say what came in; raises InputError on an unusable file or option."""
@@ -144,6 +151,9 @@ def import_model(arguments: argparse.Namespace) -> None:
 
     options = dict(option.partition("=")[::2] for option in arguments.option)
     target = arguments.output or arguments.file.with_suffix(".safetensors")
+    if arguments.model == "clip4clip":
+        print(_import_clip4clip(arguments.file, arguments.output or arguments.file.with_suffix(""), options))
+        return
     if arguments.model == "umt":
         told = _import_umt(arguments.file, target, options)
     else:
@@ -153,6 +163,18 @@ def import_model(arguments: argparse.Namespace) -> None:
         told = f"{arguments.model} with {count:,} parameters"
     seal_built(target)
     print(f"{target}: {told}")
+
+
+def _import_clip4clip(file: Path, target: Path, options: dict[str, str]) -> str:
+    from verified.benchmark.mad.clip4clip import convert
+    from verified.config.longform import MAD_ENCODER
+
+    tokenizer = options.pop("tokenizer", MAD_ENCODER)
+    if options or target.exists():
+        problem = f"{target} is there already" if target.exists() else "clip4clip takes one option, its tokenizer"
+        raise InputError(problem, remedy="name a new folder with --output, and --option tokenizer=FOLDER")
+    head = convert(file, tokenizer, target)
+    return f"{target}: {head.label}\nuse it with: longform.encoder: {target}"
 
 
 def _import_umt(file: Path, target: Path, options: dict[str, str]) -> str:

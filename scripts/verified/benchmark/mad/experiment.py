@@ -1,7 +1,7 @@
 """Jobs of the stage: rows of a data set, trainings, and measures of each method at each length of segments."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -116,10 +116,23 @@ def zero_shot_ranker(features: LongFeatures, grid: Grid, nms_threshold: float) -
     return rank
 
 
-def retrieve_clips(rows: Sequence[dict], features: LongFeatures, fps: float, ks: Sequence[int] = (1, 5, 10)) -> dict:
-    """Text-to-clip retrieval among all test moments (Table 6's task), zero-shot: recall in percent by K.
+def mean_pooling(frames: np.ndarray) -> np.ndarray:
+    """The mean of a clip's normalised frame features [frames, dim], of unit length [dim]."""
+    mean = (frames / np.maximum(np.linalg.norm(frames, axis=1, keepdims=True), 1e-12)).mean(axis=0)
+    return mean / max(np.linalg.norm(mean), 1e-12)
 
-    A clip is cut around its moment and its normalised frame features are averaged, as CLIP4Clip begins before training.
+
+def retrieve_clips(
+    rows: Sequence[dict],
+    features: LongFeatures,
+    fps: float,
+    ks: Sequence[int] = (1, 5, 10),
+    pool: Callable[[np.ndarray], np.ndarray] = mean_pooling,
+) -> dict:
+    """Text-to-clip retrieval among all test moments (Table 6's task): recall in percent by K.
+
+    A clip is cut around its moment and `pool` makes one vector of its frame features, by default as CLIP4Clip begins
+    before training.
     Clips that score alike stand in no order: a query counts by the share of their orders in which its own is among the
     best K.
     """
@@ -127,8 +140,7 @@ def retrieve_clips(rows: Sequence[dict], features: LongFeatures, fps: float, ks:
     for row in rows:
         first = min(round(row["start"] * fps), features.frames.length(row["movie"]) - 1)
         frames = features.movie(row["movie"], first, max(first + 1, round(row["end"] * fps)))
-        mean = (frames / np.maximum(np.linalg.norm(frames, axis=1, keepdims=True), 1e-12)).mean(axis=0)
-        clips.append(mean / max(np.linalg.norm(mean), 1e-12))
+        clips.append(pool(frames))
     gallery, queries = np.stack(clips), features.sentence_rows(row["id"] for row in rows)
     found = np.zeros(len(ks))
     for begin in range(0, len(queries), 256):

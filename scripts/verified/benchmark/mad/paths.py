@@ -295,6 +295,16 @@ def encoder_settings(settings: Config) -> dict:
     }
 
 
+def computing_encoder(settings: Config) -> Callable[[Any], str]:
+    """A params function: the encoder that computes the features of ``wildcards.movies``; empty where none does."""
+
+    def name(wildcards) -> str:
+        supplied = getattr(movie_sets(settings)[wildcards.movies].source, "features_supplied", False)
+        return "" if supplied else settings.longform.encoder
+
+    return name
+
+
 def encoder_note(settings: Config, movies: MovieSet) -> str:
     """Which encoder a data set's figures rest on, and a warning where it has seen nothing of the kind."""
     section, source = settings.longform, movies.source
