@@ -4,6 +4,7 @@ import json
 
 import pytest
 import yaml
+from loopback import endpoint, transcription
 from refusals import names
 
 from verified.__main__ import main
@@ -17,9 +18,11 @@ def check(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "films").mkdir()
 
-    def run(source: dict, *options: str, **longform) -> tuple[int, str]:
+    def run(source: dict, *options: str, generation: dict | None = None, **longform) -> tuple[int, str]:
         section = {"datasets": {"mine": {"title": "Mine", "source": source}}, "encoder": "packaged-joint", **longform}
-        (tmp_path / "own.yaml").write_text(yaml.safe_dump({"name": "own", "longform": section}))
+        (tmp_path / "own.yaml").write_text(
+            yaml.safe_dump({"name": "own", "longform": section, "generation": generation or {}})
+        )
         status = main(["check", *options, "--configfile", "own.yaml"])
         shown = capsys.readouterr()
         return status, shown.err if "--print-config" in options else shown.out
@@ -46,6 +49,21 @@ def test_a_manifest_that_cannot_be_read_is_named_with_its_row(check, tmp_path):
     (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,,a.json,,\n")
     status, shown = check(DESCRIBED, "--offline")
     assert status == 1 and names(shown, "problem", "mine.source", "m.csv", "2", "described")
+
+
+def test_who_writes_speech_down_is_tried_where_only_movies_are_collected(check, tmp_path, monkeypatch):
+    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,,,\n")
+    for name in ("a.wav", "d.wav", "films/a.mp4"):
+        (tmp_path / name).touch()
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    with endpoint(lambda number, body: transcription([])) as served:
+        speech = {"base_url": served.url, "model": "loud-1", "api_key_variable": "NO_SUCH_KEY"}
+        for options in (("--offline",), ("--print-config",)):
+            status, shown = check(DESCRIBED, *options, generation={"speech": speech})
+            assert status == 1 and names(shown, "generation.speech.api_key_variable", "NO_SUCH_KEY")
+        monkeypatch.setenv("NO_SUCH_KEY", "k")
+        status, shown = check(DESCRIBED, generation={"speech": speech})
+        assert status == 0 and names(shown, "ok", "generation.speech", "loud-1") and len(served.bodies) == 1
 
 
 def test_an_annotated_movie_without_a_video_is_named(check, tmp_path):

@@ -164,15 +164,16 @@ def dataset_splits(dataset: DataSet) -> set[str]:
 
 
 def _answers(settings: Config) -> Iterator[Problem]:
-    if not any(dataset.source.annotated_here for dataset in settings.datasets.values()):
-        return
     generation = settings.generation
-    try:
-        read_prompts(generation.prompts, PAPER)
-    except InputError as error:
-        yield Problem("generation.prompts", str(error), error.remedy or "correct the prompt file")
+    roles = {"speech": generation.speech} if generation.speech else {}
+    if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
+        roles = generation.roles()
+        try:
+            read_prompts(generation.prompts, PAPER)
+        except InputError as error:
+            yield Problem("generation.prompts", str(error), error.remedy or "correct the prompt file")
     unset: dict[str, list[str]] = {}
-    for name, role in generation.roles().items():
+    for name, role in roles.items():
         if role.cassette and not Path(role.cassette).is_file():
             message = f"no cassette {role.cassette}"
             yield Problem(f"generation.{name}.cassette", message, "make one with `verified ledger export`")
