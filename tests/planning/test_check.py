@@ -383,6 +383,12 @@ def test_an_end_far_behind_the_video_is_named(lab, tmp_path, capsys):
     assert status == 0 and any(line.startswith("note") and "99" in line and "kitchen/a" in line for line in lines)
 
 
+def test_a_backbone_that_has_seen_no_real_video_is_named(lab, capsys):
+    lab("http://127.0.0.1:9", features__video_backbone="small-resnet")
+    _, lines = check(capsys, "--offline")
+    assert any(line.startswith("note") and "features.video_backbone" in line and "random" in line for line in lines)
+
+
 def test_a_budget_that_does_not_last_is_a_problem(lab, capsys):
     lab("http://127.0.0.1:9", generation__budget={"calls": 5})
     status, lines = check(capsys, "--offline")

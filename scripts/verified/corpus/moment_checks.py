@@ -86,8 +86,7 @@ def _seconds(value: object, name: str) -> float:
     except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        shown = repr(str(value)[:40])
-        decimal = isinstance(value, str) and re.fullmatch(r"\s*\d+,\d+\s*", value)
-        remedy = f": write {value.strip().replace(',', '.')}" if decimal else ""
-        raise RowRefused("invalid-time", f"{name} is {shown}, which is not a number of seconds{remedy}")
+        shown = str(value)[:40]
+        remedy = f": write {shown.replace(',', '.')}" if re.fullmatch(r"\d+,\d+", shown) else ""
+        raise RowRefused("invalid-time", f"{name} is {shown!r}, which is not a number of seconds{remedy}")
     return number
