@@ -34,6 +34,10 @@ if suite_paths.is_on(settings):
     include: "rules/rextime.smk"
     include: "rules/rextime_models.smk"
 
+    if settings.rextime.sources:
+
+        include: "rules/rextime_report.smk"
+
 
 if settings.longform.described:
 

@@ -1,6 +1,7 @@
-"""What a run shows of itself in one file: tables, figures, the summary, and the caption browser."""
+"""What a run shows of itself in one file: tables, figures, the summary, and the browsers of captions and questions."""
 
 from pathlib import Path
 
-CAPTIONS_PAGE = Path(__file__).resolve().parent / "pages" / "captions"
-"""The caption browser's body, style and script, without their endings (see `io.pages`)."""
+CAPTIONS_PAGE, QUESTIONS_PAGE = (Path(__file__).resolve().parent / "pages" / name for name in ("captions", "questions"))
+"""Body, style and script of the browsers of captions and of questions across time, without their endings (see
+`io.pages`)."""

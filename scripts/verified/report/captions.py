@@ -85,10 +85,11 @@ class Thumbnails:
         if desc_id not in self._places:
             return []
         archive, keyframes = self._places[desc_id]
-        return [[frame["time"], _thumbnail(open_member(archive, frame["file"]).read())] for frame in keyframes]
+        return [[frame["time"], thumbnail(open_member(archive, frame["file"]).read())] for frame in keyframes]
 
 
-def _thumbnail(content: bytes) -> str:
+def thumbnail(content: bytes) -> str:
+    """A small JPEG of a picture as a data URL; its longer side has at most `SIDE` pixels."""
     image = Image.open(io.BytesIO(content)).convert("RGB")
     image.thumbnail((SIDE, SIDE))
     out = io.BytesIO()

@@ -1,0 +1,42 @@
+from verified.io.pages import page_digest
+from verified.report import QUESTIONS_PAGE
+
+
+rule browse_questions:
+    """The questions with frames, options and spans on one page, the suite's tables on another."""
+    input:
+        questions=rules.collect_rextime_questions.output.splits,
+        to_review=rules.collect_rextime_questions.output.to_review,
+        videos=expand(rules.probe_rextime_videos.output.videos, shard=SHARDS),
+        tables=rules.tabulate_rextime.output.tables,
+    output:
+        page=report(
+            f"{SUITE}/report/questions.html",
+            caption="../report/questions.rst",
+            category="Questions across time",
+            labels={"page": "questions"},
+        ),
+        tables=report(
+            f"{SUITE}/report/tables.html",
+            caption="../report/question-tables.rst",
+            category="Questions across time",
+            labels={"page": "tables"},
+        ),
+    log:
+        f"logs/{settings.name}/browse_questions.log",
+    benchmark:
+        f"logs/{settings.name}/browse_questions.tsv"
+    conda:
+        "../envs/report.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(60),
+    params:
+        title=f"Questions across time, {settings.name}",
+        page=page_digest(QUESTIONS_PAGE),
+    script:
+        "../scripts/report/browse_questions.py"
+
+
+REPORT_FILES += rules.browse_questions.output
