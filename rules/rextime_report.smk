@@ -39,4 +39,26 @@ rule browse_questions:
         "../scripts/report/browse_questions.py"
 
 
+rule export_questions:
+    """The questions as others read them: Parquet and Croissant, with a card that names licence, models and checksums."""
+    input:
+        questions=rules.collect_rextime_questions.output.splits,
+    output:
+        directory(f"{SUITE}/export/hugging-face"),
+    log:
+        f"logs/{settings.name}/export_questions.log",
+    benchmark:
+        f"logs/{settings.name}/export_questions.tsv"
+    conda:
+        "../envs/export.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
+    params:
+        about=suite_paths.card_facts(settings),
+    script:
+        "../scripts/rextime/export_questions.py"
+
+
 REPORT_FILES += rules.browse_questions.output

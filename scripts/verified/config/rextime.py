@@ -145,6 +145,8 @@ class Rextime(Section):
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
     """How the video LMM is asked: letter and span in one answer; a letter alone, also after the true span; or a span,
     then four continuations to be scored (engine transformers, or an endpoint of vLLM)."""
+    licence: str = Field(default="not stated", min_length=1)
+    """Licence of the questions in their card; ReXTime's own are CC-BY-NC-SA-4.0, as QVHighlights is."""
     prices: Prices = Prices()
 
     @field_validator("sources", "released")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from verified.export.collection import Collection
+from verified.export.collection import CAPTIONS, Counted
 from verified.io.files import file_digest, write_text
 from verified.io.jsonl import write_json
 
@@ -19,8 +19,9 @@ COLUMNS_TOLD = """| column | meaning |
 | `decision`, `reviewers`, `reviewed` | what people decided, who (a number or a name), and when (UTC); or nothing |"""
 
 
-def write_cards(folder: Path, form: str, told: str, collection: Collection, head: str = "") -> dict:
-    """Write README.md (`head` first, then what the form is, as `told`) and manifest.json; returns the manifest.
+def write_cards(folder: Path, form: str, told: str, collection: Counted, head: str = "") -> dict:
+    """Write README.md (`head` first, then what it holds, as `about` says, and what the form is, as `told`) and
+    manifest.json; returns the manifest.
 
     Every file that lies below `folder` already is listed with size and SHA-256.
     """
@@ -52,21 +53,20 @@ def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
     if about["prompts"]:
         facts.append(f"- Prompts: {about['prompts']['name']} (SHA-256 begins with {about['prompts']['sha256']})")
     facts.append(f"- Made by configuration {about['config']}, data set {about['name']}")
-    splits = [
-        f"| {split} | {n['captions']} | {n['moments']} | {n['videos']} |" for split, n in manifest["splits"].items()
-    ]
+    splits = [f"| {split} | {' | '.join(map(str, n.values()))} |" for split, n in manifest["splits"].items()]
+    counted = list(next(iter(manifest["splits"].values()), {}))
     files = [f"| {file['path']} | {file['bytes']} | `{file['sha256']}` |" for file in manifest["files"]]
     return "\n".join(
         [
             f"# {about['title']}",
             "",
-            "Fine-grained captions of video moments. " + told,
+            f"{about.get('holds', CAPTIONS)} {told}",
             "",
             *([f"**{about['warning']}**", ""] if about.get("warning") else []),
             *facts,
             "",
-            "| split | captions | moments | videos |",
-            "|---|---|---|---|",
+            f"| split | {' | '.join(counted)} |",
+            "|---" * (1 + len(counted)) + "|",
             *splits,
             "",
             "| file | bytes | SHA-256 |",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 COLUMNS = {
     "caption_id": int,
@@ -25,6 +26,23 @@ COLUMNS = {
 `caption_id` is unique; it is the moment's `desc_id` for its first caption, and a number above all of these for a
 further one. `rank` counts the captions of a moment from 1.
 """
+
+
+CAPTIONS = "Fine-grained captions of video moments."
+"""What a card says first where ``holds`` of `about` does not."""
+
+
+class Counted(Protocol):
+    """What a card speaks of: rows by split, their numbers by split, and what is known of the whole."""
+
+    @property
+    def about(self) -> Mapping:
+        """See `Collection`."""
+        ...
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Of each split, numbers by what is counted, the same for all."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ Split names are reduced to what the library accepts: letters, digits and undersc
 import json
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from verified.errors import InputError
 from verified.export.card import COLUMNS_TOLD, write_cards
-from verified.export.collection import COLUMNS, Collection
+from verified.export.collection import CAPTIONS, COLUMNS, Collection, Counted
 from verified.io.files import atomic_path, file_digest, write_text
 
 LICENCES = {
@@ -34,23 +35,39 @@ TOLD = (
 )
 
 
+TASK = {
+    "task_categories": ["text-retrieval"],
+    "tags": ["video", "moment-retrieval", "video-corpus-moment-retrieval"],
+}
+
+
 def write_hugging_face(folder: Path, collection: Collection) -> None:
-    """data/SPLIT.parquet of each split that has captions, croissant.json, README.md with its YAML head, manifest.
+    """data/SPLIT.parquet of each split that has captions, croissant.json, README.md with its YAML head, manifest."""
+    write_tables(folder, collection, collection.splits, COLUMNS, TOLD, TASK)
+
+
+def write_tables(
+    folder: Path,
+    collection: Counted,
+    splits: Mapping[str, list[dict]],
+    columns: Mapping[str, type],
+    told: str,
+    task: Mapping,
+) -> None:
+    """The same of any rows with these columns; `task` goes into the YAML head.
 
     Raises InputError for two splits of one such name, "val-1" and "val_1".
     """
     files = {}
-    for split, rows in collection.splits.items():
+    for split, rows in splits.items():
         if rows and split_name(split) in files:
-            raise InputError(
-                f"the splits {list(collection.splits)} are not told apart by letters, digits and low lines"
-            )
+            raise InputError(f"the splits {list(splits)} are not told apart by letters, digits and low lines")
         if rows:
             files[split_name(split)] = path = folder / "data" / f"{split_name(split)}.parquet"
-            write_parquet(path, rows)
-    described = croissant(collection.about, folder, files)
+            write_parquet(path, rows, columns)
+    described = croissant(collection.about, folder, files, columns)
     write_text(folder / "croissant.json", json.dumps(described, ensure_ascii=False, indent=1) + "\n")
-    write_cards(folder, "hugging-face", TOLD, collection, _head(collection.about, folder, files))
+    write_cards(folder, "hugging-face", told, collection, _head(collection.about, folder, files, task))
 
 
 def split_name(split: str) -> str:
@@ -58,18 +75,18 @@ def split_name(split: str) -> str:
     return re.sub(r"\W", "_", split, flags=re.ASCII)
 
 
-def write_parquet(path: str | os.PathLike, rows: list[dict]) -> None:
-    """Rows of COLUMNS as one Parquet file."""
+def write_parquet(path: str | os.PathLike, rows: list[dict], columns: Mapping[str, type]) -> None:
+    """Rows with these columns as one Parquet file."""
     import pyarrow
     import pyarrow.parquet
 
     kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
-    schema = pyarrow.schema({name: kinds[kind] for name, kind in COLUMNS.items()})
+    schema = pyarrow.schema({name: kinds[kind] for name, kind in columns.items()})
     with atomic_path(path) as temporary:
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), temporary, compression="zstd")
 
 
-def _head(about, folder: Path, files: dict[str, Path]) -> str:
+def _head(about, folder: Path, files: dict[str, Path], task: Mapping) -> str:
     """The YAML between two lines of --- that tells the hub and the library what the folder holds."""
     import yaml
 
@@ -81,8 +98,7 @@ def _head(about, folder: Path, files: dict[str, Path]) -> str:
         "pretty_name": about["title"],
         **known,
         "language": ["en"],
-        "task_categories": ["text-retrieval"],
-        "tags": ["video", "moment-retrieval", "video-corpus-moment-retrieval"],
+        **task,
         "configs": [{"config_name": "default", "data_files": data_files}],
     }
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n\n"
@@ -104,9 +120,9 @@ CONTEXT = {
 TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
 
 
-def croissant(about, folder: Path, files: dict[str, Path]) -> dict:
+def croissant(about, folder: Path, files: dict[str, Path], columns: Mapping[str, type]) -> dict:
     """Croissant 1.0 of the Parquet files by split: each a file with its SHA-256, and a record set with all columns."""
-    objects, records = [], []
+    objects, records, holds = [], [], about.get("holds", CAPTIONS)
     for split, path in files.items():
         objects.append(
             {
@@ -127,7 +143,7 @@ def croissant(about, folder: Path, files: dict[str, Path]) -> dict:
                 "dataType": TYPES[kind],
                 "source": {"fileObject": {"@id": f"file-{split}"}, "extract": {"column": name}},
             }
-            for name, kind in COLUMNS.items()
+            for name, kind in columns.items()
         ]
         records.append({"@type": "cr:RecordSet", "@id": split, "name": split, "field": fields})
     creators = [{"@type": "Organization", "name": name} for name in about["creators"]]
@@ -137,7 +153,7 @@ def croissant(about, folder: Path, files: dict[str, Path]) -> dict:
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": split_name(about["title"]),
         "description": " ".join(
-            filter(None, (f"{about['title']}: fine-grained captions of video moments.", about.get("warning")))
+            filter(None, (f"{about['title']}: {holds[0].lower()}{holds[1:]}", about.get("warning")))
         ),
         "license": about["licence"],
         "version": about["version"],

@@ -172,6 +172,24 @@ def writing_values(settings: Config) -> dict:
     return rextime | settings.generation.model_dump(mode="json", include={"attempts", "frame_side"})
 
 
+def card_facts(settings: Config) -> dict:
+    """What the card of the exported questions states (see `export.collection.Collection`)."""
+    from verified.annotations.origins import generation_facts
+
+    asked, generation = generation_facts(settings), settings.generation
+    return {
+        "title": f"Questions across time of {settings.name}",
+        "name": "rextime",
+        "config": settings.name,
+        "licence": settings.rextime.licence,
+        "version": settings.export.version,
+        "creators": list(settings.export.creators),
+        "url": settings.export.url,
+        "models": {"Language model": generation.llm.model, "Video model": generation.video_lmm.model},
+        "prompts": {"name": asked["prompts"], "sha256": asked["prompts_sha256"]},
+    }
+
+
 def is_on(settings: Config) -> bool:
     """Whether the configuration asks for anything of the suite."""
     return bool(settings.rextime.sources or settings.rextime.released)
