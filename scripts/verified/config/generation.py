@@ -213,5 +213,5 @@ class Generation(Section):
 
     def roles(self) -> dict[str, EngineSettings]:
         """The roles that somebody is configured for, by name."""
-        given = {name: getattr(self, name) for name in ROLES}
+        given: dict[str, EngineSettings] = {name: getattr(self, name) for name in ROLES}
         return given if self.speech is None else given | {"speech": self.speech}

@@ -37,7 +37,7 @@ def _open_sound(path: Path) -> Generator[tuple[InputContainer, AudioStream]]:
         raise InputError(f"cannot be decoded: {error}", file=path) from None
 
 
-def has_sound(path: str | os.PathLike) -> bool:
+def has_sound(path: str | os.PathLike[str]) -> bool:
     """Whether a file that can be opened holds a sound stream."""
     try:
         with _open_sound(Path(path)):
@@ -46,12 +46,13 @@ def has_sound(path: str | os.PathLike) -> bool:
         return False
 
 
-def read_track(path: str | os.PathLike, rate: int) -> np.ndarray:
+def read_track(path: str | os.PathLike[str], rate: int) -> np.ndarray:
     """Samples of the first sound stream, float32 in [-1, 1], one channel at `rate` a second.
 
     Raises InputError for a file that is missing, holds no sound, or breaks off before its first sample.
     """
-    path, samples = Path(path), []
+    path = Path(path)
+    samples: list[np.ndarray] = []
     with _open_sound(path) as (container, stream):
         resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
         for frame in container.decode(stream):
@@ -63,7 +64,7 @@ def read_track(path: str | os.PathLike, rate: int) -> np.ndarray:
     return np.concatenate(samples)
 
 
-def track_seconds(path: str | os.PathLike) -> float:
+def track_seconds(path: str | os.PathLike[str]) -> float:
     """Length of the first sound stream, as its file says. Raises InputError where there is none, or it does not say."""
     path = Path(path)
     with _open_sound(path) as (container, stream):
@@ -74,7 +75,7 @@ def track_seconds(path: str | os.PathLike) -> float:
     raise InputError("does not say how long it is", file=path)
 
 
-def read_part(path: str | os.PathLike, start: float, end: float, rate: int) -> np.ndarray:
+def read_part(path: str | os.PathLike[str], start: float, end: float, rate: int) -> np.ndarray:
     """Samples [round((end - start) * rate)] of [start, end), in seconds since the first frame of the file's video.
 
     As those of `read_track`, but placed by their time stamps: where the track is silent, late or over there are zeros.
@@ -112,7 +113,7 @@ def _place(samples: np.ndarray, at: int, piece: np.ndarray) -> int:
     return at + len(piece)
 
 
-def write_wave(path: str | os.PathLike, samples: np.ndarray, rate: int) -> None:
+def write_wave(path: str | os.PathLike[str], samples: np.ndarray, rate: int) -> None:
     """Write float samples [n] in [-1, 1] as 16-bit mono WAV."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         _write(file, samples, rate)

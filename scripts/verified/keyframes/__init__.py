@@ -112,8 +112,7 @@ class _Made(NamedTuple):
     rows: dict[int, dict]
 
     def image(self, name: str) -> bytes:
-        with self.tar.extractfile(self.members[name]) as file:
-            return file.read()
+        return open_member(self.tar, self.members[name]).read()
 
 
 def _take_rows(video: str, moments: list[dict], ids: list[int], made: _Made, archive: KeyframeArchive) -> dict:

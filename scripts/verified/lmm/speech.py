@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from verified.config.generation import SpeechSettings
 from verified.errors import InputError
 from verified.io.sound import read_part, wave_bytes
 from verified.lmm.asking import Call, MediaError
@@ -43,7 +44,7 @@ def transcribe(sounds: Sequence[Sound], session: Session) -> list[Transcript]:
     A sound is cut into pieces of at most `piece_seconds`, one call each; what the ledger holds is neither decoded nor
     asked. Raises InputError when no more answers come, as `Session.ask` does.
     """
-    piece = session.settings.speech.piece_seconds
+    piece = _settings(session).piece_seconds
     pieces = [pieces_of(sound, piece) for sound in sounds]
     calls = [_call(one, session) for one in itertools.chain(*pieces)]
     outcomes = iter(session.ask(TRANSCRIPTION, calls, len(calls)))
@@ -52,7 +53,7 @@ def transcribe(sounds: Sequence[Sound], session: Session) -> list[Transcript]:
 
 def calls_of(sound: Sound, session: Session) -> list[Call]:
     """The calls that `transcribe` makes for a sound, for a quote of them."""
-    return [_call(piece, session) for piece in pieces_of(sound, session.settings.speech.piece_seconds)]
+    return [_call(piece, session) for piece in pieces_of(sound, _settings(session).piece_seconds)]
 
 
 def pieces_of(sound: Sound, seconds: float) -> list[Sound]:
@@ -63,8 +64,15 @@ def pieces_of(sound: Sound, seconds: float) -> list[Sound]:
     return [sound._replace(start=start, end=end) for start, end in itertools.pairwise(edges)]
 
 
+def _settings(session: Session) -> SpeechSettings:
+    """Those of the role. Raises ValueError where nobody is named for it: the caller looks first."""
+    if session.settings.speech is None:
+        raise ValueError("generation.speech is not set")
+    return session.settings.speech
+
+
 def _call(sound: Sound, session: Session) -> Call:
-    language = session.settings.speech.language or ""
+    language = _settings(session).language or ""
     seconds = f"{sound.end - sound.start:.3f}"
     media = f"{sound.digest} {sound.start!r}-{sound.end!r} {RATE} Hz {language}".rstrip()
 

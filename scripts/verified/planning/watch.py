@@ -195,7 +195,8 @@ def _by_stage(log: RunLog, stages: dict[str, str]) -> list[tuple[str, int, int, 
             counts[where][of.get(job.rule, stages.get(job.rule, "targets"))] += 1
     order = [*dict.fromkeys(stages.values()), "targets"]
     found = sorted(set(of.values()), key=order.index)
-    return [(stage, *(one[stage] for one in counts)) for stage in found]
+    done, planned, running, failed = counts
+    return [(stage, done[stage], planned[stage], running[stage], failed[stage]) for stage in found]
 
 
 def _progress(job: Job) -> str:

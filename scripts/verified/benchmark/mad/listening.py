@@ -29,7 +29,7 @@ def listening(settings: Config) -> Generator[Listener]:
                     file=path,
                     remedy="run again, which asks for this part alone, or name a transcript in the manifest",
                 )
-            return [tuple(segment) for segment in transcript.segments]
+            return [(start, end, text) for start, end, text in transcript.segments]
 
         yield listen
 

@@ -80,15 +80,15 @@ def read_voices(path: str | os.PathLike) -> list[Cue]:
         raise InputError("no transcript in Whisper's form: it has no list of segments", file=path)
     cues = []
     for number, segment in enumerate(segments, start=1):
-        facts = [segment.get(key) if isinstance(segment, dict) else None for key in ("start", "end", "text")]
-        if not finite(facts[0]) or not finite(facts[1]) or not isinstance(facts[2], str) or facts[1] < facts[0]:
-            raise InputError(f"segment {number} has no start, end and text: {facts!r:.60}", file=path)
-        cues.append(spoken(*facts))
+        start, end, text = (segment.get(key) if isinstance(segment, dict) else None for key in ("start", "end", "text"))
+        if not finite(start) or not finite(end) or not isinstance(text, str) or end < start:
+            raise InputError(f"segment {number} has no start, end and text: {[start, end, text]!r:.60}", file=path)
+        cues.append(spoken(start, end, text))
     return cues
 
 
 def spoken(start: float, end: float, text: str) -> Cue:
-    """A cue of recognised speech; recognisers write sounds in brackets too."""
+    """A cue of recognised speech, `start` and `end` in seconds; recognisers write sounds in brackets too."""
     return Cue(float(start), float(end), " ".join(text.split()), _kind(text))
 
 

@@ -68,8 +68,8 @@ def _whisper(segments: object, path: Path) -> list[list[Word]]:
     for number, segment in enumerate(_list(segments, path, "segments"), start=1):
         where = f"segment {number}"
         if isinstance(segment, dict) and "words" not in segment and "start" in segment:
-            facts = [_key(segment, key, path, where) for key in ("text", "start", "end")]
-            phrases.append([_word(*facts, True, path, where)])
+            text, start, end = (_key(segment, key, path, where) for key in ("text", "start", "end"))
+            phrases.append([_word(text, start, end, True, path, where)])
             continue
         words_heard = _key(segment, "words", path, where, "transcribe with word_timestamps=True")
         words_heard = _list(words_heard, path, f"{where}: words")

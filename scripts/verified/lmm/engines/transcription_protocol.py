@@ -25,10 +25,10 @@ def transcription_reply(content: bytes, request: Request) -> Reply:
     try:
         body = json.loads(content.decode("utf-8"))
         usage = body.get("usage") or {}
-        taken = {"tokens_in": tokens(usage.get("input_tokens")), "tokens_out": tokens(usage.get("output_tokens"))}
+        taken, given = tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens"))
         if (heard := body.get("segments")) is None:
             heard = [{"start": 0.0, "end": float(request.slots["seconds"]), "text": body["text"]}]
         listed = [{name: segment[name] for name in ("start", "end", "text")} for segment in heard]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's transcript cannot be read: {error!r}"[:DETAIL]) from None
-    return Reply(json.dumps({"segments": listed}, ensure_ascii=False), **taken)
+    return Reply(json.dumps({"segments": listed}, ensure_ascii=False), tokens_in=taken, tokens_out=given)
