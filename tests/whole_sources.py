@@ -73,8 +73,10 @@ def rextime_source_files(folder):
 
 
 def model_files(folder):
-    shutil.copy(PROJECT / "examples" / "mean_pooling.py", folder / "my_model.py")
-    return [["check-model", "my_model.py", "--only", "shapes"]]
+    shutil.copy(
+        PROJECT / "examples" / "mean_pooling.py", folder / "mean_pooling.py"
+    )  # the name that its own tests register it by
+    return [["check-model", "mean_pooling.py", "--only", "shapes"]]
 
 
 def checkpoint_files(folder):
