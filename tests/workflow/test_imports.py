@@ -17,6 +17,7 @@ TORCH = (
     "demo/describe_pretrained",
     "longform/extract_features",
     "longform/extract_sentence_features",
+    "longform/rank_zero_shot",
     "features/extract_text",
     "annotations/measure_agreement",
     "evaluator/finetune",
