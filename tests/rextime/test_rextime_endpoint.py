@@ -43,6 +43,8 @@ def test_the_tokens_of_the_answer_are_found_whatever_blanks_their_tokeniser_drop
     assert json.loads(reply.text) == {"mean_log_probability": pytest.approx(-13 / 7, abs=1e-6), "tokens": 7}
     other_end = score_of(scored([*template, *answer, token("!", -1)]), "From 1 to 2, café", "m")
     assert (other_end.finish, other_end.reason) == ("error", "scoring")
+    without = score_of(scored([*template, token("From", -1.0), token("1", float("nan"))]), "From 1", "m")
+    assert (without.finish, without.reason) == ("error", "scoring")
     with refused("log-probabilities", "vLLM", remedy=True):
         score_of(completion("x").body, "From 1", "m")
 

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from verified.errors import InputError
+from verified.io.jsonl import finite
 from verified.lmm.engines.media import data_url, jpeg_of, mp4_url, video_facts, video_url
 from verified.lmm.request import Reply, Request
 
@@ -109,7 +110,9 @@ def score_of(content: bytes, continuation: str, model: str) -> Reply:
                 break
             own = next(one for one in token.values() if rest.endswith(_letters(one["decoded_token"])))
             rest = rest.removesuffix(_letters(own["decoded_token"]))
-            values.append(min(0.0, float(own["logprob"])))
+            if not finite(own["logprob"]):
+                raise ValueError("a token without a log-probability")
+            values.append(min(0.0, own["logprob"]))
     except (AttributeError, KeyError, TypeError, ValueError, StopIteration):
         rest = rest or "?"
     if rest:
