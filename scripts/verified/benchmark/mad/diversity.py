@@ -32,10 +32,10 @@ def count_diversity(path: str | os.PathLike, movies: Iterable[str]) -> dict:
 
 def _read(path: Path) -> dict[str, tuple[int | None, tuple[str, ...]]]:
     """Movie → (year or None, genres)."""
+    if not path.is_file():
+        raise InputError("no such file", file=path)
     try:
         table = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 ({error.reason})", file=path, remedy="save it as UTF-8") from None
     if missing := [name for name in COLUMNS if name not in (table.fieldnames or ())]:

@@ -20,10 +20,9 @@ def count_clips(files: Mapping[str, str | Path]) -> dict[str, dict[str, int]]:
 
 
 def _count(path: Path) -> dict[str, int]:
-    try:
-        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()  # names alone are read
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()  # names alone are read
     movies, clips = set(), 0
     for number, line in enumerate(lines, start=1):
         if line.strip():
