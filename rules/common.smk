@@ -25,7 +25,13 @@ from verified.runtime.announcements import announce
 from verified.runtime.rebuilding import files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
 from verified.config import load
-from verified.config.folders import dataset_pattern, dataset_values, datasets_pattern, evaluator_folder
+from verified.config.folders import (
+    dataset_pattern,
+    dataset_values,
+    datasets_pattern,
+    evaluator_folder,
+    filtered_pattern,
+)
 from verified.config.folders import files_of_datasets, home, dataset_labels, section_values
 from verified.benchmark.rextime import paths as suite_paths
 from verified.config.run_values import run_values

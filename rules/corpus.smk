@@ -76,7 +76,7 @@ rule probe_videos:
     benchmark:
         "logs/{dataset}/probe_videos/{shard}.tsv"
     wildcard_constraints:
-        dataset=datasets("annotated_here"),
+        dataset=filtered_pattern(settings, False),
     conda:
         "../envs/corpus.yaml"
     threads: 1

@@ -11,11 +11,11 @@ from running import PROJECT
 from safetensors.torch import load_file
 from vcmr_golden import Golden
 
-from verified.benchmark.mad.subtitles import read_subtitles, voice_activity
 from verified.benchmark.vcmr import importing
 from verified.errors import InputError
 from verified.io import foreign
 from verified.io.jsonl import write_json, write_jsonl
+from verified.io.subtitles import read_subtitles, voice_activity
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
 from verified.runtime.seals import seal

@@ -12,9 +12,9 @@ from refusals import refused
 from verified.benchmark.mad.alignment import align_tracks
 from verified.benchmark.mad.clip_alignment import locate_clip
 from verified.benchmark.mad.collect import collect_movie, described_sentences
-from verified.benchmark.mad.subtitles import _outside_brackets, read_subtitles, voice_activity
 from verified.benchmark.mad.transcripts import Sentence, read_transcript, sentences
 from verified.io.sound import read_track, write_wave
+from verified.io.subtitles import _outside_brackets, read_subtitles, voice_activity
 
 RATE = 1000
 SETTINGS = {"window_seconds": 10.0, "most_seconds": 30.0}

@@ -12,6 +12,7 @@ ORDER = (
     *("errors", "io", "runtime", "nn"),
     *("released", "config", "weights"),
     *("benchmark", "lmm", "corpus", "keyframes", "captions", "perturbations", "evaluator", "annotations", "features"),
+    "quality",
     *("benchmark.vcmr", "demo", "statistics", "tables", "figures"),
     *(
         "benchmark.mad",

@@ -98,7 +98,7 @@ def reached(script: Path) -> set[str]:
 
     Imports of optional engines stand inside functions of modules below lmm/engines and need their own
     environments; they are left out here. So are the look of seals into HDF5 files, which only the stages that have them
-    take, and the second reader of videos, which is used where somebody installs it.
+    take, and the second reader of videos and what reads text in pictures, which are used where somebody installs them.
     """
     seen, waiting, foreign = set(), [script], set()
     while waiting:
@@ -107,7 +107,9 @@ def reached(script: Path) -> set[str]:
             continue
         seen.add(path)
         ours, outside = imports(path)
-        foreign |= outside - {"content.py": {"h5py"}, "decord_reader.py": {"decord"}}.get(path.name, set())
+        foreign |= outside - {"content.py": {"h5py"}, "decord_reader.py": {"decord"}, "text.py": {"rapidocr"}}.get(
+            path.name, set()
+        )
         # The registry looks at a network's layers when it has made one, which stages that only name models never do.
         layers = {"verified.nn.linear", "verified.benchmark.vcmr.dropout"} if path.name == "registry.py" else set()
         for name in ours - layers:

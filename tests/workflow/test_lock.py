@@ -16,6 +16,7 @@ from running import PROJECT
 LOCKS = ("requirements.txt", "requirements-cuda.txt")
 OPTIONAL = {
     "decord": "a second reader of videos, for who installs it",
+    "rapidocr": "what reads text in pictures, for who installs requirements-text.in",
     "vllm": "an engine with an environment of its own",
 }
 

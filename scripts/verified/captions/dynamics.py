@@ -97,6 +97,7 @@ def _answers(
             "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
             "frame_number": str(frames_given(duration, sampling)[0]),
             "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, start=1)),
+            "said": moment.get("said", ""),
         }
         form = session.settings.video_lmm.video_input
         digest = clip_digest(videos[moment["video"]], moment["start"], moment["end"], sampling, side, form)
@@ -124,6 +125,7 @@ def _candidates_call(moment: dict, asked: Outcome, answered: Outcome, session: S
         "questions_and_answers": "\n".join(lines),
         "description": answered.parsed.sections.get("description", ""),
         "count": str(session.settings.candidates),
+        "said": moment.get("said", ""),
     }
     return session.call(DYNAMICS_CANDIDATES, slots, session.settings.candidates)
 

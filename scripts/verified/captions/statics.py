@@ -56,7 +56,7 @@ def _description_calls(
     moments: list[dict], shown: list[list[dict]], keyframes: Keyframes, session: Session
 ) -> Iterator[Call]:
     for moment, frames in zip(moments, shown):
-        slots = {"caption": moment["caption"]}
+        slots = {"caption": moment["caption"], "said": moment.get("said", "")}
         for keyframe in frames:
             image, side = keyframes.image(keyframe["file"]), session.settings.picture_side
             large = max(_size(image)) > side
@@ -110,6 +110,7 @@ def _candidates_call(moment: dict, outcomes: list[Outcome], session: Session) ->
         "keyframe_number": str(len(described)),
         "keyframes": "\n".join(lines),
         "count": str(session.settings.candidates),
+        "said": moment.get("said", ""),
     }
     return session.call(STATICS_CANDIDATES, slots, session.settings.candidates)
 

@@ -59,6 +59,7 @@ def _look(config, arguments: argparse.Namespace) -> int:
     import sys
 
     from verified.config.folders import dataset_folder, shown_datasets
+    from verified.planning.quote import asks_speech
     from verified.planning.running import run_workflow
     from verified.runtime.shards import shard_names
 
@@ -70,7 +71,9 @@ def _look(config, arguments: argparse.Namespace) -> int:
                 remedy="quote without --look, or name the corrected moments in the source",
             )
     targets = [
-        f"{dataset_folder(config, name)}/keyframes/{shard}.tar"
+        # Speech decides which moments stay, and asking about it is what a quote is for.
+        f"{dataset_folder(config, name)}/"
+        + (f"corpus/found/{shard}.videos.jsonl" if asks_speech(config, name) else f"keyframes/{shard}.tar")
         for name in datasets
         for shard in shard_names(config.shards)
     ]

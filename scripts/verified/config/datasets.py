@@ -1,5 +1,7 @@
 """One data set: where its videos and captions come from, and the settings the paper gives per data set."""
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
 from verified.config.base import Section
@@ -104,6 +106,39 @@ class Proposals(Section):
         return self
 
 
+class Quality(Section):
+    """What is measured in each moment before a model is asked, and the limits beyond which a moment is left out.
+
+    null: no limit. `corpus/shards/SHARD.quality.jsonl` holds the measures.
+    """
+
+    fps: float = Field(default=2.0, gt=0)
+    """Frames per second that are looked at."""
+    max_black: float | None = Field(default=None, ge=0, lt=1)
+    """Share of frames that are black."""
+    min_sharpness: float | None = Field(default=None, gt=0)
+    """Variance of the Laplacian of the grey picture at 320 pixels, the median of the frames; blur is below 20."""
+    min_motion: float | None = Field(default=None, gt=0)
+    """Mean change of the grey values (0 to 255) from one frame looked at to the next; stills are below 0.5."""
+    max_text: float | None = Field(default=None, ge=0, lt=1)
+    """Share of the picture under written text, such as captions burned in; needs the package rapidocr."""
+    min_loudness: float | None = Field(default=None, lt=0)
+    """Level of the sound in dB below full scale, such as -60; a video without sound is below all."""
+    transcripts: Literal["subtitles", "speech"] | None = None
+    """Where what is said comes from. subtitles: VIDEO.srt or VIDEO.vtt beside the video. speech: the same, and
+    `generation.speech` for videos without. null: it is not known."""
+    min_speech: float | None = Field(default=None, gt=0, le=1)
+    """Share of the moment in which somebody speaks, by the transcript."""
+    max_speech: float | None = Field(default=None, ge=0, lt=1)
+    """The same, at most."""
+
+    @model_validator(mode="after")
+    def known(self):
+        if self.transcripts is None and (self.min_speech is not None or self.max_speech is not None):
+            raise ValueError("min_speech and max_speech need transcripts: subtitles or speech")
+        return self
+
+
 class DataSet(Section):
     """One corpus with its own source and settings."""
 
@@ -114,3 +149,5 @@ class DataSet(Section):
     dynamics: Dynamics = Dynamics()
     proposals: Proposals = Proposals()
     spans: Spans = Spans()
+    quality: Quality | None = None
+    """Filters before any model is asked; null: none, and nothing is measured."""

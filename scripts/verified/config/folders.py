@@ -65,6 +65,13 @@ def datasets_with(settings: Config, *abilities: str) -> list[str]:
     ]
 
 
+def filtered_pattern(settings: Config, filtered: bool) -> str:
+    """A wildcard constraint for the data sets annotated here whose moments are filtered by quality, or are not."""
+    annotated = datasets_with(settings, "annotated_here")
+    names = [name for name in annotated if (settings.datasets[name].quality is not None) == filtered]
+    return dataset_pattern(settings, names)
+
+
 def datasets_pattern(settings: Config) -> Callable[..., str]:
     """A function: the wildcard constraint for the data sets whose source has all of the abilities that it is given."""
     return lambda *abilities: dataset_pattern(settings, datasets_with(settings, *abilities))

@@ -115,6 +115,11 @@ class EngineSettings(Section):
         """What the workflow knows of the engine."""
         return ENGINES[self.engine]
 
+    @property
+    def has_prices(self) -> bool:
+        """Whether its calls have a price."""
+        return bool(self.price_in or self.price_out)
+
     def identity(self) -> dict[str, Any]:
         """The values that an answer depends on: a change of any of them re-runs the stages below."""
         values = {name: getattr(self, name) for name in ("model", "revision", "folder", "structured")}
@@ -146,6 +151,10 @@ class SpeechSettings(EngineSettings):
     """Longest sound of a call; longer tracks are cut. OpenAI takes 25 MB, 13 minutes; models hear 30 s at a time."""
     price_minute: float = Field(default=0.0, ge=0)
     """Money per minute of sound, for quotes, cost and budget, beside what tokens cost."""
+
+    @property
+    def has_prices(self) -> bool:
+        return super().has_prices or bool(self.price_minute)
 
     def identity(self) -> dict[str, Any]:
         return {**super().identity(), "language": self.language, "piece_seconds": self.piece_seconds}

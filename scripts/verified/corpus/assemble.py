@@ -9,7 +9,7 @@ from typing import Any
 
 from verified.corpus.divided_rows import read_own_rows
 from verified.corpus.division import divide
-from verified.corpus.folder_source import Probes, Reading, read_shard
+from verified.corpus.folder_source import Probes, Reading, moment_key, read_shard
 from verified.corpus.held_out import choose_unasked, hold_out, move
 from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
 from verified.io.video import VideoError
@@ -53,10 +53,12 @@ def write_shard(
 
 def read_probes(files: Iterable[str]) -> Probes:
     """The probes that `write_shard` wrote, of all shards."""
-    probes = Probes({}, {})
+    probes = Probes({}, {}, judged := {})
     for row in (row for file in files for row in iterate_jsonl(file, ("video",))):
         if "probe" in row:
             probes.readable[row["video"]] = row["probe"]
+        elif "start" in row:
+            judged[moment_key(row)] = row
         else:
             probes.unreadable[row["video"]] = VideoError(row["reason"], row["path"], row["detail"])
     return probes

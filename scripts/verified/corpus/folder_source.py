@@ -34,10 +34,20 @@ NOTHING: Mapping[str, dict] = {}
 
 
 class Probes(NamedTuple):
-    """Of videos by id: their rows of videos.jsonl without id and path, and why the others cannot be read."""
+    """Of videos by id: their rows of videos.jsonl without id and path, and why the others cannot be read.
+
+    `judged`: of moments by `moment_key`, what was measured before any model is asked: `said`, and `reason` and `detail`
+    of those that are left out (see `verified.quality`).
+    """
 
     readable: dict[str, dict]
     unreadable: dict[str, VideoError]
+    judged: Mapping[str, dict] = NOTHING
+
+
+def moment_key(moment: Mapping) -> str:
+    """What tells a moment from others, whatever its id: video, start and end."""
+    return f"{moment['start']!r}-{moment['end']!r} {moment['video']}"
 
 
 class Shard(NamedTuple):
@@ -201,13 +211,17 @@ def _finish_row(number: int | None, row: dict, probes: Probes) -> tuple[dict, di
             raise RowRefused("unreadable-video", str(probes.unreadable[row["video"]].reason))
         duration = probes.readable[row["video"]]["duration"]
         end = moment_checks.end_within(row["start"], row["end"], duration)
+        judged = probes.judged.get(moment_key({**row, "end": end}), NOTHING) if probes.judged else NOTHING
+        if judged.get("reason"):
+            raise RowRefused(judged["reason"], judged["detail"])
     except RowRefused as refusal:
         return _exclusion(number, row["video"], row["desc_id"], refusal.reason, refusal.detail), None
     clamped = {"desc_id": row["desc_id"], "end": row["end"], "duration": duration} if end < row["end"] else None
     if "annotator_times" in row:
         inside = ([first, min(last, duration)] for first, last in row["annotator_times"] if first < duration)
         row = {**row, "annotator_times": list(inside)}
-    return {**row, "end": end, "duration": duration}, clamped
+    said = {"said": judged["said"]} if "said" in judged else {}
+    return {**row, "end": end, "duration": duration, **said}, clamped
 
 
 def finish(usable: Iterable[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:

@@ -34,7 +34,9 @@ def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenSha
     found = []
     for shard, moments in enumerate(group_by_shard((row for _, row in read.usable), shards)):
         paths = {row["video"]: read.folder.paths[row["video"]] for row in moments}
-        probes = _that_hold(Path(corpus, "shards", f"{shard_name(shard)}.probes.jsonl"), paths)
+        # Before moments are selected by their quality, what was found of them stands apart.
+        files = [Path(corpus, folder, f"{shard_name(shard)}.probes.jsonl") for folder in ("shards", "found")]
+        probes = _that_hold(files[0] if files[0].is_file() else files[1], paths)
         known = probes.readable.keys() | probes.unreadable.keys()
         probed = [(numbers[row["desc_id"]], row) for row in moments if row["video"] in known]
         finished = {row["desc_id"]: row for row in finish(probed, probes)[0]}
@@ -59,7 +61,7 @@ def _that_hold(file: Path, paths: dict[str, Path]) -> Probes:
     unreadable = {
         video: error for video, error in probes.unreadable.items() if video in paths and _older(paths[video], written)
     }
-    return Probes(readable, unreadable)
+    return Probes(readable, unreadable, {key: row for key, row in probes.judged.items() if row["video"] in readable})
 
 
 def _older(path: Path, written: float) -> bool:

@@ -25,7 +25,7 @@ class AskingJobs:
         self.all_shards = shard_names(settings.shards)
 
     def _used_roles(self, roles: tuple[str, ...]) -> list[EngineSettings]:
-        return [getattr(self.generation, role) for role in roles]
+        return [settings for role in roles if (settings := getattr(self.generation, role)) is not None]
 
     def prompts(self, *tasks: Task) -> list[str]:
         """The prompt files of the given tasks: a rule depends on those it uses and no others."""

@@ -93,6 +93,9 @@ class Session:
         """A call of `task`; `media` are the digests of what `load` will fetch."""
         role = getattr(self.settings, task.role)
         schema, ending = structured_form(task, count) if role.structured else (None, "")
+        if task.optional:  # what the prompt does not show decides nothing: not the key of the call either
+            kinds = self.prompts[task.name].kinds
+            slots = {name: value for name, value in slots.items() if name in kinds or name not in task.optional}
         filled = self.filled.get(task.name)  # keyframes of one moment share their prompt
         if filled is None or filled[0] != slots or filled[1] != ending:
             prompt = self.prompts[task.name].fill(slots, role.structured, ending) if task.prompted else ""

@@ -34,11 +34,13 @@ from verified.lmm.engines.asked_before import AskedBefore
 from verified.lmm.outcome import Outcome
 from verified.lmm.request import Engine
 from verified.lmm.session import Session, sound_cost
+from verified.lmm.speech import calls_of
 from verified.lmm.tasks import Task, rextime
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.lmm.vision_tokens import frame_tokens
 from verified.perturbations.write import ask
+from verified.quality.transcripts import needs_asking, sounds_of
 from verified.runtime.made_with import made_with
 from verified.runtime.progress import track
 from verified.runtime.shards import shard_names
@@ -238,6 +240,7 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
     folder = dataset_folder(config, name)
     shards = _shards(name, dataset, config)
     keyframes = [_SeenKeyframes(folder, shard, dataset.keyframes) for shard in shard_names(config.shards)]
+    speaks = asks_speech(config, name)
 
     def walk(session: Session) -> None:
         tracked = track(keyframes, f"quote for {name}", config.shards, "shards")
@@ -247,9 +250,20 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
                     ask_statics(moments, cut, session)
                 ask_dynamics(moments, _supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
             ask(moments, session)
+            if speaks:
+                sounds = sounds_of(filter(needs_asking, videos.values()))
+                calls = [call for sound in sounds for call in calls_of(sound, session)]
+                session.ask(TRANSCRIPTION, calls, len(calls))
 
-    rows = _count_calls(name, PAPER, config, generation, seen, walk, _sizes(shards))
+    tasks = (TRANSCRIPTION, *PAPER) if speaks else PAPER
+    rows = _count_calls(name, tasks, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
+
+
+def asks_speech(config: Config, name: str) -> bool:
+    """Whether a run asks a model what is said in the videos of a data set."""
+    quality = config.datasets[name].quality
+    return quality is not None and quality.transcripts == "speech" and config.generation.speech is not None
 
 
 @contextlib.contextmanager
@@ -393,14 +407,10 @@ def _supposed_videos(moments: list[dict]) -> dict[str, dict]:
 
 def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     """Roles that an endpoint would answer calls of and that have no prices, in their order."""
-    role_of = {task.name: task.role for task in (*PAPER, *rextime.TASKS, TRANSCRIPTION)}
+    role_of = {task.name: task.role for task in (TRANSCRIPTION, *PAPER, *rextime.TASKS)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
-    return [name for name, role in roles.items() if role.kind.asks_endpoint and not _has_price(role)]
-
-
-def _has_price(role: EngineSettings) -> bool:
-    return bool(role.price_in or role.price_out or getattr(role, "price_minute", 0))
+    return [name for name, role in roles.items() if role.kind.asks_endpoint and not role.has_prices]
 
 
 def totals(rows: list[dict]) -> dict:

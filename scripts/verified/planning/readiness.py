@@ -16,6 +16,7 @@ from verified.errors import InputError
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
 from verified.planning.supplied import supplied_movies
+from verified.quality.text import missing_packages
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
 from verified.weights.wanted import is_from_hub, wanted_models
@@ -44,7 +45,20 @@ def problems(settings: Config, files: str) -> list[Problem]:
         *_movies(settings),
         *_rextime(settings),
         *_answers(settings),
+        *_quality(settings),
     ]
+
+
+def _quality(settings: Config) -> Iterator[Problem]:
+    for name, dataset in settings.datasets.items():
+        if (quality := dataset.quality) is None:
+            continue
+        if quality.max_text is not None and (missing := missing_packages()):
+            message = f"written text is found by packages that are not installed: {', '.join(missing)}"
+            yield Problem(f"datasets.{name}.quality.max_text", message, "pip install -r requirements-text.in")
+        if quality.transcripts == "speech" and settings.generation.speech is None:
+            message = "nobody is configured for the role speech"
+            yield Problem(f"datasets.{name}.quality.transcripts", message, "set generation.speech, or write: subtitles")
 
 
 def _models(settings: Config, files: str) -> Iterator[Problem]:

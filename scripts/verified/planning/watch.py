@@ -91,7 +91,8 @@ class Watch:
     def __init__(self, configurations: Iterable[Path] = ()):
         self.log = RunLog(newest_log(Path()))
         self.log.look()
-        self.settings = _read(list(map(str, configurations)) or self.log.configurations, bool(configurations))
+        self.named = list(map(str, configurations))
+        self.settings = read(*self.named) if self.named else None
         self.stages = stage_of_rule()
         self.before = _earlier_seconds()
         self.ledger: tuple[Calls | None, Calls | None] = None, None
@@ -104,12 +105,14 @@ class Watch:
         silent = max(0.0, now - log.path.stat().st_mtime)
         status = _status(log, silent)
         left, untimed = _left(log, self.before, now) if status == "running" else (None, [])
-        settings = self.settings
+        if not self.settings and log.configurations:  # a log that has just begun does not name them yet
+            self.settings = _read(log.configurations)
+        settings, began = self.settings, log.started or log.path.stat().st_mtime
         standing = Standing(
             settings.name if settings else "run",
             status,
             log,
-            max(0.0, (now if status == "running" else log.path.stat().st_mtime) - log.started),
+            max(0.0, (now if status == "running" else log.path.stat().st_mtime) - began),
             silent,
             left,
             untimed,
@@ -132,12 +135,10 @@ class Watch:
         return self.ledger
 
 
-def _read(configurations: list[str], named: bool) -> Config | None:
-    """The run's configuration; None where the log names none that can be read."""
-    if named:
-        return read(*configurations)
+def _read(configurations: list[str]) -> Config | None:
+    """The run's configuration; None where it cannot be read any more."""
     with contextlib.suppress(InputError, OSError):
-        return read(*configurations) if configurations else None
+        return read(*configurations)
     return None
 
 

@@ -7,13 +7,13 @@ from typing import Protocol
 
 from verified.benchmark.mad.collect import collect_movie
 from verified.benchmark.mad.manifest import ALL, OPTIONAL, digest, find_row, movie_files, read_manifest, row_name
-from verified.benchmark.mad.subtitles import read_voices, spoken, voice_activity
 from verified.benchmark.mad.transcripts import Word, read_transcript, sentences
 from verified.benchmark.tiou import tiou
 from verified.config.longform import Collection
 from verified.errors import InputError
 from verified.io.jsonl import read_json, write_json
 from verified.io.sound import read_track
+from verified.io.subtitles import read_voices, spoken, voice_activity
 from verified.runtime.progress import track
 
 log = logging.getLogger("verified")

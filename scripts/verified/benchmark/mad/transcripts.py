@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from verified.benchmark.mad.subtitles import read_subtitles
 from verified.errors import InputError
 from verified.io.jsonl import finite, read_json
+from verified.io.subtitles import read_subtitles
 
 TICKS = 10_000_000
 """Azure counts time in 100 nanoseconds."""

@@ -11,6 +11,8 @@ from functools import cache
 from verified.lmm.outcome import Parsed
 
 TEXT = {"type": "string", "minLength": 1}
+SAID = ("said",)
+"""The optional slot of tasks that look at a moment: what is said in it, where that is known."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,6 +37,8 @@ class Task:
     """Parts of an ordinary answer, for quotes: with so many items, told from others by a text of 16 characters."""
     followed: bool = False
     """Its answers stand in the prompts of other tasks: in a quote, each needs an example of its own."""
+    optional: tuple[str, ...] = ()
+    """Slots that a prompt may have and need not."""
     prompted: bool = True
     """Whether it has a prompt; a recogniser of speech is given sound alone."""
     always_json: bool = False

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from verified.lmm.outcome import Parsed
 from verified.lmm.parsing import clean, first_paragraph, json_value, numbered_pieces, strip_fences, whole_sentences
-from verified.lmm.tasks import TEXT, Task, object_schema, words
+from verified.lmm.tasks import SAID, TEXT, Task, object_schema, words
 from verified.lmm.tasks.numbered import list_task, read_captions, read_items, take_worded
 
 
@@ -66,11 +66,13 @@ ANSWERS = Task(
     240,
     _example,
     followed=True,
+    optional=SAID,
 )
 DYNAMICS_CANDIDATES = list_task(
     "dynamics_candidates",
     ("caption", "start", "end", "questions_and_answers", "description", "count"),
     80,
     read_captions,
+    optional=SAID,
 )
 TASKS = (QUESTIONS, ANSWERS, DYNAMICS_CANDIDATES)

@@ -10,7 +10,12 @@ from verified.lmm.tasks import TEXT, Task, object_schema, words
 
 
 def list_task(
-    name: str, slots: tuple[str, ...], tokens_out: int, read: Callable[..., Parsed], followed: bool = False
+    name: str,
+    slots: tuple[str, ...],
+    tokens_out: int,
+    read: Callable[..., Parsed],
+    followed: bool = False,
+    optional: tuple[str, ...] = (),
 ) -> Task:
     """A task whose answer numbers its items from 1."""
 
@@ -20,7 +25,7 @@ def list_task(
     def example(count: int, identity: str) -> Parsed:
         return Parsed((words(tokens_out // (count + 1), identity),) * count, positions=tuple(range(count)))
 
-    return Task(name, "llm", slots, read, schema, tokens_out, example, followed)
+    return Task(name, "llm", slots, read, schema, tokens_out, example, followed, optional)
 
 
 def read_captions(slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:

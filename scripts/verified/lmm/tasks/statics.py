@@ -5,7 +5,7 @@ import re
 
 from verified.lmm.outcome import Parsed
 from verified.lmm.parsing import clean, first_paragraph, json_value, strip_fences, whole_sentences
-from verified.lmm.tasks import TEXT, Task, object_schema, words
+from verified.lmm.tasks import SAID, TEXT, Task, object_schema, words
 from verified.lmm.tasks.numbered import list_task, read_captions
 
 SECTIONS = {
@@ -64,9 +64,17 @@ def _example(_count: int, identity: str) -> Parsed:
 
 
 KEYFRAME_DESCRIPTION = Task(
-    "keyframe_description", "image_lmm", ("caption",), read_keyframe, _schema, 140, _example, followed=True
+    "keyframe_description",
+    "image_lmm",
+    ("caption",),
+    read_keyframe,
+    _schema,
+    140,
+    _example,
+    followed=True,
+    optional=SAID,
 )
 STATICS_CANDIDATES = list_task(
-    "statics_candidates", ("caption", "keyframe_number", "keyframes", "count"), 160, read_captions
+    "statics_candidates", ("caption", "keyframe_number", "keyframes", "count"), 160, read_captions, optional=SAID
 )
 TASKS = (KEYFRAME_DESCRIPTION, STATICS_CANDIDATES)

@@ -1,0 +1,121 @@
+from verified.captions.unanswered import asked_in_of
+from verified.quality.paths import asks_speech, quality_settings, transcript_files
+
+FILTERED = filtered_pattern(settings, True)
+
+
+rule find_moments:
+    """Moments and probed videos of one shard, before any is left out by its quality."""
+    input:
+        unpack(shard_source(settings)),
+    output:
+        moments="results/{dataset}/corpus/found/{shard}.moments.jsonl",
+        videos="results/{dataset}/corpus/found/{shard}.videos.jsonl",
+        probes="results/{dataset}/corpus/found/{shard}.probes.jsonl",
+    log:
+        "logs/{dataset}/find_moments/{shard}.log",
+    benchmark:
+        "logs/{dataset}/find_moments/{shard}.tsv"
+    wildcard_constraints:
+        dataset=FILTERED,
+    conda:
+        "../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
+        runtime=scale_by_attempt(120),
+        disk_mb=200,
+    params:
+        source=source_reading(settings),
+        shards=settings.shards,
+        rows=shard_state(settings),
+    script:
+        "../scripts/corpus/probe_videos.py"
+
+
+rule measure_quality:
+    """Measures of the moments of one shard, before any model is asked: pictures, written text, loudness."""
+    input:
+        moments=rules.find_moments.output.moments,
+        videos=rules.find_moments.output.videos,
+    output:
+        measures="results/{dataset}/corpus/found/{shard}.measures.jsonl",
+    log:
+        "logs/{dataset}/measure_quality/{shard}.log",
+    benchmark:
+        "logs/{dataset}/measure_quality/{shard}.tsv"
+    wildcard_constraints:
+        dataset=FILTERED,
+    conda:
+        "../envs/quality.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(240),
+    params:
+        quality=quality_settings(settings, "measured"),
+        shards=settings.shards,
+    script:
+        "../scripts/corpus/measure_quality.py"
+
+
+rule transcribe_videos:
+    """What is said in the videos of one shard: subtitles beside them, or a model of speech."""
+    input:
+        videos=rules.find_moments.output.videos,
+        cassettes=ASKING.cassettes("speech"),
+    output:
+        transcripts="results/{dataset}/corpus/found/{shard}.transcripts.jsonl",
+        counts="results/{dataset}/corpus/found/{shard}.transcripts.counts.json",
+    log:
+        "logs/{dataset}/transcribe_videos/{shard}.log",
+    benchmark:
+        "logs/{dataset}/transcribe_videos/{shard}.tsv"
+    wildcard_constraints:
+        dataset=FILTERED,
+    conda:
+        "../envs/captions.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(240),
+        api_slots=ASKING.api_slots("speech"),
+    params:
+        asks=asks_speech(settings),
+        engines=ASKING.engine_code("speech"),
+        speech=settings.generation.speech and settings.generation.speech.identity(),
+        asked_in=asked_in_of("results/{dataset}/corpus/found/{shard}.transcripts.counts.json"),
+        seed=settings.seed,
+    script:
+        "../scripts/corpus/transcribe.py"
+
+
+rule select_moments:
+    """The moments of one shard that keep the limits of quality, and why the others do not."""
+    input:
+        moments=rules.find_moments.output.moments,
+        videos=rules.find_moments.output.videos,
+        probes=rules.find_moments.output.probes,
+        measures=rules.measure_quality.output.measures,
+        transcripts=transcript_files(settings),
+    output:
+        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
+        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
+        probes="results/{dataset}/corpus/shards/{shard}.probes.jsonl",
+        quality="results/{dataset}/corpus/shards/{shard}.quality.jsonl",
+    log:
+        "logs/{dataset}/select_moments/{shard}.log",
+    benchmark:
+        "logs/{dataset}/select_moments/{shard}.tsv"
+    wildcard_constraints:
+        dataset=FILTERED,
+    conda:
+        "../envs/quality.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
+    params:
+        quality=quality_settings(settings, "limits"),
+    script:
+        "../scripts/corpus/select_moments.py"

@@ -1,0 +1,19 @@
+"""Measure the moments of one shard before any model is asked (see rules/quality.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from verified.config.datasets import Quality
+    from verified.io.jsonl import read_jsonl, write_jsonl
+    from verified.quality.measure import measure_moments
+    from verified.runtime.earlier import Earlier, made_with
+
+    inputs, output = snakemake.input, snakemake.output.measures
+    maker = made_with(snakemake.params, "av", "numpy", "opencv-python-headless", "rapidocr", "onnxruntime")
+    rows = measure_moments(
+        read_jsonl(inputs.moments),
+        read_jsonl(inputs.videos),
+        Quality(**snakemake.params.quality),
+        Earlier(output, maker),
+    )
+    write_jsonl(output, rows)

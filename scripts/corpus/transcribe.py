@@ -1,0 +1,21 @@
+"""What is said in the videos of one shard (see rules/quality.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from verified.config import load
+    from verified.io.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.lmm.session import Session
+    from verified.lmm.tasks.transcription import TRANSCRIPTION
+    from verified.quality.transcripts import transcripts
+
+    settings, videos, output = load(snakemake.config), read_jsonl(snakemake.input.videos), snakemake.output
+    calls: dict = {"calls": {}, "unanswered": {}}
+    if snakemake.params.asks:
+        with Session(settings.generation, settings.seed, (TRANSCRIPTION,)) as session:
+            rows = transcripts(videos, session)
+            calls = {"calls": session.outcome_counts(), "unanswered": session.settle()}
+    else:
+        rows = transcripts(videos, None)
+    write_jsonl(output.transcripts, rows)
+    write_json(output.counts, {"videos": len(rows), **calls, "asked_in": snakemake.params.asked_in})

@@ -1,0 +1,89 @@
+"""Which moments are annotated: those whose measures keep the limits of the configuration."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from verified.config.datasets import Quality
+from verified.io.jsonl import iterate_jsonl, read_jsonl, write_jsonl
+from verified.quality.spoken import said_within, spoken_share
+
+log = logging.getLogger("verified")
+
+LIMITS: tuple[tuple[str, str, str], ...] = (
+    ("black", "black", "max_black"),
+    ("blurred", "sharpness", "min_sharpness"),
+    ("still", "motion", "min_motion"),
+    ("text-overlay", "text", "max_text"),
+    ("quiet", "loudness", "min_loudness"),
+    ("little-speech", "speech", "min_speech"),
+    ("much-speech", "speech", "max_speech"),
+)
+"""Reason of an exclusion, measure, limit."""
+
+
+def judge(measured: Iterable[dict], transcripts: Mapping[str, dict], quality: Quality) -> Iterator[dict[str, Any]]:
+    """The rows of `measured` with speech, said, and the reason and detail of those that are left out; else None.
+
+    `transcripts` are rows by video. A moment without a measure is left out where the limit is a least one of its sound
+    or speech, and stays elsewhere: a single frame has no motion.
+    """
+    for row in measured:
+        transcript = transcripts.get(row["video"], {})
+        segments, span = transcript.get("segments"), (row["start"], row["end"])
+        row = {
+            **row,
+            "speech": None if segments is None else spoken_share(segments, *span),
+            "said": "" if segments is None else said_within(segments, *span),
+        }
+        yield {**row, **_refusal(row, quality)}
+
+
+def _refusal(row: dict, quality: Quality) -> dict[str, str | None]:
+    for reason, measure, name in LIMITS:
+        limit, value = getattr(quality, name), row[measure]
+        if limit is None:
+            continue
+        least = name.startswith("min_")
+        if value is None and least and measure in ("loudness", "speech"):
+            what = "no sound" if measure == "loudness" else "no transcript"
+            return {"reason": reason, "detail": f"{what}, and quality.{name} is {limit:g}"}
+        if value is not None and (value < limit if least else value > limit):
+            return {"reason": reason, "detail": f"{measure} {value:g}, and quality.{name} is {limit:g}"}
+    return {"reason": None, "detail": None}
+
+
+def select_shard(
+    files: Mapping[str, str], transcript_files: Iterable[str], quality: Quality, output: Mapping[str, str]
+) -> None:
+    """From what was found in a shard (`moments`, `videos`, `probes`, `measures`) to what is annotated of it.
+
+    `output` gets the same files with the moments that keep the limits, the table `quality` of all, and in the probes a
+    row for each moment, by which the corpus lists those that are left out.
+    """
+    spoken = {row["video"]: row for file in transcript_files for row in iterate_jsonl(file)}
+    rows = list(judge(iterate_jsonl(files["measures"]), spoken, quality))
+    left_out = {row["desc_id"] for row in rows if row["reason"]}
+    said = {row["desc_id"]: {"said": row["said"]} if quality.transcripts else {} for row in rows}
+    moments = [
+        {**moment, **said[moment["desc_id"]]}
+        for moment in iterate_jsonl(files["moments"])
+        if moment["desc_id"] not in left_out
+    ]
+    used = {moment["video"] for moment in moments}
+    write_jsonl(output["moments"], moments)
+    write_jsonl(output["videos"], (row for row in iterate_jsonl(files["videos"]) if row["video"] in used))
+    noted = (
+        {**{name: row[name] for name in ("video", "start", "end", "reason", "detail")}, **said[row["desc_id"]]}
+        for row in rows
+    )
+    write_jsonl(output["probes"], (*read_jsonl(files["probes"]), *noted))
+    write_jsonl(output["quality"], rows)
+    reasons = Counter(row["reason"] for row in rows if row["reason"])
+    log.info(
+        "%d of %d moments are annotated; left out: %s",
+        len(moments),
+        len(rows),
+        ", ".join(f"{count} {reason}" for reason, count in reasons.most_common()) or "none",
+    )

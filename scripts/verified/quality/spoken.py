@@ -1,0 +1,19 @@
+"""How much is said in a moment, and what, by the segments of its video: [start, end, text], in seconds."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def spoken_share(segments: Iterable[Sequence[Any]], start: float, end: float) -> float:
+    """Share of [start, end), in seconds, in which somebody speaks; segments may overlap."""
+    total, reached = 0.0, start
+    for first, last, _ in sorted(segments):
+        first, last = max(first, reached), min(last, end)
+        if first < last:
+            total, reached = total + last - first, last
+    return round(total / (end - start), 4)
+
+
+def said_within(segments: Iterable[Sequence[Any]], start: float, end: float) -> str:
+    """What is said in [start, end), in seconds: the texts whose middle lies there, on one line."""
+    return " ".join(text for first, last, text in segments if start <= (first + last) / 2 < end)

@@ -1,0 +1,73 @@
+"""Measures of moments on clips that are black, still, blurred, moving, written on, loud or quiet."""
+
+import av
+import numpy as np
+import pytest
+from quality_clips import black, board, written
+from refusals import refused
+from sounds import silence, tone, write_film
+
+from verified.config.datasets import Quality
+from verified.io.video import probe
+from verified.quality import text
+from verified.quality.measure import measure_frames, measure_moments
+from verified.runtime.earlier import Earlier
+
+SECONDS = 2.0
+
+
+def measured(tmp_path, frames, samples=None, spans=((0.0, SECONDS),), maker="", **settings):
+    path = tmp_path / "clip.mkv"
+    if not path.exists():
+        write_film(path, frames, samples)
+    moments = [
+        {"desc_id": number, "video": "clip", "start": start, "end": end} for number, (start, end) in enumerate(spans)
+    ]
+    video = {"video": "clip", "path": str(path), **probe(path)}
+    return measure_moments(moments, [video], Quality(**settings), Earlier(tmp_path / "measures.jsonl", maker))
+
+
+def test_black_still_blurred_and_moving_pictures_are_told_apart():
+    dark, moving = measure_frames(np.stack(black(4))), measure_frames(np.stack(board(4)))
+    still, blurred = measure_frames(np.stack(board(4, still=True))), measure_frames(np.stack(board(4, blur=6.0)))
+    assert dark["black"] == 1 and all(one["black"] == 0 for one in (moving, still, blurred))
+    assert still["motion"] < 0.5 < moving["motion"] and blurred["motion"] > 0.5
+    assert blurred["sharpness"] < 20 < min(moving["sharpness"], still["sharpness"])
+    assert measure_frames(np.stack(board(1)))["motion"] is None
+
+
+def test_a_video_is_measured_moment_by_moment_from_one_decode(tmp_path, monkeypatch):
+    frames = [*black(16), *board(16)]
+    write_film(tmp_path / "clip.mkv", frames, np.concatenate([silence(2.0), tone(2.0, loudness=0.5)]))
+    opened, open_file = [], av.open
+    monkeypatch.setattr(av, "open", lambda *given, **more: opened.append(given) or open_file(*given, **more))
+    rows = measured(tmp_path, None, spans=((0.0, 2.0), (2.0, 4.0), (0.0, 4.0)))
+    assert [row["black"] for row in rows] == [1.0, 0.0, 0.5] and [row["frames"] for row in rows] == [4, 4, 8]
+    assert rows[0]["loudness"] < -80 and rows[1]["loudness"] == pytest.approx(-9.0, abs=0.2)
+    assert [row["text"] for row in rows] == [None] * 3
+    assert len(opened) == 4  # the probe, the pictures, whether there is sound, and the sound
+
+
+def test_a_video_without_sound_has_no_loudness(tmp_path):
+    (row,) = measured(tmp_path, board(16))
+    assert row["loudness"] is None and row["motion"] > 0.5
+
+
+def test_a_video_that_was_measured_is_not_decoded_again(tmp_path, monkeypatch):
+    first = measured(tmp_path, board(16), maker="m")
+    (tmp_path / "measures.jsonl").write_text("")
+    monkeypatch.setattr("verified.quality.measure.frames_of_spans", None)
+    assert measured(tmp_path, None, maker="m") == first
+
+
+def test_written_text_is_found_and_a_pattern_is_none(tmp_path):
+    pytest.importorskip("rapidocr")
+    plain = board(4, still=True, blur=3.0)
+    assert text.find_text(plain[0]) < 0.02 < text.find_text(written(plain, "BREAKING NEWS")[0]) < 0.4
+
+
+def test_a_missing_package_is_named_when_text_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "NEEDED", ("no_such_package",))
+    text._reader.cache_clear()
+    with refused("no_such_package", "max_text", remedy=True):
+        measured(tmp_path, board(8), max_text=0.1)

@@ -1,0 +1,183 @@
+"""Moments are left out by limits of their measures, each with its reason, and the corpus counts them all."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from loopback import endpoint, transcription
+from pydantic import ValidationError
+from quality_clips import black, board
+from refusals import refused
+from running import PROJECT
+from sounds import silence, tone, write_film
+
+from verified.config import load
+from verified.config.datasets import Quality
+from verified.config.generation import Generation
+from verified.corpus.assemble import write_shard
+from verified.io.jsonl import read_json, read_jsonl
+from verified.io.video import probe
+from verified.lmm.session import Session
+from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
+from verified.lmm.tasks.transcription import TRANSCRIPTION
+from verified.planning.quote import quote
+from verified.planning.readiness import problems
+from verified.quality.select import judge
+from verified.quality.spoken import said_within, spoken_share
+from verified.quality.transcripts import transcripts
+
+GOOD = {"black": 0.0, "sharpness": 300.0, "motion": 4.0, "text": 0.0, "loudness": -20.0}
+SRT = "1\n00:00:00,500 --> 00:00:01,500\nGood evening.\n\n2\n00:00:03,000 --> 00:00:03,500\n[music]\n"
+
+
+def judged(quality, transcript=None, **measures):
+    row = {"desc_id": 1, "video": "a", "start": 0.0, "end": 4.0, **GOOD, **measures}
+    (found,) = judge([row], {"a": transcript} if transcript else {}, Quality(**quality))
+    return found
+
+
+@pytest.mark.parametrize(
+    "quality, bad, reason",
+    [
+        ({"max_black": 0.5}, {"black": 0.6}, "black"),
+        ({"min_sharpness": 20}, {"sharpness": 3.0}, "blurred"),
+        ({"min_motion": 0.5}, {"motion": 0.1}, "still"),
+        ({"max_text": 0.1}, {"text": 0.2}, "text-overlay"),
+        ({"min_loudness": -60}, {"loudness": -80.0}, "quiet"),
+        ({"min_loudness": -60}, {"loudness": None}, "quiet"),
+        ({"transcripts": "subtitles", "min_speech": 0.2}, {}, "little-speech"),
+    ],
+)
+def test_each_limit_has_its_reason_and_what_keeps_it_stays(quality, bad, reason):
+    out = judged(quality, **bad)
+    assert out["reason"] == reason and list(quality)[-1] in out["detail"]
+    spoken = {"segments": [[0.0, 4.0, "yes"]]}
+    assert judged(quality, spoken)["reason"] is None
+    assert judged({}, **bad)["reason"] is None
+
+
+def test_a_single_frame_is_not_still():
+    assert judged({"min_motion": 0.5}, motion=None)["reason"] is None
+
+
+def test_speech_is_counted_once_where_segments_overlap():
+    segments = [[0.0, 2.0, "one"], [1.0, 3.0, "two"], [9.0, 10.0, "three"]]
+    assert spoken_share(segments, 0.0, 4.0) == 0.75 and spoken_share(segments, 4.0, 8.0) == 0.0
+    assert said_within(segments, 0.0, 2.5) == "one two" and said_within(segments, 4.0, 9.0) == ""
+
+
+def test_limits_of_speech_need_transcripts():
+    with pytest.raises(ValidationError):
+        Quality(min_speech=0.5)
+
+
+@pytest.fixture
+def kitchen(tmp_path, monkeypatch):
+    """A folder with a moving clip that speaks, by subtitles, and one that is black for its first half."""
+    monkeypatch.chdir(tmp_path)
+    Path("videos").mkdir()
+    sound = np.concatenate([tone(2.0), silence(2.0)])
+    write_film(Path("videos/talk.mkv"), board(32), sound)
+    write_film(Path("videos/dark.mkv"), [*black(16), *board(16)], sound)
+    Path("videos/talk.srt").write_text(SRT)
+    rows = [
+        "video,start,end,caption,split",
+        "talk,0,2,a board,train",
+        "dark,0,2,nothing,train",
+        "dark,2,4,a board,test",
+    ]
+    Path("moments.csv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def settings(url="http://127.0.0.1:9/v1", **quality):
+    role = {"engine": "openai", "model": "loop-1", "base_url": url}
+    speech = {"model": "loud-1", "base_url": url, "price_minute": 0.6}
+    source = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
+    return {
+        "name": "kitchen",
+        "shards": 1,
+        "datasets": {"kitchen": {"title": "Kitchen", "source": source, "quality": quality}},
+        "generation": {"llm": role, "image_lmm": role, "video_lmm": role, "speech": speech, "ledger": "ledger.sqlite"},
+    }
+
+
+def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(kitchen):
+    import yaml
+
+    with endpoint(lambda number, body: transcription([(0.0, 1.0, "It is dark.")])) as served:
+        values = settings(served.url, max_black=0.5, transcripts="speech")
+        Path("kitchen.yaml").write_text(yaml.safe_dump(values))
+        targets = ["results/kitchen/corpus/counts.json", "results/kitchen/keyframes/shard-00.tar"]
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "1"]
+        done = subprocess.run(
+            [*command, "--configfile", "kitchen.yaml", "--", *targets], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert [body["model"] for body in served.bodies] == ["loud-1"]  # the clip without subtitles, once
+    counts = read_json("results/kitchen/corpus/counts.json")
+    assert counts["rows"] == 3 and counts["moments"] == 2 and counts["excluded_rows"] == {"black": 1}
+    (out,) = [row for row in read_jsonl("results/kitchen/corpus/exclusions.jsonl") if row["row"]]
+    assert out["video"] == "dark" and out["reason"] == "black" and "max_black" in out["detail"]
+    moments = read_jsonl("results/kitchen/corpus/moments.jsonl")
+    assert [(row["video"], row["said"]) for row in moments] == [("talk", "Good evening."), ("dark", "")]
+    table = read_jsonl("results/kitchen/corpus/shards/shard-00.quality.jsonl")
+    assert [row["reason"] for row in table] == [None, "black", None] and table[1]["said"] == "It is dark."
+    assert [row["speech"] for row in table] == [0.5, 0.5, 0.0]
+    rows = {row["task"]: row for row in quote(load(values))}
+    assert rows["speech/transcription"]["known"] == 1 and rows["speech/transcription"]["calls"] == 0
+    assert rows["answers"]["calls"] + rows["answers"]["known"] == 2
+    assert all(row["unseen"] == 0 for row in rows.values())
+
+
+def test_speech_is_quoted_by_the_minute_before_it_is_asked(kitchen):
+    Path("results/kitchen/corpus/found").mkdir(parents=True)
+    output = {name: f"results/kitchen/corpus/found/shard-00.{name}.jsonl" for name in ("moments", "videos", "probes")}
+    reading = {"default_split": "test", "published": False}
+    write_shard(reading, {"videos": "videos", "moments": "moments.csv"}, "shard-00", 1, output)
+    rows = {row["task"]: row for row in quote(load(settings(transcripts="speech")))}
+    assert rows["speech/transcription"]["calls"] == 1
+    assert rows["speech/transcription"]["money"] == pytest.approx(0.6 * 4 / 60)
+    assert "speech/transcription" not in {row["task"] for row in quote(load(settings(transcripts="subtitles")))}
+
+
+def test_a_model_is_asked_where_no_subtitles_are(kitchen):
+    video = {"video": "dark", "path": "videos/dark.mkv", **probe("videos/dark.mkv")}
+    with endpoint(lambda number, body: transcription([(1.0, 2.0, "so")])) as served:
+        generation = load(settings(served.url, transcripts="speech")).generation
+        with Session(generation, 0, (TRANSCRIPTION,)) as session:
+            (row,) = transcripts([video], session)
+    assert row["source"] == "speech" and row["segments"] == [[1.0, 2.0, "so"]] and len(row["lineage"]) == 1
+    (unasked,) = transcripts([video], None)
+    assert unasked["segments"] is None and unasked["reason"] == "no-subtitles"
+
+
+def test_a_prompt_that_has_the_slot_shows_what_is_said_and_others_keep_their_calls(kitchen):
+    shutil.copytree(PROJECT / "config/prompts", "prompts")
+    file = Path("prompts/keyframe_description.md")
+    text = file.read_text().replace("caption: quoted\n", "caption: quoted\n  said: quoted\n")
+    file.write_text(text.replace("{caption}", "{caption}\n\nOne hears: {said}", 1))
+    asked = {}
+    for folder in ("prompts", str(PROJECT / "config/prompts")):
+        generation = Generation.model_validate({"prompts": folder, "ledger": "other.sqlite"})
+        with Session(generation, 0, (KEYFRAME_DESCRIPTION,)) as session:
+            for said in ("hello", ""):
+                call = session.call(KEYFRAME_DESCRIPTION, {"caption": "a board", "said": said})
+                asked[folder == "prompts", said] = call.request.prompt
+    assert 'One hears: "hello"' in asked[True, "hello"] and asked[True, "hello"] != asked[True, ""]
+    assert asked[False, "hello"] == asked[False, ""] and "hello" not in asked[False, "hello"]
+
+
+def test_what_will_fail_is_said_before_a_run(kitchen, monkeypatch):
+    values = settings(max_text=0.1, transcripts="speech")
+    values["generation"].pop("speech")
+    monkeypatch.setattr("verified.quality.text.NEEDED", ("no_such_package",))
+    found = {problem.key: problem for problem in problems(load(values), "kitchen.yaml")}
+    assert "no_such_package" in found["datasets.kitchen.quality.max_text"].message
+    assert "generation.speech" in found["datasets.kitchen.quality.transcripts"].remedy
+    Path("videos/talk.srt").write_text("not subtitles\n")
+    with refused(file="talk.srt", row=1):
+        transcripts([{"video": "talk", "path": "videos/talk.mkv"}], None)
