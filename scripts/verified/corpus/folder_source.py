@@ -211,7 +211,7 @@ def _finish_row(number: int | None, row: dict, probes: Probes) -> tuple[dict, di
             raise RowRefused("unreadable-video", str(probes.unreadable[row["video"]].reason))
         duration = probes.readable[row["video"]]["duration"]
         end = moment_checks.end_within(row["start"], row["end"], duration)
-        judged = probes.judged.get(moment_key({**row, "end": end}), NOTHING) if probes.judged else NOTHING
+        judged: Mapping = probes.judged.get(moment_key({**row, "end": end}), {}) if probes.judged else {}
         if judged.get("reason"):
             raise RowRefused(judged["reason"], judged["detail"])
     except RowRefused as refusal:

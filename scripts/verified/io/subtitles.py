@@ -4,9 +4,10 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from verified.errors import InputError
-from verified.io.jsonl import finite, read_json
+from verified.io.jsonl import finite, is_object, read_json
 
 TIME = r"(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 TIMING = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
@@ -28,7 +29,7 @@ class Cue:
     kind: str
 
 
-def read_subtitles(path: str | os.PathLike) -> list[Cue]:
+def read_subtitles(path: str | os.PathLike[str]) -> list[Cue]:
     """Cues in file order, of SubRip, or of WebVTT, which its first line says. Raises InputError with the line for what
     is neither; text must be UTF-8."""
     path = Path(path)
@@ -41,7 +42,7 @@ def read_subtitles(path: str | os.PathLike) -> list[Cue]:
             f"not UTF-8 ({error.reason} at byte {error.start})", file=path, remedy="save the subtitles as UTF-8"
         ) from None
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    web, cues, line = lines[0].startswith("WEBVTT"), [], 0
+    web, cues, line = lines[0].startswith("WEBVTT"), list[Cue](), 0
     while line < len(lines):
         if not lines[line].strip():
             line += 1
@@ -54,7 +55,7 @@ def read_subtitles(path: str | os.PathLike) -> list[Cue]:
                 line += 1
             continue
         start, end = _times(lines[line], path, line + 1)
-        body = []
+        body: list[str] = []
         line += 1
         while line < len(lines) and lines[line].strip():
             body.append(lines[line])
@@ -66,7 +67,7 @@ def read_subtitles(path: str | os.PathLike) -> list[Cue]:
     return cues
 
 
-def read_voices(path: str | os.PathLike) -> list[Cue]:
+def read_voices(path: str | os.PathLike[str]) -> list[Cue]:
     """Cues of subtitles, or of a transcript in Whisper's JSON (.json) of what is said in the movie.
 
     Raises InputError as `read_subtitles`, and for JSON without segments that have start, end and text.
@@ -75,12 +76,13 @@ def read_voices(path: str | os.PathLike) -> list[Cue]:
     if path.suffix.lower() != ".json":
         return read_subtitles(path)
     value = read_json(path)
-    segments = value.get("segments") if isinstance(value, dict) else None
+    segments: object = value.get("segments") if is_object(value) else None
     if not isinstance(segments, list):
         raise InputError("no transcript in Whisper's form: it has no list of segments", file=path)
-    cues = []
-    for number, segment in enumerate(segments, start=1):
-        start, end, text = (segment.get(key) if isinstance(segment, dict) else None for key in ("start", "end", "text"))
+    cues: list[Cue] = []
+    for number, segment in enumerate(cast(list[object], segments), start=1):
+        row = segment if is_object(segment) else {}
+        start, end, text = row.get("start"), row.get("end"), row.get("text")
         if not finite(start) or not finite(end) or not isinstance(text, str) or end < start:
             raise InputError(f"segment {number} has no start, end and text: {[start, end, text]!r:.60}", file=path)
         cues.append(spoken(start, end, text))

@@ -7,7 +7,7 @@ from typing import Any
 def spoken_share(segments: Iterable[Sequence[Any]], start: float, end: float) -> float:
     """Share of [start, end), in seconds, in which somebody speaks; segments may overlap."""
     total, reached = 0.0, start
-    for first, last, _ in sorted(segments):
+    for first, last, _ in sorted(segments, key=lambda segment: (segment[0], segment[1])):
         first, last = max(first, reached), min(last, end)
         if first < last:
             total, reached = total + last - first, last
