@@ -61,6 +61,7 @@ rule collect_movie:
     params:
         settings=settings.longform.collection.model_dump(mode="json"),
         speech=movie_paths.listening_identity(settings),
+        engines=ASKING.engine_code(*movie_paths.listening_roles(settings)),
     script:
         "../scripts/longform/collect.py"
 
