@@ -39,7 +39,7 @@ def _reader() -> Any:
             f"text in pictures is found by packages that are not installed: {', '.join(missing)}",
             remedy="pip install -r requirements-text.in (rapidocr and onnxruntime), or set quality.max_text to null",
         )
-    from rapidocr import RapidOCR
+    from rapidocr import RapidOCR  # pyright: ignore[reportMissingImports] (an extra of requirements-text.in)
 
     # One thread: sums in another order would give other shares.
     return RapidOCR(

@@ -85,12 +85,12 @@ class Thumbnails:
         if desc_id not in self._places:
             return []
         archive, keyframes = self._places[desc_id]
-        return [[frame["time"], thumbnail(open_member(archive, frame["file"]).read())] for frame in keyframes]
+        return [[frame["time"], thumbnail(Image.open(open_member(archive, frame["file"])))] for frame in keyframes]
 
 
-def thumbnail(content: bytes) -> str:
+def thumbnail(picture: Image.Image) -> str:
     """A small JPEG of a picture as a data URL; its longer side has at most `SIDE` pixels."""
-    image = Image.open(io.BytesIO(content)).convert("RGB")
+    image = picture.convert("RGB")
     image.thumbnail((SIDE, SIDE))
     out = io.BytesIO()
     image.save(out, "JPEG", quality=QUALITY, subsampling=0)

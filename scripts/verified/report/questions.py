@@ -8,10 +8,11 @@ import html
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from PIL import Image
+
 from verified.io.files import atomic_path, write_text
 from verified.io.pages import page, still_page, wide, write_page
 from verified.io.video import VideoError, frames_of_spans
-from verified.lmm.engines.media import jpeg_of
 from verified.report import QUESTIONS_PAGE
 from verified.report.captions import EMBEDDED, thumbnail
 from verified.report.summary import table
@@ -41,7 +42,7 @@ def frames_of(video: Mapping) -> list[list]:
         _, frames, times = next(iter(frames_of_spans(video["path"], [(0.0, video["duration"])], count=FRAMES)))
     except VideoError:
         return []
-    return [[round(float(time), 3), thumbnail(jpeg_of(frame))] for frame, time in zip(frames, times)]
+    return [[round(float(time), 3), thumbnail(Image.fromarray(frame))] for frame, time in zip(frames, times)]
 
 
 def write_question_browser(
