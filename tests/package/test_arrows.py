@@ -19,6 +19,7 @@ ORDER = (
         "people",
         "benchmark.rextime",
         "benchmark.qvhighlights",
+        "benchmark.tvr_ranking",
         "benchmark.comparison",
         "benchmark.board",
     ),

@@ -11,6 +11,7 @@ from verified.cli.command import JSON, NMS_THRESHOLD, PARTIAL, command, flag, fo
 
 OPTIONS = {
     "moments": ("nms_threshold",),
+    "graded moments": (),
     "windows": ("last_of_equal_ids",),
     "windows of moments": ("last_of_equal_ids",),
     "movies": ("times", "iou_cmp"),
@@ -26,12 +27,12 @@ TIMES = option(
 
 @command(
     "evaluate",
-    "score a submission: moments (VCMR, SVMR, VR), windows and highlights (QVHighlights), spans in movies (MAD), or "
-    "answers to questions (ReXTime)",
+    "score a submission: moments (VCMR, SVMR, VR; TVR-Ranking), windows and highlights (QVHighlights), spans in movies "
+    "(MAD), or answers to questions (ReXTime)",
     folder(
         "ground_truth",
-        "moments (FIG, TVR, Charades-STA, ActivityNet Captions, DiDeMo), windows (QVHighlights), movies (MAD's JSON) "
-        "or questions (ReXTime): its form tells",
+        "moments (FIG, TVR, TVR-Ranking, Charades-STA, ActivityNet Captions, DiDeMo), windows (QVHighlights), movies "
+        "(MAD's JSON) or questions (ReXTime): its form tells",
         metavar="TRUTH",
     ),
     folder(
@@ -63,6 +64,7 @@ def evaluate(arguments: argparse.Namespace) -> None:
     only_for(arguments, form, {name for names in OPTIONS.values() for name in names} - {*OPTIONS[form]})
     score = {
         "moments": _moments,
+        "graded moments": _graded,
         "windows": _windows,
         "windows of moments": partial(_windows, of_moments=True),
         "movies": _movies,
@@ -103,6 +105,23 @@ def _metrics_table(metrics: dict, further: dict[str, dict[str, float]]) -> str:
         lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in shown))
         lines.append(" " * 5 + "".join(f"{value:10.2f}" for value in shown.values()))
     return "\n".join(lines)
+
+
+def _graded(arguments: argparse.Namespace) -> None:
+    from verified.benchmark.tvr_ranking.evaluate import evaluate_files
+
+    evaluation = evaluate_files(arguments.ground_truth, arguments.submission, arguments.partial)
+    _note(evaluation.notes)
+    intervals = evaluation.intervals()
+    if arguments.json:
+        print(json.dumps({"queries": len(evaluation.queries), "intervals": intervals}, indent=1))
+        return
+    print(
+        f"TVR-Ranking: {len(evaluation.queries)} queries; NDCG@K/μ in percent, in brackets: 95 % interval over queries,"
+        " not over trainings"
+    )
+    for name, interval in intervals.items():
+        print(f"{name:14}{interval['value']:8.2f}  {_brackets(interval, 2)}")
 
 
 def _windows(arguments: argparse.Namespace, of_moments: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Which benchmark a ground truth belongs to: moments, windows (QVHighlights), movies (MAD) or questions (ReXTime)."""
+"""Which benchmark a ground truth belongs to: moments, graded ones, windows, movies or questions."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +7,8 @@ from verified.benchmark.answers import GroundTruth
 from verified.benchmark.mad.answers import MovieTruth
 from verified.benchmark.qvhighlights.answers import WindowTruth
 from verified.benchmark.rextime.answers import QuestionTruth
+from verified.benchmark.tvr_ranking.answers import GradedTruth
+from verified.benchmark.tvr_ranking.rows import is_graded
 from verified.benchmark.vcmr.answers import MomentTruth
 from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl
@@ -14,6 +16,7 @@ from verified.released.formats import published_form
 
 FORMS: dict[str, Callable[[Path], GroundTruth]] = {
     "moments": MomentTruth,
+    "graded moments": GradedTruth,
     "windows": WindowTruth,
     "movies": MovieTruth,
     "questions": QuestionTruth,
@@ -22,6 +25,8 @@ FORMS: dict[str, Callable[[Path], GroundTruth]] = {
 
 def form_of(path: Path) -> str:
     """The name in `FORMS` of what a file holds, by its first row; moments where it is nothing that can be read."""
+    if is_graded(path):
+        return "graded moments"
     first = first_row(path)
     if "qid" in first:
         return "windows" if {"relevant_clip_ids", "saliency_scores"} & set(first) else "questions"
