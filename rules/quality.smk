@@ -1,5 +1,5 @@
 from verified.captions.unanswered import asked_in_of
-from verified.quality.paths import asks_speech, quality_settings, transcript_files
+from verified.quality.paths import asks_speech, measures_of_all, quality_settings, transcript_files
 
 FILTERED = filtered_pattern(settings, True)
 
@@ -98,6 +98,7 @@ rule select_moments:
         probes=rules.find_moments.output.probes,
         measures=rules.measure_quality.output.measures,
         transcripts=transcript_files(settings),
+        measures_of_all=measures_of_all(settings),
     output:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",

@@ -9,4 +9,5 @@ with job(snakemake):
     names = ("moments", "videos", "probes", "measures")
     files = {name: snakemake.input[name] for name in names}
     output = dict(snakemake.output.items())
-    select_shard(files, snakemake.input.transcripts, Quality(**snakemake.params.quality), output)
+    inputs, quality = snakemake.input, Quality(**snakemake.params.quality)
+    select_shard(files, inputs.transcripts, inputs.measures_of_all, quality, output)

@@ -25,9 +25,12 @@ from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.planning.quote import quote
 from verified.planning.readiness import problems
+from verified.quality.measure import measure_moments
+from verified.quality.repeats import LEAST, repeated
 from verified.quality.select import judge
 from verified.quality.spoken import said_within, spoken_share
 from verified.quality.transcripts import transcripts
+from verified.runtime.earlier import Earlier
 
 GOOD = {"black": 0.0, "sharpness": 300.0, "motion": 4.0, "text": 0.0, "loudness": -20.0}
 SRT = "1\n00:00:00,500 --> 00:00:01,500\nGood evening.\n\n2\n00:00:03,000 --> 00:00:03,500\n[music]\n"
@@ -181,3 +184,39 @@ def test_what_will_fail_is_said_before_a_run(kitchen, monkeypatch):
     Path("videos/talk.srt").write_text("not subtitles\n")
     with refused(file="talk.srt", row=1):
         transcripts([{"video": "talk", "path": "videos/talk.mkv"}], None)
+
+
+def coded(*codes):
+    return [{"desc_id": number, "hash": code} for number, code in enumerate(codes)]
+
+
+def test_of_moments_that_repeat_one_another_the_first_stays():
+    one, other = "0123456789abcdef" * 3, "fedcba9876543210" * 3
+    nearly = "1" + one[1:-1] + "e"  # two bits away
+    assert repeated(coded(one, other, one, nearly), 0.95) == {2: (0, 1.0), 3: (0, round(1 - 2 / 192, 4))}
+    assert repeated(coded(one, nearly), 0.995) == {}
+    assert repeated(coded(None, None, one), 0.95) == {}
+
+
+def test_no_pair_above_the_least_share_is_overlooked():
+    draw = np.random.default_rng(5)
+    for _ in range(200):
+        bits = draw.integers(0, 2, 192).astype(np.uint8)
+        other = bits.copy()
+        other[draw.choice(192, 11, replace=False)] ^= 1
+        codes = [np.packbits(one).tobytes().hex() for one in (bits, other)]
+        assert repeated(coded(*codes), LEAST - 1e-9) == {1: (0, round(1 - 11 / 192, 4))}
+
+
+def test_a_copy_in_another_encoding_is_left_out_and_names_what_it_repeats(tmp_path):
+    frames = board(32)
+    write_film(tmp_path / "a.mkv", frames, None)
+    write_film(tmp_path / "b.mp4", [frame[::2, ::2].copy() for frame in frames], None)
+    write_film(tmp_path / "c.mkv", board(32, blur=2.0)[::-1], None)
+    names = {"a": "a.mkv", "b": "b.mp4", "c": "c.mkv"}
+    videos = [{"video": name, "path": str(tmp_path / file), **probe(tmp_path / file)} for name, file in names.items()]
+    moments = [{"desc_id": n, "video": name, "start": 0.0, "end": 2.0} for n, name in enumerate(names)]
+    rows = measure_moments(moments, videos, Quality(), Earlier(tmp_path / "measures.jsonl"))
+    found = list(judge(rows, {}, Quality(max_alike=0.95), repeated(rows, 0.95)))
+    assert [row["reason"] for row in found] == [None, "near-duplicate", None]
+    assert "moment 0" in found[1]["detail"] and "max_alike" in found[1]["detail"]

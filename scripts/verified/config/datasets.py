@@ -122,6 +122,9 @@ class Quality(Section):
     """Mean change of the grey values (0 to 255) from one frame looked at to the next; stills are below 0.5."""
     max_text: float | None = Field(default=None, ge=0, lt=1)
     """Share of the picture under written text, such as captions burned in; needs the package rapidocr."""
+    max_alike: float | None = Field(default=None, ge=0.945, lt=1)
+    """Share of equal bits in the hashes of three frames (see quality/repeats.py) above which a moment repeats an
+    earlier one. All moments of the data set are compared."""
     min_loudness: float | None = Field(default=None, lt=0)
     """Level of the sound in dB below full scale, such as -60; a video without sound is below all."""
     transcripts: Literal["subtitles", "speech"] | None = None

@@ -18,6 +18,7 @@ from verified.config.datasets import Quality
 from verified.errors import InputError
 from verified.io.sound import has_sound, read_part
 from verified.io.video import VideoError, frames_of_spans
+from verified.quality.repeats import hash_frames
 from verified.quality.text import find_text
 from verified.runtime.earlier import Earlier
 from verified.runtime.progress import track
@@ -30,7 +31,7 @@ TEXT_FRAMES = 3
 SOUND_RATE = 8000
 FLOOR = -100.0
 """Loudness in dB of silence."""
-MEASURES = ("frames", "black", "sharpness", "motion", "text", "loudness")
+MEASURES = ("frames", "black", "sharpness", "motion", "hash", "text", "loudness")
 
 
 def measure_moments(
@@ -38,7 +39,8 @@ def measure_moments(
 ) -> list[dict[str, Any]]:
     """One row a moment, in order: desc_id, video, start, end and `MEASURES`; None where one was not measured.
 
-    `black` and `text` are shares from 0 to 1, `motion` is in grey levels, `loudness` in dB of full scale. `text` is
+    `black` and `text` are shares from 0 to 1, `motion` is in grey levels, `hash` as of `repeats`,
+    `loudness` in dB of full scale. `text` is
     looked for where a limit of it is set. Videos that `earlier` knows are not decoded. Raises InputError where the
     package that finds text is not installed.
     """
@@ -91,6 +93,7 @@ def measure_frames(frames: np.ndarray) -> dict[str, Any]:
         "black": round(sum(dark) / len(dark), 4),
         "sharpness": round(sharp, 3),
         "motion": round(statistics.fmean(changes), 4) if changes else None,
+        "hash": hash_frames(greys),
     }
 
 

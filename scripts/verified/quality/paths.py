@@ -6,6 +6,7 @@ from typing import Any, Literal
 from verified.config import Config
 from verified.config.datasets import Quality
 from verified.config.folders import dataset_of
+from verified.runtime.shards import shard_names
 from verified.runtime.snakemake_types import OfDataset
 
 
@@ -31,6 +32,18 @@ def quality_settings(settings: Config, part: Literal["measured", "limits"]) -> C
 def asks_speech(settings: Config) -> Callable[[OfDataset], bool]:
     """A params function: whether a model says what is said in videos of ``wildcards.dataset`` without subtitles."""
     return lambda wildcards: _quality(settings, wildcards).transcripts == "speech"
+
+
+def measures_of_all(settings: Config) -> Callable[[Any], list[str]]:
+    """An input function: the measures of all shards of a data set, where moments are compared with one another."""
+
+    def files(wildcards: Any) -> list[str]:
+        if _quality(settings, wildcards).max_alike is None:
+            return []
+        folder = f"results/{wildcards.dataset}/corpus/found"
+        return [f"{folder}/{shard}.measures.jsonl" for shard in shard_names(settings.shards)]
+
+    return files
 
 
 def transcript_files(settings: Config) -> Callable[[Any], list[str]]:

@@ -1,5 +1,6 @@
 """Which moments are annotated: those whose measures keep the limits of the configuration."""
 
+import itertools
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,6 +8,7 @@ from typing import Any
 
 from verified.config.datasets import Quality
 from verified.io.jsonl import iterate_jsonl, read_jsonl, write_jsonl
+from verified.quality.repeats import repeated
 from verified.quality.spoken import said_within, spoken_share
 
 log = logging.getLogger("verified")
@@ -16,6 +18,7 @@ LIMITS: tuple[tuple[str, str, str], ...] = (
     ("blurred", "sharpness", "min_sharpness"),
     ("still", "motion", "min_motion"),
     ("text-overlay", "text", "max_text"),
+    ("near-duplicate", "alike", "max_alike"),
     ("quiet", "loudness", "min_loudness"),
     ("little-speech", "speech", "min_speech"),
     ("much-speech", "speech", "max_speech"),
@@ -23,17 +26,26 @@ LIMITS: tuple[tuple[str, str, str], ...] = (
 """Reason of an exclusion, measure, limit."""
 
 
-def judge(measured: Iterable[dict], transcripts: Mapping[str, dict], quality: Quality) -> Iterator[dict[str, Any]]:
-    """The rows of `measured` with speech, said, and the reason and detail of those that are left out; else None.
+def judge(
+    measured: Iterable[dict],
+    transcripts: Mapping[str, dict],
+    quality: Quality,
+    repeats: Mapping[int, tuple[int, float]] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """The rows of `measured` with alike, speech, said, and the reason and detail of those left out; else None.
 
-    `transcripts` are rows by video. A moment without a measure is left out where the limit is a least one of its sound
-    or speech, and stays elsewhere: a single frame has no motion.
+    `transcripts` are rows by video, `repeats` those of `repeats.repeated` in the whole data set. A
+    moment without a measure is left out where the limit is a least one of its sound or speech, and stays elsewhere: a
+    single frame has no motion.
     """
     for row in measured:
         transcript = transcripts.get(row["video"], {})
+        repeats_of, alike = (repeats or {}).get(row["desc_id"], (None, None))
         segments, span = transcript.get("segments"), (row["start"], row["end"])
         row = {
             **row,
+            "alike": alike,
+            "repeats": repeats_of,
             "speech": None if segments is None else spoken_share(segments, *span),
             "said": "" if segments is None else said_within(segments, *span),
         }
@@ -50,20 +62,30 @@ def _refusal(row: dict, quality: Quality) -> dict[str, str | None]:
             what = "no sound" if measure == "loudness" else "no transcript"
             return {"reason": reason, "detail": f"{what}, and quality.{name} is {limit:g}"}
         if value is not None and (value < limit if least else value > limit):
-            return {"reason": reason, "detail": f"{measure} {value:g}, and quality.{name} is {limit:g}"}
+            what = f"{measure} {value:g}" + (f" to moment {row['repeats']}" if measure == "alike" else "")
+            return {"reason": reason, "detail": f"{what}, and quality.{name} is {limit:g}"}
     return {"reason": None, "detail": None}
 
 
 def select_shard(
-    files: Mapping[str, str], transcript_files: Iterable[str], quality: Quality, output: Mapping[str, str]
+    files: Mapping[str, str],
+    transcript_files: Iterable[str],
+    measures_of_all: Iterable[str],
+    quality: Quality,
+    output: Mapping[str, str],
 ) -> None:
     """From what was found in a shard (`moments`, `videos`, `probes`, `measures`) to what is annotated of it.
 
     `output` gets the same files with the moments that keep the limits, the table `quality` of all, and in the probes a
-    row for each moment, by which the corpus lists those that are left out.
+    row for each moment, by which the corpus lists those that are left out. `measures_of_all` shards are read where
+    `quality.max_alike` is set.
     """
     spoken = {row["video"]: row for file in transcript_files for row in iterate_jsonl(file)}
-    rows = list(judge(iterate_jsonl(files["measures"]), spoken, quality))
+    repeats = {}
+    if quality.max_alike is not None:
+        everything = itertools.chain.from_iterable(map(iterate_jsonl, measures_of_all))
+        repeats = repeated(everything, quality.max_alike)
+    rows = list(judge(iterate_jsonl(files["measures"]), spoken, quality, repeats))
     left_out = {row["desc_id"] for row in rows if row["reason"]}
     said = {row["desc_id"]: {"said": row["said"]} if quality.transcripts else {} for row in rows}
     moments = [
