@@ -86,13 +86,16 @@ def documented() -> list[str]:
 
 @pytest.fixture(scope="module")
 def kitchen(tmp_path_factory) -> Path:
-    """A folder with the files of docs/own-corpus.md, and the configuration that `verified init` writes for them."""
+    """A folder with the files of docs/own-corpus.md and the configuration that `verified init` writes for them, and the
+    configuration of docs/longform.md for films, which are not there."""
     folder = tmp_path_factory.mktemp("kitchen")
     page = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
     (folder / "moments.csv").write_text(re.search(r"```csv\n(.*?)```", page, re.DOTALL)[1])
     for video in ("kitchen/breakfast.mp4", "street.mp4"):
         (folder / "videos" / video).parent.mkdir(parents=True, exist_ok=True)
         (folder / "videos" / video).touch()
+    films = (PROJECT / "docs" / "longform.md").read_text(encoding="utf-8")
+    (folder / "mine.yaml").write_text(re.search(r"```yaml\n(name: mine\n.*?)```", films, re.DOTALL)[1])
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert main(["init", "kitchen", "--url", "http://127.0.0.1:1/v1", "--model", "m"]) in (0, None)
