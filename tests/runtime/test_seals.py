@@ -147,6 +147,21 @@ def test_without_a_seal_a_file_below_results_is_refused_and_one_of_the_user_read
     check(tmp_path / "mine.jsonl")
 
 
+def test_what_people_decided_is_read_without_a_seal_and_nobody_is_told_to_remove_a_file_of_their_own(files):
+    served = Path("results", "a", "review", "served", "decisions.jsonl")
+    served.parent.mkdir(parents=True)
+    write_jsonl(served, [{"decision": "accept"}])
+    check(served)
+    with served.open("a") as lines:  # the server goes on
+        lines.write('{"decision": "reject"}\n')
+    check(served)
+    saved = Path("results", "a", "review", "review-a-001-Ann.jsonl")
+    shutil.copy(served, saved)
+    with refused("no seal", "move it", remedy=True) as error:
+        check(saved)
+    assert "rm -r" not in str(error.value)
+
+
 DAMAGED_SEALS = ["", "{", "[]", "{}", '{"sha256": 3}', '{"sha256": "0", "path": ""}', '{"files": []}', '{"files": {}}']
 
 

@@ -86,9 +86,10 @@ def review_serve(arguments: argparse.Namespace) -> None:
     """Serve until interrupted; raises InputError for pages that are none and for an address that is taken."""
     from verified.people.review.handout import Handout
     from verified.people.review.serve import BuiltPages, application, progress_lines
+    from verified.runtime.seals import PEOPLE
 
     pages = BuiltPages(arguments.pages)
-    place = arguments.output or arguments.pages.resolve().parent / "served"
+    place = arguments.output or arguments.pages.resolve().parent / PEOPLE
     options = arguments.raters, arguments.batch, 60 * arguments.lease
     handout = Handout(place, pages.review["dataset"], pages.items, arguments.people, *options)
     if arguments.raters > len(handout.tokens):

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.runtime.content import link_targets
-from verified.runtime.made_with import METADATA, note_of
-from verified.runtime.seals import BUILT, hold, is_unchecked, read_seal, unchecked, unsealed_error
+from verified.runtime.seals import BUILT, hold, is_job_output, is_unchecked, read_seal, unchecked, unsealed_error
 
 DEEPEST = 4
 """Folders above a file that are looked at for a seal where it lies below no `results/`."""
@@ -42,7 +41,7 @@ def check_intact(path: str | os.PathLike[str], required: bool = False, remedy: s
         path = path.resolve()
         owner, written = _find_seal(path)
     if owner is None or written is None:
-        if required or _is_job_output(path):
+        if required or is_job_output(path):
             raise unsealed_error(path, remedy)
     else:
         member = path.relative_to(owner).as_posix() if owner != path else ""
@@ -77,23 +76,6 @@ def _find_seal(path: Path) -> tuple[Path | None, dict[str, object] | None]:
         if (written := read_seal(owner)) is not None:
             return owner, written
     return None, None
-
-
-def _is_job_output(path: Path) -> bool:
-    """Whether Snakemake has noted a path, or a folder around it, as an output, in the working directory of its run."""
-    parts = Path(os.path.abspath(path)).parts
-    for at in (number for number, part in enumerate(parts) if part == BUILT):
-        notes = Path(*parts[:at], METADATA)
-        if notes.is_dir() and any(is_noted("/".join(parts[at:end]), notes) for end in range(at + 2, len(parts) + 1)):
-            return True
-    return False
-
-
-def is_noted(path: str, notes: Path = METADATA) -> bool:
-    """Whether Snakemake has noted `path` as an output; names too long for one file name are cut by it, and left."""
-    with contextlib.suppress(OSError):  # too long
-        return note_of(path, notes).is_file()
-    return False
 
 
 @contextlib.contextmanager

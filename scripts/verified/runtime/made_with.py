@@ -15,6 +15,13 @@ def note_of(path: str | os.PathLike[str], notes: Path = METADATA) -> Path:
     return notes / base64.urlsafe_b64encode(Path(path).as_posix().encode()).decode()
 
 
+def is_noted(path: str | os.PathLike[str], notes: Path = METADATA) -> bool:
+    """Whether Snakemake has noted `path` as an output; names too long for one file name are cut by it, and left."""
+    with contextlib.suppress(OSError):  # too long
+        return note_of(path, notes).is_file()
+    return False
+
+
 def made_with(path: str | os.PathLike[str], value: object) -> bool:
     """Whether `value` was among the parameters of the job that wrote `path`; True where nothing is noted about it."""
     noted = None

@@ -26,6 +26,7 @@ from verified.io.files import atomic_path, write_text
 from verified.io.format_version import require_version
 from verified.runtime.announcements import LATENCY
 from verified.runtime.content import digest_of, files_of, link_targets, measure
+from verified.runtime.made_with import METADATA, is_noted
 from verified.runtime.rebuilding import begun_of, mark_of, rebuild_command
 
 VERSION = 1
@@ -34,6 +35,8 @@ BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
 SHARED = Path(BUILT, "statistics")
 """Folder of what no rule names as its output: jobs make it where they need it (see `statistics.kept`)."""
+PEOPLE = "served"
+"""Folder beside pages in which a server keeps what people decide: no job can build that again, and it has no seal."""
 VIDEOS = ".videos.jsonl"
 """Ending of the lists that say which files the jobs of a shard decode, with their SHA-256."""
 
@@ -170,13 +173,14 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
 def check(path: str | os.PathLike[str]) -> None:
     """Raise InputError unless `path` holds what was sealed: with what was written, what is there, and what to do."""
     path = Path(path)
-    if path.parts[0] == BUILT:
+    built = path.parts[0] == BUILT and path.parent.name != PEOPLE
+    if built:
         _await(seal_of(path))
     written = read_seal(path)
     if not path.exists():
         raise InputError("no such file", file=path, remedy=rebuild_command([path]))
     if written is None:
-        if path.parts[0] == BUILT:
+        if built:
             raise unsealed_error(path)
         return
     if "unfinished" in written:
@@ -189,15 +193,26 @@ def check(path: str | os.PathLike[str]) -> None:
             check(target)
 
 
+def is_job_output(path: Path) -> bool:
+    """Whether Snakemake has noted a path, or a folder around it, as an output, in the working directory of its run."""
+    parts = Path(os.path.abspath(path)).parts
+    for at in (number for number, part in enumerate(parts) if part == BUILT):
+        notes = Path(*parts[:at], METADATA)
+        if notes.is_dir() and any(is_noted("/".join(parts[at:end]), notes) for end in range(at + 2, len(parts) + 1)):
+            return True
+    return False
+
+
 def unsealed_error(path: Path, remedy: str = "") -> InputError:
-    """The error of a file that should have a seal and has none."""
-    return InputError(
-        "has no seal: it was changed from outside, or what writes it did not end",
-        file=path,
-        remedy=remedy
-        or f"rebuild it: {rebuild_command([path])}; after an update of the workflow, once: verified verify"
-        f" --adopt; keep files of your own outside {BUILT}/",
-    )
+    """The error of a file that should have a seal and has none. What no job is known to have written, nobody is told to
+    remove: it may be somebody's work."""
+    if is_job_output(path):
+        problem = "it was changed from outside, or what writes it did not end"
+        way = f"rebuild it: {rebuild_command([path])}; after an update of the workflow, once: verified verify --adopt"
+    else:
+        problem = "no job is known to have written it"
+        way = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
+    return InputError(f"has no seal: {problem}", file=path, remedy=remedy or way)
 
 
 def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.errors import InputError
-from verified.runtime.intact import is_noted
+from verified.runtime.made_with import is_noted
 from verified.runtime.rebuilding import mark_of
 from verified.runtime.seals import SHARED, check, read_seal, seal, seal_of
 
