@@ -90,20 +90,45 @@ rule transcribe_videos:
         "../scripts/corpus/transcribe.py"
 
 
-rule select_moments:
-    """The moments of one shard that keep the limits of quality, and why the others do not."""
+rule judge_moments:
+    """The table of one shard's moments: all measures, what is said, and the reason if a moment is left out."""
     input:
-        moments=rules.find_moments.output.moments,
-        videos=rules.find_moments.output.videos,
-        probes=rules.find_moments.output.probes,
         measures=rules.measure_quality.output.measures,
         transcripts=transcript_files(settings),
         measures_of_all=measures_of_all(settings),
     output:
+        quality="results/{dataset}/corpus/shards/{shard}.quality.jsonl",
+    log:
+        "logs/{dataset}/judge_moments/{shard}.log",
+    benchmark:
+        "logs/{dataset}/judge_moments/{shard}.tsv"
+    wildcard_constraints:
+        dataset=FILTERED,
+    conda:
+        "../envs/quality.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
+    params:
+        quality=quality_settings(settings, "limits"),
+    script:
+        "../scripts/corpus/judge_moments.py"
+
+
+# Its outputs are those of probe_videos, no more and no less: Snakemake compares inputs and parameters with those noted only
+# where all outputs are noted, and quality may be set, or taken away, after a run.
+rule select_moments:
+    """The moments of one shard that keep the limits of quality."""
+    input:
+        moments=rules.find_moments.output.moments,
+        videos=rules.find_moments.output.videos,
+        probes=rules.find_moments.output.probes,
+        quality=rules.judge_moments.output.quality,
+    output:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
         probes="results/{dataset}/corpus/shards/{shard}.probes.jsonl",
-        quality="results/{dataset}/corpus/shards/{shard}.quality.jsonl",
     log:
         "logs/{dataset}/select_moments/{shard}.log",
     benchmark:

@@ -6,8 +6,5 @@ with job(snakemake):
     from verified.config.datasets import Quality
     from verified.quality.select import select_shard
 
-    names = ("moments", "videos", "probes", "measures")
-    files = {name: snakemake.input[name] for name in names}
-    output = dict(snakemake.output.items())
-    inputs, quality = snakemake.input, Quality(**snakemake.params.quality)
-    select_shard(files, inputs.transcripts, inputs.measures_of_all, quality, output)
+    files, output = dict(snakemake.input.items()), dict(snakemake.output.items())
+    select_shard(files, Quality(**snakemake.params.quality), output)

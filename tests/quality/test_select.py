@@ -108,18 +108,32 @@ def settings(url="http://127.0.0.1:9/v1", **quality):
     }
 
 
-def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(kitchen):
+def snakemake(values, *targets, options=()):
+    """A run of these settings up to the targets; what it printed."""
     import yaml
 
+    Path("kitchen.yaml").write_text(yaml.safe_dump(values))
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "1", *options]
+    done = subprocess.run([*command, "--configfile", "kitchen.yaml", "--", *targets], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def test_limits_count_where_they_are_set_or_taken_away_after_a_run(kitchen):
+    target = "results/kitchen/corpus/shards/shard-00.moments.jsonl"
+    without = settings()
+    del without["datasets"]["kitchen"]["quality"]
+    snakemake(without, target)
+    assert len(read_jsonl(target)) == 3
+    snakemake(settings(max_black=0.5), target)
+    assert [row["start"] for row in read_jsonl(target)] == [0, 2]
+    assert "probe_videos" in snakemake(without, target, options=["--dry-run"])
+
+
+def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(kitchen):
     with endpoint(lambda number, body: transcription([(0.0, 1.0, "It is dark.")])) as served:
         values = settings(served.url, max_black=0.5, transcripts="speech")
-        Path("kitchen.yaml").write_text(yaml.safe_dump(values))
-        targets = ["results/kitchen/corpus/counts.json", "results/kitchen/keyframes/shard-00.tar"]
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "1"]
-        done = subprocess.run(
-            [*command, "--configfile", "kitchen.yaml", "--", *targets], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
+        snakemake(values, "results/kitchen/corpus/counts.json", "results/kitchen/keyframes/shard-00.tar")
         assert [body["model"] for body in served.bodies] == ["loud-1"]  # the clip without subtitles, once
     counts = read_json("results/kitchen/corpus/counts.json")
     assert counts["rows"] == 3 and counts["moments"] == 2 and counts["excluded_rows"] == {"black": 1}

@@ -67,25 +67,34 @@ def _refusal(row: dict, quality: Quality) -> dict[str, str | None]:
     return {"reason": None, "detail": None}
 
 
-def select_shard(
-    files: Mapping[str, str],
-    transcript_files: Iterable[str],
-    measures_of_all: Iterable[str],
-    quality: Quality,
-    output: Mapping[str, str],
+def judge_shard(
+    measures: str, transcript_files: Iterable[str], measures_of_all: Iterable[str], quality: Quality, output: str
 ) -> None:
-    """From what was found in a shard (`moments`, `videos`, `probes`, `measures`) to what is annotated of it.
-
-    `output` gets the same files with the moments that keep the limits, the table `quality` of all, and in the probes a
-    row for each moment, by which the corpus lists those that are left out. `measures_of_all` shards are read where
-    `quality.max_alike` is set.
-    """
+    """Write the table of a shard: a row for each moment as `judge` makes it. `measures_of_all` shards are read where
+    `quality.max_alike` is set."""
     spoken = {row["video"]: row for file in transcript_files for row in iterate_jsonl(file)}
     repeats = {}
     if quality.max_alike is not None:
         everything = itertools.chain.from_iterable(map(iterate_jsonl, measures_of_all))
         repeats = repeated(everything, quality.max_alike)
-    rows = list(judge(iterate_jsonl(files["measures"]), spoken, quality, repeats))
+    rows = list(judge(iterate_jsonl(measures), spoken, quality, repeats))
+    write_jsonl(output, rows)
+    reasons = Counter(row["reason"] for row in rows if row["reason"])
+    log.info(
+        "%d of %d moments are annotated; left out: %s",
+        len(rows) - reasons.total(),
+        len(rows),
+        ", ".join(f"{count} {reason}" for reason, count in reasons.most_common()) or "none",
+    )
+
+
+def select_shard(files: Mapping[str, str], quality: Quality, output: Mapping[str, str]) -> None:
+    """From what was found in a shard (`moments`, `videos`, `probes`) and its table `quality` to what is annotated.
+
+    `output` gets the same three files with the moments that keep the limits, and in the probes a row for each moment,
+    by which the corpus lists those that are left out.
+    """
+    rows = read_jsonl(files["quality"])
     left_out = {row["desc_id"] for row in rows if row["reason"]}
     said = {row["desc_id"]: {"said": row["said"]} if quality.transcripts else {} for row in rows}
     moments = [
@@ -101,11 +110,3 @@ def select_shard(
         for row in rows
     )
     write_jsonl(output["probes"], (*read_jsonl(files["probes"]), *noted))
-    write_jsonl(output["quality"], rows)
-    reasons = Counter(row["reason"] for row in rows if row["reason"])
-    log.info(
-        "%d of %d moments are annotated; left out: %s",
-        len(moments),
-        len(rows),
-        ", ".join(f"{count} {reason}" for reason, count in reasons.most_common()) or "none",
-    )
