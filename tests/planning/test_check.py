@@ -322,6 +322,27 @@ def test_moments_that_videos_make_impossible_do_not_fill_a_batch(lab, tmp_path, 
     assert status == 1 and any("evaluator.batch" in line and "2 usable" in line for line in problems(lines)), lines
 
 
+def test_moments_that_quality_leaves_out_do_not_fill_a_batch(lab, capsys):
+    lab("http://127.0.0.1:9", datasets__lab__quality={"max_black": 0.5})
+    assert any("4 of 4" in line and "quote --look" in line for line in check(capsys, "--offline")[1])
+    measured = [("kitchen/a", 0, 0.9), ("kitchen/a", 1, 0.9), ("street", 0, 0.1)]
+    table = [{"video": video, "start": start, "black": black} for video, start, black in measured]
+    write_jsonl(Path("results/lab/corpus/shards/shard-00.quality.jsonl"), table)
+    status, lines = check(capsys, "--offline")
+    assert status == 1 and any("evaluator.batch" in line and "2 usable" in line for line in problems(lines)), lines
+    assert any("1 of 4" in line and "quote --look" in line for line in lines)
+
+
+def test_a_moment_that_the_evaluator_cannot_score_is_named_before_it_is_paid_for(lab, capsys):
+    rows = read_jsonl("moments.jsonl")
+    write_jsonl("moments.jsonl", [*rows, {**rows[0], "start": 0.5, "end": 0.6}])
+    lab("http://127.0.0.1:9")
+    lines = check(capsys, "--offline")[1]
+    assert any(
+        line.startswith("note") and "kitchen/a" in line and "two frames" in line and ": 1, " in line for line in lines
+    ), lines
+
+
 def moment(video: str, split: str, start: float = 0, end: float = 1) -> dict:
     return {"video": video, "start": start, "end": end, "caption": "a dog runs", "split": split}
 

@@ -110,6 +110,15 @@ def test_a_failure_names_its_job_and_log_unless_the_job_is_tried_again(run, caps
     assert "failed" in shown and "logs/s.log" in shown and "shard-00" not in shown.splitlines()[0]
 
 
+def test_a_failure_says_what_its_job_did(run, capsys):
+    run(head(**JOBS), start("caption_statics", 3, 50, log="s.log"))
+    Path("s.log").write_text("10:00:00 statics: 1/2 calls (50 %)\n10:00:01 error: the budget is reached (raise it)\n")
+    run([stamp(9), "Error in rule caption_statics:", "    jobid: 3", "    log: s.log (check log file(s) for details)"])
+    run(["Exiting because a job execution failed. Look above for error messages", "Complete log(s): x"])
+    assert main(["watch", "--once"]) == 1
+    assert "the budget is reached (raise it)" in capsys.readouterr().out
+
+
 def test_calls_count_once_by_their_answer_and_money_against_the_budget(run, tmp_path):
     run(head(**JOBS))
     with Ledger("ledger.sqlite") as ledger:

@@ -65,10 +65,19 @@ def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
         "moment": moment,
         **steps,
         "decision": decision,
+        "undecided": _undecided(folder, moment, steps["scores"]),
         "chosen_by": settings.annotations.choose_by,
         "warning": confidence_warning(settings, name),
         "calls": _calls(Path(settings.generation.ledger), steps),
     }
+
+
+def _undecided(folder: Path, moment: dict, scores: list[dict] | None) -> str:
+    """Why a moment has no caption, if it has none."""
+    if not Path(folder, "annotations", "fig", f"{moment['split']}.jsonl").is_file():
+        return "not made yet"
+    scored = any(isinstance(row["score"], int | float) for row in scores or [])
+    return "left out: a review or a limit of annotations" if scored else "left out: no candidate has a score"
 
 
 def _rows(folder: Path, desc_id: int) -> list[dict] | None:
@@ -119,7 +128,7 @@ def text(known: dict) -> str:
     lines += ["", "perturbations:", *_perturbations(known["perturbations"])]
     lines += ["", f"decision (by {known['chosen_by']}):", *([f"  {known['warning']}"] if known["warning"] else [])]
     for name, row in known["decision"].items():
-        shown = f"{row['fig_desc_score']:.4f}  {row['fig_desc_type']}: {row['fig_desc']}" if row else "not made yet"
+        shown = f"{row['fig_desc_score']:.4f}  {row['fig_desc_type']}: {row['fig_desc']}" if row else known["undecided"]
         lines.append(f"  {name}: {shown}")
     lines += ["", "calls:"]
     for call in known["calls"]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.config import Config
+from verified.config.datasets import Quality
 from verified.config.folders import dataset_folder
 from verified.config.retrieval import SELECTION_VIDEOS, Training
 from verified.corpus.division import divide
@@ -15,9 +16,11 @@ from verified.corpus.source_files import division_of
 from verified.corpus.unprobed import unprobed_rows
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
+from verified.io.jsonl import iterate_jsonl
 from verified.io.video import VideoError
 from verified.io.video.decode import open_video
 from verified.planning.findings import Finding
+from verified.quality.select import refusal
 
 MOST_OPENED = 200
 """Videos of a data set that are opened, evenly over their names: a sample only."""
@@ -61,6 +64,8 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     else:
         yield Finding("ok", f"{key}.moments", f"{len(moments)} moments, {_splits(moments)}")
     usable = yield from _video_findings(folder.paths, moments, f"{key}.videos")
+    if dataset.quality is not None:
+        usable = yield from _quality_findings(dataset.quality, dataset_folder(settings, name), usable, name)
     yield from _lost_split_findings(dataset.spans, moments, usable, f"datasets.{name}.spans")
     yield from _split_findings(dataset.spans, usable, f"datasets.{name}.spans")
     yield from _selection_findings(settings, dataset.spans, usable, f"datasets.{name}.spans")
@@ -175,7 +180,36 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
     for row in usable:
         if row["video"] in looks:
             row["fps"], row["seconds"] = looks[row["video"]].fps, looks[row["video"]].seconds
+    if short := [row for row in usable if not has_clip(row)]:
+        first = f"first desc_id {short[0]['desc_id']} in {short[0]['video']}"
+        message = f"moments shorter than two frames, whose answers get no score: {len(short)}, {first}"
+        yield Finding("note", key.replace(".videos", ".moments"), message, "give them longer times, or take them out")
     return usable
+
+
+def has_clip(row: dict) -> bool:
+    """Whether a moment has the two frames that the evaluator needs, as far as its video was looked into."""
+    end = min(row["end"], row.get("seconds") or row["end"])
+    return "fps" not in row or (end - row["start"]) * row["fps"] >= 2 - 1e-6
+
+
+def _quality_findings(
+    quality: Quality, folder: str, moments: list[dict], name: str
+) -> Generator[Finding, None, list[dict]]:
+    """What the limits of quality leave out, as far as a run or a quote has measured; returns the moments that stay."""
+    tables = sorted(Path(folder, "corpus", "shards").glob("shard-*.quality.jsonl"))
+    measured = {(row["video"], row["start"]): row for path in tables for row in iterate_jsonl(path)}
+    found = [measured.get((row["video"], row["start"])) for row in moments]
+    refused = [row is not None and refusal(row, quality)["reason"] is not None for row in found]
+    if left := sum(row is None for row in found):
+        message = f"{left} of {len(moments)} moments are not measured yet, and are counted as if all were kept"
+        yield Finding(
+            "note", f"datasets.{name}.quality", message, "`verified quote --look` measures them, without a call"
+        )
+    if any(refused):
+        message = f"its limits leave out {sum(refused)} of {len(moments)} moments"
+        yield Finding("note", f"datasets.{name}.quality", message, f"{folder}/corpus/shards/*.quality.jsonl says why")
+    return [row for row, out in zip(moments, refused) if not out]
 
 
 class Look(NamedTuple):

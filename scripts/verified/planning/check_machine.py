@@ -9,6 +9,7 @@ from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
 from verified.lmm.vision_tokens import frame_tokens
+from verified.planning.check_corpus import has_clip
 from verified.planning.findings import Finding
 from verified.planning.needs import needs
 from verified.runtime import amx
@@ -73,18 +74,12 @@ def _on_cpu(role) -> bool:
     return role.kind.loads_model and not role.gpu
 
 
-def _has_clip(row: dict) -> bool:
-    """Whether a moment has the two frames that the evaluator needs, as far as its video was looked into."""
-    end = min(row["end"], row.get("seconds") or row["end"])
-    return "fps" not in row or (end - row["start"]) * row["fps"] >= 2 - 1e-6
-
-
 def batch_findings(settings: Config, moments: list[dict]) -> Iterator[Finding]:
     """Whether `moments`, the usable ones of all own data sets, fill the evaluator's batches, and clips the context."""
     if not moments:
         return
     batch, splits = settings.evaluator.batch, settings.evaluator.splits
-    count = sum(_has_clip(row) and (splits is None or row["split"] in splits) for row in moments)
+    count = sum(has_clip(row) and (splits is None or row["split"] in splits) for row in moments)
     if count < batch:
         message = f"{count} usable moments are too few for batches of {batch}"
         aside = (

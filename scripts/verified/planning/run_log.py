@@ -127,7 +127,7 @@ class RunLog:
             job.number = value
             (self.running if kind == "job" else self.failed)[value] = job
             if kind == "failure" and (begun := self.running.pop(value, None)):
-                job.wildcards = begun.wildcards
+                job.wildcards, job.started = begun.wildcards, begun.started
         else:
             setattr(job, name, value.partition(" (check log file(s)")[0])
 

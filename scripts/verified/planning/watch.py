@@ -28,7 +28,8 @@ QUIET = 60.0
 SHARE_OF_LEDGER = 0.1
 """Share of the time that reading a large ledger may take."""
 TAIL = 4096
-"""Bytes at the end of a job's log in which its progress is looked for."""
+"""Bytes at the end of a job's log in which its progress, or its error, is looked for."""
+_ERROR = re.compile(r"^\d\d:\d\d:\d\d error: (.+)$", re.MULTILINE)
 _PROGRESS = re.compile(r"^\d\d:\d\d:\d\d (.+: \d+/\d+ \w+.*)$", re.MULTILINE)
 
 Status = Literal["running", "done", "failed", "broken off"]
@@ -72,6 +73,8 @@ class Standing:
     """Jobs at work and the last line of progress in the log of each."""
     moments: list[tuple[str, dict[str, Any]]]
     """Data set and its counts."""
+    errors: dict[str, str] = field(default_factory=dict)
+    """The last error in the log of each failed job, by its number."""
     calls: Calls | None = None
     calls_here: Calls | None = None
     """Those of this run alone."""
@@ -119,6 +122,7 @@ class Watch:
             _by_stage(log, self.stages),
             [(job, _progress(job)) for job in log.running.values()] if status == "running" else [],
             _moments(settings) if settings else [],
+            {number: error for number, job in log.failed.items() if (error := _error(job))},
         )
         if settings:
             standing.calls, standing.calls_here = self._calls(settings)
@@ -202,13 +206,23 @@ def _by_stage(log: RunLog, stages: dict[str, str]) -> list[tuple[str, int, int, 
 
 def _progress(job: Job) -> str:
     """The last progress that a job's own log shows, if it was written since the job began."""
+    lines = _PROGRESS.findall(_end_of_log(job))
+    return plain(lines[-1]) if lines else ""
+
+
+def _error(job: Job) -> str:
+    """The last error that a failed job's own log shows; empty where there is none."""
+    lines = _ERROR.findall(_end_of_log(job))
+    return plain(lines[-1]) if lines else ""
+
+
+def _end_of_log(job: Job) -> str:
     path = Path(job.log)
     with contextlib.suppress(OSError):
         if job.log and path.stat().st_mtime >= job.started:
             with path.open("rb") as log:
                 log.seek(max(0, path.stat().st_size - TAIL))
-                lines = _PROGRESS.findall(log.read().decode("utf-8", "replace"))
-            return plain(lines[-1]) if lines else ""
+                return log.read().decode("utf-8", "replace")
     return ""
 
 

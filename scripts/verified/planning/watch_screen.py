@@ -51,6 +51,8 @@ def facts(standing: Standing) -> Iterator[tuple[str, str]]:
         yield "at work", " · ".join(filter(None, (f"{job.rule} {job.wildcards}".strip(), took, progress)))
     for job in standing.log.failed.values():
         yield "failed", f"{job.rule} {job.wildcards}".strip() + (f": see {job.log}" if job.log else "")
+        if error := standing.errors.get(job.number):
+            yield "", error
     quiet = f", silent for {duration(standing.silent)}" if not standing.over and standing.silent > 60 else ""
     yield "log", f"{standing.log.path}{quiet}"
 

@@ -49,12 +49,13 @@ def judge(
             "speech": None if segments is None else spoken_share(segments, *span),
             "said": "" if segments is None else said_within(segments, *span),
         }
-        yield {**row, **_refusal(row, quality)}
+        yield {**row, **refusal(row, quality)}
 
 
-def _refusal(row: dict, quality: Quality) -> dict[str, str | None]:
+def refusal(row: dict, quality: Quality) -> dict[str, str | None]:
+    """`reason` and `detail` of a row of the table that does not keep the limits; both None for one that does."""
     for reason, measure, name in LIMITS:
-        limit, value = getattr(quality, name), row[measure]
+        limit, value = getattr(quality, name), row.get(measure)
         if limit is None:
             continue
         least = name.startswith("min_")
