@@ -30,6 +30,8 @@ def lab(tmp_path, monkeypatch):
         path = tmp_path / "videos" / f"{name}.mp4"
         path.parent.mkdir(exist_ok=True, parents=True)
         write_video(path, scenes([8, 8]), 8)
+    with (tmp_path / "videos" / "street.mp4").open("ab") as street:  # no copy of the other
+        street.write(b"\0\0\0\x08free")
     splits = {"kitchen/a": ("train", "train"), "street": ("val", "test")}
     write_jsonl(
         tmp_path / "moments.jsonl",
@@ -331,6 +333,14 @@ def test_moments_that_quality_leaves_out_do_not_fill_a_batch(lab, capsys):
     status, lines = check(capsys, "--offline")
     assert status == 1 and any("evaluator.batch" in line and "2 usable" in line for line in problems(lines)), lines
     assert any("1 of 4" in line and "quote --look" in line for line in lines)
+
+
+def test_a_copy_under_another_name_is_named(lab, capsys):
+    shutil.copy("videos/street.mp4", "videos/again.mp4")
+    write_jsonl("moments.jsonl", [*read_jsonl("moments.jsonl"), moment("again", "train")])
+    lab("http://127.0.0.1:9")
+    lines = check(capsys, "--offline")[1]
+    assert any(line.startswith("note") and "copies" in line and "street of again" in line for line in lines), lines
 
 
 def test_a_moment_that_the_evaluator_cannot_score_is_named_before_it_is_paid_for(lab, capsys):

@@ -1,6 +1,6 @@
 """Whether a data set's videos open and its moments can be used, told from file headers and first frames."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +21,7 @@ from verified.io.video import VideoError
 from verified.io.video.decode import open_video
 from verified.planning.findings import Finding
 from verified.quality.select import refusal
+from verified.runtime.content import digest_of
 
 MOST_OPENED = 200
 """Videos of a data set that are opened, evenly over their names: a sample only."""
@@ -158,6 +159,12 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
         yield Finding(level, key, message, "replace these files; the moments of an unreadable video are left out")
     else:
         yield Finding("ok", key, f"{looked}, all can be read")
+    if copies := _copies({video: paths[video] for video in used}):
+        message = (
+            f"videos that are copies of another one: {sum(map(len, copies)) - len(copies)}, first {copies[0][1]} of"
+        )
+        remedy = "their moments are paid for twice, and may be in two splits: take them out, or set quality.max_alike"
+        yield Finding("note", key, f"{message} {copies[0][0]}", remedy)
     looks = {video: look for video, look in opened.items() if isinstance(look, Look)}
     late = [row for row in moments if row["video"] in looks and 0 < looks[row["video"]].seconds <= row["start"]]
     if late:
@@ -185,6 +192,17 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
         message = f"moments shorter than two frames, whose answers get no score: {len(short)}, {first}"
         yield Finding("note", key.replace(".videos", ".moments"), message, "give them longer times, or take them out")
     return usable
+
+
+def _copies(paths: dict[str, Path]) -> list[list[str]]:
+    """Groups of videos with the same bytes. Only those of equal length are read."""
+    by_size, by_digest = defaultdict(list), defaultdict(list)
+    for video, path in paths.items():
+        by_size[path.stat().st_size].append(video)
+    for size, videos in by_size.items():
+        for video in videos if size and len(videos) > 1 else ():
+            by_digest[digest_of(paths[video])[0]].append(video)
+    return [videos for videos in by_digest.values() if len(videos) > 1]
 
 
 def has_clip(row: dict) -> bool:
