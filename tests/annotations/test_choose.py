@@ -60,7 +60,7 @@ def test_moments_without_a_usable_candidate_are_counted_by_reason():
     scores = [candidate("statics", 0, float("nan"), desc_id=8), candidate("statics", 0, 0.1, desc_id=9)]
     highest, lowest, reasons = annotate(moments, candidates_by_moment(moments, scores))
     assert [row["desc_id"] for row in highest] == [row["desc_id"] for row in lowest] == [9]
-    assert reasons == {"no-candidate": 1, "no-finite-score": 1}
+    assert reasons == {"no-scored-candidate": 1, "no-finite-score": 1}
 
 
 @pytest.mark.parametrize(

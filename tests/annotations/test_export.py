@@ -74,7 +74,7 @@ ORIGIN = origins(STATICS, DYNAMICS, FACTS)
 def test_counts_reconcile():
     counts = count(MOMENTS, candidates_by_moment(MOMENTS, SCORES), ["train", "test"])
     assert counts["moments"] == counts["annotated"] + sum(counts["without"].values()) == 4
-    assert counts["without"] == {"no-candidate": 1, "split-not-annotated": 1}
+    assert counts["without"] == {"no-scored-candidate": 1, "split-not-annotated": 1}
     assert counts["splits"]["train"] == {"moments": 2, "annotated": 1, "statics": 1, "dynamics": 0}
     assert counts["candidates"] == 12
 
@@ -113,7 +113,8 @@ def test_the_card_states_licence_counts_and_checksums(tmp_path):
     card = (tmp_path / "README.md").read_text()
     assert "Licence: CC-BY-4.0" in card and "| test | 1 | 1 | 1 | 0 |" in card
     assert f"| fig/test.jsonl | {file.stat().st_size} | `{hashlib.sha256(file.read_bytes()).hexdigest()}` |" in card
-    assert "4 moments came in, 2 are annotated, 1 are not (no-candidate), 1 are not (split-not-annotated)." in card
+    left_out = "1 are not (no-scored-candidate), 1 are not (split-not-annotated)"
+    assert f"4 moments came in, 2 are annotated, {left_out}." in card
     assert "candidate caption of the highest confidence (`fig/`)" in card and "trusted" not in card
 
 

@@ -19,7 +19,7 @@ CORPUS = {
 ANNOTATIONS = {
     "candidates": 30,
     "annotated": 5,
-    "without": {"rejected": 1, "no-candidate": 1},
+    "without": {"rejected": 1, "no-scored-candidate": 1},
     "selection": {"accepted": 2, "kept": 3},
 }
 

@@ -19,7 +19,7 @@ from verified.io.jsonl import finite
 from verified.runtime.seeds import generator
 
 SCORE_KEYS = ("desc_id", "type", "candidate", "caption", "lineage", "score")
-NO_CANDIDATE = "no-candidate"
+NO_CANDIDATE = "no-scored-candidate"
 NO_FINITE_SCORE = "no-finite-score"
 COMPARED = {"agreement": "agreement", "encoder": "cosine"}
 """Key of the number by which each way of comparing candidates chooses, in the rows that it writes."""
