@@ -6,7 +6,17 @@ from pydantic import Field
 
 from verified.config.base import Section
 
-Form = Literal["hugging-face", "webdataset", "csv", "tvr", "qvhighlights", "activitynet-captions", "charades-sta"]
+Form = Literal[
+    "hugging-face",
+    "webdataset",
+    "csv",
+    "tvr",
+    "qvhighlights",
+    "activitynet-captions",
+    "charades-sta",
+    "mteb",
+    "lmms-eval",
+]
 
 
 class Export(Section):
@@ -20,6 +30,8 @@ class Export(Section):
         "qvhighlights",
         "activitynet-captions",
         "charades-sta",
+        "mteb",
+        "lmms-eval",
     )
     """Forms that `verified export` writes where none are named; each is a folder below results/…/export."""
     version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")

@@ -7,7 +7,9 @@ from typing import get_args
 
 from verified.config.export import Form
 from verified.export.collection import Collection
+from verified.export.embedding import write_mteb
 from verified.export.hugging_face import write_hugging_face
+from verified.export.lmms_eval import write_lmms_eval
 from verified.export.plain import write_csv
 from verified.export.retrieval_codes import (
     write_activitynet_captions,
@@ -25,6 +27,8 @@ WRITERS: dict[str, Callable[[Path, Collection], None]] = {
     "qvhighlights": write_qvhighlights,
     "activitynet-captions": write_activitynet_captions,
     "charades-sta": write_charades_sta,
+    "mteb": write_mteb,
+    "lmms-eval": write_lmms_eval,
 }
 
 

@@ -67,7 +67,7 @@ def write_tables(
             write_parquet(path, rows, columns)
     described = croissant(collection.about, folder, files, columns)
     write_text(folder / "croissant.json", json.dumps(described, ensure_ascii=False, indent=1) + "\n")
-    write_cards(folder, "hugging-face", told, collection, _head(collection.about, folder, files, task))
+    write_cards(folder, "hugging-face", told, collection, card_head(collection.about, folder, {"default": files}, task))
 
 
 def split_name(split: str) -> str:
@@ -86,20 +86,31 @@ def write_parquet(path: str | os.PathLike, rows: list[dict], columns: Mapping[st
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), temporary, compression="zstd")
 
 
-def _head(about, folder: Path, files: dict[str, Path], task: Mapping) -> str:
-    """The YAML between two lines of --- that tells the hub and the library what the folder holds."""
+def card_head(about: Mapping, folder: Path, files: Mapping[str, Mapping[str, Path]], task: Mapping) -> str:
+    """The YAML between two lines of --- that tells the hub and the library what the folder holds.
+
+    `files` are paths below `folder` by split, by the name of their configuration; `task` is added as it is.
+    """
     import yaml
 
     licence = about["licence"].lower()
     named = {"license": licence} if licence in LICENCES else {"license": "other", "license_name": about["licence"]}
     known = named if about["licence"] != "not stated" else {"license": "unknown"}
-    data_files = [{"split": name, "path": path.relative_to(folder).as_posix()} for name, path in files.items()]
+    configs = [
+        {
+            "config_name": name,
+            "data_files": [
+                {"split": split, "path": path.relative_to(folder).as_posix()} for split, path in of_splits.items()
+            ],
+        }
+        for name, of_splits in files.items()
+    ]
     values = {
         "pretty_name": about["title"],
         **known,
         "language": ["en"],
         **task,
-        "configs": [{"config_name": "default", "data_files": data_files}],
+        "configs": configs,
     }
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n\n"
 

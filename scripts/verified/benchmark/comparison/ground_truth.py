@@ -22,6 +22,9 @@ FORMS: dict[str, Callable[[Path], GroundTruth]] = {
     "questions": QuestionTruth,
 }
 
+ASKED = {"ans", "options", "question", "category", "kind"}
+"""Keys that questions have and queries for windows have not."""
+
 
 def form_of(path: Path) -> str:
     """The name in `FORMS` of what a file holds, by its first row; moments where it is nothing that can be read."""
@@ -29,7 +32,7 @@ def form_of(path: Path) -> str:
         return "graded moments"
     first = first_row(path)
     if "qid" in first:
-        return "windows" if {"relevant_clip_ids", "saliency_scores"} & set(first) else "questions"
+        return "questions" if ASKED & set(first) else "windows"
     movies = path.suffix == ".json" and "desc_id" not in first and published_form(path) is None
     return "movies" if movies else "moments"
 
