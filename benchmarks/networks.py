@@ -1,11 +1,13 @@
-"""The networks at the paper's widths with their linear maps by oneDNN, as they run, and by MKL, PyTorch's own way.
+"""The networks at the paper's widths as they run on this processor, and the other way.
+
+Linear maps run by oneDNN on AMD's processors and by PyTorch's own library, MKL, on others (`verified.nn.linear`).
 
     python benchmarks/networks.py                         # a minute
     python benchmarks/networks.py --work conquer hero     # some of them
 
 One thread, random weights from one seed. Outputs (of training: losses and a gradient, computed without dropout, which
 draws otherwise there) may differ by 1e-4 at most. XML's step of training as it runs also leaves pads out and has the
-dropout of wide models; MKL's has neither. The limit is the multiplications that the work does, of the step those of
+dropout of wide models; the other has neither. The limit is the multiplications that the work does, of the step those of
 real tokens and clips.
 """
 
@@ -29,21 +31,24 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
+    from verified.nn import linear
+
+    other = "MKL" if linear.BY_ONEDNN else "oneDNN"
     for work in options.work[-1:] if options.tiny else options.work:
         make, what, unit, amount, times, needed = WORK[work]
         torch.manual_seed(0)
         run, compared = make()
-        after, before = by_way("as it runs", compared), by_way("MKL", compared)
+        after, before = by_way("as it runs", compared), by_way(other, compared)
         difference = max((one - other).abs().max().item() for one, other in zip(after, before, strict=True))
         print(f"  {work}: outputs differ by {difference:.1e} at most", file=sys.stderr)
         if not difference < 1e-4:
             sys.exit(f"{work}: the outputs differ by {difference:.1e}")
-        sides = [side(way, lambda way=way, run=run: by_way(way, run), amount, times) for way in ("as it runs", "MKL")]
+        sides = [side(way, lambda way=way, run=run: by_way(way, run), amount, times) for way in ("as it runs", other)]
         compare(options.turns, Row(what, unit, *sides, arithmetic(needed or multiplications(run), amount)))
 
 
 def by_way(way: str, run) -> list:
-    """What comes of one run, as it runs or by PyTorch's own operations on padded sequences."""
+    """What comes of one run, as it runs or by the library `way` on padded sequences with PyTorch's dropout."""
     from torch.nn import functional
 
     from verified.benchmark.vcmr import dropout
@@ -51,8 +56,8 @@ def by_way(way: str, run) -> list:
     from verified.nn import linear
 
     with ExitStack() as stack:
-        if way == "MKL":
-            stack.enter_context(patch.object(linear, "HAS_ONEDNN", False))
+        if way != "as it runs":
+            stack.enter_context(patch.object(linear, "BY_ONEDNN", way == "oneDNN"))
             stack.enter_context(patch.object(xml, "LEAST_WEIGHTS", math.inf))
             stack.enter_context(patch.object(dropout, "dropout", functional.dropout))
         return [tensor.detach().clone() for tensor in run()]

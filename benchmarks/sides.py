@@ -117,12 +117,12 @@ def processor_seconds(work: Callable[[], object]) -> float:
 
 
 def arithmetic(multiplications: float, amount: float) -> Side:
-    """The limit of matrix products: so many multiplications at the rate of one large product by oneDNN, one thread."""
+    """The limit of matrix products: so many multiplications at the rate of one large product, one thread."""
     return Side("arithmetic", lambda: multiplications / product_rate(), amount)
 
 
 def product_rate() -> float:
-    """Multiplications of float32 a second of one large product, of three the median; the one before them warms up."""
+    """Multiplications of float32 a second of one large product by `nn.linear`, median of three after a first one."""
     import torch
 
     from verified.nn.linear import linear
@@ -140,12 +140,12 @@ def multiplications(work: Callable[[], object]) -> int:
 
     import verified.nn.linear as linear
 
-    usual, linear.HAS_ONEDNN = linear.HAS_ONEDNN, False  # it knows PyTorch's own operations only
+    usual, linear.BY_ONEDNN = linear.BY_ONEDNN, False  # it knows PyTorch's own operations only
     try:
         with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
             work()
     finally:
-        linear.HAS_ONEDNN = usual
+        linear.BY_ONEDNN = usual
     return counter.get_total_flops() // 2
 
 

@@ -5,9 +5,16 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from verified.nn.linear import HAS_ONEDNN, LEAST_WEIGHTS, Linear, linear, through_onednn
+from verified.nn.linear import HAS_ONEDNN, LEAST_WEIGHTS, Linear, library, linear, through_onednn
+from verified.runtime import processor
 
 onednn = pytest.mark.skipif(not HAS_ONEDNN, reason="this PyTorch has no oneDNN")
+
+
+@pytest.fixture(autouse=True)
+def by_onednn(monkeypatch):
+    """Whoever made this machine's processor."""
+    monkeypatch.setattr("verified.nn.linear.BY_ONEDNN", HAS_ONEDNN)
 
 
 def drawn(*shape):
@@ -46,6 +53,37 @@ def test_the_way_of_a_map_depends_on_its_weights_alone(monkeypatch):
         with torch.autocast("cpu", torch.bfloat16):
             assert linear(drawn(rows, side), drawn(side, side)).dtype == torch.bfloat16
     assert taken == [1, 300]
+
+
+@onednn
+def test_other_processors_take_the_way_of_pytorch(monkeypatch):
+    monkeypatch.setattr("verified.nn.linear.BY_ONEDNN", False)
+    monkeypatch.setattr("verified.nn.linear._product", lambda *_: pytest.fail("oneDNN was taken"))
+    x, weight = drawn(3, 256), drawn(320, 256)
+    assert torch.equal(linear(x, weight), F.linear(x, weight))
+    assert library(through_onednn(nn.Sequential(nn.Linear(256, 320)))) == "PyTorch"
+
+
+@onednn
+def test_a_checkpoint_can_say_which_library_its_bytes_depend_on():
+    wide, narrow = (through_onednn(nn.Sequential(nn.Linear(256, out))) for out in (320, 8))
+    assert (library(wide), library(narrow)) == ("oneDNN", "PyTorch")
+
+
+@pytest.mark.parametrize(
+    ("text", "maker"),
+    [
+        ("processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC\n", "AuthenticAMD"),
+        ("processor\t: 0\nvendor_id\t: GenuineIntel\n", "GenuineIntel"),
+        ("processor\t: 0\nBogoMIPS\t: 50.00\n", ""),
+        (None, ""),
+    ],
+)
+def test_the_maker_of_the_processor(text, maker, tmp_path, monkeypatch):
+    if text is not None:
+        (tmp_path / "cpuinfo").write_text(text)
+    monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
+    assert processor.vendor.__wrapped__() == maker
 
 
 def test_wrong_widths_are_refused_as_by_pytorch():

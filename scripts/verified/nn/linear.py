@@ -1,8 +1,10 @@
-"""Linear maps of float32 on the CPU by oneDNN instead of MKL.
+"""Linear maps of float32 on an AMD processor by oneDNN instead of MKL.
 
-PyTorch uses MKL for float32 matrix products on x86; oneDNN, in the same build, takes half as long on an AMD EPYC
-(`benchmarks/networks.py`; Intel's processors were not measured). The results differ by rounding alone. Nothing else
-changes: names and values of parameters, other devices, autocast and other number formats are PyTorch's.
+PyTorch uses MKL for float32 matrix products on x86. oneDNN, in the same build, takes half as long on an AMD EPYC
+(`benchmarks/networks.py`); on an Intel Xeon a training step is 8 to 11 % slower by it. So the processor's maker
+decides, and not a measurement, which a busy machine would turn round: the same machine always gives the same bytes.
+The results differ by rounding alone. Nothing else changes: names and values of parameters, other devices, autocast and
+other number formats are PyTorch's.
 """
 
 from typing import Any
@@ -13,15 +15,17 @@ from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from verified.nn.modules import Net
+from verified.runtime.processor import AMD, vendor
 
 HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+BY_ONEDNN = HAS_ONEDNN and vendor() == AMD
 LEAST_WEIGHTS = 2**16
 """Smaller maps stay with PyTorch: the call costs what the product saves. The number of rows does not matter."""
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x Wᵀ + b; [..., in], [out, in] and [out] → [..., out]. As `torch.nn.functional.linear`, with its errors."""
-    if not (HAS_ONEDNN and x.device.type == weight.device.type == "cpu" and x.dtype == weight.dtype == torch.float32):
+    if not (BY_ONEDNN and x.device.type == weight.device.type == "cpu" and x.dtype == weight.dtype == torch.float32):
         return F.linear(x, weight, bias)
     if weight.numel() < LEAST_WEIGHTS or not x.numel() or torch.is_autocast_enabled("cpu"):
         return F.linear(x, weight, bias)
@@ -79,3 +83,9 @@ def through_onednn(model: Net) -> Net:
         if type(module) is nn.Linear:
             module.__class__ = Linear
     return model
+
+
+def library(model: Net) -> str:
+    """Who multiplies the linear maps of `model` on this machine: "oneDNN" where one is wide enough, else "PyTorch"."""
+    wide = any(isinstance(module, Linear) and module.weight.numel() >= LEAST_WEIGHTS for module in model.modules())
+    return "oneDNN" if BY_ONEDNN and wide else "PyTorch"
