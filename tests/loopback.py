@@ -1,4 +1,4 @@
-"""A scripted endpoint on this machine that speaks OpenAI's chat protocol, or transcribes, well or badly."""
+"""A scripted endpoint on this machine that speaks OpenAI's chat protocol, transcribes or embeds, well or badly."""
 
 import contextlib
 import email
@@ -48,6 +48,13 @@ def transcription(segments: list[tuple[float, float, str]], **more) -> Scripted:
     heard = [{"id": n, "start": start, "end": end, "text": text} for n, (start, end, text) in enumerate(segments)]
     text = " ".join(segment["text"] for segment in heard)
     return Scripted(200, json.dumps({"task": "transcribe", "text": text, "segments": heard, **more}).encode())
+
+
+def embedding(values: list[float], model: str = "loop-1") -> Scripted:
+    """A vector."""
+    data = [{"object": "embedding", "index": 0, "embedding": values}]
+    body = {"object": "list", "data": data, "model": model, "usage": {"prompt_tokens": 9, "total_tokens": 9}}
+    return Scripted(200, json.dumps(body).encode())
 
 
 def form_fields(kind: str, body: bytes) -> dict:

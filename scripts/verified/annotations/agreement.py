@@ -17,7 +17,7 @@ from PIL import Image
 
 from verified.captions.tar import KeyframeTars
 from verified.errors import InputError
-from verified.features.joint import JointEncoder
+from verified.features.joint import JointEncoder, fit
 from verified.features.packaged import class_names
 from verified.nn.sentences import encode
 from verified.runtime.progress import Progress
@@ -103,15 +103,6 @@ def frame_vectors(keyframes: KeyframeTars, encoder: JointEncoder) -> dict[int, n
     for number, (desc_id, _) in enumerate(listed):
         found.setdefault(desc_id, []).append(number)
     return {desc_id: whole[numbers] for desc_id, numbers in found.items()}
-
-
-def fit(picture: Image.Image, encoder: JointEncoder) -> np.ndarray:
-    """A picture as uint8 RGB [size, size, 3]: its middle square where the encoder asks for that, else squeezed."""
-    if encoder.crop:
-        side = min(picture.size)
-        left, top = (picture.width - side) // 2, (picture.height - side) // 2
-        picture = picture.crop((left, top, left + side, top + side))
-    return np.asarray(picture.convert("RGB").resize((encoder.size, encoder.size), Image.Resampling.BICUBIC))
 
 
 def _picture(name: str, content: bytes, encoder: JointEncoder) -> np.ndarray:

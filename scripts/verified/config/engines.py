@@ -21,6 +21,10 @@ class EngineKind:
     """Nobody is asked: whatever the ledger holds is final. Needs the key `cassette`."""
     scores: bool = False
     """Gives the log-probabilities of a given answer."""
+    answers: bool = True
+    """Answers prompts; what does not is for the role `embed` alone."""
+    embeds: bool = False
+    """Gives vectors of texts, and of pictures where its model takes them."""
     takes_schema: bool = True
     """Takes `structured: true`."""
     video_inputs: tuple[str, ...] = ("stills",)
@@ -40,17 +44,25 @@ STILLS, FRAMES, MP4 = "stills", "frames", "mp4"
 
 ENGINES: dict[str, EngineKind] = {
     "scene-reader": EngineKind("verified.demo.engine", takes_schema=False, counts_pictures=False),
-    "cassette": EngineKind("verified.lmm.engines.cassette", replays=True, video_inputs=(STILLS, FRAMES, MP4)),
+    "cassette": EngineKind(
+        "verified.lmm.engines.cassette", replays=True, embeds=True, video_inputs=(STILLS, FRAMES, MP4)
+    ),
     "transformers": EngineKind(
         "verified.lmm.engines.transformers", loads_model=True, scores=True, video_inputs=(STILLS, FRAMES)
     ),
     "openai": EngineKind(
-        "verified.lmm.engines.openai", asks_endpoint=True, scores=True, video_inputs=(STILLS, FRAMES, MP4)
+        "verified.lmm.engines.openai", asks_endpoint=True, scores=True, embeds=True, video_inputs=(STILLS, FRAMES, MP4)
     ),
     "vllm": EngineKind(
         "verified.lmm.engines.vllm",
         loads_model=True,
         video_inputs=(STILLS, FRAMES),
         environment="generation-cuda",
+    ),
+    "packaged-joint": EngineKind(
+        "verified.features.embedding_engine", answers=False, embeds=True, takes_schema=False, counts_pictures=False
+    ),
+    "sentence-transformers": EngineKind(
+        "verified.lmm.engines.sentence_vectors", loads_model=True, answers=False, embeds=True, takes_schema=False
     ),
 }

@@ -12,9 +12,10 @@ from verified.config.engines import ENGINES, EngineKind
 ROLES = ("llm", "image_lmm", "video_lmm")
 """The paper's."""
 if TYPE_CHECKING:
-    EngineName = str
+    EngineName = EmbedderName = str
 else:
-    EngineName = Literal[tuple(ENGINES)]
+    EngineName = Literal[tuple(name for name, kind in ENGINES.items() if kind.answers)]
+    EmbedderName = Literal[tuple(name for name, kind in ENGINES.items() if kind.embeds)]
 
 
 class SamplingSettings(Section):
@@ -160,6 +161,54 @@ class SpeechSettings(EngineSettings):
         return {**super().identity(), "language": self.language, "piece_seconds": self.piece_seconds}
 
 
+class EmbedSettings(EngineSettings):
+    """Whose vectors stand for texts, frames and clips, where videos are found without training."""
+
+    engine: EmbedderName = "packaged-joint"
+    """packaged-joint (comes with the packages, docs/models.md); sentence-transformers, which the job loads; openai, for
+    any endpoint with `/embeddings`: with pictures it is asked as vLLM's server in pooling mode is; or cassette."""
+    model: str = Field(default="packaged-joint", min_length=1)
+    """Model id (packaged-joint, a hub name, a folder, or the name that the endpoint knows)."""
+    shows: Literal["nothing", "frames", "clips"] = "frames"
+    """What of a video is embedded. nothing: the model reads texts alone. clips: several frames in one call."""
+    step_seconds: float = Field(default=1.0, gt=0)
+    """Seconds of video behind one vector: the frame in their middle, or the clip that they are."""
+    clip_frames: int = Field(default=8, ge=2)
+    """Frames of a clip."""
+    frame_side: int = Field(default=448, ge=32)
+    """Longer side of the frames in pixels; smaller videos keep their size."""
+    query_form: str = "{text}"
+    """How a sentence is put that is looked for, such as `task: search result | query: {text}`."""
+    query_instruction: str = ""
+    """Chat endpoints: system message with a sentence (`Retrieve images or text relevant to the user's query.`)."""
+    instruction: str = ""
+    """Chat endpoints: system message with what is shown (`Represent the user's input.`)."""
+    dimensions: int | None = Field(default=None, ge=1)
+    """Length of vectors, for endpoints that shorten them; null: the model's own."""
+
+    @property
+    def chats(self) -> bool:
+        """Whether an endpoint is asked in the form of a chat, which takes pictures."""
+        return self.shows != "nothing"
+
+    def identity(self) -> dict[str, Any]:
+        own = ("shows", "step_seconds", "clip_frames", "frame_side", "query_form", "query_instruction", "instruction")
+        values = {name: value for name, value in super().identity().items() if name not in ("sampling", "structured")}
+        return values | {name: getattr(self, name) for name in (*own, "dimensions")}
+
+    @model_validator(mode="after")
+    def possible(self):
+        if unused := {"sampling", "structured"} & self.model_fields_set:
+            raise ValueError(f"vectors are not drawn: leave out {' and '.join(sorted(unused))}")
+        if self.query_form.count("{text}") != 1:
+            raise ValueError("query_form must hold {text} once")
+        if self.shows == "clips" and not (self.kind.asks_endpoint or self.kind.replays):
+            raise ValueError(f"the engine {self.engine} sees one frame at a time: shows must be frames or nothing")
+        if self.engine == "packaged-joint" and self.model != "packaged-joint":
+            raise ValueError("the engine packaged-joint has the model packaged-joint alone")
+        return self
+
+
 class SceneReader(Section):
     """The demo's engine."""
 
@@ -186,6 +235,8 @@ class Generation(Section):
     video_lmm: EngineSettings = EngineSettings()
     speech: SpeechSettings | None = None
     """Who transcribes speech; null: nobody."""
+    embed: EmbedSettings | None = None
+    """Whose vectors find videos without training (`retrieval.dense`) and may be text features; null: nobody's."""
     prompts: str = "config/prompts"
     """Folder of the eight prompt files."""
     ledger: str = "results/ledger.sqlite"
@@ -223,4 +274,5 @@ class Generation(Section):
     def roles(self) -> dict[str, EngineSettings]:
         """The roles that somebody is configured for, by name."""
         given: dict[str, EngineSettings] = {name: getattr(self, name) for name in ROLES}
-        return given if self.speech is None else given | {"speech": self.speech}
+        others = {"speech": self.speech, "embed": self.embed}
+        return given | {name: role for name, role in others.items() if role is not None}

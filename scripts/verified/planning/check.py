@@ -46,7 +46,8 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     if settings.annotations.choose_by == "confidence" and (warning := any_confidence_warning(settings)):
         message, _, remedy = warning.partition(". ")
         yield Finding("note", "annotations.choose_by", message, remedy.rstrip("."))
-    if not offline and (datasets_with(settings, "annotated_here") or settings.generation.speech):
+    others = settings.generation.roles().keys() - {*ROLES}
+    if not offline and (datasets_with(settings, "annotated_here") or others):
         yield from endpoint_findings(settings.generation)
     yield from disk_findings(settings, models_here=not any(key in stuck for key in _model_keys(settings)))
     yield from processor_findings()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from verified.config.generation import EngineSettings, Generation
+from verified.config.generation import EmbedSettings, EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.sound import wave_bytes
 from verified.lmm.engines import make_engine
@@ -14,6 +14,7 @@ from verified.lmm.speech import RATE
 from verified.planning.findings import Finding
 
 SOUND = "a second of silence"
+VECTORS = {False: "a text for a vector", True: "a frame for a vector"}
 LONGEST_WAIT = 60.0
 """Seconds that an answer to one of these small calls may take."""
 REMEDIES = {
@@ -35,7 +36,7 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
     for (*endpoint, form), names in asked.items():
         role, key = getattr(generation, names[0]), ", ".join(f"generation.{name}" for name in names)
         address = tuple(endpoint)
-        if form == SOUND:  # who transcribes need not talk
+        if form == SOUND or form in VECTORS.values():  # who transcribes or embeds need not talk
             yield _try(role, key, form, generation)[0]
             continue
         if address not in spoken:
@@ -55,6 +56,8 @@ def _form(name: str, role: EngineSettings) -> str:
     """What the calls of a role hold besides text."""
     if name in ("llm", "speech"):
         return "text" if name == "llm" else SOUND
+    if isinstance(role, EmbedSettings):
+        return VECTORS[role.chats]
     return "a picture" if name == "image_lmm" or role.video_input == "stills" else f"a clip as {role.video_input}"
 
 
@@ -83,6 +86,10 @@ def _request(form: str, side: int) -> Request:
     one_word = Sampling(max_tokens=1, temperature=0.0)
     if form == "text":
         return Request("check", "Say yes.", {}, sampling=one_word)
+    if form == VECTORS[False]:
+        return Request("check", "yes", {"kind": "query", "instruction": ""}, sampling=one_word)
+    if form == VECTORS[True]:
+        return Request("check", "", {"kind": "frame", "instruction": ""}, frames=grey[None], frame_times=(0.0,))
     if form == SOUND:
         silence = wave_bytes(np.zeros(RATE, np.float32), RATE)
         return Request("check", "", {"language": "", "seconds": "1"}, sound=silence, sampling=one_word)

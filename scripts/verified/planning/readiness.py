@@ -19,7 +19,7 @@ from verified.planning.supplied import supplied_movies
 from verified.quality.text import missing_packages
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
-from verified.weights.wanted import is_from_hub, wanted_models
+from verified.weights.wanted import BUILT_IN, is_from_hub, wanted_models
 
 HELD_OUT = "held-out"
 
@@ -82,8 +82,8 @@ def _models(settings: Config, files: str) -> Iterator[Problem]:
             if missing:
                 message = f"{len(missing)} of {len(entry['files'])} files of {wanted.key} are not in {folder}"
                 yield Problem(where, message, f"run: {fetch}")
-    for name in ROLES:
-        folder = getattr(settings.generation, name).folder
+    for name, role in settings.generation.roles().items():
+        folder = role.folder
         if folder and not Path(folder).is_dir():
             yield Problem(f"generation.{name}.folder", f"no folder {folder}", "put the model there, or set it to null")
 
@@ -179,7 +179,7 @@ def dataset_splits(dataset: DataSet) -> set[str]:
 
 def _answers(settings: Config) -> Iterator[Problem]:
     generation = settings.generation
-    roles = {"speech": generation.speech} if generation.speech else {}
+    roles = {name: role for name, role in generation.roles().items() if name not in ROLES}
     if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
         roles = generation.roles()
         try:
@@ -193,7 +193,8 @@ def _answers(settings: Config) -> Iterator[Problem]:
             yield Problem(f"generation.{name}.cassette", message, "make one with `verified ledger export`")
         if role.kind.asks_endpoint and not os.environ.get(role.api_key_variable):
             unset.setdefault(role.api_key_variable, []).append(f"generation.{name}.api_key_variable")
-        if role.kind.loads_model and not is_from_hub(role.model) and not Path(role.model).is_dir():
+        packaged = role.model in BUILT_IN
+        if role.kind.loads_model and not packaged and not is_from_hub(role.model) and not Path(role.model).is_dir():
             yield Problem(f"generation.{name}.model", f"no folder {role.model}", "name a folder or a model of the hub")
     for variable, keys in unset.items():
         remedy = "export the key, or any text for an endpoint that asks for none"

@@ -16,7 +16,8 @@ def record_file(settings: Config, wanted: Wanted) -> str:
 
 def role_records(settings: Config, *roles: str) -> list[str]:
     """The records behind roles of text generation; none for roles that load no model of the hub."""
-    models = {model for role in roles if (model := wanted_by_role(getattr(settings.generation, role)))}
+    given = settings.generation.roles()
+    models = {model for role in roles if role in given and (model := wanted_by_role(given[role]))}
     return [record_file(settings, wanted) for wanted in sorted(models)]
 
 

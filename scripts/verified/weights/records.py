@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from verified.config.generation import ROLES, EngineSettings, Generation
+from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.jsonl import read_json
 from verified.weights.lock import read_lock
@@ -34,7 +34,7 @@ def locate_models(generation: Generation, paths: Iterable[str | Path]) -> Genera
         record = records.get(wanted) if wanted else None
         return role.model_copy(update={"folder": record["folder"], "revision": record["commit"]}) if record else role
 
-    return generation.model_copy(update={role: placed(getattr(generation, role)) for role in ROLES})
+    return generation.model_copy(update={name: placed(role) for name, role in generation.roles().items()})
 
 
 def source_of(name: str, revision: str, paths: Iterable[str | Path]) -> tuple[str, str]:
@@ -57,4 +57,4 @@ def pin_models(generation: Generation, lock: str | Path) -> Generation:
         entry = models.get(wanted.key) if wanted else None
         return role.model_copy(update={"revision": entry["commit"]}) if entry else role
 
-    return generation.model_copy(update={role: pinned(getattr(generation, role)) for role in ROLES})
+    return generation.model_copy(update={name: pinned(role) for name, role in generation.roles().items()})

@@ -58,6 +58,8 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
         generation = settings.generation
         named += [(wanted_by_role(getattr(generation, role)), f"generation.{role}.model") for role in ROLES]
+    if settings.generation.embed:
+        named.append((wanted_by_role(settings.generation.embed), "generation.embed.model"))
     features = settings.features
     for name, revision, key in (
         (features.video_backbone, features.video_revision, "features.video_backbone"),

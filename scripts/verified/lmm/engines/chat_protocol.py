@@ -36,16 +36,8 @@ def arguments_of(request: Request, model: str, video_input: str = "stills") -> d
     """
     prompt = request.prompt.removesuffix(request.slots.get("continuation", "")).rstrip()
     content: str | list[dict] = prompt if "continuation" in request.slots else request.prompt
-    images, more, media = list(request.images), {}, []
-    if request.frames is not None and video_input == "stills":
-        images += [jpeg_of(frame) for frame in request.frames]
-    elif request.frames is not None and video_input == "mp4":
-        media = [{"type": "video_url", "video_url": {"url": mp4_url(request.frames, request.frame_times)}}]
-    elif request.frames is not None:
-        media = [{"type": "video_url", "video_url": {"url": video_url(request.frames)}}]
-        facts = {"num_frames": -1, **video_facts(request.frame_times)}
-        more = {"extra_body": {"media_io_kwargs": {"video": facts}}}
-    media = [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *media]
+    media, beside = shown_media(request, video_input)
+    more = {"extra_body": beside} if beside else {}
     if media:
         content = [*media, {"type": "text", "text": content}]
     messages: list[dict] = [{"role": "user", "content": content}]
@@ -65,6 +57,19 @@ def arguments_of(request: Request, model: str, video_input: str = "stills") -> d
         schema = {"name": request.task, "schema": request.schema, "strict": True}
         values["response_format"] = {"type": "json_schema", "json_schema": schema}
     return values
+
+
+def shown_media(request: Request, video_input: str) -> tuple[list[dict], dict]:
+    """The parts of a message that show a request's pictures or clip, and what vLLM is told beside the messages."""
+    images, beside, media = list(request.images), {}, []
+    if request.frames is not None and video_input == "stills":
+        images += [jpeg_of(frame) for frame in request.frames]
+    elif request.frames is not None and video_input == "mp4":
+        media = [{"type": "video_url", "video_url": {"url": mp4_url(request.frames, request.frame_times)}}]
+    elif request.frames is not None:
+        media = [{"type": "video_url", "video_url": {"url": video_url(request.frames)}}]
+        beside = {"media_io_kwargs": {"video": {"num_frames": -1, **video_facts(request.frame_times)}}}
+    return [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *media], beside
 
 
 def reply_of(content: bytes, model: str) -> Reply:

@@ -1,4 +1,4 @@
-"""Any endpoint that speaks OpenAI's chat protocol, or transcribes as OpenAI's does, through the official client.
+"""Any endpoint that speaks OpenAI's chat protocol, transcribes, or gives vectors as OpenAI's does, by its client.
 
 Images and frames travel as data URLs. At most `api_slots` calls are under way. 429, 5xx, lost connections, timeouts and
 answers that cannot be read are tried again, after the time that Retry-After names or a growing pause; what a content
@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
-from verified.config.generation import EngineSettings, Generation
+from verified.config.generation import EmbedSettings, EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.engines.chat_protocol import (
     DETAIL,
@@ -29,6 +29,7 @@ from verified.lmm.engines.chat_protocol import (
     reply_of,
     score_of,
 )
+from verified.lmm.engines.embedding_protocol import embedding_body, embedding_reply
 from verified.lmm.engines.transcription_protocol import transcription_arguments, transcription_reply
 from verified.lmm.outcome import NotNow, is_passing
 from verified.lmm.request import Reply, Request
@@ -135,7 +136,10 @@ class OpenAI:
         self.limits.begin(self.settings.timeout_seconds)
         named = None
         try:
-            reply = self._transcribe(request) if request.sound else self._complete(request)
+            if isinstance(self.settings, EmbedSettings):
+                reply = self._embed(request, self.settings)
+            else:
+                reply = self._transcribe(request) if request.sound else self._complete(request)
         except (Unreadable, self.refused) as error:
             reply = Reply("", "error", "garbage", str(error))
         except self.errors.APITimeoutError:
@@ -164,6 +168,12 @@ class OpenAI:
         create = self.client.audio.transcriptions.with_raw_response.create
         answer = create(**transcription_arguments(request, self.model))
         return transcription_reply(answer.http_response.content, request)
+
+    def _embed(self, request: Request, settings: EmbedSettings) -> Reply:
+        import httpx
+
+        answer = self.client.post("/embeddings", cast_to=httpx.Response, body=embedding_body(request, settings))
+        return embedding_reply(answer.content, self.model)
 
     def _refusal(self, error) -> tuple[Reply, float | None]:
         """What an error status means; a pause that the endpoint asks for holds for all slots."""

@@ -1,0 +1,173 @@
+"""The role `embed`: texts, frames and clips in, vectors out, through the same ledger, budget and check as all calls."""
+
+import json
+
+import numpy as np
+import pytest
+import tiny_models
+from loopback import Scripted, embedding, endpoint, refusal
+from refusals import refused
+
+from verified.config.generation import Generation
+from verified.lmm.embedding import embed_texts, shown_call, stack
+from verified.lmm.ledger import Ledger
+from verified.lmm.session import Session
+from verified.lmm.tasks.embedding import EMBEDDING, read_vector, vector_of, vector_text
+from verified.planning.check_endpoints import endpoint_findings
+
+GREY = np.full((1, 32, 48, 3), 128, np.uint8)
+
+
+def settings(tmp_path, budget=None, **embed):
+    values = {"ledger": str(tmp_path / "ledger.sqlite"), "embed": embed, "budget": budget or {}}
+    return Generation.model_validate(values)
+
+
+def served_by(tmp_path, url, **changes):
+    values = {"engine": "openai", "model": "vector-1", "base_url": url, "retries": 1, **changes}
+    return settings(tmp_path, **values)
+
+
+def shown(session, frames, digest):
+    kind = "clip" if len(frames) > 1 else "frame"
+    times = tuple(0.5 * number for number in range(len(frames)))
+    return shown_call(session, kind, digest, lambda: {"frames": frames, "frame_times": times})
+
+
+def asked(generation, texts=(), clips=(), seed=0):
+    with Session(generation, seed, (EMBEDDING,)) as session:
+        vectors = embed_texts(list(texts), session)
+        seen = stack(session.ask(EMBEDDING, [shown(session, *clip) for clip in clips], len(clips)))
+        return vectors, seen
+
+
+def test_a_vector_survives_the_ledger_within_half_precision():
+    values = np.random.default_rng(3).normal(size=384)
+    found = vector_of(vector_text(values))
+    assert abs(float(found @ (values / np.linalg.norm(values))) - 1) < 5e-4
+    assert read_vector({}, vector_text(values), 1, False).sections == {"dim": "384"}
+    for text in ("", "{}", '{"vector": "AAA"}', '{"vector": "AAAA"}', '{"vector": "/H8="}', "[" * 10_000):
+        assert read_vector({}, text, 1, False).missing == 1
+    for none in ([], [0.0, 0.0], [float("nan")], [float("inf"), 1.0]):
+        with pytest.raises(ValueError, match="numbers"):
+            vector_text(none)
+
+
+def test_texts_are_asked_once_with_their_form_and_whatever_the_seed(tmp_path):
+    with endpoint(lambda number, body: embedding([3.0, 4.0])) as served:
+        generation = served_by(tmp_path, served.url, shows="nothing", query_form="query: {text}", dimensions=2)
+        vectors, _ = asked(generation, ["a ball", "a box", "a ball"])
+        assert vectors == pytest.approx(np.tile([0.6, 0.8], (3, 1)), abs=1e-3)
+        asked(generation, ["a box"], seed=7)
+        assert sorted(body["input"] for body in served.bodies) == ["query: a ball", "query: a box"]
+        assert served.bodies[0] | {"input": ""} == {
+            "model": "vector-1",
+            "encoding_format": "float",
+            "dimensions": 2,
+            "input": "",
+        }
+    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+        assert ledger.totals()["tokens_in"] == 18
+
+
+def test_pictures_and_clips_go_as_a_chat_to_a_server_of_vllm(tmp_path):
+    told = {"instruction": "Show.", "query_instruction": "Find.", "shows": "clips"}
+    with endpoint(lambda number, body: embedding([1.0, number])) as served:
+        generation = served_by(tmp_path, served.url, video_input="frames", api_slots=1, **told)
+        clips = [(GREY, "one"), (np.repeat(GREY, 3, axis=0), "three"), (GREY, "one")]
+        _, seen = asked(generation, ["a ball"], clips)
+    assert len(served.bodies) == 3 and np.array_equal(seen[0], seen[2])
+    text, frame, clip = served.bodies
+    for body, instruction in ((text, "Find."), (frame, "Show."), (clip, "Show.")):
+        system, user, assistant = body["messages"]
+        assert system == {"role": "system", "content": [{"type": "text", "text": instruction}]}
+        assert (user["role"], assistant["content"]) == ("user", [{"type": "text", "text": ""}])
+        assert body["continue_final_message"] and body["add_special_tokens"] and "input" not in body
+    assert text["messages"][1]["content"] == [{"type": "text", "text": "a ball"}]
+    assert clip["messages"][1]["content"][0]["video_url"]["url"].startswith("data:video/jpeg;base64,")
+    assert clip["media_io_kwargs"]["video"]["frames_indices"] == [0, 1, 2]
+    with endpoint(lambda number, body: embedding([1.0])) as served:
+        asked(served_by(tmp_path, served.url), [], [(GREY, "one")])
+    (picture, _) = served.bodies[0]["messages"][0]["content"]
+    assert picture["image_url"]["url"].startswith("data:image/jpeg;base64,")
+
+
+def test_answers_that_are_no_vectors_are_typed_and_leave_zeros(tmp_path):
+    answers = iter([embedding([1.0, 2.0]), refusal(400, message="too long"), embedding([1.0, 1.0])])
+    with endpoint(lambda number, body: next(answers)) as served:
+        vectors, _ = asked(served_by(tmp_path, served.url, api_slots=1), ["a", "b", "c"])
+    assert vectors.any(axis=1).tolist() == [True, False, True]
+    bad = ([], ["x"], [True], [0.0], [1e999], None)
+    for values in bad:
+        with endpoint(lambda number, body, values=values: embedding(values)) as served, refused("garbage"):
+            asked(served_by(tmp_path / str(values), served.url, retries=0), ["a"])
+    other = Scripted(200, json.dumps({"data": []}).encode())
+    with endpoint(lambda number, body: other) as served, refused("garbage"):
+        asked(served_by(tmp_path / "none", served.url, retries=0), ["a"])
+
+
+def test_the_budget_holds_before_the_call(tmp_path):
+    with endpoint(lambda number, body: embedding([1.0])) as served:
+        generation = served_by(tmp_path, served.url, budget={"calls": 2}, price_in=1e5)
+        with refused("budget"):
+            asked(generation, ["a", "b", "c"])
+        assert len(served.bodies) == 2
+    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+        assert ledger.totals()["cost"] == pytest.approx(2 * 9 * 0.1)
+
+
+@pytest.mark.parametrize("shows", ["nothing", "frames"])
+def test_a_check_asks_for_a_vector_and_not_for_words(tmp_path, shows):
+    with endpoint(lambda number, body: embedding([1.0])) as served:
+        (finding,) = [
+            one for one in endpoint_findings(served_by(tmp_path, served.url, shows=shows)) if "embed" in one.key
+        ]
+        assert finding.level == "ok" and len(served.bodies) == 1
+        assert ("messages" in served.bodies[0]) == (shows == "frames")
+
+
+def test_the_packaged_encoder_embeds_both(tmp_path):
+    pictures = [(np.full((1, 40, 60, 3), value, np.uint8), str(value)) for value in (0, 200)]
+    vectors, seen = asked(settings(tmp_path), ["a dog", "a car"], pictures)
+    assert vectors.shape == seen.shape == (2, 384)
+    from verified.features.packaged import PackagedJoint
+
+    ((_, whole),) = PackagedJoint().sentences(["a dog"])
+    assert float(vectors[0] @ whole) / np.linalg.norm(whole) == pytest.approx(1, abs=1e-3)
+    again, _ = asked(settings(tmp_path), ["a dog"])
+    assert np.array_equal(again[0], vectors[0])
+
+
+def test_sentence_transformers_embeds_texts_and_where_it_can_pictures(tmp_path):
+    plain = settings(tmp_path, engine="sentence-transformers", model="all-MiniLM-L6-v2", shows="nothing")
+    (vectors, _), (again, _) = asked(plain, ["a dog", "a dog runs"]), asked(plain, ["a dog"])
+    assert vectors.shape == (2, 384) and np.array_equal(vectors[0], again[0])
+    with refused("shows"):
+        asked(settings(tmp_path, engine="sentence-transformers", model="all-MiniLM-L6-v2"), [], [(GREY, "one")])
+    from transformers import CLIPImageProcessorPil
+
+    (tmp_path / "clip").mkdir()
+    model = str(tiny_models.clip(tmp_path / "clip"))
+    CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(model)
+    seeing = settings(tmp_path, engine="sentence-transformers", model=model, batch=2)
+    noise = np.random.default_rng(1).integers(0, 255, (2, 1, 40, 60, 3), dtype=np.uint8)
+    vectors, seen = asked(seeing, ["a dog"], [(noise[0], "one"), (noise[1], "two"), (noise[0], "three")])
+    assert vectors.shape[1] == seen.shape[1] and len(seen) == 3
+    assert seen[0] == pytest.approx(seen[2], abs=2e-3) and not np.allclose(seen[0], seen[1], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("embed", "named"),
+    [
+        ({"sampling": {"temperature": 1}}, "sampling"),
+        ({"shows": "clips"}, "frames"),
+        ({"query_form": "query"}, "query_form"),
+        ({"model": "other"}, "packaged-joint"),
+        ({"engine": "scene-reader"}, "engine"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(embed, named):
+    with pytest.raises(ValueError, match=named):
+        Generation.model_validate({"embed": embed})
+    with pytest.raises(ValueError, match="engine"):
+        Generation.model_validate({"llm": {"engine": "packaged-joint"}})
