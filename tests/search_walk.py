@@ -69,7 +69,7 @@ def play(page: Browser) -> None:
     assert page.run(f"{part}.then(async (one) => [one.status, (await one.arrayBuffer()).byteLength])") == [206, 10]
     page.run(f"{PLAYER}.focus()")
     page.press("Escape", 27)
-    assert page.run(f"{PLAYER} === null && document.activeElement.className === 'moment'")
+    assert page.run(f"{PLAYER} === null && document.activeElement.matches('li.moment')")
 
 
 def walk(page: Browser, address: str, query: str) -> None:
@@ -98,7 +98,7 @@ def walk(page: Browser, address: str, query: str) -> None:
     page.run("document.querySelector('li.moment').focus()")
     page.insist(lambda: page.press("v", 86, "v"), f"{ASKED}.get('video') === {video!r}")
     page.wait(f"[...document.querySelectorAll('li.moment')].every((one) => one.dataset.video === {video!r})")
-    page.wait("document.activeElement.className === 'moment'")
+    page.wait("document.activeElement.matches('li.moment')")
     shared = page.run("location.href")
     page.insist(lambda: page.press("v", 86, "v"), f"!{ASKED}.get('video')")
     page.wait(f"JSON.stringify({SPANS}) === {json.dumps(json.dumps(found, separators=(',', ':')))}")
@@ -116,7 +116,7 @@ def walk(page: Browser, address: str, query: str) -> None:
 def shoot(page: Browser, address: str, query: str, name: str, widths: tuple[int, ...] = (400, 1500)) -> None:
     """Screenshots of a result, light and dark; nothing is wider than the window."""
     for width in widths:
-        for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(23, 24, 26)")):
+        for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(22, 24, 26)")):
             page.scheme(scheme)
             page.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
             visit(page, f"{address}?q={query.replace(' ', '+')}")

@@ -117,7 +117,7 @@ def span_by_keys(chromium, start, end):
     chromium.run("document.getElementById('question').focus()")
     for key, code, name, seconds in (("s", 83, "start", start), ("e", 69, "end", end)):
         seek(chromium, seconds)
-        value = f"Math.abs(Number(document.getElementById('{name}').value) - {seconds}) < 0.11"
+        value = f"Math.abs(seconds(document.getElementById('{name}').value) - {seconds}) < 0.11"
         chromium.insist(lambda key=key, code=code: chromium.press(key, code, key), value)
 
 
@@ -173,7 +173,7 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
     page, _ = make_pages("question-span", questions, videos, tmp_path / "span")
     with browser(tmp_path / "browser") as chromium:
         open_page(chromium, page)
-        assert chromium.run(TEXT.format("window")) == "from 1 s to 2.5 s"
+        assert chromium.run(TEXT.format("window")) == "from 0:01.0 to 0:02.5"
         for asked_before in range(3):
             chromium.wait(TEXT.format("heading") + f" === 'Question {asked_before + 1} of 3'")
             chromium.wait("document.getElementById('video').readyState >= 2")

@@ -142,7 +142,7 @@ def built(tmp_path):
 
 def test_rows_mark_the_chosen_and_the_lowest_candidate():
     row = generated_rows(*corpus(2))[1]
-    assert row[:6] == (2, "video-0", 1.0, 3.5, "train", "thing 2 moves")
+    assert row[:7] == (2, "video-0", 1.0, 3.5, 9.0, "train", "thing 2 moves")
     assert [(kind, number, role) for kind, number, _, _, role in row.candidates] == [
         (0, 0, 0),
         (0, 1, 0),
@@ -158,7 +158,7 @@ def test_a_moment_without_candidates_or_scores_is_shown_with_its_reason():
     captions[0] |= {"candidates": [], "shortfall": 3, "reason": "invalid: no list"}
     row = generated_rows(moments, [], captions, [])[0]
     assert [candidate[3:] for candidate in row.candidates] == [(None, 0)] * 3
-    assert row[7:] == (0, 3, "statics: invalid: no list")
+    assert row[8:] == (0, 3, "statics: invalid: no list")
 
 
 def test_released_annotations_have_their_one_caption():
@@ -205,7 +205,7 @@ def test_a_reader_searches_filters_sorts_turns_pages_and_follows_links(built, tm
         place = "document.getElementById('place').textContent"
         titles = "[...document.querySelectorAll('article h2')].map((title) => title.textContent)"
         assert chromium.run(place) == "1–20 of 200 moments"
-        assert chromium.run("document.querySelector('article img').alt") == "Keyframe of moment 1 at 1.5 seconds"
+        assert chromium.run("document.querySelector('article img').alt") == "Keyframe of moment 1 at 0:01.5"
         assert chromium.run("document.querySelector('article img').naturalWidth") == 160
         chromium.screenshot(f"captions-{'embedded' if embedded else 'beside'}")
 
@@ -346,5 +346,5 @@ def test_a_small_screen_shows_captions_at_full_width_in_either_scheme(built, tmp
         ):
             assert contrast(chromium, selector, behind) >= 4.5, selector
         head = chromium.run("document.querySelector('article header .soft').textContent")
-        assert head == "video-0, 1.0–3.5 s, train", "one decimal, as keyframes have it"
+        assert head == "video-0, 0:01.0–0:03.5, train", "minutes and tenths, as keyframes have them"
         assert chromium.messages == []

@@ -129,10 +129,11 @@ class Cells(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.cells, self.tags, self.inside = [], set(), False
+        self.cells, self.tags, self.inside, self.scripts = [], set(), False, 0
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
+        self.scripts += tag == "script"
         if tag == "td":
             self.cells.append("")
             self.inside = True
@@ -170,10 +171,13 @@ def test_any_text_stays_text(text):
         "th",
         "td",
         "p",
-        "br",
+        "main",
         "div",
-        "h2",
+        "h1",
+        "span",
+        "script",
     }
+    assert page.scripts == 1
     assert len(page.cells) == 4
     lines = markdown(sheet, notes).splitlines()
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 3 for line in lines[2:6])

@@ -12,14 +12,17 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-BASE, TABLE = (Path(__file__).resolve().parent / "pages" / name for name in ("base", "table"))
-"""Styles of all pages, and of pages of tables. Files of a page are named by their path without its ending."""
+FOLDER = Path(__file__).resolve().parent / "pages"
+COLOURS, PARTS, BASE, TABLE = (FOLDER / name for name in ("colours", "parts", "base", "table"))
+"""What all pages share (colours, the parts that they are made of, the frame around these and functions of their
+scripts), and what tables have beside it. Files of a page are named by their path without its ending."""
+SHARED = (COLOURS, PARTS, BASE)
 
 
 def page_digest(*stems: Path) -> str:
     """SHA-256 (first 16 hex digits) over the files of a page, for rules: they are not Python modules."""
     digest = hashlib.sha256()
-    for path in sorted(path for stem in (BASE, *stems) for path in stem.parent.glob(f"{stem.name}.*")):
+    for path in sorted(path for stem in (*SHARED, *stems) for path in stem.parent.glob(f"{stem.name}.*")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -27,6 +30,21 @@ def page_digest(*stems: Path) -> str:
 def inert_json(value: object) -> str:
     """JSON that is safe inside a script element: ASCII, and no ``<`` that could end it or open a comment."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def style(*stems: Path) -> str:
+    """The style of a page of these parts, that of all pages first."""
+    return _joined((*SHARED, *stems), ".css")
+
+
+def script(*stems: Path) -> str:
+    """The script of a page of these parts, that of all pages first."""
+    return _joined((*SHARED, *stems), ".js")
+
+
+def _joined(stems: Iterable[Path], ending: str) -> str:
+    files = (stem.with_suffix(ending) for stem in stems)
+    return "".join(path.read_text(encoding="utf-8") for path in files if path.is_file())
 
 
 def page(
@@ -38,44 +56,39 @@ def page(
     of `inert_json`. With `side_files` the page may also load scripts that lie beside it, and `served` it may speak to
     the server that it comes from.
     """
-    style = "".join(stem.with_suffix(".css").read_text(encoding="utf-8") for stem in (BASE, *stems))
-    script = "".join(stem.with_suffix(".js").read_text(encoding="utf-8") for stem in stems)
+    looks, acts = style(*stems), script(*stems)
     beside = " 'self' file:" if side_files else ""
     speaks = " connect-src 'self';" if served else ""
     policy = (
-        f"default-src 'none';{speaks} img-src data:; media-src data:; style-src {_source(style)}; "
-        f"script-src {_source(script)}{beside}; base-uri 'none'; form-action 'none'"
+        f"default-src 'none';{speaks} img-src data:; media-src data:; style-src {_source(looks)}; "
+        f"script-src {_source(acts)}{beside}; base-uri 'none'; form-action 'none'"
     )
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-    yield f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+    yield f"<title>{html.escape(title)}</title>\n<style>{looks}</style>\n</head>\n<body>\n"
     yield stems[-1].with_suffix(".html").read_text(encoding="utf-8")
     for key, value in data.items():
         text = value if isinstance(value, str) else inert_json(value)
         yield f'<script type="application/json" id="{html.escape(key)}">{text}</script>\n'
-    yield f"<script>{script}</script>\n</body>\n</html>\n"
+    yield f"<script>{acts}</script>\n</body>\n</html>\n"
 
 
-def still_page(title: str, body: str, style: str = "", reload: float | None = None) -> str:
-    """A page of tables and texts without any script, in the colours of the other pages; `body` is markup, `style` is
-    added to that of all such pages. What is wider than the screen scrolls by itself inside `wide`. With `reload` the
-    page loads itself again after so many seconds.
+def still_page(title: str, body: str, looks: str = "", reload: float | None = None) -> str:
+    """A page of tables and texts, `body` in markup; `looks` is added to the style of all such pages. Its only script
+    sorts and copies tables, and is no more than a help. What is wider than the screen scrolls inside `markup.wide`.
+    With `reload` the page loads itself again after so many seconds.
     """
-    shared = "".join(stem.with_suffix(".css").read_text(encoding="utf-8") for stem in (BASE, TABLE))
+    acts = script(TABLE)
     again = "" if reload is None else f'<meta http-equiv="refresh" content="{max(1, round(reload))}">\n'
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{again}'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+        f"style-src 'unsafe-inline'; script-src {_source(acts)}; base-uri 'none'; form-action 'none'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{shared}{style}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{style(TABLE)}{looks}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}\n</main>\n<script>{acts}</script>\n</body>\n</html>\n"
     )
-
-
-def wide(table: str) -> str:
-    """Markup of a table that scrolls to the side by itself where the screen is too narrow; reached by keyboard too."""
-    return f'<div class="wide" tabindex="0">{table}</div>\n'
 
 
 def write_page(path: Path, parts: Iterable[str]) -> None:

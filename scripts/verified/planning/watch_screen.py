@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from verified.io.characters import HIDDEN
-from verified.io.pages import still_page, wide
+from verified.io.markup import table, wide
+from verified.io.pages import still_page
 from verified.io.text_table import text_table
 from verified.planning.watch import Calls, Standing
 from verified.runtime.progress import duration
@@ -118,19 +119,12 @@ def _rows(standing: Standing) -> list[dict[str, Any]]:
 def web_page(standing: Standing, every: float) -> str:
     """The same as a page that loads itself again every so many seconds, as long as the run goes on."""
     done, all_steps = standing.log.steps
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in COLUMNS)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>" for row in standing.stages
-    )
-    about = "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{html.escape(_clean(sentence))}</td></tr>"
-        for name, sentence in facts(standing)
-    )
+    stages = table(COLUMNS, standing.stages, kind="plain")
+    about = table((), ((name, _clean(sentence)) for name, sentence in facts(standing)), kind="plain")
+    bar = f'<progress max="{max(1, all_steps)}" value="{done}" aria-label="Steps done"></progress>'
     body = (
-        f"<h1>{html.escape(_clean(headline(standing)))}</h1>\n"
-        f'<p><progress max="{max(1, all_steps)}" value="{done}"></progress></p>\n'
-        f"{wide(f'<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>')}"
-        f"{wide(f'<table><tbody>{about}</tbody></table>')}"
-        f"<p>Written {time.strftime('%Y-%m-%d %H:%M:%S')}.</p>"
+        f"<h1>{html.escape(_clean(headline(standing)))}</h1>\n<p>{bar}</p>\n"
+        f"{wide(stages, 'Stages')}{wide(about, 'About the run')}"
+        f'<p class="soft">Written {time.strftime("%Y-%m-%d %H:%M:%S")}.</p>'
     )
     return still_page(f"{standing.name}: {standing.status}", body, reload=None if standing.over else every)

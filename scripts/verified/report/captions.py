@@ -43,8 +43,13 @@ CHOSEN, LOWEST = 1, 2
 """Roles of a candidate; 0 is none."""
 
 
+BETWEEN, AFTER = "\x1f", "\x1e"
+"""Between the texts of a moment, and behind each moment, in the page's one long text; they are in no caption there."""
+NO_SIGNS = str.maketrans({BETWEEN: " ", AFTER: " "})
+
+
 class Candidate(NamedTuple):
-    """A fine-grained caption of a moment. On the page it is an array, whose places `Candidate._fields` names."""
+    """A fine-grained caption of a moment."""
 
     type: int
     """Place of its type in TYPES, or their number where the type is not told."""
@@ -55,12 +60,14 @@ class Candidate(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A row of the page's index; an array there as well."""
+    """What the page's index holds of a moment, there in columns (see `columns`)."""
 
     id: int
     video: str
     start: float
     end: float
+    duration: float
+    """Of its video. All times are in seconds."""
     split: str
     coarse: str
     candidates: list[Candidate]
@@ -167,7 +174,7 @@ def about_released(title: str, origin: str, rows: list[Moment]) -> dict[str, str
 def _index_row(
     moment: Mapping, coarse: str, candidates: list[Candidate], refused: int, missing: int, note: str
 ) -> Moment:
-    identity = (moment["desc_id"], moment["video"], moment["start"], moment["end"], moment["split"])
+    identity = (moment["desc_id"], moment["video"], moment["start"], moment["end"], moment["duration"], moment["split"])
     return Moment(*identity, coarse, candidates, refused, missing, note)
 
 
@@ -243,6 +250,44 @@ def _call(ledger: Ledger | None, key: str, lines: dict[str, int]) -> dict | None
     return {name: call[name] for name in ("task", "model", "revision", "engine", "sampling")} | {"prompt": prompt}
 
 
+def columns(rows: list[Moment]) -> dict[str, object]:
+    """The page's index: columns of moments and of candidates, and all texts as one. A browser reads and searches these
+    in a fraction of the time and memory that an object for each moment takes.
+
+    ``text`` holds id, video, coarse caption and candidates of each moment. Columns of candidates go on from moment to
+    moment, `count` each; `chosen` and `lowest` are places among those of the moment, -1 for none.
+    """
+    videos, splits = sorted({row.video for row in rows}), list(dict.fromkeys(row.split for row in rows))
+    rank_of = {text: rank for rank, text in enumerate(sorted({row.coarse for row in rows}))}
+    video_at, split_at = ({name: place for place, name in enumerate(names)} for names in (videos, splits))
+    candidates = [candidate for row in rows for candidate in row.candidates]
+    texts = ((str(row.id), row.video, row.coarse, *(one.caption for one in row.candidates)) for row in rows)
+    return {
+        "videos": videos,
+        "splits": splits,
+        "video": [video_at[row.video] for row in rows],
+        "split": [split_at[row.split] for row in rows],
+        "start": [row.start for row in rows],
+        "end": [row.end for row in rows],
+        "duration": [row.duration for row in rows],
+        "coarse": [rank_of[row.coarse] for row in rows],
+        "refused": [row.refused for row in rows],
+        "missing": [row.missing for row in rows],
+        "notes": {str(place): row.note for place, row in enumerate(rows) if row.note},
+        "count": [len(row.candidates) for row in rows],
+        "chosen": [_place_of(CHOSEN, row) for row in rows],
+        "lowest": [_place_of(LOWEST, row) for row in rows],
+        "type": [one.type for one in candidates],
+        "number": [one.number for one in candidates],
+        "score": [None if one.score is None else round(one.score, 6) for one in candidates],
+        "text": "".join(BETWEEN.join(text.translate(NO_SIGNS) for text in row) + AFTER for row in texts),
+    }
+
+
+def _place_of(role: int, row: Moment) -> int:
+    return next((place for place, one in enumerate(row.candidates) if one.role == role), -1)
+
+
 def write_browser(
     target: Path,
     folder: Path,
@@ -280,9 +325,7 @@ def write_browser(
         "parts": within is None or bool(within),
         "beside": folder.name if within is None else "",
         "types": list(TYPES) if any(c.type < len(TYPES) for row in rows for c in row.candidates[:1]) else [],
-        "splits": list(dict.fromkeys(row.split for row in rows)),
-        "fields": {"moment": Moment._fields, "candidate": Candidate._fields},
-        "moments": rows,
+        **columns(rows),
     }
     with atomic_path(target) as temporary:
         data = {"index": index, **(within or {})}

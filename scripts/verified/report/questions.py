@@ -11,11 +11,11 @@ from pathlib import Path
 from PIL import Image
 
 from verified.io.files import atomic_path, write_text
-from verified.io.pages import page, still_page, wide, write_page
+from verified.io.markup import paragraphs, table, wide
+from verified.io.pages import page, still_page, write_page
 from verified.io.video import VideoError, frames_of_spans
 from verified.report import QUESTIONS_PAGE
 from verified.report.captions import EMBEDDED, thumbnail
-from verified.report.summary import table
 from verified.tables.table import Table
 
 FRAMES = 8
@@ -71,6 +71,7 @@ def write_tables_page(target: Path, title: str, tables: Iterable[Table]) -> None
     """Write one page with all tables of the suite, each with its notes."""
     parts = [f"<h1>{html.escape(title)}</h1>"]
     for shown in tables:
-        notes = "<br>".join(html.escape(note) for note in shown.notes)
-        parts.append(wide(table(f"{shown.key}: {shown.title}", shown.header, shown.texts())) + f"<p>{notes}</p>")
-    write_text(target, still_page(title, "\n".join(parts)))
+        heading = f"<h2>{html.escape(f'{shown.key}: {shown.title}')}</h2>\n"
+        below = f'<div class="below">{paragraphs(shown.notes)}</div>'
+        parts.append(f"<section>{heading}{wide(table(shown.header, shown.texts()), shown.title)}{below}</section>")
+    write_text(target, still_page(title, "\n".join(parts), "section { margin: 1.6rem 0; }"))

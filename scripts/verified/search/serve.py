@@ -24,17 +24,18 @@ from starlette.routing import Route
 
 from verified.errors import InputError
 from verified.io.files import file_digest
+from verified.io.pages import script, style
 from verified.io.serving import HEADERS, is_loopback, trusted_hosts
 from verified.search.ask import Answer, Index
 from verified.search.presence import hint
 from verified.search.store import MANIFEST
 from verified.search.transcode import Transcoder
 
-PAGES = Path(__file__).resolve().parent / "pages"
+PAGE = Path(__file__).resolve().parent / "pages" / "search"
 ASSETS = {
-    "/": ("search.html", "text/html"),
-    "/search.css": ("search.css", "text/css"),
-    "/search.js": ("search.js", "text/javascript"),
+    "/": (lambda: PAGE.with_suffix(".html").read_text(encoding="utf-8"), "text/html"),
+    "/search.css": (lambda: style(PAGE), "text/css"),
+    "/search.js": (lambda: script(PAGE), "text/javascript"),
 }
 LISTED = 2000
 """Videos offered in the filter's list; more can be typed."""
@@ -199,8 +200,8 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
         return Response(content, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
 
     def asset(request: Request) -> Response:
-        name, kind = ASSETS[request.url.path]
-        return Response((PAGES / name).read_bytes(), media_type=kind)
+        content, kind = ASSETS[request.url.path]
+        return Response(content(), media_type=kind)
 
     routes = [route(path, asset) for path in ASSETS]
     routes.append(route("/favicon.ico", lambda request: Response(status_code=204)))

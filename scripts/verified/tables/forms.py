@@ -1,14 +1,14 @@
 """A table of texts as Markdown, CSV, LaTeX (booktabs) and HTML; every text is escaped for where it goes."""
 
 import html
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from verified.io.pages import still_page, wide
+from verified.io.markup import fold, paragraphs, table, wide
+from verified.io.pages import still_page
 from verified.tables.table import ONE_TRAINING
 
 MARK = "†"
@@ -80,26 +80,18 @@ def _latex_cell(escaped: object) -> str:
     return f"{{[}}{text[1:]}" if text.startswith("[") else text
 
 
-def html_page(sheet: Sheet, notes: Iterable[str]) -> str:
-    """A complete page with one table."""
-    text_columns = ", ".join(f".col{n}" for n in range(len(sheet.header)) if n < sheet.labels or _is_text(sheet, n))
-    style = "th, td { text-align: right; }" + (f" :is({text_columns}) {{ text-align: left; }}" if text_columns else "")
-    below = "<br>".join(html.escape(one_line(note)) for note in notes)
-    title = html.escape(f"{sheet.key}: {sheet.title}")  # above the table, so that it stays when that is scrolled
-    return still_page(sheet.title, f"<h2>{title}</h2>\n{wide(_html_table(sheet))}<p>{below}</p>", style)
+def html_page(sheet: Sheet, notes: Iterable[str], provenance: Iterable[str] = ()) -> str:
+    """A complete page with one table, what is to be known of it below, and its provenance folded under that."""
+    title = f"{sheet.key}: {sheet.title}"
+    body = f"<h1>{html.escape(title)}</h1>\n{html_part(sheet, notes, provenance)}"
+    return still_page(sheet.title, body, "body > main { max-width: none; }")
 
 
-def _is_text(sheet: Sheet, column: int) -> bool:
-    """Whether no cell of a column is a number or a gap."""
-    return not any(re.match(r"[-+\d–]", row[column]) for row in sheet.texts)
-
-
-def _html_table(sheet: Sheet) -> str:
-    styler = _styler(sheet, sheet.texts).format(escape="html").format_index(escape="html", axis="columns")
-    if sheet.hints:
-        hints = [[html.escape(hint) for hint in row] for row in sheet.hints]
-        styler.set_tooltips(pd.DataFrame(hints, columns=styler.columns), as_title_attribute=True)
-    return styler.to_html(table_uuid=sheet.key)
+def html_part(sheet: Sheet, notes: Iterable[str], provenance: Iterable[str] = ()) -> str:
+    """The same without its heading, as a part of a page."""
+    shown = wide(table(sheet.header, sheet.texts, "", sheet.bold, sheet.hints), sheet.title)
+    below = paragraphs(one_line(note) for note in notes)
+    return f'{shown}<div class="below">{below}{fold("Provenance", paragraphs(map(one_line, provenance)))}</div>\n'
 
 
 def _styler(sheet: Sheet, texts: list[list[str]]):

@@ -19,7 +19,6 @@ from verified.tables.reproduction import place_of, published_table, reproduction
 from verified.tables.shown import Shown
 from verified.tables.table import Estimate, Table, Value
 
-FORMS = {"md": markdown, "tex": latex, "html": html_page}
 TIDY = (
     *("table", "dataset", "method", "train", "test", "task", "metric"),
     *("value", "low", "high", "spread", "trainings", "published", "difference", "note"),
@@ -64,10 +63,9 @@ def write_tables(
 
 def write_simple(folder: Path, table: Table, provenance: list[str], page: bool = True) -> None:
     """Write one simple table in every form, as a page only if asked to; estimates have own columns in the CSV."""
-    below = [*table.notes, *provenance]
     shown = Sheet(table.key, table.title, list(table.header), table.texts(), table.labels)
-    _write_forms(folder, shown, below, page)
-    write_text(folder / f"{table.key}.csv", csv_text(_frame(table), below))
+    _write_forms(folder, shown, table.notes, provenance, page)
+    write_text(folder / f"{table.key}.csv", csv_text(_frame(table), [*table.notes, *provenance]))
 
 
 def _frame(table: Table) -> pd.DataFrame:
@@ -128,19 +126,21 @@ def _write_paper(
         every_gain += block_gains
         graded = any(column.task == "user-study" for column in table.columns)
         below = [*lines, *studies(settings, collection)] if graded else lines
-        notes = [*remarks(blocks), *explanation(table, blocks, collection), *gain_lines(block_gains), *below]
+        notes = [*remarks(blocks), *explanation(table, blocks, collection), *gain_lines(block_gains)]
         cells = [cell for block in blocks for cell in block.cells.values()]
         page = any(cell.value is not None or cell.published is not None for cell in cells)
-        _write_forms(folder, sheet(table, blocks), notes, page)
+        _write_forms(folder, sheet(table, blocks), notes, below, page)
         write_text(folder / f"{table.key}.csv", csv_text(values(table, blocks), [*below, *remarks(blocks)]))
         tidy += [row for block in blocks for row in _tidy(table, block)]
     return tidy, every_gain
 
 
-def _write_forms(folder: Path, shown: Sheet, notes: list[str], page: bool) -> None:
-    for ending, form in FORMS.items():
-        if ending != "html" or page:
-            write_text(folder / f"{shown.key}.{ending}", form(shown, notes))
+def _write_forms(folder: Path, shown: Sheet, notes: Iterable[str], provenance: Iterable[str], page: bool) -> None:
+    below = [*notes, *provenance]
+    write_text(folder / f"{shown.key}.md", markdown(shown, below))
+    write_text(folder / f"{shown.key}.tex", latex(shown, below))
+    if page:
+        write_text(folder / f"{shown.key}.html", html_page(shown, notes, provenance))
 
 
 def _drop_untrained(table: PaperTable, settings: Shown) -> PaperTable:

@@ -10,17 +10,14 @@ from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import most_different
 from verified.benchmark.comparison.runs import Run
 from verified.io.files import write_text
+from verified.io.markup import clock, paragraphs, table, thumb, wide
+from verified.io.pages import data_url, still_page
 from verified.tables.table import Table
 
 STYLE = """
-:root { color-scheme: light dark; }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 1rem auto; max-width: 70rem; padding: 0 1rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; }
-th, td { padding: .2rem .6rem; border-bottom: 1px solid #8886; text-align: left; }
-td.number { text-align: right; white-space: nowrap; }
-img.figure { max-width: 100%; background: white; }
-article { border-top: 1px solid #8886; padding: .6rem 0; } article img { height: 96px; margin-right: .3rem; }
-p.note { font-size: 13px; opacity: .8; }
+img.figure { max-width: 100%; background: white; border-radius: 6px; }
+h2 { margin: 1.6rem 0 .5rem; }
+.thumb img { height: 96px; }
 """
 
 Keyframes = Callable[[Any], list[list]]
@@ -35,17 +32,16 @@ def write_comparison(
     queries: list[Query],
     keyframes: Keyframes,
 ) -> None:
-    """Write the page; `figure` is the name of the picture beside it, if any. Every text from a file is escaped."""
+    """Write the page; `figure` is the name of the picture beside it, if any, which the page embeds. Every text from a
+    file is escaped."""
     title = "Comparison of " + ", ".join(run.name for run in runs)
-    out = [
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>',
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>',
-        f"<h1>{html.escape(title)}</h1>",
-    ]
+    out = [f"<h1>{html.escape(title)}</h1>"]
     out.append(_table(tables[0]))
     if figure:
         out.append("<h2>By groups of queries</h2>")
-        out.append(f'<img class="figure" src="{html.escape(figure)}" alt="Differences by groups of queries">')
+        kind = "image/svg+xml" if figure.endswith(".svg") else "image/png"
+        picture = data_url(kind, (path.parent / figure).read_bytes())
+        out.append(f'<img class="figure" src="{picture}" alt="Differences by groups of queries">')
     out += [_table(table) for table in tables[1:]]
     for first, second in combinations(runs, 2):
         for ahead, behind, selected in zip((first, second), (second, first), most_different(first, second)):
@@ -53,28 +49,21 @@ def write_comparison(
             if not selected:
                 out.append("<p>No query.</p>")
             out += [_query(queries[query], query, (ahead, behind), keyframes) for query in selected]
-    write_text(path, "\n".join([*out, "</body></html>\n"]))
+    write_text(path, still_page(title, "\n".join(out), STYLE))
 
 
-def _table(table: Table) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.header)
-    body = ""
-    for row, texts in zip(table.rows, table.texts()):
-        cells = [(html.escape(text), "" if isinstance(value, str) else "number") for value, text in zip(row, texts)]
-        body += "<tr>" + "".join(f'<td class="{kind}">{text}</td>' for text, kind in cells) + "</tr>"
-    notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in table.notes)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{notes}'
+def _table(shown: Table) -> str:
+    below = f'<div class="below">{paragraphs(shown.notes)}</div>\n'
+    return f"<h2>{html.escape(shown.title)}</h2>\n{wide(table(shown.header, shown.texts()), shown.title)}{below}"
 
 
 def _query(query: Query, at: int, runs: tuple[Run, Run], keyframes: Keyframes) -> str:
-    images = "".join(
-        f'<img src="{url}" alt="keyframe at {time:g} s" title="{time:g} s">' for time, url in keyframes(query.id)
-    )
+    images = "".join(thumb(url, f"keyframe at {clock(time)}", clock(time)) for time, url in keyframes(query.id))
     answers = "".join(f"<li>{_answer(run, query, at)}</li>" for run in runs)
-    location = f"{query.video}, {query.start:g}–{query.end:g} s (query {query.id})"
+    location = f"{query.video}, {clock(query.start)}–{clock(query.end)} (query {query.id})"
     return (
-        f"<article><p><strong>{html.escape(query.caption)}</strong><br>{html.escape(location)}</p>"
-        f"<div>{images}</div><ul>{answers}</ul></article>"
+        f'<article class="card"><h3 class="caption">{html.escape(query.caption)}</h3>'
+        f'<p class="soft">{html.escape(location)}</p><div class="frames">{images}</div><ul>{answers}</ul></article>'
     )
 
 
@@ -82,7 +71,7 @@ def _answer(run: Run, query: Query, at: int) -> str:
     ranks = [round(1 / value) if value else None for value in run.reciprocal[:, at]]
     told = ", ".join("not among 100" if rank is None else f"rank {rank}" for rank in ranks)
     first = run.first[at]
-    text = "nothing" if first is None else f"{first[0]}, {first[1]:g}–{first[2]:g} s"
+    text = "nothing" if first is None else f"{first[0]}, {clock(first[1])}–{clock(first[2])}"
     if first is not None and first[0] != query.video:
         text += " (another video)"
     return html.escape(f"{run.name}: right span at {told}; first answer: {text}")

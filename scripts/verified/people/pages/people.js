@@ -1,8 +1,4 @@
-"use strict";
-// What all pages share that people work on. Everything that comes from data is put on the page as text, never as markup.
-const byId = (id) => document.getElementById(id);
-const read = (id) => JSON.parse(byId(id).textContent);
-
+// What all pages share that people work on.
 function say(text) {
   byId("message").textContent = text;
 }
@@ -51,12 +47,6 @@ function seconds(text) {
   const parts = text.trim().split(":");
   if (parts.length > 3 || !parts.every((part, n) => (n === parts.length - 1 ? /^\d+(\.\d*)?$/ : /^\d+$/).test(part))) return NaN;
   return Math.round(parts.reduce((sum, part) => sum * 60 + Number(part), 0) * 1000) / 1000;
-}
-
-// 62.5 as 1:02.5, to a thousandth where a tenth is not exact.
-function clock(time) {
-  const thousandths = Math.round(time * 1000), rest = thousandths % 60000;
-  return `${Math.floor(thousandths / 60000)}:${rest < 10000 ? "0" : ""}${(rest / 1000).toFixed(rest % 100 ? 3 : 1)}`;
 }
 
 const playOrPause = (video) => (video.paused ? video.play() : video.pause());

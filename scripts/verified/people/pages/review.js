@@ -392,4 +392,7 @@ byId("again").hidden = Boolean(review.served);
 byId("about").textContent = `${items.length} moments. The large caption is the one to judge: does it fit the clip in everything it says? `
   + (review.served ? "Each decision is sent at once; when all have one, o asks for more."
     : "Decisions stay in this browser, so you can go on later; save them when you are done.");
+keyHelp([["a", "the caption is right"], ["1 … 9", "another candidate is"], ["e", "edit it"], ["r", "reject it"], ["f", "flag the moment"],
+  ["s m d", "split the moment, merge it with another, draw a new one"], ["[ ]", "the moment starts, ends here"], ["u", "undo"],
+  ["space", "play and stop"], [", .", "back and forth by a tenth of a second"], ["n p o", "next, previous, next without decision"]]);
 begin();

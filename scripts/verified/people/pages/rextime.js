@@ -18,7 +18,7 @@ function problem(item) {
   const { start, end } = given(item);
   if (start === undefined || end === undefined) return "";
   if (start < 0) return "The span starts before the video.";
-  if (end > item.duration) return `The video ends at ${item.duration} s.`;
+  if (end > item.duration) return `The video ends at ${clock(item.duration)}.`;
   if (start >= end) return "The span must end after its start.";
   return "";
 }
@@ -31,13 +31,12 @@ function answered(item) {
 }
 
 function present(item) {
-  byId("facts").textContent = [item.kind, `video ${item.video}`, item.qid, `${item.duration} s`].filter(Boolean).join(" · ");
+  byId("facts").textContent = [item.kind, `video ${item.video}`, item.qid, clock(item.duration)].filter(Boolean).join(" · ");
   byId("query").textContent = item.query;
   byId("answer").textContent = item.answer || "";
-  byId("window").textContent = item.window ? `from ${item.window[0]} s to ${item.window[1]} s` : "";
+  byId("window").textContent = item.window ? `from ${clock(item.window[0])} to ${clock(item.window[1])}` : "";
   byId("video").src = read(`video-${item.clip}`);
   byId("video").setAttribute("aria-label", `Video of question ${at + 1}`);
-  for (const name of ["start", "end"]) byId(name).max = item.duration;
   const options = byId("options");
   while (options.children.length > 1) options.lastChild.remove();
   (item.options || []).forEach((text, number) => {
@@ -56,7 +55,7 @@ function present(item) {
 
 function fill(item, { start, end, bad, answer }) {
   for (const [name, value] of [["start", start], ["end", end]]) {
-    if (document.activeElement !== byId(name)) byId(name).value = value ?? "";
+    if (document.activeElement !== byId(name)) byId(name).value = value === undefined ? "" : clock(value);
   }
   byId("bad").checked = Boolean(bad);
   byId("span").disabled = Boolean(bad);
@@ -72,7 +71,8 @@ function mark(name) {
 }
 
 function typed({ target: { value, id } }) {
-  set(id, value === "" || !Number.isFinite(Number(value)) ? undefined : Math.round(Number(value) * 1000) / 1000);
+  const time = seconds(value);
+  set(id, Number.isNaN(time) ? undefined : time);
 }
 
 const KEYS = {
@@ -95,11 +95,14 @@ byId("span-legend").textContent =
   task.tool === "question-span" ? "When is the question's event shown?" : "When is the answer shown?";
 listen({ start: typed, end: typed }, "input");
 listen({ bad: ({ target }) => set("bad", target.checked ? true : undefined) }, "change");
-listen({ video: () => (byId("now").textContent = byId("video").currentTime.toFixed(1)) }, "timeupdate");
+listen({ video: () => (byId("now").textContent = tenths(byId("video").currentTime)) }, "timeupdate");
 document.addEventListener("keydown", (event) => {
   const on = (selector) => event.target.matches(selector);
-  if (on("input[type=number]")) return;
+  if (on("input[inputmode=decimal]")) return;
   shortcut(event, { ...KEYS, ...(on("video, input") ? {} : ARROWS), ...(on("button, summary, video, input") ? {} : SPACE) });
 });
+keyHelp([["s e", "the span starts, ends here"], ["space", "play and stop"], ["← →", "back and forth by a second"], [", .", "by a tenth of a second"],
+  ...(task.tool === "verify" ? [["b", "the pair is bad"]] : []), ...(task.tool === "human" ? [["1 2 3 4", "choose an option"]] : []),
+  ["n p", "next and previous question"]]);
 buildSteps();
 begin();

@@ -18,7 +18,8 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from verified.errors import InputError
-from verified.io.pages import still_page, wide
+from verified.io.markup import table, wide
+from verified.io.pages import still_page
 from verified.io.serving import HEADERS, trusted_hosts
 from verified.people.pages import page_parts
 from verified.people.review.decisions import VERSION
@@ -134,8 +135,6 @@ def progress_lines(found: Mapping) -> list[str]:
 
 def _progress_page(title: str, found: Mapping, told: str = "") -> str:
     lines = [told, *progress_lines(found)] if told else progress_lines(found)
-    rows = "".join(f"<tr><td>{html.escape(line.strip())}</td></tr>" for line in lines)
-    heading = f"Review of {html.escape(title)}"
-    return still_page(
-        f"Review of {title}", f"<h1>{heading}</h1>\n{wide(f'<table>{rows}</table>')}<p><a href='./'>Go on</a></p>"
-    )
+    heading = f"<h1>Review of {html.escape(title)}</h1>\n"
+    rows = wide(table((), ([line.strip()] for line in lines), kind="plain"), "How far all are")
+    return still_page(f"Review of {title}", f"{heading}{rows}<p><a href='./'>Go on</a></p>")

@@ -1,47 +1,62 @@
-"use strict";
-// Everything that comes from data is put on the page as text, never as markup.
-const data = JSON.parse(document.getElementById("index").textContent);
+const data = read("index");
+byId("index").remove(); // its text is as long as all captions
 const PAGE = 20;
 const TYPES = ["statics", "dynamics", "not told"];
-const byId = (id) => document.getElementById(id);
 const fields = ["query", "type", "split", "low", "high", "state", "sort"];
+const COUNT = data.video.length;
+const BETWEEN = "\x1f", AFTER = "\x1e"; // between the texts of a moment, and behind each moment
 
-// The index holds rows as arrays; data.fields names their places.
-const CHOSEN = 1, LOWEST = 2;
-const keyed = (names, values) => Object.fromEntries(names.map((name, place) => [name, values[place]]));
+// ---- the index: columns of moments, and one long text that is searched as a whole
 
-const moments = data.moments.map((values, place) => {
-  const moment = keyed(data.fields.moment, values);
-  moment.candidates = moment.candidates.map((candidate) => keyed(data.fields.candidate, candidate));
-  const scores = moment.candidates.map((candidate) => candidate.score).filter((score) => score !== null);
-  const chosen = moment.candidates.find((candidate) => candidate.role === CHOSEN);
-  return {
-    ...moment, place, chosen,
-    score: chosen && chosen.score !== null ? chosen.score : scores.length ? Math.max(...scores) : null,
-    gap: scores.length ? Math.max(...scores) - Math.min(...scores) : 0,
-    text: [moment.id, moment.video, moment.coarse, ...moment.candidates.map((candidate) => candidate.caption)]
-      .join("\n").toLowerCase(),
-  };
-});
-const placeOf = new Map(moments.map((moment) => [String(moment.id), moment]));
+const ends = new Uint32Array(COUNT + 1); // ends[n + 1]: where the text of moment n ends
+const firsts = new Uint32Array(COUNT + 1); // firsts[n]: its first candidate
+const best = new Float64Array(COUNT).fill(NaN), gap = new Float64Array(COUNT);
+const placeOf = new Map();
+for (let n = 0; n < COUNT; n += 1) {
+  ends[n + 1] = data.text.indexOf(AFTER, ends[n]) + 1;
+  firsts[n + 1] = firsts[n] + data.count[n];
+  placeOf.set(data.text.slice(ends[n], data.text.indexOf(BETWEEN, ends[n])), n);
+  let most = -Infinity, least = Infinity;
+  for (let at = firsts[n]; at < firsts[n + 1]; at += 1) {
+    const score = data.score[at];
+    if (score === null) continue;
+    if (score > most) most = score;
+    if (score < least) least = score;
+  }
+  if (most === -Infinity) continue;
+  const chosen = data.chosen[n] < 0 ? null : data.score[firsts[n] + data.chosen[n]];
+  best[n] = chosen === null ? most : chosen;
+  gap[n] = most - least;
+}
+let lower = ""; // the same text in lower case; "" until somebody searches or the page is idle
 
-let found = moments;
+// Some letters change length in lower case; then moment by moment those letters alone are left as they are.
+function lowered() {
+  if (lower) return lower;
+  lower = data.text.toLowerCase();
+  if (lower.length !== data.text.length) {
+    lower = data.text.replace(/\P{ASCII}+|[A-Z]+/gu, (run) => (run.toLowerCase().length === run.length ? run.toLowerCase() : run));
+  }
+  return lower;
+}
+
+const textsOf = (n) => data.text.slice(ends[n], ends[n + 1] - 1).split(BETWEEN);
+
+function momentAt(n) {
+  const [id, video, coarse, ...captions] = textsOf(n);
+  const candidates = captions.map((caption, at) => ({
+    caption, type: data.type[firsts[n] + at], number: data.number[firsts[n] + at], score: data.score[firsts[n] + at],
+    role: at === data.chosen[n] ? "chosen" : at === data.lowest[n] ? "lowest" : "",
+  }));
+  return { id, video, coarse, candidates, place: n, start: data.start[n], end: data.end[n], duration: data.duration[n],
+    split: data.splits[data.split[n]], refused: data.refused[n], missing: data.missing[n], note: data.notes[n] || "" };
+}
+
+let found = new Uint32Array(0); // places of the moments that fit, in the order that is asked for
 let page = 0;
-let only = null; // the one moment that a deep link names
+let only = null; // the place of the one moment that a deep link names
 
-const seconds = (time) => time.toFixed(1); // all times on the page
 const tabular = (tag, role, ...children) => make(tag, { role }, ...children); // also where a narrow screen shows no table
-
-function make(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
-}
-
-function option(value, text) {
-  return make("option", { value }, text);
-}
 
 // ---- parts: keyframes and lineage of a few hundred moments each, read when they are first shown
 
@@ -71,49 +86,87 @@ function words() {
   return [...byId("query").value.toLowerCase().matchAll(/"([^"]+)"|([^\s"]+)/g)].map((match) => match[1] || match[2]);
 }
 
+const FEW = 2000; // moments that are searched one by one: from here on, the whole text is
+
+// Takes out of `kept` (1 or 0 by place) the moments without a word; returns how many are left.
+function keepWith(word, kept, left) {
+  const text = lowered();
+  if (left <= FEW) {
+    for (let n = 0; n < COUNT; n += 1) {
+      if (kept[n] && !text.slice(ends[n], ends[n + 1]).includes(word)) { kept[n] = 0; left -= 1; }
+    }
+    return left;
+  }
+  let n = 0;
+  left = 0;
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, ends[n])) {
+    const from = n;
+    while (ends[n + 1] <= at) n += 1;
+    kept.fill(0, from, n);
+    left += kept[n];
+    n += 1;
+    if (n === COUNT) break;
+  }
+  kept.fill(0, n);
+  return left;
+}
+
+// The places of all moments in the order of a sort key, made once for each.
+const orders = new Map();
+function orderOf(name) {
+  if (!orders.has(name)) {
+    const order = Uint32Array.from({ length: COUNT }, (_, n) => n);
+    const keys = { best: (n) => -best[n], worst: (n) => best[n], gap: (n) => -gap[n], coarse: (n) => data.coarse[n],
+      video: (n) => data.video[n] * 1e7 + data.start[n] };
+    if (name) {
+      const values = Float64Array.from(order, keys[name]);
+      values.forEach((value, n) => { if (Number.isNaN(value)) values[n] = Infinity; }); // without a score: last
+      order.sort((a, b) => (values[a] < values[b] ? -1 : values[a] > values[b] ? 1 : a - b));
+    }
+    orders.set(name, order);
+  }
+  return orders.get(name);
+}
+
 function filter() {
   const started = performance.now();
-  const wanted = words();
-  const type = byId("type").value, split = byId("split").value, state = byId("state").value;
+  const type = data.types.indexOf(byId("type").value), split = data.splits.indexOf(byId("split").value), state = byId("state").value;
   const low = byId("low").value === "" ? -Infinity : Number(byId("low").value);
   const high = byId("high").value === "" ? Infinity : Number(byId("high").value);
   const bounded = low > -Infinity || high < Infinity;
-  found = moments.filter((moment) => {
-    if (split && moment.split !== split) return false;
-    if (type && !(moment.chosen && TYPES[moment.chosen.type] === type)) return false;
-    if (bounded && !(moment.score !== null && moment.score >= low && moment.score <= high)) return false;
-    if (state === "refused" && !moment.refused) return false;
-    if (state === "short" && !moment.missing) return false;
-    if (state === "none" && moment.candidates.length) return false;
-    return wanted.every((word) => moment.text.includes(word));
-  });
-  const none = (score, last) => (score === null ? last : score);
-  const text = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-  const orders = {
-    best: (a, b) => none(b.score, -Infinity) - none(a.score, -Infinity) || a.place - b.place,
-    worst: (a, b) => none(a.score, Infinity) - none(b.score, Infinity) || a.place - b.place,
-    gap: (a, b) => b.gap - a.gap || a.place - b.place,
-    video: (a, b) => text(a.video, b.video) || a.start - b.start || a.place - b.place,
-    coarse: (a, b) => text(a.coarse, b.coarse) || a.place - b.place,
-  };
-  const order = orders[byId("sort").value];
-  if (order) found = found.slice().sort((a, b) => order(a, b) || a.place - b.place);
+  const kept = new Uint8Array(COUNT);
+  let left = 0;
+  for (let n = 0; n < COUNT; n += 1) {
+    if (split >= 0 && data.split[n] !== split) continue;
+    if (type >= 0 && !(data.chosen[n] >= 0 && data.type[firsts[n] + data.chosen[n]] === type)) continue;
+    if (bounded && !(best[n] >= low && best[n] <= high)) continue;
+    if (state === "refused" && !data.refused[n]) continue;
+    if (state === "short" && !data.missing[n]) continue;
+    if (state === "none" && data.count[n]) continue;
+    kept[n] = 1;
+    left += 1;
+  }
+  for (const word of words().sort((a, b) => b.length - a.length)) left = keepWith(word, kept, left);
+  found = new Uint32Array(left);
+  let at = 0;
+  for (const n of orderOf(byId("sort").value)) if (kept[n]) found[at++] = n;
   page = Math.min(page, Math.max(0, Math.ceil(found.length / PAGE) - 1));
   show();
   document.documentElement.dataset.filterMilliseconds = (performance.now() - started).toFixed(1);
 }
 
 function show() {
-  const shown = only ? [only] : found.slice(page * PAGE, (page + 1) * PAGE);
-  byId("moments").replaceChildren(...shown.map(article));
+  const shown = only === null ? [...found.slice(page * PAGE, (page + 1) * PAGE)] : [only];
+  byId("moments").replaceChildren(...shown.map(momentAt).map(article));
+  if (!shown.length) byId("moments").append(make("p", { class: "empty" }, "No moment fits these filters. Clear shows all again."));
   const last = Math.min(found.length, (page + 1) * PAGE);
-  byId("place").textContent = only
+  byId("place").textContent = only !== null
     ? "One moment, from a link"
     : found.length
       ? `${page * PAGE + 1}–${last} of ${found.length} moments`
       : "No moment fits these filters";
   byId("previous").disabled = only === null && page === 0;
-  byId("previous").textContent = only ? "All moments" : "Previous";
+  byId("previous").textContent = only === null ? "Previous" : "All moments";
   byId("next").disabled = only !== null || last >= found.length;
 }
 
@@ -121,14 +174,14 @@ function caption(text) {
   const element = make("span", { class: "caption", dir: "auto" });
   const wanted = words();
   if (!wanted.length) return element.append(text), element;
-  const lower = text.toLowerCase();
+  const small = text.toLowerCase();
   // Some letters change length in lower case: then the places do not match and nothing is marked.
-  if (lower.length !== text.length) return element.append(text), element;
+  if (small.length !== text.length) return element.append(text), element;
   let at = 0;
   while (at < text.length) {
     let next = -1, size = 0;
     for (const word of wanted) {
-      const place = lower.indexOf(word, at);
+      const place = small.indexOf(word, at);
       if (place >= 0 && (next < 0 || place < next || (place === next && word.length > size))) [next, size] = [place, word.length];
     }
     if (next < 0) break;
@@ -140,7 +193,7 @@ function caption(text) {
 }
 
 function article(moment) {
-  const { id, video, start, end, split, coarse, candidates, refused, missing, note } = moment;
+  const { id, video, start, end, duration, split, coarse, candidates, refused, missing, note } = moment;
   const heading = `moment-${id}`;
   const frames = make("div", { class: "frames" });
   const cell = (name, ...children) => make("td", { class: name, role: "cell" }, ...children);
@@ -148,12 +201,12 @@ function article(moment) {
   const body = tabular("table", "table",
     tabular("thead", "rowgroup", tabular("tr", "row", ...heads.map((text) => make("th", { scope: "col", role: "columnheader" }, text)))),
     tabular("tbody", "rowgroup", ...candidates.map(({ type, number, caption: text, score, role }) =>
-      make("tr", { class: role === CHOSEN ? "chosen" : "", role: "row" },
+      make("tr", { class: role === "chosen" ? "chosen" : "", role: "row" },
         cell(TYPES[type], TYPES[type]),
-        cell("number", String(number + 1)),
+        cell("no", String(number + 1)),
         cell("text", caption(text)),
         cell("score", score === null ? "not scored" : score.toFixed(3)),
-        cell("role", role === CHOSEN ? "✓ chosen" : role === LOWEST ? "lowest" : "")))));
+        cell("role", role === "chosen" ? "✓ chosen" : role)))));
   const remarks = [];
   if (missing) remarks.push(`${missing} missing`);
   if (refused) remarks.push(`${refused} refused`);
@@ -162,10 +215,11 @@ function article(moment) {
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) fill(details, moment);
   });
-  const element = make("article", { "aria-labelledby": heading, tabindex: "-1" },
+  const element = make("article", { class: "card", "aria-labelledby": heading, tabindex: "-1" },
     make("header", {},
       make("h2", { id: heading }, make("a", { href: `#moment=${id}` }, `Moment ${id}`)),
-      make("span", { class: "soft" }, `${video}, ${seconds(start)}–${seconds(end)} s, ${split}`)),
+      make("span", { class: "soft" }, `${video}, ${fromTo(start, end)}, ${split}`),
+      duration ? track(start, end, duration) : null),
     make("div", { class: "body" }, frames,
       make("div", {},
         make("div", {}, make("span", { class: "soft" }, "coarse: "), caption(coarse)),
@@ -180,9 +234,7 @@ function article(moment) {
   }
   partOf(moment).then((part) => {
     const entry = part.moments[id];
-    frames.replaceChildren(...entry.frames.map(([time, url]) => make("figure", {},
-      make("img", { src: url, alt: `Keyframe of moment ${id} at ${seconds(time)} seconds` }),
-      make("figcaption", {}, `${seconds(time)} s`))));
+    frames.replaceChildren(...entry.frames.map(([time, url]) => thumb(url, `Keyframe of moment ${id} at ${tenths(time)}`, tenths(time))));
     if (!entry.frames.length) frames.append(make("span", { class: "soft" }, "no keyframes"));
   }).catch((error) => {
     frames.replaceChildren(make("span", { class: "soft" }, error.message));
@@ -207,7 +259,7 @@ async function fill(details, moment) {
       const call = part.calls[key];
       const inner = make("details", {}, make("summary", {}, call ? `${call.task}: ${call.model}` : "a call that the ledger does not hold"));
       inner.append(list([["ledger key", key], ...(call ? [["model", call.model], ["revision", call.revision], ["engine", call.engine], ["sampling", call.sampling]] : [])]));
-      if (call) inner.append(make("pre", { tabindex: "0", "aria-label": "Prompt", dir: "auto" }, call.prompt.map((line) => part.lines[line]).join("\n")));
+      if (call) inner.append(make("pre", { tabindex: "0", role: "region", "aria-label": "Prompt", dir: "auto" }, call.prompt.map((line) => part.lines[line]).join("\n")));
       details.append(inner);
     }
   }
@@ -223,13 +275,13 @@ function state() {
 
 function remember() {
   try {
-    history.replaceState(null, "", `#${only ? `moment=${only.id}` : state()}`);
+    history.replaceState(null, "", `#${only === null ? state() : `moment=${textsOf(only)[0]}`}`);
   } catch { /* a page shown inside another has no address of its own */ }
 }
 
 function follow() {
   const link = new URLSearchParams(location.hash.slice(1));
-  only = placeOf.get(link.get("moment")) || null;
+  only = placeOf.get(link.get("moment")) ?? null;
   if (!link.has("moment")) {
     for (const name of fields) byId(name).value = link.get(name) || "";
     page = Math.max(0, Number(link.get("page") || 1) - 1) || 0;
@@ -238,13 +290,20 @@ function follow() {
 }
 
 function turn(step) {
-  if (only) only = null;
+  if (only !== null) only = null;
   else page += step;
   show();
   remember();
   const first = byId("moments").querySelector("article");
   if (first) first.focus({ preventScroll: true });
   window.scrollTo(0, 0);
+}
+
+function filterAnew() {
+  only = null;
+  page = 0;
+  filter();
+  remember();
 }
 
 byId("title").textContent = data.title;
@@ -258,8 +317,8 @@ byId("split").append(option("", "all splits"), ...data.splits.map((split) => opt
 byId("previous").addEventListener("click", () => turn(-1));
 byId("next").addEventListener("click", () => turn(1));
 byId("filters").addEventListener("submit", (event) => event.preventDefault());
-byId("filters").addEventListener("input", () => { only = null; page = 0; filter(); remember(); });
-byId("filters").addEventListener("reset", () => setTimeout(() => { only = null; page = 0; filter(); remember(); }));
+byId("filters").addEventListener("input", filterAnew);
+byId("filters").addEventListener("reset", () => setTimeout(filterAnew));
 byId("moments").addEventListener("click", (event) => {
   const link = event.target.closest('a[href^="#moment="]');
   if (!link) return;
@@ -268,6 +327,8 @@ byId("moments").addEventListener("click", (event) => {
   show();
   remember();
 });
+browsing(turn, "#moments article");
 window.addEventListener("hashchange", follow);
 follow();
 document.documentElement.dataset.openMilliseconds = performance.now().toFixed(1);
+setTimeout(lowered, 200); // before somebody types

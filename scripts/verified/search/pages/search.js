@@ -1,16 +1,5 @@
-"use strict";
-// Everything that comes from the server is put on the page as text, never as markup.
-const byId = (id) => document.getElementById(id);
 const results = byId("results");
-const time = (seconds) => `${seconds.toFixed(1)} s`;
 let asked = 0; // number of the latest request; answers to earlier ones are dropped
-
-function make(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
-}
 
 const address = (path, values) => `${path}?${new URLSearchParams(values)}`;
 
@@ -56,6 +45,7 @@ async function show() {
 
 function clear(message) {
   results.replaceChildren();
+  byId("nothing").hidden = true;
   byId("status").textContent = message;
   for (const name of ["caution", "hint"]) byId(name).hidden = true;
 }
@@ -63,8 +53,9 @@ function clear(message) {
 // ---- the list
 
 function list(answer) {
-  results.replaceChildren(...answer.moments.map(entry));
   const count = answer.moments.length;
+  results.replaceChildren(...answer.moments.map(entry));
+  byId("nothing").hidden = count > 0;
   byId("status").textContent = `${count} ${count === 1 ? "moment" : "moments"}: ${answer.query}`;
   for (const name of ["caution", "hint"]) {
     byId(name).textContent = answer[name];
@@ -77,8 +68,8 @@ function entry(moment, rank) {
   const { video, start, end, caption } = moment;
   const shares = Object.entries(moment.parts).filter(([, share]) => share >= 0.005).sort((a, b) => b[1] - a[1])
     .map(([name, share]) => `${name} ${share.toFixed(2)}`).join(", ");
-  const element = make("li", { class: "moment", tabindex: "-1", "data-video": video, "data-start": start, "data-end": end });
-  const said = caption && caption.overlap === 0 ? ` (annotated at ${time(caption.start)} – ${time(caption.end)})` : "";
+  const element = make("li", { class: "moment card", tabindex: "-1", "data-video": video, "data-start": start, "data-end": end });
+  const said = caption && caption.overlap === 0 ? ` (annotated at ${fromTo(caption.start, caption.end)})` : "";
   const button = (name, text, act) => {
     const one = make("button", { type: "button", class: name }, text);
     one.addEventListener("click", act);
@@ -90,7 +81,7 @@ function entry(moment, rank) {
   play.disabled = !moment.playable;
   const parts = [
     make("div", { class: "head" }, make("strong", {}, `${rank + 1}. ${video}`),
-      make("span", {}, `${time(start)} – ${time(end)}`),
+      make("span", {}, fromTo(start, end)),
       make("span", { class: "soft" }, `score ${moment.score.toFixed(2)}${shares ? `: ${shares}` : ""}`)),
     strip(moment),
     caption && caption.fine ? make("p", { class: "caption" }, caption.fine + said) : null,
@@ -111,7 +102,7 @@ function strip(moment) {
   const half = times.length > 1 ? (times[1] - times[0]) / 2 : moment.duration;
   const images = times.map((at, number) => {
     const inside = at + half > moment.start && at - half < moment.end;
-    return make("img", { src: address("thumbnail", { video: moment.video, number }), alt: `at ${time(at)}`,
+    return make("img", { src: address("thumbnail", { video: moment.video, number }), alt: `at ${tenths(at)}`,
       loading: "lazy", ...(inside ? { class: "inside" } : {}) });
   });
   if (!images.length) return null;
@@ -139,7 +130,7 @@ function watch(element, moment, converted = false) {
   stop();
   const [from, until] = converted ? [0, moment.end - moment.start] : [moment.start, moment.end];
   const player = make("video", { controls: "", playsinline: "", tabindex: "0",
-    "aria-label": `${moment.video}, ${time(moment.start)} to ${time(moment.end)}` });
+    "aria-label": `${moment.video}, ${tenths(moment.start)} to ${tenths(moment.end)}` });
   player.muted = true;
   let through = false; // whoever plays on behind the end may see the rest
   const fail = () => {
@@ -201,6 +192,9 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "m") click(".like");
   else if (event.key === "v") click(".only");
 });
+
+keyHelp([["/", "to the query"], ["j k", "next and previous moment"], ["Enter", "play"], ["m", "more like this"],
+  ["v", "this video only, or all again"], ["Esc", "leave a field, stop"]]);
 
 byId("ask").addEventListener("submit", (event) => {
   event.preventDefault();
