@@ -2,7 +2,7 @@
 
     python -m benchmarks                            # all; 15 minutes on two quiet cores
     python -m benchmarks --only imports captions    # some of them
-    python -m benchmarks --into docs/speed.md       # and put the tables into the page
+    python -m benchmarks --into docs/speed.md       # and put the tables into the page, beside those of other processors
 
 Each runs in an interpreter of its own, in the environment that jobs have and in one thread, and says in its head what
 it compares and how long it takes. The tables are kept in benchmarks/results/speed.md, under the headings of the page.
@@ -12,6 +12,7 @@ A benchmark that fails, because two sides' results differ, say, is named at the 
 import argparse
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -53,7 +54,7 @@ def main() -> None:
     began = time.monotonic()
     KEPT.parent.mkdir(exist_ok=True)
     with KEPT.open("w", encoding="utf-8") as kept:
-        tell(kept, f"{machine()}\n")
+        tell(kept, f"{processor()}, {os.cpu_count()} cores, {platform.system()}\n")
         for name in options.only:
             tell(kept, f"## {RUNS[name]}\n")
             tables[name] = run(name, passed, kept)
@@ -61,7 +62,7 @@ def main() -> None:
     if options.into:
         for name, table in tables.items():
             if table:
-                put(options.into, name, table)
+                put(options.into, name, table, processor())
     if failed := [name for name, table in tables.items() if not table]:
         sys.exit(f"failed: {', '.join(failed)}")
 
@@ -86,20 +87,27 @@ def tell(kept, line: str) -> None:
     kept.flush()
 
 
-def put(page: Path, name: str, table: list[str]) -> None:
-    """Replace the table under the mark of a benchmark in a page. Raises SystemExit where the page lacks the mark."""
+def put(page: Path, name: str, table: list[str], taken_on: str) -> None:
+    """Put the table of a benchmark, taken on a processor, into a page: in the place of an earlier one of the same
+    processor, or behind those of others. Raises SystemExit where the page lacks the benchmark's mark."""
     before, mark, after = page.read_text(encoding="utf-8").partition(f"<!-- benchmarks/{name}.py -->\n")
     if not mark:
         sys.exit(f"{page} has no place for the table of {name}: {mark!r}")
-    rest = after.partition("\n\n")[2]
-    page.write_text(before + mark + "\n".join(table) + "\n\n" + rest, encoding="utf-8")
+    there = re.match(r"(?:On .+:\n\n(?:\|.+\n)+\n?)*", after)[0]
+    tables = dict(re.findall(r"On (.+):\n\n((?:\|.+\n)+)", there))
+    tables[taken_on] = "\n".join([*table, ""])
+    blocks = [f"On {whose}:\n\n{rows}\n" for whose, rows in tables.items()]
+    page.write_text(before + mark + "".join(blocks) + after[len(there) :], encoding="utf-8")
 
 
-def machine() -> str:
-    """Processor, cores and system, for whoever sets two runs side by side."""
+def processor() -> str:
+    """The processor by name, family and model: makers give one name to several generations."""
     info = Path("/proc/cpuinfo")
-    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
-    return f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores, {platform.system()}"
+    first = info.read_text(encoding="utf-8").split("\n\n")[0] if info.exists() else ""
+    facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
+    if "model name" not in facts:
+        return platform.processor() or platform.machine()
+    return f"{facts['model name']} (family {facts.get('cpu family')}, model {facts.get('model')})"
 
 
 if __name__ == "__main__":

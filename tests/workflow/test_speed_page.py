@@ -58,20 +58,32 @@ def test_light_benchmarks_run(command, tmp_path):
 
 def test_the_page_has_the_tables_of_the_command(command):
     text = PAGE.read_text(encoding="utf-8")
-    found = re.findall(r"^## (.+)\n\n(?:.+\n)+\n<!-- benchmarks/(\w+)\.py -->\n((?:\|.+\n)+)", text, re.MULTILINE)
+    found = re.findall(
+        r"^## (.+)\n\n(?:.+\n)+\n<!-- benchmarks/(\w+)\.py -->\nOn .+:\n\n((?:\|.+\n)+)", text, re.MULTILINE
+    )
     assert [(name, title) for title, name, _ in found] == list(command.RUNS.items())
     for _, name, table in found:
         assert {len(row) for row in cells(table.splitlines())} == {8}, name
         assert len(table.splitlines()) > 2, name
 
 
-def test_tables_are_put_into_a_page(command, tmp_path):
+def test_tables_are_put_into_a_page_beside_those_of_other_processors(command, tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("before\n\n<!-- benchmarks/lists.py -->\n| old |\n| rows |\n\nafter\n\nlast\n")
-    command.put(page, "lists", ["| new |"])
-    assert page.read_text() == "before\n\n<!-- benchmarks/lists.py -->\n| new |\n\nafter\n\nlast\n"
+    page.write_text("before\n\n<!-- benchmarks/lists.py -->\nOn one:\n\n| old |\n| rows |\n\nafter\n\nlast\n")
+    command.put(page, "lists", ["| new |"], "one")
+    assert page.read_text() == "before\n\n<!-- benchmarks/lists.py -->\nOn one:\n\n| new |\n\nafter\n\nlast\n"
+    command.put(page, "lists", ["| other |"], "another: one")
+    both = "On one:\n\n| new |\n\nOn another: one:\n\n| other |\n\n"
+    assert page.read_text() == f"before\n\n<!-- benchmarks/lists.py -->\n{both}after\n\nlast\n"
     with pytest.raises(SystemExit, match="video"):
-        command.put(page, "video", ["| new |"])
+        command.put(page, "video", ["| new |"], "one")
+
+
+def test_a_page_with_places_alone_gets_its_first_tables(command, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- benchmarks/lists.py -->\n\nafter\n")
+    command.put(page, "lists", ["| new |"], command.processor())
+    assert page.read_text() == f"<!-- benchmarks/lists.py -->\nOn {command.processor()}:\n\n| new |\n\n\nafter\n"
 
 
 def cells(lines: list[str]) -> list[list[str]]:
