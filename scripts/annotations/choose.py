@@ -34,7 +34,7 @@ with job(snakemake) as log:
     write_fig(snakemake.output.lowest, lowest)
     log.info("%s: %s", snakemake.wildcards.split, ", ".join(f"{count} {name}" for name, count in counts.items()))
     log.info(
-        "%s: %d of %d moments annotated%s",
+        "%s: %d annotations of %d moments%s",
         snakemake.wildcards.split,
         len(highest),
         len(split),

@@ -268,6 +268,8 @@ def test_a_quote_is_of_the_moments_that_are_there_now(tmp_path, monkeypatch):
     assert quoted(moments[:2]) == (2, 0)
     assert quoted(moments) == (4, 1), "a video was added"
     assert quoted(moments[:1]) == (1, 0), "a row was removed"
+    shifted = [{**row, "desc_id": row["desc_id"] + 1} for row in moments[:2]]
+    assert quoted(shifted) == (2, 0), "a row above them gave them other numbers"
     moved = {**moments[0], "end": moments[0]["end"] - 1}
     assert quoted([moved, moments[1]]) == (3, 1), "its keyframes are to be cut again"
     note = note_of(keyframes_of_run())

@@ -292,8 +292,11 @@ def test_times_are_edited_moments_drawn_split_and_merged_on_the_player(pages, tm
         key(chromium, "m", "!byId('with').hidden && byId('other').children.length === 4")
         chromium.run("byId('other').value = items[3].moment")
         field("text", "it turns", "byId('text').value === 'it turns'")
-        enter(chromium, heading(4, 4), modifiers=2)
-        assert content(chromium, "decided") == "Merged (0:00.750–0:02.0): it turns"  # of both moments
+        enter(chromium, heading(5, 5), modifiers=2)
+        # The other moment has the same decision: it is passed over, and nobody undoes that without knowing.
+        key(chromium, "p", heading(4, 4))
+        assert content(chromium, "decided") == "Merged (0:00.750–0:02.0): it turns"
+        key(chromium, "a", "byId('message').textContent.includes('u undoes that')")
         assert content(chromium, "progress") == "4 of 5 decided"
         file = saved(chromium, "review-kitchen-001-Ann.jsonl")
         assert chromium.messages == []

@@ -50,7 +50,7 @@ def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grad
     waiting = sorted(key["participants"][9])
     assert f"no answers of participant 10; open questions: {', '.join(map(str, waiting))}" in shown
     assert "of 9 of 10 participants" in shown
-    assert "30 of 100 captions are left out: fewer than 3 people graded them" in shown
+    assert "30 of 100 captions are left out: fewer than 3 people graded them" in shown and "--raters 2" in shown
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["missing"] == [10] and summary["left_out"] == waiting
     assert summary["answers"] == 210 and summary["measures"]["S_total"]["captions"] == 70

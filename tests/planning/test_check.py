@@ -257,7 +257,7 @@ def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
     assert status == 0 and lines[-1] == "0 problems, 8 notes", shown
     for words in (
         "unknown-video (1)",
-        "such as broken",
+        "cannot be read: broken (",
         "desc_id 2 in kitchen/a",
         "'val'",
         "tokens",
@@ -314,6 +314,11 @@ def test_moments_without_splits_are_divided_and_check_says_so(lab, tmp_path, cap
     assert status == 0, lines
     divided = [line for line in lines if line.startswith("note") and "datasets.lab.source.moments" in line]
     assert len(divided) == 1 and all(split in divided[0] for split in ("train", "val", "test"))
+    for number in range(2):  # a run divides what it can use: one video is left for each split
+        (tmp_path / "videos" / f"more-{number}.mp4").write_bytes(b"no video")
+    lab("http://127.0.0.1:9", evaluator__batch=3)
+    status, lines = check(capsys, "--offline")
+    assert status == 0 and any("test 1, train 1, val 1" in line for line in lines), lines
 
 
 def test_moments_that_videos_make_impossible_do_not_fill_a_batch(lab, tmp_path, capsys):
@@ -341,6 +346,19 @@ def test_a_copy_under_another_name_is_named(lab, capsys):
     lab("http://127.0.0.1:9")
     lines = check(capsys, "--offline")[1]
     assert any(line.startswith("note") and "copies" in line and "street of again" in line for line in lines), lines
+
+
+def test_a_broken_download_is_named_with_the_moments_that_it_cuts(lab, tmp_path, capsys):
+    """Its header comes first and claims all of the video."""
+    video = write_video(tmp_path / "videos" / "street.mp4", scenes([24, 24]), 8, options={"movflags": "faststart"})
+    content = video.read_bytes()
+    video.write_bytes(content[: len(content) // 2])
+    rows = read_jsonl("moments.jsonl")
+    write_jsonl("moments.jsonl", [*rows, {**rows[2], "end": 6}])
+    lab("http://127.0.0.1:9")
+    lines = [line for line in check(capsys, "--offline")[1] if line.startswith("note")]
+    assert any("cut off" in line and "street" in line and "of 6.0 s" in line for line in lines), lines
+    assert any("end more than" in line and "6 s in street" in line for line in lines), lines
 
 
 def test_a_moment_that_the_evaluator_cannot_score_is_named_before_it_is_paid_for(lab, capsys):

@@ -74,7 +74,8 @@ def test_stages_jobs_and_time_left_follow_the_log(run):
     second = watch.look()
     assert second.log.steps == (3, 5) and [job.number for job, _ in second.work] == ["4"]
     assert second.untimed == ["build_tables"] and second.left == pytest.approx(40, abs=3)
-    assert "3 of 5 steps" in headline(second) and "1 rules" in headline(second)
+    assert "time left unknown (2 rules" in headline(first), "what is at work takes longer than it did before"
+    assert "3 of 5 steps" in headline(second) and "s left, without 1 rule that" in headline(second)
     run(finish("caption_statics", 4, 0, 4, 5), finish("build_tables", 5, 0, 5, 5), ["Complete log(s): x"])
     assert watch.look().status == "done"
 

@@ -211,7 +211,9 @@ def _summary_lines(summary: dict) -> list[str]:
     if summary["left_out"]:
         few = len(summary["left_out"])
         total = few + summary["measures"]["S_total"]["captions"]
-        out.append(f"  {few} of {total} captions are left out: fewer than {summary['raters']} people graded them")
+        raters = summary["raters"]
+        remedy = f" (--raters {raters - 1} takes one less)" if raters > 1 else ""
+        out.append(f"  {few} of {total} captions are left out: fewer than {raters} people graded them{remedy}")
     for name, measure in summary["measures"].items():
         shown = "no captions of this type" if measure["value"] is None else _interval(measure["value"], measure)
         out.append(f"  {name:12} {shown}  ({measure['captions']} captions)")

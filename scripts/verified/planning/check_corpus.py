@@ -25,6 +25,8 @@ from verified.runtime.content import digest_of
 
 MOST_OPENED = 200
 """Videos of a data set that are opened, evenly over their names: a sample only."""
+MOST_NAMED = 3
+"""Unreadable videos that are named."""
 THREADS = 4
 ROUNDED_UP = 1.0
 """Seconds by which an end may lie after its video's without a word: annotators round up."""
@@ -46,11 +48,7 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     except InputError as error:
         yield Finding("problem", key, str(error), error.remedy or "correct the file")
         return []
-    moments = [row for _, row in usable]
-    if division := division_of(settings, name):
-        moments = divide(moments, dataset.spans.model_dump(), division)
-        message = f"no row names a split: whole videos are divided by the seed into {_splits(moments)}"
-        yield Finding("note", f"{key}.moments", message, "or give the rows a column `split`")
+    moments, division = [row for _, row in usable], division_of(settings, name)
     if refused:
         reasons = ", ".join(
             f"{reason} ({count})" for reason, count in Counter(r["reason"] for r in refused).most_common()
@@ -63,10 +61,15 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
             f"first: row {first['row']}, {first['detail']}; correct the rows or have them left out",
         )
     else:
-        yield Finding("ok", f"{key}.moments", f"{len(moments)} moments, {_splits(moments)}")
+        splits = "" if division else f", {_splits(moments)}"
+        yield Finding("ok", f"{key}.moments", f"{len(moments)} moments{splits}")
     usable = yield from _video_findings(folder.paths, moments, f"{key}.videos")
     if dataset.quality is not None:
         usable = yield from _quality_findings(dataset.quality, dataset_folder(settings, name), usable, name)
+    if division:  # as a run does: of the videos that can be used
+        moments = usable = divide(usable, dataset.spans.model_dump(), division)
+        message = f"no row names a split: whole videos are divided by the seed into {_splits(moments)}"
+        yield Finding("note", f"{key}.moments", message, "or give the rows a column `split`")
     yield from _lost_split_findings(dataset.spans, moments, usable, f"datasets.{name}.spans")
     yield from _split_findings(dataset.spans, usable, f"datasets.{name}.spans")
     yield from _selection_findings(settings, dataset.spans, usable, f"datasets.{name}.spans")
@@ -153,9 +156,10 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
     broken = {video: look for video, look in opened.items() if isinstance(look, VideoError)}
     looked = f"{len(sampled)} of {len(used)} videos were opened"
     if broken:
-        video, error = next(iter(broken.items()))
         level = "problem" if len(broken) == len(sampled) else "note"
-        message = f"{looked}, {len(broken)} cannot be read, such as {video}: {error.detail} ({error.reason})"
+        first = ", ".join(f"{video} ({error.reason})" for video, error in [*broken.items()][:MOST_NAMED])
+        more = f" and {len(broken) - MOST_NAMED} more" if len(broken) > MOST_NAMED else ""
+        message = f"{looked}, {len(broken)} cannot be read: {first}{more}"
         yield Finding(level, key, message, "replace these files; the moments of an unreadable video are left out")
     else:
         yield Finding("ok", key, f"{looked}, all can be read")
@@ -166,6 +170,11 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
         remedy = "their moments are paid for twice, and may be in two splits: take them out, or set quality.max_alike"
         yield Finding("note", key, f"{message} {copies[0][0]}", remedy)
     looks = {video: look for video, look in opened.items() if isinstance(look, Look)}
+    if short := {video: look for video, look in looks.items() if look.seconds < look.claimed - ROUNDED_UP}:
+        video, look = next(iter(short.items()))
+        first = f"first {video}, of which {look.seconds:.1f} of {look.claimed:.1f} s are there"
+        message = f"files that are cut off, as by a broken download: {len(short)}, {first}"
+        yield Finding("note", key, message, "replace these files; a run uses what is there")
     late = [row for row in moments if row["video"] in looks and 0 < looks[row["video"]].seconds <= row["start"]]
     if late:
         row = late[0]
@@ -187,9 +196,9 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
     for row in usable:
         if row["video"] in looks:
             row["fps"], row["seconds"] = looks[row["video"]].fps, looks[row["video"]].seconds
-    if short := [row for row in usable if not has_clip(row)]:
-        first = f"first desc_id {short[0]['desc_id']} in {short[0]['video']}"
-        message = f"moments shorter than two frames, whose answers get no score: {len(short)}, {first}"
+    if brief := [row for row in usable if not has_clip(row)]:
+        first = f"first desc_id {brief[0]['desc_id']} in {brief[0]['video']}"
+        message = f"moments shorter than two frames, whose answers get no score: {len(brief)}, {first}"
         yield Finding("note", key.replace(".videos", ".moments"), message, "give them longer times, or take them out")
     return usable
 
@@ -231,10 +240,14 @@ def _quality_findings(
 
 
 class Look(NamedTuple):
-    """What a video's header claims: its length in seconds, 0 where it is silent, and frames per second."""
+    """What a video's header claims: frames per second, and its length in seconds, 0 where it is silent.
+
+    `seconds` is less than `claimed` where the file ends before its header says.
+    """
 
     seconds: float
     fps: float
+    claimed: float
 
 
 def first_look(path: Path) -> Look | VideoError:
@@ -242,6 +255,6 @@ def first_look(path: Path) -> Look | VideoError:
     try:
         with open_video(path) as video:
             next(iter(video))
-            return Look(float(video.claimed_seconds), float(video.nominal_rate))
+            return Look(float(video.held_seconds), float(video.nominal_rate), float(video.claimed_seconds))
     except VideoError as error:
         return error

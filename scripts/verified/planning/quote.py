@@ -352,13 +352,14 @@ def _shards(name: str, dataset: DataSet, config: Config) -> list[SeenShard]:
 class _SeenKeyframes:
     """The keyframes of a shard that are cut, and for other moments as many as the configuration allows.
 
-    `unseen` counts these others. Keyframes are a moment's own where they fill its span, and their settings are those
-    that Snakemake has noted.
+    `unseen` counts these others. Keyframes are a moment's own where they fill its span, whatever its number was when
+    they were cut, and their settings are those that Snakemake has noted.
     """
 
     def __init__(self, folder: str, shard: str, settings: Keyframes):
         self.path, self.settings, self.unseen = Path(folder, "keyframes", f"{shard}.tar"), settings, 0
         self.supposed: dict[int, str] = {}
+        self.cut_as: dict[int, int] = {}
         self.tar: KeyframeTar | None = None
 
     @contextlib.contextmanager
@@ -368,17 +369,25 @@ class _SeenKeyframes:
             if self.path.is_file() and made_with(self.path, self.settings.model_dump(mode="json")):
                 self.tar = stack.enter_context(KeyframeTar(self.path))
             cut = self.tar.rows if self.tar else {}
+            of_video: dict[str, list[dict]] = defaultdict(list)
+            for index_row in cut.values():
+                of_video[index_row["video"]].append(index_row)
+            for row in moments:
+                same = [cut[row["desc_id"]]] if row["desc_id"] in cut else []
+                known = [*same, *of_video[row["video"]]] if row["video"] in videos else []
+                if (found := next((one for one in known if _cut_from(one, row)), None)) is not None:
+                    self.cut_as[row["desc_id"]] = found["desc_id"]
             self.supposed = {
                 row["desc_id"]: f"{row['video']} {row['start']!r}-{row['end']!r}"
                 for row in moments
-                if row["video"] not in videos or not _cut_from(cut.get(row["desc_id"]), row)
+                if row["desc_id"] not in self.cut_as
             }
             self.unseen += len(self.supposed)
             yield
 
     def keyframes(self, desc_id: int) -> list[dict]:
-        if desc_id not in self.supposed and self.tar is not None:
-            return self.tar.keyframes(desc_id)
+        if desc_id in self.cut_as and self.tar is not None:
+            return self.tar.keyframes(self.cut_as[desc_id])
         segments, span = self.settings.segments, self.supposed[desc_id]
         return [{"file": f"{span}/{segment}.jpg", "time": float(segment)} for segment in range(segments)]
 
@@ -386,13 +395,13 @@ class _SeenKeyframes:
         return (self.tar.image(name) if self.tar else b"") or f"not cut yet: {name}".encode()
 
 
-def _cut_from(index_row: dict | None, moment: dict) -> bool:
+def _cut_from(index_row: dict, moment: dict) -> bool:
     """Whether a row of an archive's index is of this moment as it is now."""
-    if index_row is None or index_row["video"] != moment["video"]:
+    if index_row["video"] != moment["video"]:
         return False
     segments = [keyframe["segment"] for keyframe in index_row["keyframes"]]
     if not segments:
-        return True
+        return index_row["desc_id"] == moment["desc_id"]
     first, last = min(start for start, _ in segments), max(end for _, end in segments)
     return math.isclose(first, moment["start"], abs_tol=TOLERANCE) and math.isclose(
         last, moment["end"], abs_tol=TOLERANCE

@@ -33,10 +33,11 @@ def headline(standing: Standing) -> str:
 
 
 def _left(standing: Standing) -> str:
-    if standing.left is None:
-        return "time left unknown"
-    more = f" and what {len(standing.untimed)} rules take that were never run" if standing.untimed else ""
-    return f"about {duration(standing.left)} left{more}"
+    count = len(standing.untimed)
+    rules = f"{count} {'rule' if count == 1 else 'rules'}"
+    if standing.left is None or standing.left < 1:  # what is at work takes longer than it did before
+        return f"time left unknown ({rules} never ran here)" if count else "time left unknown"
+    return f"about {duration(standing.left)} left" + (f", without {rules} that never ran here" if count else "")
 
 
 def facts(standing: Standing) -> Iterator[tuple[str, str]]:

@@ -106,6 +106,15 @@ class Decoder:
         of_stream = _seconds(self.stream.duration, self.stream.time_base)
         return of_stream if of_stream is not None else (self._container.duration or 0) / av.time_base
 
+    @property
+    def held_seconds(self) -> float:
+        """As `claimed_seconds`, but less in a file that ends before its index does, such as half a download."""
+        size, entries = os.path.getsize(self.path), self.stream.index_entries
+        lost = min((entry.timestamp for entry in entries if entry.pos + entry.size > size), default=None)
+        begin = min((entry.timestamp for entry in entries), default=0)
+        held = None if lost is None else _seconds(lost - begin, self.stream.time_base)
+        return self.claimed_seconds if held is None else min(self.claimed_seconds, held)
+
     def __iter__(self) -> Iterator[TimedFrame]:
         # Ticks are the stream's: frames given out at the end of the stream do not say so themselves.
         base, time = self.stream.time_base, 0.0

@@ -80,6 +80,12 @@ function standing(item) {
   return { decided, flag, drawn };
 }
 
+// Whether a moment was taken into another one, whose decision it is.
+function merged(item) {
+  const { decided } = standing(item);
+  return decided && mergedWith(decided, item);
+}
+
 const STAYS = ["draw", "flag", "withdraw"]; // what is decided beside a moment, which is still shown then
 const TIMED = ["accept", "choose", "edit"]; // what is decided on a moment of corrected times
 
@@ -90,6 +96,7 @@ function decide(decision, more = {}) {
     return;
   }
   const item = items[at], judged = item.candidates[item.chosen];
+  if (!STAYS.includes(decision) && merged(item)) return say("This moment is merged with another one; u undoes that first.");
   if (TIMED.includes(decision) && timesProblem()) return say(timesProblem());
   const time = TIMED.includes(decision) && moved() ? { time: times } : {};
   const row = {
@@ -101,7 +108,7 @@ function decide(decision, more = {}) {
   if (review.served) unsent.push(row);
   const problem = store();
   closeForms();
-  if (!STAYS.includes(decision) && at < items.length - 1) at += 1;
+  if (!STAYS.includes(decision)) at = Math.max(at, items.findIndex((one, n) => n > at && !merged(one)));
   show();
   say(problem);
   send();
