@@ -1,4 +1,4 @@
-"""How a run stands, as lines of text and as a page without a script that loads itself again."""
+"""How a run stands, as lines of text and as a page that loads itself again."""
 
 import html
 import time
