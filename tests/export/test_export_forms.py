@@ -26,7 +26,7 @@ from verified.config.export import Export
 from verified.config.trust import NOT_TRUSTED
 from verified.demo.encode import write_video
 from verified.export import lmms_eval_task
-from verified.export.collection import COLUMNS, collect
+from verified.export.collection import COLUMNS, Collection, collect
 from verified.export.forms import FORMS, write_form
 from verified.export.media import media_of
 from verified.export.paths import export_facts
@@ -36,7 +36,10 @@ from verified.keyframes import write_keyframes
 from verified.released.formats import read_split
 
 HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'
+STATEMENTS = {"limitations": "Kitchens alone.", "biases": "Three households in one town."}
 ABOUT = {
+    "statements": STATEMENTS,
+    "source": "videos and moments of data set kitchen",
     "title": "Kitchen-FIG",
     "name": "kitchen",
     "licence": "CC-BY-4.0",
@@ -153,7 +156,10 @@ def test_croissant_is_valid_and_its_records_are_read_back(collection, tmp_path):
     croissant = pytest.importorskip("mlcroissant", reason="the library mlcroissant is not installed")
     folder = written("hugging-face", tmp_path / "set", collection)
     described = croissant.Dataset(jsonld=str(folder / "croissant.json"))
-    assert not described.metadata.ctx.issues.errors
+    metadata = described.metadata
+    assert not metadata.ctx.issues.errors and metadata.ctx.is_v1_1()
+    assert metadata.data_biases == [STATEMENTS["biases"]] and metadata.data_use_cases is None
+    assert metadata.machine_annotation_tools == ["Language model: some/llm"]
     records = list(described.records(record_set="train"))
     assert len(records) == 3
     for record, row in zip(records, collection.splits["train"]):
@@ -161,6 +167,18 @@ def test_croissant_is_valid_and_its_records_are_read_back(collection, tmp_path):
         text = {name: value.decode() for name, value in record.items() if isinstance(value, bytes)}
         assert text["fig_desc"] == row["fig_desc"] and text["video"] == row["video"]
         assert record["caption_id"] == row["caption_id"] and record["end"] == row["end"]
+
+
+def test_statements_stand_on_the_card_and_what_nobody_said_is_nowhere(collection, tmp_path):
+    folder = written("hugging-face", tmp_path / "set", collection)
+    card, described = (folder / "README.md").read_text(), read_json(folder / "croissant.json")
+    assert f"**Biases.** {STATEMENTS['biases']}" in card and "Social impact" not in card
+    assert read_json(folder / "manifest.json")["statements"] == STATEMENTS
+    assert described["rai:hasSyntheticData"] is True and described["rai:dataLimitations"] == STATEMENTS["limitations"]
+    assert described["prov:wasDerivedFrom"]["name"] == ABOUT["source"] and "rai:dataSocialImpact" not in described
+    given = Collection({**ABOUT, "models": {}, "statements": {}}, collection.splits)
+    described = read_json(written("hugging-face", tmp_path / "given", given) / "croissant.json")
+    assert not [key for key in described if key.startswith("rai:")]
 
 
 def test_webdataset_reads_the_shards(collection, tmp_path):

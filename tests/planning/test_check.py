@@ -87,7 +87,7 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
     with endpoint(counting) as served:
         lab(served.url)
         status, lines = check(capsys)
-    assert status == 0 and lines[-1] == "0 problems, 3 notes"
+    assert status == 0 and lines[-1] == "0 problems, 4 notes"
     assert [len(images_of(body)) for body in served.bodies] == [0, 1], "three roles share one endpoint"
     assert all(body["max_tokens"] == 1 for body in served.bodies)
     shown = "\n".join(lines)
@@ -254,7 +254,7 @@ def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
         lab(served.url, evaluator__batch=2, datasets__lab__spans={"test_split": "train"})
         status, lines = check(capsys)
     shown = "\n".join(lines)
-    assert status == 0 and lines[-1] == "0 problems, 8 notes", shown
+    assert status == 0 and lines[-1] == "0 problems, 9 notes", shown
     for words in (
         "unknown-video (1)",
         "cannot be read: broken (",

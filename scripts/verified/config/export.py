@@ -19,6 +19,21 @@ Form = Literal[
 ]
 
 
+class Statements(Section):
+    """What only the people behind a data set can say of it, for its cards and Croissant; null: nothing is said."""
+
+    limitations: str | None = Field(default=None, min_length=1)
+    """What it does not cover, and what it should not be used for."""
+    biases: str | None = Field(default=None, min_length=1)
+    """Which people, places and things are over- or under-represented, as far as known."""
+    sensitive_information: str | None = Field(default=None, min_length=1)
+    """What personal or sensitive information the videos and captions hold, or that there is none."""
+    use_cases: str | None = Field(default=None, min_length=1)
+    """What it is made for, and for what it was shown to serve."""
+    social_impact: str | None = Field(default=None, min_length=1)
+    """What good or harm its use may do, and what was done about the harm."""
+
+
 class Export(Section):
     """Forms in which annotations are exported, and the contents of their cards."""
 
@@ -40,6 +55,7 @@ class Export(Section):
     """People or groups who publish it, for its cards."""
     url: str | None = Field(default=None, pattern=r"^https?://\S+$")
     """Address of its page, for its cards; null: it has none yet."""
+    statements: Statements = Statements()
     reviewer_names: bool = False
     """Whether rows name who reviewed them (did they agree?); otherwise they say reviewer 1, reviewer 2, …"""
     media: bool = False

@@ -35,6 +35,7 @@ def write_cards(folder: Path, form: str, told: str, collection: Counted, head: s
         **{key: about[key] for key in ("title", "version", "licence", "config", "name", "creators", "url")},
         "form": form,
         **({"warning": about["warning"]} if about.get("warning") else {}),
+        **({"statements": dict(about["statements"])} if about.get("statements") else {}),
         "splits": collection.counts(),
         "models": dict(about["models"]),
         "prompts": about["prompts"],
@@ -45,6 +46,15 @@ def write_cards(folder: Path, form: str, told: str, collection: Counted, head: s
     return manifest
 
 
+_TITLES = {
+    "limitations": "Limitations",
+    "biases": "Biases",
+    "sensitive_information": "Personal and sensitive information",
+    "use_cases": "Uses",
+    "social_impact": "Social impact",
+}
+
+
 def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
     facts = [f"- Licence: {about['licence']}", f"- Version: {about['version']}"]
     facts += [f"- Published by: {', '.join(about['creators'])}"] if about["creators"] else []
@@ -53,6 +63,8 @@ def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
     if about["prompts"]:
         facts.append(f"- Prompts: {about['prompts']['name']} (SHA-256 begins with {about['prompts']['sha256']})")
     facts.append(f"- Made by configuration {about['config']}, data set {about['name']}")
+    said = about.get("statements", {})
+    statements = [line for key, text in said.items() for line in (f"**{_TITLES[key]}.** {text}", "")]
     splits = [f"| {split} | {' | '.join(map(str, n.values()))} |" for split, n in manifest["splits"].items()]
     counted = list(next(iter(manifest["splits"].values()), {}))
     files = [f"| {file['path']} | {file['bytes']} | `{file['sha256']}` |" for file in manifest["files"]]
@@ -65,6 +77,7 @@ def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
             *([f"**{about['warning']}**", ""] if about.get("warning") else []),
             *facts,
             "",
+            *statements,
             f"| split | {' | '.join(counted)} |",
             "|---" * (1 + len(counted)) + "|",
             *splits,

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.export.card import COLUMNS_TOLD, write_cards
-from verified.export.collection import CAPTIONS, COLUMNS, Collection, Counted
-from verified.io.files import atomic_path, file_digest, write_text
+from verified.export.collection import COLUMNS, Collection, Counted
+from verified.export.croissant import croissant
+from verified.io.files import atomic_path, write_text
 
 LICENCES = {
     "mit",
@@ -65,7 +66,7 @@ def write_tables(
         if rows:
             files[split_name(split)] = path = folder / "data" / f"{split_name(split)}.parquet"
             write_parquet(path, rows, columns)
-    described = croissant(collection.about, folder, files, columns)
+    described = croissant(collection.about, split_name(collection.about["title"]), folder, files, columns)
     write_text(folder / "croissant.json", json.dumps(described, ensure_ascii=False, indent=1) + "\n")
     write_cards(folder, "hugging-face", told, collection, card_head(collection.about, folder, {"default": files}, task))
 
@@ -113,63 +114,3 @@ def card_head(about: Mapping, folder: Path, files: Mapping[str, Mapping[str, Pat
         "configs": configs,
     }
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n\n"
-
-
-CONTEXT = {
-    "@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/", "dct": "http://purl.org/dc/terms/",
-    "cr": "http://mlcommons.org/croissant/", "rai": "http://mlcommons.org/croissant/RAI/",
-    "citeAs": "cr:citeAs", "column": "cr:column", "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"}, "extract": "cr:extract", "field": "cr:field",
-    "fileProperty": "cr:fileProperty", "fileObject": "cr:fileObject", "fileSet": "cr:fileSet", "format": "cr:format",
-    "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset", "jsonPath": "cr:jsonPath", "key": "cr:key",
-    "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path", "recordSet": "cr:recordSet",
-    "references": "cr:references", "regex": "cr:regex", "repeated": "cr:repeated", "replace": "cr:replace",
-    "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
-}  # fmt: skip
-"""The terms of Croissant 1.0, as its specification lists them."""
-TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
-
-
-def croissant(about, folder: Path, files: dict[str, Path], columns: Mapping[str, type]) -> dict:
-    """Croissant 1.0 of the Parquet files by split: each a file with its SHA-256, and a record set with all columns."""
-    objects, records, holds = [], [], about.get("holds", CAPTIONS)
-    for split, path in files.items():
-        objects.append(
-            {
-                "@type": "cr:FileObject",
-                "@id": f"file-{split}",
-                "name": path.name,
-                "contentUrl": path.relative_to(folder).as_posix(),
-                "contentSize": f"{path.stat().st_size} B",
-                "encodingFormat": "application/x-parquet",
-                "sha256": file_digest(path),
-            }
-        )
-        fields = [
-            {
-                "@type": "cr:Field",
-                "@id": f"{split}/{name}",
-                "name": name,
-                "dataType": TYPES[kind],
-                "source": {"fileObject": {"@id": f"file-{split}"}, "extract": {"column": name}},
-            }
-            for name, kind in columns.items()
-        ]
-        records.append({"@type": "cr:RecordSet", "@id": split, "name": split, "field": fields})
-    creators = [{"@type": "Organization", "name": name} for name in about["creators"]]
-    return {
-        "@context": CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": split_name(about["title"]),
-        "description": " ".join(
-            filter(None, (f"{about['title']}: {holds[0].lower()}{holds[1:]}", about.get("warning")))
-        ),
-        "license": about["licence"],
-        "version": about["version"],
-        **({"url": about["url"]} if about["url"] else {}),
-        **({"creator": creators} if creators else {}),
-        "distribution": objects,
-        "recordSet": records,
-    }

@@ -41,6 +41,8 @@ def export_facts(settings: Config) -> Callable[[object], dict]:
             "version": settings.export.version,
             "creators": list(settings.export.creators),
             "url": settings.export.url,
+            "statements": settings.export.statements.model_dump(exclude_none=True),
+            "source": dataset_of(settings, wildcards).source.origin.format(name=key_of(wildcards.dataset)),
             "models": card(wildcards)["models"] if here else {},
             "prompts": {"name": generation["prompts"], "sha256": generation["prompts_sha256"]} if here else None,
         }

@@ -46,6 +46,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     if settings.annotations.choose_by == "confidence" and (warning := any_confidence_warning(settings)):
         message, _, remedy = warning.partition(". ")
         yield Finding("note", "annotations.choose_by", message, remedy.rstrip("."))
+    yield from _statement_findings(settings)
     others = settings.generation.roles().keys() - {*ROLES}
     if not offline and (datasets_with(settings, "annotated_here") or others):
         yield from endpoint_findings(settings.generation)
@@ -53,6 +54,15 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     yield from processor_findings()
     if not cluster:
         yield from gpu_findings(settings)
+
+
+def _statement_findings(settings: Config) -> Iterator[Finding]:
+    """What people have not said yet of a data set of real videos that its cards should tell."""
+    real = [name for name in datasets_with(settings, "annotated_here") if not settings.datasets[name].source.rendered]
+    missing = [key for key, text in settings.export.statements if text is None]
+    if real and missing and settings.export.forms:
+        message = f"exported cards say nothing of {', '.join(missing)}: only you know"
+        yield Finding("note", "export.statements", message, "write a sentence of each before you publish the data set")
 
 
 def _backbone_findings(settings: Config) -> Iterator[Finding]:

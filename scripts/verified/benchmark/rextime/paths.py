@@ -185,6 +185,7 @@ def card_facts(settings: Config) -> dict:
         "version": settings.export.version,
         "creators": list(settings.export.creators),
         "url": settings.export.url,
+        "statements": settings.export.statements.model_dump(exclude_none=True),
         "models": {"Language model": generation.llm.model, "Video model": generation.video_lmm.model},
         "prompts": {"name": asked["prompts"], "sha256": asked["prompts_sha256"]},
     }
