@@ -1,8 +1,8 @@
 from verified.config.folders import dataset_wildcards, shown_datasets
 from verified.config.trust import any_confidence_warning
 from verified.io.pages import TABLE, page_digest
-from verified.report import CAPTIONS_PAGE
-from verified.report.paths import browser_facts, browser_inputs
+from verified.report import CAPTIONS_PAGE, FRONT_PAGE
+from verified.report.paths import browser_facts, browser_inputs, caption_models, front_corpora, front_files
 from verified.tables.paths import leading_tables
 
 # The front page speaks of the whole run: only where its configuration is ours alone.
@@ -20,7 +20,9 @@ rule report_items:
 rule summarise_report:
     """The front page's summary, and a verdict for every published figure."""
     input:
+        front_files(settings),
         tables=rules.build_tables.output[0],
+        validity=of_datasets("statistics/validity.json", shown_datasets(settings, "has_truth")),
     output:
         summary=f"{HOME}/report/summary.html",
         verdicts=report(
@@ -42,7 +44,9 @@ rule summarise_report:
     params:
         leading=leading_tables(settings),
         warning=any_confidence_warning(settings),
-        page=page_digest(TABLE),
+        corpora=front_corpora(settings),
+        models=caption_models(settings),
+        page=page_digest(TABLE, FRONT_PAGE),
     script:
         "../scripts/report/summarise.py"
 

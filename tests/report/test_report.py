@@ -5,6 +5,7 @@ import pytest
 from verified.config import load
 from verified.config.folders import datasets_with
 from verified.figures.paths import figure_files
+from verified.report.front import Corpus, facts, moments, recalls, soundness
 from verified.report.summary import VERDICTS, omitted_tables, verdict_table, write_summary
 from verified.tables.paths import leading_tables
 
@@ -72,11 +73,10 @@ def test_the_front_page_leads_with_what_it_is_told_to_and_names_what_is_left_out
     write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", leading)
     summary = (tmp_path / "summary.html").read_text()
     assert summary.index("came in") < summary.index("<caption>x</caption>")
-    told = "main-3 (needs &lt;people&gt;); main-5 (no retrieval model was trained for it)."
-    assert f"<p>Left out, having no value in this run: {told}</p>" in summary
+    assert "<li>main-3: needs &lt;people&gt;.</li><li>main-5: no retrieval model was trained for it.</li>" in summary
     (tables / "main-3.html").touch()
     (tables / "main-5.html").touch()
-    assert omitted_tables(tables) == ""
+    assert omitted_tables(tables) == []
 
 
 def test_what_is_not_to_be_trusted_stands_first(tables, tmp_path):
@@ -102,3 +102,62 @@ def test_what_leads_is_what_came_of_ones_own_folder_then_recall_then_alike_capti
     assert leading_tables(load(untrained)) == ["corpus-one"]
     assert leading_tables(settings(kind="demo")) == ["main-4"]
     assert leading_tables(settings(kind="released", collection="charades-fig", splits=["test"])) == ["main-2"]
+
+
+def corpus(keyframes=()):
+    rows = [
+        {
+            "video": f"v{n % 5}",
+            "time": [1.0, 3.5],
+            "desc_id": n,
+            "duration": 70.0,
+            "cog_desc": f"coarse <{n}>",
+            "fig_desc": f"fine <i>{n}</i>",
+            "fig_desc_score": n / 10,
+            "fig_desc_type": "statics",
+            "split": "test" if n % 2 else "train",
+        }
+        for n in range(20)
+    ]
+    return Corpus("A & B", "rendered", rows, "test", keyframes)
+
+
+CELL = {"table": "main-4", "dataset": "A & B", "test": "FIG", "task": "VR", "metric": "r1"}
+CELLS = [
+    {**CELL, "method": "XML", "train": "COG", "value": "6.2", "low": "4.6", "high": "8.4", "trainings": "3"},
+    {**CELL, "method": "XML", "train": "FIG", "value": "25.4", "low": "15", "high": "36", "trainings": "3"},
+    {**CELL, "method": "<mine>", "train": "FIG", "value": "30", "low": "", "high": "", "trainings": "1"},
+]
+CHECKS = [
+    {"check": "met", "value": 0.99, "low": 0.98, "high": 1.0, "aim": ">= 0.95", "met": True, "share": True},
+    {"check": "missed <b>", "value": 0.8, "low": 0.7, "high": 0.9, "aim": ">= 0.9", "met": False},
+    {"check": "open", "value": -3.0, "low": -9.0, "high": 2.0, "aim": "> 0", "met": None},
+    {"check": "without an aim", "value": 0.5, "low": 0.4, "high": 0.6, "aim": "", "met": None},
+]
+
+
+def test_the_front_page_says_what_was_run_and_what_came_out_beside_chance():
+    told = facts([corpus()], CELLS, {"llm": "a-model", "image_lmm": "a-model"})
+    assert "20 moments" in told and "written by a-model" in told and "2 retrieval models" in told
+    assert "1 to 3 trainings each, asked 10 queries about 5 videos" in told
+    shown = recalls([corpus()], CELLS)
+    assert (
+        'aria-label="VR r1: finds the video first in percent, from 0 to 40. XML: COG 6.2 [4.6, 8.4], FIG 25.4' in shown
+    )
+    assert "chance 20.0" in shown and "&lt;mine&gt;" in shown and "30.0¹" in shown
+    assert shown.count("<circle") == 3 and shown.count('fill="var(--paper)"') == 1, "COG is hollow"
+    assert recalls([corpus()], []) == ""
+
+
+def test_checks_with_an_aim_are_marks_those_that_miss_it_first():
+    shown = soundness(CHECKS)
+    assert "1 of 2 aims are met" in shown and "without an aim" not in shown
+    assert shown.index("missed &lt;b&gt;") < shown.index("99.0 %, aim ≥ 95 %: met")
+    assert "cannot be told" in shown and soundness([]) == ""
+
+
+def test_moments_of_the_front_page_stand_at_even_ranks_of_confidence_and_are_text():
+    shown = moments([corpus()])
+    picked = [n for n in range(20) if f"fine &lt;i&gt;{n}&lt;/i&gt;" in shown]
+    assert picked == [3, 7, 13, 17] and "<i>" not in shown
+    assert "v3, 0:01.0–0:03.5" in shown and moments([]) == ""

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
-CAPTIONS_PAGE, QUESTIONS_PAGE = (Path(__file__).resolve().parent / "pages" / name for name in ("captions", "questions"))
-"""Body, style and script of the browsers of captions and of questions across time, without their endings (see
-`io.pages`)."""
+CAPTIONS_PAGE, QUESTIONS_PAGE, FRONT_PAGE = (
+    Path(__file__).resolve().parent / "pages" / name for name in ("captions", "questions", "front")
+)
+"""Body, style and script of the browsers of captions and of questions across time, and the style of the front page,
+without their endings (see `io.pages`)."""

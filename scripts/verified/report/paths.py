@@ -1,10 +1,11 @@
 """What the rules of the report read, by the kind of source of a data set."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 from verified.annotations.paths import annotation_files, release_of
 from verified.config import Config, outputs
-from verified.config.folders import dataset_of, dataset_values
+from verified.config.folders import dataset_folder, dataset_of, dataset_values, dataset_wildcard, shown_datasets
 from verified.config.trust import confidence_warning
 from verified.runtime.folders import key_of
 
@@ -48,3 +49,42 @@ def browser_facts(settings: Config) -> Callable[[object], dict]:
 def title_of(settings: Config) -> Callable[[object], str]:
     """A params function: the title of ``wildcards.dataset``."""
     return dataset_values(settings, lambda dataset: dataset.title)
+
+
+KINDS = {
+    "demo": "rendered by the workflow itself",
+    "folder": "a folder of videos",
+    "released": "published annotations",
+}
+"""Kinds of sources in words; others by their own name."""
+
+
+def front_corpora(settings: Config) -> list[dict]:
+    """What the front page reads of each shown data set: title, kind, annotations, the split tested, keyframes."""
+    annotations = annotation_files(settings, "fig")
+    corpora = []
+    for name in shown_datasets(settings):
+        dataset, folder = settings.datasets[name], dataset_folder(settings, name)
+        of = SimpleNamespace(dataset=dataset_wildcard(settings, name))
+        corpora.append(
+            {
+                "title": dataset.title,
+                "kind": KINDS.get(dataset.source.kind, dataset.source.kind),
+                "annotations": list(annotations(of)),
+                "tested": dataset.spans.test_split,
+                "keyframes": outputs.keyframes(folder, settings.shards) if dataset.source.annotated_here else [],
+            }
+        )
+    return corpora
+
+
+def front_files(settings: Config) -> list[str]:
+    """Those annotations and keyframes."""
+    return [path for corpus in front_corpora(settings) for path in (*corpus["annotations"], *corpus["keyframes"])]
+
+
+def caption_models(settings: Config) -> dict[str, str]:
+    """Who wrote captions, by role; nobody where all annotations are published."""
+    if not shown_datasets(settings, "annotated_here"):
+        return {}
+    return {role: getattr(settings.generation, role).model for role in ("llm", "image_lmm", "video_lmm")}

@@ -4,15 +4,18 @@ import csv
 import html
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from verified.benchmark.published import VERDICTS
 from verified.io.files import write_text
-from verified.io.markup import table, wide
+from verified.io.markup import fold, paragraphs, table, wide
 from verified.io.pages import COLOURS, PARTS, TABLE, still_page
+from verified.report import FRONT_PAGE
+from verified.report.front import Corpus, facts, missing, moments, read_cells, recalls, soundness
 
-NONE_JUDGED = '<p class="said">None of the {:,} figures that the paper prints is about what this run computed.</p>'
+NONE_JUDGED = "None of the {:,} figures that the paper prints is about what this run computed."
 NOT_TRAINED = "no retrieval model was trained for it"
 FRONT = """
 .h-screen:has(.verified) { align-items: flex-start; }
@@ -64,8 +67,8 @@ def reasons(verdicts: list[dict]) -> str:
     return table(["Figures", "Reason"], rows, "Why figures were not attempted", kind="plain") if rows else ""
 
 
-def omitted_tables(tables: Path) -> str:
-    """A line on the tables that have no page, since they have no value in this run, and why; "" if all have one."""
+def omitted_tables(tables: Path) -> list[str]:
+    """The tables that have no page, since they have no value in this run, by the reason why."""
     rows, _ = read_rows(tables / "all.csv")
     why: dict[str, str] = {}
     for row in rows:
@@ -74,40 +77,59 @@ def omitted_tables(tables: Path) -> str:
     names: dict[str, list[str]] = {}
     for name, reason in why.items():
         names.setdefault(reason, []).append(name)
-    told = "; ".join(f"{', '.join(group)} ({reason})" for reason, group in names.items())
-    return f"<p>Left out, having no value in this run: {html.escape(told)}.</p>" if told else ""
+    return [f"{', '.join(group)}: {reason}." for reason, group in names.items()]
 
 
-def write_summary(tables: Path, target: Path, listing: Path, leading: Iterable[str], warning: str = "") -> None:
+def write_summary(
+    tables: Path,
+    target: Path,
+    listing: Path,
+    leading: Iterable[str],
+    warning: str = "",
+    corpora: Sequence[Corpus] = (),
+    models: Mapping[str, str] = MappingProxyType({}),
+    checks: Sequence[Mapping] = (),
+) -> None:
     """Write the front page's part `target` and the page `listing` of all verdicts.
 
-    The part holds the plain `warning` if there is one, the `leading` tables, the check against the demo's truth where
-    there is one, verdicts (none for a corpus that is not the paper's), and which tables are left out.
+    The part answers in one screen (see `front`), the plain `warning` first if there is one. Below it the `leading`
+    tables, the check against the demo's truth (`checks`: its rows) where there is one and the verdicts are folded.
     """
     verdicts, notes = read_rows(tables / "reproduction.csv")
-    parts = [f"<style>{nested_style()}{FRONT}</style>", '<div class="verified">']
+    cells = read_cells(tables / "all.csv")
+    judged = any(row["verdict"] != "not attempted" for row in verdicts)
+    none = NONE_JUDGED.format(len(verdicts))
+    parts = [f"<style>{nested_style(FRONT_PAGE)}{FRONT}</style>", '<div class="verified">']
     if warning:
         parts.append(f'<p class="warning">{html.escape(warning)}</p>')
-    pages = [tables / f"{name}.html" for name in leading]
-    parts += [_body(page.read_text(encoding="utf-8")) for page in pages if page.is_file()]
-    judged = any(row["verdict"] != "not attempted" for row in verdicts)
-    if (tables / "validity.csv").is_file():
-        checks, _ = read_rows(tables / "validity.csv")
-        rows = [list(row.values()) for row in checks]
-        parts.append(wide(table(list(checks[0]) if checks else [], rows, "The demo's stages against its truth")))
-    none = NONE_JUDGED.format(len(verdicts))
-    judgement = [wide(verdict_table(verdicts)), wide(reasons(verdicts))] if judged else [none]
-    write_text(target, "\n".join([*parts, *judgement, omitted_tables(tables), "</div>\n"]))
+    if corpora:
+        parts += [facts(corpora, cells, models), soundness(checks), recalls(corpora, cells), moments(corpora)]
+    parts.append(missing([*omitted_tables(tables), *([] if judged else [none])]))
+    parts.append("<section><h2>Tables</h2>")
+    for name in dict.fromkeys([*leading, "validity"]):
+        page = tables / f"{name}.html"
+        if page.is_file():
+            shown = page.read_text(encoding="utf-8")
+            parts.append(fold(html.unescape(_between(shown, "<h1>", "</h1>")) or name, _body(shown)))
+    judgement = [wide(verdict_table(verdicts)), wide(reasons(verdicts))]
+    if judged:
+        parts.append(fold("Verdicts on the published figures", "".join(judgement)))
+    write_text(target, "\n".join([*parts, "</section></div>\n"]))
     page = [
         "<h1>A verdict for every published figure</h1>",
-        *(f"<p>{html.escape(note)}</p>" for note in notes),
-        *(judgement if judged else [none, wide(reasons(verdicts))]),
+        *(judgement if judged else [f"<p>{html.escape(none)}</p>", wide(reasons(verdicts))]),
     ]
     if judged:
         page.append(wide(table(list(verdicts[0]), [list(row.values()) for row in verdicts], "Every figure")))
+    page.append(fold("Provenance", paragraphs(notes), "below"))
     write_text(listing, still_page("Verdicts", "\n".join(page)))
 
 
+def _between(page: str, start: str, end: str) -> str:
+    return page.partition(start)[2].partition(end)[0]
+
+
 def _body(page: str) -> str:
-    """What one of our own table pages shows."""
-    return page.partition("<main>")[2].rpartition("</main>")[0] or page
+    """What one of our own table pages shows below its heading."""
+    shown = page.partition("<main>")[2].rpartition("</main>")[0] or page
+    return shown.partition("</h1>")[2] or shown

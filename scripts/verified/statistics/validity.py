@@ -60,7 +60,7 @@ def ratio_row(check: str, parts: np.ndarray, unit: str, aim: Aim = None) -> dict
         return row(check, np.nan, np.nan, np.nan, 0, unit, aim)
     found = share_interval(parts[:, 0], parts[:, 1])
     bounds = float(found.low), float(found.high)
-    return row(check, float(found.value), *bounds, int(parts[:, 1].sum()), unit, aim)
+    return {**row(check, float(found.value), *bounds, int(parts[:, 1].sum()), unit, aim), "share": True}
 
 
 def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float) -> dict:

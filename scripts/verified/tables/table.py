@@ -30,6 +30,8 @@ class Estimate:
     high: float
     trainings: int | None = None
     """How many trainings are behind it, the fewer ones of a difference; None where nothing was trained."""
+    share: bool = False
+    """Whether it is a share within 0 and 1, which people read in percent; the CSV holds it as it is."""
 
 
 ONE_TRAINING = "¹"
@@ -118,6 +120,8 @@ def format_value(value: Value, digits: int) -> str:
         return GAP
     if isinstance(value, Estimate):
         mark = ONE_TRAINING if value.trainings == 1 else ""
+        if value.share:
+            return f"{100 * value.value:.1f} % [{100 * value.low:.1f}, {100 * value.high:.1f}]{mark}"
         return f"{value.value:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]{mark}"
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 

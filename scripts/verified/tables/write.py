@@ -97,7 +97,11 @@ def tidy_rows(table: Table) -> list[dict]:
         note = "; ".join(f"{heading}: {value}" for heading, value, _ in cells if isinstance(value, str) and value)
         for heading, value, number in cells:
             if number and not isinstance(value, str):
-                bounds = vars(value) if isinstance(value, Estimate) else {"value": value}
+                bounds = (
+                    {name: getattr(value, name) for name in ("value", "low", "high", "trainings")}
+                    if isinstance(value, Estimate)
+                    else {"value": value}
+                )
                 out.append({**columns, "metric": heading, **bounds, "note": note})
     return out
 

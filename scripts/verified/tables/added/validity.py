@@ -1,5 +1,7 @@
 """The validity table: what the demo's stages did, against what was drawn."""
 
+from collections.abc import Mapping
+
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.tables.collect import Collection
@@ -40,8 +42,14 @@ def validity_table(settings: Shown, collection: Collection) -> Table:
 def _row(title: str, check: dict) -> list[Value]:
     value = check["value"]
     if check["low"] is not None:
-        value = Estimate(value, check["low"], check["high"], check["trainings"])
+        value = Estimate(value, check["low"], check["high"], check["trainings"], check.get("share", False))
     met = {None: "", True: "yes", False: "no"}[check["met"]]
     if check["aim"] and check["trainings"] == 1:
         met = "one training"
-    return [title, check["check"], value, check["units"], check["unit"], check["aim"], met]
+    return [title, check["check"], value, check["units"], check["unit"], aim_text(check), met]
+
+
+def aim_text(check: Mapping) -> str:
+    """The aim of a check as people read it: that of a share in percent, ``>= 95 %``."""
+    comparison, _, bound = check["aim"].partition(" ")
+    return f"{comparison} {100 * float(bound):g} %" if bound and check.get("share") else check["aim"]

@@ -1,0 +1,190 @@
+"""The report's front page, one screen: what was run, whether it is sound, what came out, how captions look."""
+
+import csv
+import html
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from verified.benchmark.chance import guessed_recall
+from verified.io.fig import read_splits
+from verified.io.markup import clock, thumb
+from verified.report.captions import Thumbnails
+from verified.report.charts import Dot, ModelRow, aim_mark, dot_panel
+from verified.tables.added.validity import aim_text
+from verified.tables.layout import TITLES
+from verified.tables.table import format_value
+
+PANELS = (
+    ("VR", "r1", "finds the video first"),
+    ("SVMR", "0.5/r1", "finds the span in it"),
+    ("VCMR", "0.5/r1", "finds both"),
+)
+"""Task and metric of each panel of the front page, and what it asks of a model."""
+SHOWN = 4
+"""Moments with pictures."""
+
+
+class Corpus(NamedTuple):
+    """A data set of the run: its annotations, all splits, and the archives of its keyframes, where it has any."""
+
+    title: str
+    kind: str
+    """Of its source, in words."""
+    rows: list[dict]
+    tested: str
+    """The split that models are tested on."""
+    keyframes: Sequence[str]
+
+    @classmethod
+    def read(cls, facts: Mapping) -> "Corpus":
+        """The data set that `report.paths.front_corpora` describes."""
+        rows = read_splits(path for path in facts["annotations"] if Path(path).is_file())
+        return cls(facts["title"], facts["kind"], rows, facts["tested"], facts["keyframes"])
+
+    def test_moments(self) -> list[tuple[float, float, float]]:
+        """(start, end, duration of the video) in seconds of what models are asked for."""
+        return [(*row["time"], row["duration"]) for row in self.rows if row["split"] == self.tested]
+
+    def test_videos(self) -> int:
+        """How many videos they are asked about."""
+        return len({row["video"] for row in self.rows if row["split"] == self.tested})
+
+
+def read_cells(path: str | os.PathLike) -> list[dict]:
+    """Rows of the tidy frame `all.csv` that hold a recall of a model tested on fine captions."""
+    with open(path, encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(line for line in lines if not line.startswith("# "))
+        return [row for row in rows if row["method"] and row["test"] == "FIG" and row["value"]]
+
+
+def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[str, str]) -> str:
+    """Three facts of the run: what was annotated, who wrote the captions, who was tested."""
+    shown = []
+    for corpus in corpora[:1]:
+        more = f", and {len(corpora) - 1} data sets more" if len(corpora) > 1 else ""
+        videos = len({row["video"] for row in corpus.rows})
+        shown.append((f"{len(corpus.rows):,} moments", f"in {videos:,} videos of {corpus.title} ({corpus.kind}){more}"))
+    fine = sum("fig_desc" in row for corpus in corpora for row in corpus.rows)
+    wrote = f"written by {', '.join(dict.fromkeys(models.values()))}" if models else "as they were published"
+    shown.append((f"{fine:,} fine captions", wrote))
+    tested = list(dict.fromkeys(row["method"] for row in cells if row["table"] in ("main-4", "main-5")))
+    if tested:
+        counts = sorted({int(row["trainings"]) for row in cells if row["method"] in tested and row["trainings"]})
+        often = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+        training = "training" if counts[-1] == 1 else "trainings"
+        queries = sum(len(corpus.test_moments()) for corpus in corpora)
+        asked = f"{often} {training} each, asked {queries:,} queries about {corpora[0].test_videos():,} videos"
+        shown.append((f"{len(tested)} retrieval {'model' if len(tested) == 1 else 'models'}", asked))
+    else:
+        shown.append(("No retrieval model", "was trained in this run"))
+    items = "".join(f"<li><b>{html.escape(head)}</b>{html.escape(text)}</li>" for head, text in shown)
+    return f'<ul class="facts">{items}</ul>\n'
+
+
+def soundness(checks: Sequence[Mapping]) -> str:
+    """The checks that have an aim, as marks against it, those that miss it first; "" where none has."""
+    aimed = sorted((check for check in checks if check["aim"]), key=lambda check: check["met"] is not False)
+    if not aimed:
+        return ""
+    judged = [check for check in aimed if check["met"] is not None]
+    head = f"Is it sound? {sum(bool(check['met']) for check in judged)} of {len(judged)} aims are met"
+    return f'<section><h2>{head}</h2><ul class="aims">{"".join(map(_aim, aimed))}</ul></section>\n'
+
+
+def _aim(check: Mapping) -> str:
+    value = check["value"]
+    sign, kind = {True: ("✓", "met"), False: ("✗", "unmet"), None: ("·", "open")}[check["met"]]
+    percent = check.get("share", False)
+    told = "–" if value is None else f"{100 * value:.1f} %" if percent else format_value(float(value), 2)
+    words = {"✓": "met", "✗": "not met", "·": "cannot be told"}[sign]
+    mark = "" if value is None else aim_mark(value, check["low"], check["high"], check["aim"], check["met"])
+    about = f"{html.escape(check['check'])}<small>{told}, aim {html.escape(_signs(aim_text(check)))}: {words}</small>"
+    return f'<li class="{kind}"><span class="sign" aria-hidden="true">{sign}</span><div>{about}{mark}</div></li>'
+
+
+def _signs(aim: str) -> str:
+    return aim.replace(">=", "≥").replace("<=", "≤")
+
+
+def recalls(corpora: Sequence[Corpus], cells: Sequence[Mapping]) -> str:
+    """A panel per task and data set: what each model reaches, trained on coarse and on fine captions."""
+    out = []
+    for corpus in corpora:
+        panels = [panel for task in PANELS if (panel := _panel(corpus, cells, *task))]
+        if panels:
+            out.append(f'<div class="panels">{"".join(panels)}</div>')
+    if not out:
+        return ""
+    told = (
+        "Queries are fine captions. Hollow: trained on coarse captions (COG); filled: on fine ones (FIG); lines: 95 % "
+        "intervals over test videos and trainings; ¹ one training, whose noise its line lacks. Chance: one guess."
+    )
+    return f'<section><h2>What came out</h2>{"".join(out)}<p class="soft">{told}</p></section>\n'
+
+
+def _panel(corpus: Corpus, cells: Sequence[Mapping], task: str, metric: str, asks: str) -> str:
+    found: dict[str, dict[str, Dot]] = {}
+    for row in cells:
+        if (row["dataset"], row["task"], row["metric"]) == (corpus.title, task, metric) and row["train"] in (
+            "COG",
+            "FIG",
+        ):
+            low, high = (float(row[side]) if row[side] else None for side in ("low", "high"))
+            dot = Dot(float(row["value"]), low, high, row["trainings"] == "1")
+            found.setdefault(row["method"], {}).setdefault(row["train"], dot)
+    if not found:
+        return ""
+    order = [*TITLES.values(), *sorted(set(found) - set(TITLES.values()))]
+    rows = [ModelRow(name, found[name].get("COG"), found[name].get("FIG")) for name in order if name in found]
+    chance = guessed_recall(task, metric, corpus.test_moments(), corpus.test_videos())
+    return dot_panel(f"{task} {metric}: {asks}", rows, chance)
+
+
+def moments(corpora: Sequence[Corpus]) -> str:
+    """Four moments from the coarse to the chosen caption with a keyframe each, at even ranks of confidence."""
+    corpus = next((one for one in corpora if one.keyframes), corpora[0] if corpora else None)
+    picked = list(_picked(corpus.rows, corpus.tested)) if corpus else []
+    if not corpus or not picked:
+        return ""
+    thumbnails = Thumbnails(corpus.keyframes)
+    cards = []
+    for row in picked:
+        frames = thumbnails.of(row["desc_id"])
+        picture = ""
+        if frames:
+            time, url = frames[len(frames) // 2]
+            picture = thumb(url, f"Keyframe of moment {row['desc_id']} at {clock(time)}", _told(row))
+        kind = row.get("fig_desc_type", "")
+        score = row.get("fig_desc_score")
+        about = ", ".join(filter(None, (kind, f"confidence {score:.2f}" if isinstance(score, float) else "")))
+        caption = f'<p class="caption fine {html.escape(kind)}" dir="auto">{html.escape(row["fig_desc"])}</p>'
+        coarse = f'<p class="caption coarse soft" dir="auto">{html.escape(row["cog_desc"])}</p>'
+        place = "" if picture else f'<p class="soft">{html.escape(_told(row))}</p>'
+        cards.append(
+            f'<div class="card">{picture}{place}{coarse}{caption}<p class="soft">{html.escape(about)}</p></div>'
+        )
+    head = "From coarse to chosen captions: four moments, from the least to the most confident quarter"
+    return f'<section><h2>{head}</h2><div class="moments">{"".join(cards)}</div></section>\n'
+
+
+def _told(row: Mapping) -> str:
+    return f"{row['video']}, {clock(row['time'][0])}–{clock(row['time'][1])}"
+
+
+def _picked(rows: Sequence[dict], tested: str) -> Iterator[dict]:
+    """Rows at the middle of each quarter of confidence, of the tested split where it has enough; no hidden choice."""
+    fine = [row for row in rows if "fig_desc" in row]
+    of_test = [row for row in fine if row["split"] == tested]
+    ranked = sorted(
+        of_test if len(of_test) >= SHOWN else fine, key=lambda row: (row.get("fig_desc_score") or 0.0, row["desc_id"])
+    )
+    for number in range(min(SHOWN, len(ranked))):
+        yield ranked[(2 * number + 1) * len(ranked) // (2 * min(SHOWN, len(ranked)))]
+
+
+def missing(lines: Iterable[str]) -> str:
+    """What is missing, and why: one line each; "" where nothing is."""
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+    return f'<section><h2>What is missing, and why</h2><ul class="missing">{items}</ul></section>\n' if items else ""
