@@ -16,6 +16,7 @@ from verified.search.duplicates import near_duplicates
 from verified.search.folder import index_videos
 from verified.search.serve import application
 from verified.search.survey import survey
+from verified.search.update import add_files
 
 
 class Colours:
@@ -156,3 +157,5 @@ def test_what_cannot_be_indexed_is_said(videos, tmp_path):
     with refused(videos, file=tmp_path / "index", remedy=True):
         index_videos(other, tmp_path / "index")
     assert main(["index", str(videos), "--index", str(tmp_path / "index"), "--remove", "three"]) == 2
+    with refused(f"verified index {videos}", file=tmp_path / "index", remedy=True):
+        add_files(tmp_path / "index", [videos / "three.mp4"])

@@ -156,7 +156,12 @@ def _probe(video: str, path: Path, remedy: str) -> dict:
 
 def _extraction(folder: Path, manifest: dict) -> dict:
     """How the features of the corpus were extracted. Raises InputError where they were supplied as files, as this is
-    then unknown."""
+    then unknown, and for the index of a folder of videos, which its own command keeps up to date."""
+    if of_videos := manifest.get("folder"):
+        remedy = f"put the file into that folder, and run: verified index {of_videos}"
+        raise InputError(
+            f"this is the index of the folder {of_videos}, whose files it follows", file=folder, remedy=remedy
+        )
     if manifest["features"] is None:
         remedy = "add it to these features, and bring the index up to date"
         raise InputError("the features of this index were given, a video cannot join them", file=folder, remedy=remedy)
