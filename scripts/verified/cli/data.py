@@ -5,7 +5,7 @@ import json
 from functools import partial
 from pathlib import Path
 
-from verified.cli.command import JSON, WORKFLOW, command, configfile, flag, folder, only_for, option, several
+from verified.cli.command import JSON, WORKFLOW, command, configfile, flag, folder, only_for, option, output, several
 from verified.errors import InputError
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -100,3 +100,39 @@ def export(arguments: argparse.Namespace) -> int:
     if status == 0:
         print("\n".join(["Exported:", *(f"  {folder}" for folder in folders)]))
     return status
+
+
+@command(
+    "crate",
+    "write a run as one folder to archive (Workflow Run RO-Crate): rules, settings, packages, checksums, tables",
+    configfile(),
+    output("a folder that is not there yet", required=True),
+    checks_itself=True,
+)
+def crate(arguments: argparse.Namespace) -> int:
+    """Write it and say how much is in it."""
+    import yaml
+
+    from verified.config import read
+    from verified.config.folders import home
+    from verified.export.crate import write_crate
+    from verified.runtime.commit import commit
+    from verified.runtime.project import PROJECT
+    from verified.runtime.secrets import redact
+
+    settings = read(*arguments.configfile)
+    licence = settings.annotations.licence
+    facts = {
+        "name": settings.name,
+        "project": PROJECT,
+        "commit": commit(PROJECT),
+        "licence": None if licence == "not stated" else licence,
+        "creators": settings.export.creators,
+    }
+    resolved = redact(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True))
+    counts = write_crate(arguments.output, Path(home(settings)), resolved, arguments.configfile, facts)
+    print(
+        f"{arguments.output}: {counts['copied']} of {counts['built']} built files and the digests of all, "
+        f"{counts['inputs']} videos by digest"
+    )
+    return 0
