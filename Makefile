@@ -13,6 +13,7 @@
 # make test-real      real things: clips and a small language model that packages carry, in an environment of its own
 # make rehearsal      the paper's run from end to end in minutes: its configuration, models of the same classes at tiny size
 # make test-gpu       everything that needs a GPU; each part says why it is left out where there is none
+# make docs      the pages of docs/ as a site, in build/docs; a broken link or anchor, or a page that no menu shows, stops it
 # make audit     look the pinned packages up in the public list of known vulnerabilities
 # ARGS="..."     is passed on to snakemake or pytest, e.g. make tables ARGS="--configfile config/released.yaml"
 
@@ -23,7 +24,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study real test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full audit lint format lock env
+.PHONY: tables report study real test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -124,6 +125,11 @@ pretrained: env
 	cp results/pretrained/image-backbone/config.json results/pretrained/image-backbone/model.safetensors $(WEIGHTS)/image-backbone/
 	cp results/pretrained/evaluator/demo/pretrained.safetensors $(WEIGHTS)/evaluator.safetensors
 	cp results/pretrained/evaluator/demo/pretraining.jsonl $(WEIGHTS)/evaluator.log.jsonl
+
+docs:
+	$(PYTHON) -m venv $(VENV).docs
+	$(VENV).docs/bin/pip install --quiet mkdocs==1.6.1
+	$(VENV).docs/bin/mkdocs build --strict $(ARGS)
 
 audit: env
 	$(PYTHON) -m venv --clear $(VENV).audit

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from running import PROJECT
 
 from verified.__main__ import main, parser
@@ -129,3 +130,9 @@ def test_commands_in_a_pages_text_exist(page):
     known = set(next(action for action in parser()._actions if hasattr(action, "choices") and action.choices).choices)
     named = set(re.findall(r"`verified ([a-z][\w-]+)", page.read_text(encoding="utf-8")))
     assert named <= known, named - known
+
+
+def test_the_menu_of_the_site_shows_every_page():
+    menu = yaml.safe_load((PROJECT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    shown = [page for entry in menu for page in ([entry] if isinstance(entry, str) else next(iter(entry.values())))]
+    assert sorted(shown) == sorted(page.name for page in (PROJECT / "docs").glob("*.md"))
