@@ -126,7 +126,8 @@ def test_no_call_is_sent_elsewhere(tmp_path, status):
     assert not other.bodies
 
 
-def test_an_endpoint_that_is_busy_for_ever_stops_the_job_with_counts(tmp_path):
+def test_an_endpoint_that_is_busy_for_ever_stops_the_job_with_counts(tmp_path, caplog):
+    caplog.set_level("INFO", "verified")
     with endpoint(lambda number, body: refusal(429, Retry_After="0.05")) as served:
         busy = engine(served.url, retries=10**6, outage_seconds=0.5)
         with pytest.raises(
@@ -134,6 +135,7 @@ def test_an_endpoint_that_is_busy_for_ever_stops_the_job_with_counts(tmp_path):
         ) as e:
             ask(tmp_path, busy, map(call, range(8)))
     assert served.url in str(e.value) and "run again when it is up" in str(e.value)
+    assert caplog.text.count("again in") == 1 and len(served.bodies) > 8, "not a line for each repetition"
 
 
 def test_an_echoed_key_is_masked_everywhere(tmp_path, monkeypatch, caplog):

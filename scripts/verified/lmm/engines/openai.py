@@ -9,6 +9,7 @@ environment variable only, and is masked in whatever the endpoint sends back.
 
 import dataclasses
 import logging
+import math
 import os
 import random
 import threading
@@ -39,6 +40,8 @@ log = logging.getLogger("verified")
 
 GIVE_UP_AFTER = 3
 """Calls in a row, per slot, that failed in all their tries: with so many the endpoint is down, and the job stops."""
+BETWEEN_LINES = 10.0
+"""Seconds at least between two lines of the log on calls that are asked again."""
 
 
 def make(role: EngineSettings, generation: Generation) -> "OpenAI":
@@ -82,6 +85,7 @@ class OpenAI:
         self.lock, self.stopped = threading.Lock(), threading.Event()
         self.answered, self.failed_calls, self.failed_tries = 0, 0, Counter()
         self.answered_at = time.monotonic()
+        self.untold, self.told_at = Counter[str](), -math.inf
 
     @property
     def address(self) -> str:
@@ -127,9 +131,19 @@ class OpenAI:
                 break
             pause = min(self.longest_wait, self.first_wait * 2**trial) * random.uniform(0.75, 1.25)
             pause = pause if named is None else min(named, self.longest_wait)
-            log.info("%s: %s; again in %.1f s", self.model, reply.reason, pause)
+            self._tell(reply.reason, pause)
             self._wait_until(time.monotonic() + pause)
         return dataclasses.replace(reply, seconds=time.monotonic() - started)
+
+    def _tell(self, reason: str, pause: float) -> None:
+        """Log that a call is asked again: few lines, as an outage meets all calls at once."""
+        with self.lock:
+            self.untold[reason] += 1
+            if (now := time.monotonic()) < self.told_at + BETWEEN_LINES:
+                return
+            told = ", ".join(f"{count} x {name}" for name, count in self.untold.items())
+            self.untold, self.told_at = Counter(), now
+        log.info("%s: %s; again in %.1f s", self.model, told, pause)
 
     def _try(self, request: Request) -> tuple[Reply, float | None]:
         """The reply, and how many seconds the endpoint asks to wait before another try."""
