@@ -48,6 +48,60 @@ rule rank_zero_shot:
         "../scripts/longform/rank_zero_shot.py"
 
 
+if movie_paths.embedded_sets(settings):
+
+    rule embed_movies:
+        """Vectors of the test movies by the role `embed`, at the grid's rate, and of their sentences."""
+        input:
+            unpack(movie_paths.video_inputs(settings)),
+            rows=rules.list_movie_annotations.output.rows,
+            weights=role_records(settings, "embed"),
+            cassettes=ASKING.cassettes("embed"),
+        output:
+            frames=f"{MOVIES}/{{movies}}/dense/frames.h5",
+            sentences=f"{MOVIES}/{{movies}}/dense/sentences.h5",
+            counts=f"{MOVIES}/{{movies}}/dense/counts.json",
+        log:
+            f"{MOVIE_LOGS}/embed_movies/{{movies}}.log",
+        benchmark:
+            f"{MOVIE_LOGS}/embed_movies/{{movies}}.tsv"
+        conda:
+            "../envs/embedding.yaml"
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(8000),
+            runtime=scale_by_attempt(2880),
+            disk_mb=20000,
+            gpu=ASKING.gpus("embed"),
+            api_slots=ASKING.api_slots("embed"),
+        params:
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("embed"),
+            embed=settings.generation.embed.identity(),
+            movies=movie_paths.set_values(settings),
+            fps=settings.longform.grid.fps,
+            asked_in=asked_in_of(f"{MOVIES}/{{movies}}/dense/counts.json"),
+        script:
+            "../scripts/longform/embed_movies.py"
+
+    use rule rank_zero_shot as rank_dense_movies with:
+        input:
+            frames=f"{MOVIES}/{{movies}}/dense/frames.h5",
+            sentences=f"{MOVIES}/{{movies}}/dense/sentences.h5",
+            rows=rules.list_movie_annotations.output.rows,
+        output:
+            metrics=f"{MOVIES}/{{movies}}/dense/metrics.json",
+            submission=f"{MOVIES}/{{movies}}/dense/submission.jsonl",
+        log:
+            f"{MOVIE_LOGS}/rank_dense_movies/{{movies}}.log",
+        benchmark:
+            f"{MOVIE_LOGS}/rank_dense_movies/{{movies}}.tsv"
+        params:
+            movies=movie_paths.set_values(settings),
+            settings=movie_paths.testing_values(settings, "dense"),
+            encoder="",
+
+
 rule train_vlg_net:
     """VLG-Net on windows of the training movies of one data set, or of a mixture (Table 5)."""
     input:

@@ -177,6 +177,40 @@ rule ground_rextime_questions:
         "../scripts/rextime/ground_questions.py"
 
 
+if suite_paths.vector_files(settings):
+
+    rule ground_questions_by_vectors:
+        """The window of each question's video whose vector is nearest to the question's, without training."""
+        input:
+            questions=QUESTIONS,
+            videos=expand("results/{{grounded}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            weights=role_records(settings, "embed"),
+            cassettes=ASKING.cassettes("embed"),
+        output:
+            submission=f"{SUITE}/grounding/{{grounded}}/dense.jsonl",
+            counts=f"{SUITE}/grounding/{{grounded}}/dense.counts.json",
+        log:
+            f"logs/{settings.name}/ground_questions_by_vectors/{{grounded}}.log",
+        benchmark:
+            f"logs/{settings.name}/ground_questions_by_vectors/{{grounded}}.tsv"
+        conda:
+            "../envs/embedding.yaml"
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(4000),
+            runtime=scale_by_attempt(240),
+            gpu=ASKING.gpus("embed"),
+            api_slots=ASKING.api_slots("embed"),
+        params:
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("embed"),
+            embed=settings.generation.embed.identity(),
+            sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
+            asked_in=asked_in_of(f"{SUITE}/grounding/{{grounded}}/dense.counts.json"),
+        script:
+            "../scripts/rextime/ground_by_vectors.py"
+
+
 rule score_rextime:
     """Scores of everybody who took the test, with intervals, beside two baselines that see no video."""
     input:

@@ -25,8 +25,8 @@ with job(snakemake):
     for path in map(Path, inputs.results):
         if path.name == "baselines.json":
             results[path.parent.name]["baselines"] = read_json(path)
-        elif path.parent.name == "zero-shot":
-            results[path.parent.parent.name]["zero-shot"] = read_json(path)
+        elif path.parent.name in ("zero-shot", "dense"):
+            results[path.parent.parent.name][path.parent.name] = read_json(path)
         else:
             name, training = path.parts[-4], path.parent.name
             if training == name:

@@ -29,9 +29,8 @@ def served_by(tmp_path, url, **changes):
 
 
 def shown(session, frames, digest):
-    kind = "clip" if len(frames) > 1 else "frame"
     times = tuple(0.5 * number for number in range(len(frames)))
-    return shown_call(session, kind, digest, lambda: {"frames": frames, "frame_times": times})
+    return shown_call(session, len(frames), digest, lambda: {"frames": frames, "frame_times": times})
 
 
 def asked(generation, texts=(), clips=(), seed=0):

@@ -35,6 +35,7 @@ UPWARDS = {
     ("features", "demo.pretrained.paths"): "The same, of the image backbone.",
     ("evaluator", "demo.tiny_evaluator.stem"): "The evaluator's size `tiny` is built where all sizes are.",
     ("annotations", "features.joint"): "Agreement among captions looks at keyframes through an encoder of features.",
+    ("annotations", "features.pictures"): "The same: keyframes are cut as that encoder wants them.",
     (
         "annotations",
         "features.packaged",

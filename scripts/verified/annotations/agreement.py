@@ -17,8 +17,9 @@ from PIL import Image
 
 from verified.captions.tar import KeyframeTars
 from verified.errors import InputError
-from verified.features.joint import JointEncoder, fit
+from verified.features.joint import JointEncoder
 from verified.features.packaged import class_names
+from verified.features.pictures import fit
 from verified.nn.sentences import encode
 from verified.runtime.progress import Progress
 

@@ -70,12 +70,16 @@ def share_interval(hits: np.ndarray, trials: np.ndarray) -> Interval:
 
 
 def difference(
-    first: np.ndarray, second: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 1.0
+    first: np.ndarray,
+    second: np.ndarray,
+    videos: Sequence[object] | np.ndarray,
+    top: float = 1.0,
+    trained: tuple[bool, bool] = (True, True),
 ) -> Interval:
     """The first mean minus the second, [columns], of values [trainings, queries, columns] on the same queries.
 
     Queries are paired, trainings are not. Where one side has a single training, the interval holds the draw of videos
-    alone and there is no p.
+    alone and there is no p; a side that was not `trained` has no such noise.
     """
     (one, sizes), (two, _) = (
         _sum_by_video(np.asarray(values, dtype=np.float64) / top, videos) for values in (first, second)
@@ -83,8 +87,9 @@ def difference(
     value = (one.sum(axis=1).mean(axis=0) - two.sum(axis=1).mean(axis=0)) / sizes.sum()
     deviations = [_deviations(sums, sizes) for sums in (one, two)]
     over_videos = _jackknife(deviations[0].mean(axis=0) - deviations[1].mean(axis=0))
-    single = min(len(one), len(two)) == 1
-    noise = [] if single else [_noise(sums, deviation, sizes) for sums, deviation in zip((one, two), deviations)]
+    sides = [side for side, is_trained in zip(zip((one, two), deviations), trained) if is_trained]
+    single = any(len(sums) == 1 for sums, _ in sides)
+    noise = [] if single else [_noise(sums, deviation, sizes) for sums, deviation in sides]
     variance, freedom = _combine_variances(over_videos, len(sizes) - 1, noise)
     error = np.sqrt(variance)
     reach = _reach(freedom) * error

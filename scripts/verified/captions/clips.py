@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -9,7 +10,8 @@ from verified.config.generation import EngineSettings
 from verified.errors import InputError
 from verified.io.video import VideoError, frames_of_spans
 from verified.io.video.spans import rate_count
-from verified.lmm.asking import MediaError
+from verified.lmm.asking import Call, MediaError
+from verified.lmm.session import Session
 from verified.lmm.vision_tokens import frame_tokens
 
 
@@ -161,6 +163,33 @@ class Clips:
                 wanted[index],
                 {"frames": frames[sampled], "frame_times": tuple((times[sampled] - start).round(3).tolist())},
             )
+
+
+def span_calls(
+    spans: list[dict],
+    videos: Mapping[str, dict],
+    frames: int,
+    side: int,
+    form: str,
+    session: Session,
+    make: Callable[[int, str, Callable[[], dict]], Call],
+) -> list[Call]:
+    """A call for each of `spans` (video, start, end in seconds), shown by so many uniform frames of it.
+
+    Spans of one video should stand together: it is decoded once for the calls that the ledger lacks, when the first of
+    them is asked. `make` is given position, digest and what fetches the frames; `form` is the role's `video_input`.
+    """
+    sampling = {"fps": None, "frames": frames, "max_frames": frames}
+    calls: list[Call] = []
+
+    def needed(position: int) -> bool:
+        return not session.known(calls[position])
+
+    clips = Clips(spans, dict(videos), sampling, side, needed)
+    for position, span in enumerate(spans):
+        digest = clip_digest(videos[span["video"]], span["start"], span["end"], sampling, side, form)
+        calls.append(make(position, digest, partial(clips.load, position)))
+    return calls
 
 
 Collected = tuple[list[tuple[int, dict]], VideoError | None]

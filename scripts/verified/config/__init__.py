@@ -94,6 +94,22 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
+    def vectors_are_there(self) -> "Config":
+        if self.retrieval.dense and (self.generation.embed is None or self.generation.embed.shows == "nothing"):
+            raise ValueError("retrieval.dense needs generation.embed, whose model sees frames or clips")
+        if "dense" in self.longform.models and (self.generation.embed is None or not self.generation.embed.chats):
+            raise ValueError("longform.models: dense needs generation.embed, whose model sees frames or clips")
+        reranker = self.retrieval.reranker
+        if reranker.first_stages and reranker.by == "relevance" and self.generation.rerank is None:
+            raise ValueError("retrieval.reranker by relevance needs generation.rerank")
+        if reranker.first_stages and reranker.by == "yes_or_no" and not self.generation.video_lmm.kind.scores:
+            raise ValueError(
+                "retrieval.reranker by yes_or_no needs a generation.video_lmm that gives log-probabilities: "
+                "engine transformers, or openai for an endpoint of vLLM"
+            )
+        return self
+
+    @model_validator(mode="after")
     def backbone_of_the_corpora(self) -> "Config":
         if not self.features.video_backbone:
             rendered = all(dataset.source.rendered for dataset in self.datasets.values())

@@ -11,6 +11,8 @@ from verified.config.engines import ENGINES, EngineKind
 
 ROLES = ("llm", "image_lmm", "video_lmm")
 """The paper's."""
+NOT_DRAWN = {"sampling", "structured"}
+"""Keys of a role that say how answers are drawn."""
 if TYPE_CHECKING:
     EngineName = EmbedderName = str
 else:
@@ -161,7 +163,29 @@ class SpeechSettings(EngineSettings):
         return {**super().identity(), "language": self.language, "piece_seconds": self.piece_seconds}
 
 
-class EmbedSettings(EngineSettings):
+class MeasuredSettings(EngineSettings):
+    """A role whose answers are numbers: nothing of them is drawn."""
+
+    def identity(self) -> dict[str, Any]:
+        return {name: value for name, value in super().identity().items() if name not in NOT_DRAWN}
+
+    @model_validator(mode="after")
+    def not_drawn(self):
+        if unused := NOT_DRAWN & self.model_fields_set:
+            raise ValueError(f"answers of this role are not drawn: leave out {' and '.join(sorted(unused))}")
+        return self
+
+
+class RerankSettings(MeasuredSettings):
+    """Who scores how well a clip fits a sentence: an endpoint with vLLM's `/score`."""
+
+    engine: Literal["openai", "cassette"] = "openai"  # pyright: ignore[reportIncompatibleVariableOverride] (fewer names)
+    """openai, for vLLM's server in pooling mode, or cassette."""
+    model: str = Field(default="Qwen/Qwen3-VL-Reranker-2B", min_length=1)
+    """Model id, as the endpoint knows it."""
+
+
+class EmbedSettings(MeasuredSettings):
     """Whose vectors stand for texts, frames and clips, where videos are found without training."""
 
     engine: EmbedderName = "packaged-joint"
@@ -193,13 +217,10 @@ class EmbedSettings(EngineSettings):
 
     def identity(self) -> dict[str, Any]:
         own = ("shows", "step_seconds", "clip_frames", "frame_side", "query_form", "query_instruction", "instruction")
-        values = {name: value for name, value in super().identity().items() if name not in ("sampling", "structured")}
-        return values | {name: getattr(self, name) for name in (*own, "dimensions")}
+        return super().identity() | {name: getattr(self, name) for name in (*own, "dimensions")}
 
     @model_validator(mode="after")
     def possible(self):
-        if unused := {"sampling", "structured"} & self.model_fields_set:
-            raise ValueError(f"vectors are not drawn: leave out {' and '.join(sorted(unused))}")
         if self.query_form.count("{text}") != 1:
             raise ValueError("query_form must hold {text} once")
         if self.shows == "clips" and not (self.kind.asks_endpoint or self.kind.replays):
@@ -237,6 +258,8 @@ class Generation(Section):
     """Who transcribes speech; null: nobody."""
     embed: EmbedSettings | None = None
     """Whose vectors find videos without training (`retrieval.dense`) and may be text features; null: nobody's."""
+    rerank: RerankSettings | None = None
+    """Who scores moments for `retrieval.reranker` by relevance; null: nobody."""
     prompts: str = "config/prompts"
     """Folder of the eight prompt files."""
     ledger: str = "results/ledger.sqlite"
@@ -274,5 +297,5 @@ class Generation(Section):
     def roles(self) -> dict[str, EngineSettings]:
         """The roles that somebody is configured for, by name."""
         given: dict[str, EngineSettings] = {name: getattr(self, name) for name in ROLES}
-        others = {"speech": self.speech, "embed": self.embed}
+        others = {"speech": self.speech, "embed": self.embed, "rerank": self.rerank}
         return given | {name: role for name, role in others.items() if role is not None}

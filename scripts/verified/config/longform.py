@@ -229,8 +229,9 @@ class Longform(Section):
     """IoU above which a lower-ranked proposal is suppressed."""
     iou_cmp: Literal["published", "gt", "ge"] = "published"
     """Whether IoU must exceed (gt) or reach (ge) the threshold; published: ge for VLG-Net, gt for all else."""
-    models: tuple[Literal["zero-shot", "vlg-net"], ...] = ("zero-shot", "vlg-net")
-    """Baselines beside Oracle and Random Chance."""
+    models: tuple[Literal["zero-shot", "dense", "vlg-net"], ...] = ("zero-shot", "vlg-net")
+    """Baselines beside Oracle and Random Chance. dense: as zero-shot, by the vectors of `generation.embed`, of data
+    sets whose movies are at hand."""
     chance_runs: int = Field(default=100, ge=1)
     """Runs that Random Chance is drawn in, beside its expectation."""
     short_seconds: float = Field(default=180.0, gt=0)

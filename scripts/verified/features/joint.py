@@ -3,7 +3,6 @@
 from typing import Protocol
 
 import numpy as np
-from PIL import Image
 
 from verified.config.features import PACKAGED_JOINT
 from verified.errors import InputError
@@ -26,15 +25,6 @@ class JointEncoder(Protocol):
     def __call__(self, frames: np.ndarray) -> np.ndarray: ...
 
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]: ...
-
-
-def fit(picture: Image.Image, encoder: JointEncoder) -> np.ndarray:
-    """A picture as uint8 RGB [size, size, 3]: its middle square where the encoder asks for that, else squeezed."""
-    if encoder.crop:
-        side = min(picture.size)
-        left, top = (picture.width - side) // 2, (picture.height - side) // 2
-        picture = picture.crop((left, top, left + side, top + side))
-    return np.asarray(picture.convert("RGB").resize((encoder.size, encoder.size), Image.Resampling.BICUBIC))
 
 
 def joint_kind(name: str) -> str:

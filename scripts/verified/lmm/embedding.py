@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from verified.config.generation import EmbedSettings
+from verified.config.generation import EmbedSettings, Generation
 from verified.lmm.asking import Call
 from verified.lmm.outcome import Outcome
 from verified.lmm.request import Sampling
@@ -27,14 +27,14 @@ def embed_texts(texts: Sequence[str], session: Session, query: bool = True) -> n
 
 def text_calls(texts: Iterable[str], session: Session, query: bool = True) -> list[Call]:
     """The calls that `embed_texts` makes."""
-    settings = _settings(session)
+    settings = embed_settings(session.settings)
     form = settings.query_form if query else "{text}"
     return [_call(session, "query" if query else "text", form.replace("{text}", text)) for text in texts]
 
 
-def shown_call(session: Session, kind: str, digest: str, load: Callable[[], dict]) -> Call:
-    """The call of a frame or clip; `digest` says what `load` will fetch."""
-    return _call(session, kind, "", digest, load)
+def shown_call(session: Session, frames: int, digest: str, load: Callable[[], dict]) -> Call:
+    """The call of a frame, or of a clip of several; `digest` says what `load` will fetch."""
+    return _call(session, "clip" if frames > 1 else "frame", "", frames, digest, load)
 
 
 def stack(outcomes: Iterable[Outcome]) -> np.ndarray:
@@ -48,21 +48,27 @@ def stack(outcomes: Iterable[Outcome]) -> np.ndarray:
     return whole
 
 
-def _settings(session: Session) -> EmbedSettings:
-    """Those of the role. Raises ValueError where nobody is named for it: the caller looks first."""
-    if session.settings.embed is None:
+def embed_settings(generation: Generation) -> EmbedSettings:
+    """Those of the role. Raises ValueError where nobody is named for it: the configuration looks first."""
+    if generation.embed is None:
         raise ValueError("generation.embed is not set")
-    return session.settings.embed
+    return generation.embed
 
 
 def _call(
-    session: Session, kind: str, text: str, digest: str | None = None, load: Callable[[], dict] | None = None
+    session: Session,
+    kind: str,
+    text: str,
+    frames: int = 0,
+    digest: str | None = None,
+    load: Callable[[], dict] | None = None,
 ) -> Call:
-    settings = _settings(session)
+    settings = embed_settings(session.settings)
     told = settings.query_instruction if kind == "query" else settings.instruction
     told = told if settings.chats else ""
     shortened = f"{settings.dimensions} dim" if settings.dimensions else ""
     media = tuple(part for part in (digest, told and f"told {told}", shortened) if part)
-    call = session.call(EMBEDDING, {"kind": kind, "instruction": told}, media=media, load=load)
+    slots = {"kind": kind, "instruction": told, "frame_number": str(frames)}
+    call = session.call(EMBEDDING, slots, media=media, load=load)
     call.request = dataclasses.replace(call.request, prompt=text, sampling=NOT_DRAWN, seed=0)
     return call

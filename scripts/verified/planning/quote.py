@@ -35,11 +35,14 @@ from verified.lmm.outcome import Outcome
 from verified.lmm.request import Engine
 from verified.lmm.session import Session, sound_cost
 from verified.lmm.speech import calls_of
-from verified.lmm.tasks import Task, rextime
+from verified.lmm.tasks import Task, retrieval, rextime
+from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.lmm.vision_tokens import frame_tokens
 from verified.perturbations.write import ask
+from verified.planning.follow_up_calls import follow_up_calls, follow_up_tasks
+from verified.planning.vector_calls import embeds_videos, vector_calls
 from verified.quality.transcripts import needs_asking, sounds_of
 from verified.runtime.made_with import made_with
 from verified.runtime.progress import track
@@ -255,7 +258,16 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
                 calls = [call for sound in sounds for call in calls_of(sound, session)]
                 session.ask(TRANSCRIPTION, calls, len(calls))
 
-    tasks = (TRANSCRIPTION, *PAPER) if speaks else PAPER
+        if embeds:
+            standing = ((moments, _supposed_videos(moments) | videos) for moments, videos in shards)
+            calls = list(vector_calls(name, config, standing, session))
+            session.ask(EMBEDDING, calls, len(calls))
+
+        for task, calls in follow_up_calls(name, config, shards, session) if followed else ():
+            session.ask(task, calls, len(calls))
+
+    embeds, followed = embeds_videos(config, name), follow_up_tasks(config, name)
+    tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if embeds else []), *followed)
     rows = _count_calls(name, tasks, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
 
@@ -416,7 +428,7 @@ def _supposed_videos(moments: list[dict]) -> dict[str, dict]:
 
 def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     """Roles that an endpoint would answer calls of and that have no prices, in their order."""
-    role_of = {task.name: task.role for task in (TRANSCRIPTION, *PAPER, *rextime.TASKS)}
+    role_of = {task.name: task.role for task in (TRANSCRIPTION, EMBEDDING, *PAPER, *rextime.TASKS, *retrieval.TASKS)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
     return [name for name, role in roles.items() if role.kind.asks_endpoint and not role.has_prices]

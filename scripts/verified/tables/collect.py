@@ -10,8 +10,9 @@ from verified.benchmark.paired import Paired, compare_paired
 from verified.benchmark.vcmr.metrics import VIDEO_RECALLS
 from verified.benchmark.vcmr.per_query import PerQuery, read_per_query
 from verified.benchmark.vcmr.same_settings import read_metrics
+from verified.config.outputs import UNTRAINED
 from verified.io.jsonl import read_json
-from verified.tables.layout import FOLDERS, TITLES, Column, PaperTable, Row
+from verified.tables.layout import FOLDERS, TITLES, Column, PaperTable, Row, model_of, title_of
 
 RATERS = "needs people: three grades for each of 100 captions"
 
@@ -73,9 +74,11 @@ class Collection:
             parts = Path(path).parts  # results/DATASET/statistics/NAME.json, results/DATASET/study/summary.json
             self.statistics[parts[-3], "study" if parts[-2] == "study" else Path(path).stem] = read_json(path)
 
-    def extra_models(self) -> list[str]:
-        """Models that the paper does not have."""
-        return sorted({model for _, model, _, _ in self.runs} - set(TITLES))
+    def extra_rows(self) -> list[Row]:
+        """Rows of what the paper does not have: further models, and what ranks without training."""
+        extra = {(model, trained) for _, model, trained, _ in self.runs if model not in TITLES}
+        named = sorted((title_of(model), UNTRAINED if trained == UNTRAINED else "FIG") for model, trained in extra)
+        return [Row((title,), title, trained, "FIG") for title, trained in named]
 
     def cells(self, table: PaperTable, dataset: str) -> dict[tuple[Row, Column], Cell]:
         """All cells of one data set's block."""
@@ -95,7 +98,7 @@ class Collection:
         """The first row's cell minus the second's in points."""
         of, name = self._of(first, dataset)[0], f"{column.task}/{column.metric}"
         one, two = (100 * self._of(row, dataset)[0].values[name] for row in (first, second))
-        return compare_paired(one, two, of.video)
+        return compare_paired(one, two, of.video, trained=(first.train != UNTRAINED, second.train != UNTRAINED))
 
     def units(self, row: Row, dataset: str, column: Column) -> tuple[int, int, float]:
         """Queries and videos behind a cell, and how alike the answers to queries of one video are."""
@@ -119,13 +122,15 @@ class Collection:
     def _recall(self, row: Row, column: Column, dataset: str) -> Cell:
         run = self.run_of(row, dataset)
         if run is None:
-            return Cell(None, note=f"{row.method} was not trained on {row.train} and tested on {row.test} in this run")
+            done = "asked" if row.train == UNTRAINED else f"trained on {row.train} and tested on {row.test}"
+            return Cell(None, note=f"{row.method} was not {done} in this run")
         videos = run.metrics[0]["videos"]
         if column.task == "VR" and column.metric in VIDEO_RECALLS and int(column.metric.removeprefix("r")) >= videos:
             return Cell(None, note=f"{column.metric} cannot be other than 100: the corpus has {videos} videos")
         metric = column.task, column.metric
         low, high = self._interval(row, dataset, column)
-        return Cell(run.mean(*metric), low, high, run.spread(*metric), len(run.metrics))
+        trainings = None if row.train == UNTRAINED else len(run.metrics)
+        return Cell(run.mean(*metric), low, high, run.spread(*metric), trainings)
 
     def _mark_best(self, table: PaperTable, column: Column, dataset: str, cells: dict) -> None:
         for first, *others in ranked_rivals(table, column, cells):
@@ -146,8 +151,7 @@ class Collection:
 
 
 def _key_of(row: Row, dataset: str) -> tuple[str, str, str, str]:
-    model = {title: name for name, title in TITLES.items()}.get(row.method, row.method)
-    return dataset, model, FOLDERS[row.train], FOLDERS[row.test]
+    return dataset, model_of(row.method), FOLDERS[row.train], FOLDERS[row.test]
 
 
 def ranked_rivals(table: PaperTable, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[list[Row]]:

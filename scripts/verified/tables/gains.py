@@ -6,6 +6,7 @@ lowest; in tables of methods, the best minus the next.
 
 from dataclasses import dataclass
 
+from verified.config.outputs import UNTRAINED
 from verified.tables.collect import Cell, Collection, ranked_rivals
 from verified.tables.layout import Column, PaperTable, Row
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, format_value, p_or_why
@@ -45,7 +46,7 @@ def gains(
 
 
 def _name(row: Row) -> str:
-    return f"{row.method} trained on {row.train}"
+    return row.method if row.train == UNTRAINED else f"{row.method} trained on {row.train}"
 
 
 def _pairs(table: PaperTable, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[tuple[Row, Row]]:

@@ -3,10 +3,15 @@
 from dataclasses import dataclass, replace
 
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS, shown_metrics
+from verified.config.outputs import DENSE, GROUNDED, RERANKED, UNTRAINED
 
 TITLES = {"hero": "HERO", "xml": "XML", "reloclnet": "ReLoCLNet", "conquer": "CONQUER", "squidnet": "SQuiDNet"}
-FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest": "fig"}
+FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest": "fig", UNTRAINED: UNTRAINED}
 """Folder of each published training or test corpus; main-7 calls FIG by its other name."""
+ASKED_TITLES = {DENSE: "dense, zero-shot"}
+"""Rows of the tables of all models that no training is behind."""
+STEPS = {GROUNDED: "+ LMM spans", RERANKED: "+ re-ranker"}
+"""What follows a first stage, by the ending of its name."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,9 @@ class PaperTable:
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
 
-    def with_models(self, titles: list[str]) -> "PaperTable":
-        """The table with a row more for each model that the paper does not have, where rows are models."""
-        if self.stubs != ("Method",):
-            return self
-        return replace(self, rows=self.rows + tuple(Row((title,), title, "FIG", "FIG") for title in titles))
+    def with_models(self, rows: list[Row]) -> "PaperTable":
+        """The table with further `rows`, one for each model that the paper does not have, where rows are models."""
+        return replace(self, rows=self.rows + tuple(rows)) if self.stubs == ("Method",) else self
 
     @property
     def runs(self) -> set[tuple[str, str, str]]:
@@ -139,6 +142,20 @@ TABLES = (
     PaperTable("supp-6", "VR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
           _recalls("VR", VIDEO_RECALLS)),
 )  # fmt: skip
+
+
+def title_of(model: str) -> str:
+    """What tables call a model; models that are neither the paper's nor asked go by the name of their file."""
+    first, *steps = model.split("-")
+    return " ".join([{**TITLES, **ASKED_TITLES}.get(first, first), *(STEPS[step] for step in steps)])
+
+
+def model_of(title: str) -> str:
+    """The model that tables call so."""
+    for step, called in reversed(STEPS.items()):
+        if title.endswith(f" {called}"):
+            return f"{model_of(title.removesuffix(f' {called}'))}-{step}"
+    return {called: model for model, called in {**TITLES, **ASKED_TITLES}.items()}.get(title, title)
 
 
 def runs(models: tuple[str, ...]) -> list[tuple[str, str, str]]:

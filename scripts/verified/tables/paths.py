@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from verified.benchmark.vcmr.paths import possible_runs
+from verified.benchmark.vcmr.paths import follow_ups, possible_runs
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_values, shown_datasets
 from verified.config.sources import DemoSource
@@ -12,12 +12,28 @@ from verified.tables.layout import runs
 
 
 def run_files(settings: Config, name: str) -> list[str]:
-    """File `name` of every retrieval run that the tables show."""
-    return [
+    """File `name` of every retrieval run that the tables show, of vectors, and of what a video LMM makes of both."""
+    trained_models = [
         f"{outputs.training(dataset_folder(settings, dataset), model, trained, seed)}/{tested}/{name}"
         for dataset in shown_datasets(settings)
         for model, trained, tested in possible_runs(settings, dataset, runs(settings.retrieval.models))
         for seed in settings.retrieval.seeds_of(model)
+    ]
+    dense = shown_datasets(settings, "has_videos") if settings.retrieval.dense else []
+    return [
+        *trained_models,
+        *(f"{outputs.ranked_by_vectors(dataset_folder(settings, dataset), 'fig')}/{name}" for dataset in dense),
+        *follow_up_files(settings, name),
+    ]
+
+
+def follow_up_files(settings: Config, name: str) -> list[str]:
+    """File `name` of all that a video LMM makes of first stages."""
+    return [
+        f"{outputs.training(dataset_folder(settings, dataset), model, trained, seed)}/fig/{name}"
+        for dataset in shown_datasets(settings, "has_videos")
+        for model, trained, seeds in follow_ups(settings)
+        for seed in seeds
     ]
 
 

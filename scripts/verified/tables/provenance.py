@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from verified.config.engines import ENGINES
+from verified.config.outputs import UNTRAINED
 from verified.config.trust import NOT_TRUSTED, is_untrusted
 from verified.runtime.commit import commit
 from verified.tables.added.availability import availability_lines
 from verified.tables.collect import Collection
-from verified.tables.layout import TITLES
+from verified.tables.layout import title_of
 from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole
 from verified.weights.lock import read_lock
 from verified.weights.wanted import Wanted
@@ -94,10 +95,14 @@ def _data(name: str, data_set: ShownDataSet) -> str:
 
 def _seeds(collection: Collection) -> str:
     """``XML 2018, 2019; HERO 2018`` or, where all models have the same, ``2018, 2019``."""
-    by_model = {model: ", ".join(map(str, run.seeds)) for (_, model, _, _), run in collection.runs.items()}
-    if len(set(by_model.values())) == 1:
-        return next(iter(by_model.values()))
-    return "; ".join(f"{TITLES.get(model, model)} {seeds}" for model, seeds in by_model.items())
+    by_model = {
+        model: ", ".join(map(str, run.seeds))
+        for (_, model, trained_on, _), run in collection.runs.items()
+        if trained_on != UNTRAINED
+    }
+    if len(set(by_model.values())) < 2:
+        return next(iter(by_model.values()), "none")
+    return "; ".join(f"{title_of(model)} {seeds}" for model, seeds in by_model.items())
 
 
 def _tests(settings: Shown, collection: Collection) -> list[str]:

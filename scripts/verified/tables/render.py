@@ -106,7 +106,7 @@ def explanation(table: PaperTable, blocks: list[Block], collection: Collection) 
     return [
         "In brackets: 95 % interval over test videos, drawn with all of their queries, and over trainings (±: their "
         "standard deviation); bold: better than every other row tested on the same captions, all of several trainings "
-        "(paired over the same, p < 0.05).",
+        "or of none (paired over the same, p < 0.05).",
         *trainings(blocks),
         *(line for block in blocks for line in units(block, collection)),
     ]

@@ -112,7 +112,8 @@ def _write_paper(
     """Write the paper's tables; returns their rows of the tidy frame and the gains in their feet."""
     tidy, every_gain = [], []
     for table in TABLES:
-        table = _drop_untrained(table.with_models(collection.extra_models()), settings)
+        extra = collection.extra_rows()
+        table = _drop_absent(table.with_models(extra), settings, {row.method for row in extra})
         blocks = [
             Block(name, data_set.title, table.rows, collection.cells(table, name))
             for name, data_set in settings.datasets.items()
@@ -147,9 +148,9 @@ def _write_forms(folder: Path, shown: Sheet, notes: Iterable[str], provenance: I
         write_text(folder / f"{shown.key}.html", html_page(shown, notes, provenance))
 
 
-def _drop_untrained(table: PaperTable, settings: Shown) -> PaperTable:
-    """Rows of models that this configuration does not train are left out, unless none would remain."""
-    wanted = {TITLES.get(model, model) for model in settings.models}
+def _drop_absent(table: PaperTable, settings: Shown, asked: set[str]) -> PaperTable:
+    """Rows of models that this configuration neither trains nor has `asked` are left out, unless none would remain."""
+    wanted = {TITLES.get(model, model) for model in settings.models} | asked
     rows = tuple(row for row in table.rows if not row.method or row.method in wanted)
     return table if not rows else PaperTable(table.key, table.title, table.stubs, rows, table.columns)
 

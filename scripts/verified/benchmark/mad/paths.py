@@ -124,6 +124,16 @@ def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
     return files
 
 
+def embedded_sets(settings: Config) -> list[str]:
+    """Data sets that are searched by vectors of the role `embed`: those whose movies are at hand."""
+    if "dense" not in settings.longform.models:
+        return []
+    sources = {name: movies.source for name, movies in movie_sets(settings).items()}
+    return [
+        name for name, source in sources.items() if source.corpus or source.rendered or getattr(source, "videos", None)
+    ]
+
+
 def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:
     """The joint encoder's weights: the evaluator's checkpoint, or the record of a fetched model."""
     if settings.longform.encoder == EVALUATOR:
@@ -229,6 +239,8 @@ def result_files(settings: Config) -> list[str]:
         files.append(f"{stage}/{name}/baselines.json")
         if "zero-shot" in settings.longform.models:
             files.append(f"{stage}/{name}/zero-shot/metrics.json")
+        if name in embedded_sets(settings):
+            files.append(f"{stage}/{name}/dense/metrics.json")
         if "vlg-net" in settings.longform.models:
             files.append(f"{stage}/{name}/vlg-net/{name}/metrics.json")
     if trainings(settings):

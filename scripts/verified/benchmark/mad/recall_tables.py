@@ -7,7 +7,13 @@ from verified.benchmark.mad.recall import IOUS, KS
 from verified.benchmark.published import Place, Published, plain
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table
 
-METHODS = {"oracle": "Oracle", "chance": "Random Chance", "zero-shot": "Zero-shot", "vlg-net": "VLG-Net"}
+METHODS = {
+    "oracle": "Oracle",
+    "chance": "Random Chance",
+    "zero-shot": "Zero-shot",
+    "dense": "Dense, zero-shot",
+    "vlg-net": "VLG-Net",
+}
 MOVIES = "In brackets: 95 % interval over movies, drawn with all of their queries."
 
 
@@ -22,7 +28,7 @@ def recall_table(
 ) -> Table:
     """Tables 2 and 3: each method's recall at one length of videos (None: whole movies).
 
-    results: data set → {"baselines", "zero-shot", "vlg-net"} as the jobs wrote them, those that are there.
+    results: data set → {"baselines", "zero-shot", "dense", "vlg-net"} as the jobs wrote them, those that are there.
     """
     columns = [(column, k) for column in range(len(IOUS)) for k in ks]
     header = [f"IoU={IOUS[column]:g} R@{k}" for column, k in columns]
@@ -42,7 +48,7 @@ def recall_table(
 
 def _methods(results: Mapping, seconds: float | None) -> dict[str, Mapping]:
     measures = {}
-    for name in ("baselines", "zero-shot", "vlg-net"):
+    for name in ("baselines", "zero-shot", "dense", "vlg-net"):
         if name in results:
             at_length = next(entry for entry in results[name]["lengths"] if entry["seconds"] == seconds)
             measures |= (
@@ -129,6 +135,7 @@ def retrieval_table(results: Mapping, layout: Mapping, published: Published) -> 
         if trained := measures.get("clip4clip"):
             # Its encoders are fine-tuned: their mean is no zero-shot figure.
             methods, given = {trained["method"]: trained["recall"]}, True
+        methods["dense, zero-shot"] = results[name].get("dense", {}).get("clip_retrieval")
         rows += [
             (movies["title"], method, "this run", *(recalls[str(k)] for k in (1, 5, 10)))
             for method, recalls in methods.items()

@@ -17,7 +17,6 @@ from verified.config.generation import Generation
 from verified.config.rextime import LETTERS_ALONE
 from verified.errors import InputError
 from verified.lmm.asking import Call
-from verified.lmm.engines import make_engine
 from verified.lmm.outcome import Outcome
 from verified.lmm.prompts import quote
 from verified.lmm.request import Engine
@@ -151,6 +150,6 @@ def engines_for(protocol: str, generation: Generation, questions: Iterable[Mappi
             f"the protocol {protocol} scores given answers",
             remedy="set structured: false for generation.video_lmm, or ask by the protocol answer_with_span",
         )
-    from verified.lmm.engines.scoring import Scoring
+    from verified.lmm.engines.scoring import scoring_engine
 
-    return {"video_lmm": Scoring(make_engine(generation.video_lmm, generation))}
+    return {"video_lmm": scoring_engine(generation)}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from verified.benchmark.rextime.routing import Pair, accepted_sides, pair_of
 from verified.benchmark.rextime.rows import LETTERS
-from verified.captions.clips import Clips, clip_digest
+from verified.captions.clips import span_calls
 from verified.config.rextime import Rextime
 from verified.lmm.asking import Call
 from verified.lmm.outcome import Outcome
@@ -100,27 +100,18 @@ def _ask_related(items: list[dict], videos: Mapping[str, dict], session: Session
 def whole_video_calls(
     task: Task, items: list[dict], slots: list[dict], videos: Mapping[str, dict], session: Session, frames: int
 ) -> list[Call]:
-    """Calls that show `frames` uniform frames of each item's whole video; items of one video should be adjacent.
-
-    A video is decoded once for the calls that the ledger lacks, when the first of them is asked.
-    """
+    """Calls that show `frames` uniform frames of each item's whole video; items of one video should be adjacent."""
     side, form = session.settings.frame_side, session.settings.video_lmm.video_input
-    sampling = {"fps": None, "frames": frames, "max_frames": frames}
     spans = [{"video": item["video"], "start": 0.0, "end": videos[item["video"]]["duration"]} for item in items]
-    calls: list[Call] = []
-
-    def needed(position: int) -> bool:
-        return not session.known(calls[position])
-
-    clips = Clips(spans, dict(videos), sampling, side, needed)
-    for position, span in enumerate(spans):
-        digest = clip_digest(videos[span["video"]], span["start"], span["end"], sampling, side, form)
-
-        def load(position: int = position) -> dict:
-            return clips.load(position)
-
-        calls.append(session.call(task, slots[position], media=(digest,), load=load))
-    return calls
+    return span_calls(
+        spans,
+        videos,
+        frames,
+        side,
+        form,
+        session,
+        lambda position, digest, load: session.call(task, slots[position], media=(digest,), load=load),
+    )
 
 
 def _drafts(pairs: list[Pair], session: Session, settings: Rextime, fates: list[dict]) -> list[dict]:

@@ -96,6 +96,8 @@ def systems(settings: Config) -> dict[str, dict]:
             if settings.rextime.released[name].scored:
                 file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
                 submissions[f"{shown} ({name})"] = {"mode": "first-row", "files": [file], "questions": name}
+    if vectors := vector_files(settings):
+        submissions["dense, zero-shot"] = {"mode": "grounding", "files": vectors}
     for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
         name = f"{model}, trained on {captions}"
         submissions.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
@@ -127,6 +129,13 @@ def grounding_files(settings: Config) -> list[str]:
         f"{folder(settings)}/grounding/{dataset}/{model}-{captions}.jsonl"
         for dataset, model, captions in grounders(settings)
     ]
+
+
+def vector_files(settings: Config) -> list[str]:
+    """Submissions by vectors, which are not trained (`retrieval.dense`)."""
+    if "retrieval" not in settings.rextime.models or not settings.retrieval.dense:
+        return []
+    return [f"{folder(settings)}/grounding/{dataset}/dense.jsonl" for dataset in datasets_used(settings)]
 
 
 def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:

@@ -1,6 +1,5 @@
 """One run of the benchmark: train a model, rank videos with it, test it; files in, files out."""
 
-import hashlib
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,25 +8,19 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.benchmark.intervals import mean_interval
-from verified.benchmark.lists import Lists
-from verified.benchmark.nms import suppress
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.contract import Recipe, RetrievalModel
 from verified.benchmark.vcmr.data import Moments, Queries, Room, Videos, feature_width, read_moments
-from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
-from verified.benchmark.vcmr.per_query import write_per_query
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
+from verified.benchmark.vcmr.results import truth_of, write_test
 from verified.benchmark.vcmr.search import encode_corpus, encode_queries, search, video_scores
 from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
-from verified.benchmark.vcmr.submission import write_submission
 from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.retrieval import Training
 from verified.corpus.held_out import HELD_OUT
 from verified.io.hdf5 import FeatureFile
-from verified.io.jsonl import write_json
 from verified.nn.linear import library
 from verified.nn.training_state import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
@@ -141,35 +134,20 @@ def test_model(
     moments = _test_moments(files, facts["tested_on"])["test"]
     data = _split(model, files, moments, settings, tokeniser, "test", Room())
     lists_by_task = search(model, data.videos, data.queries, data.moments, settings.searching(), data.ranked).tasks()
-    write_submission(submission, data.moments.videos, data.moments.desc_id, data.moments.caption, lists_by_task)
-    threshold = settings.spans.nms_threshold
-    final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in lists_by_task.items()}
-    truth = data.truth()
-    reported = _per_query(truth, final)
-    videos = [data.moments.videos[position] for position in data.moments.video]
-    write_per_query(queries_file, data.moments.desc_id, videos, reported)
+    truth = truth_of(data.moments)
     outside = 0
     if data.ranked is not None:
         outside = int((data.ranked.rank_of(truth.desc_id, truth.video) < 0).sum())
-    write_json(
-        metrics,
-        {
-            **facts,
-            "queries": len(data.moments),
-            "videos": len(data.videos),
-            "nms_threshold": threshold,
-            "ground_truth_sha256": hashlib.sha256(Path(files["test"]).read_bytes()).hexdigest(),
-            "parameters": header["parameters"],
-            "epochs": header["epochs"],
-            "selected_epoch": header["selected_epoch"],
-            "selection_split": settings.spans.selection_split,
-            "left_out_queries": header["left_out_queries"],
-            "queries_outside_list": outside,
-            "metrics": _percentages(reported),
-            "intervals": _intervals(reported, videos),
-            "without_nms": _percentages(_per_query(truth, lists_by_task)),
-        },
-    )
+    more = {
+        "parameters": header["parameters"],
+        "epochs": header["epochs"],
+        "selected_epoch": header["selected_epoch"],
+        "selection_split": settings.spans.selection_split,
+        "left_out_queries": header["left_out_queries"],
+        "queries_outside_list": outside,
+    }
+    outputs = submission, metrics, queries_file
+    write_test(lists_by_task, data.moments, settings.spans.nms_threshold, {**facts, **more}, outputs)
 
 
 def _training_moments(files: Files, captions: str, settings: RankingSettings) -> dict[str, Moments]:
@@ -210,33 +188,3 @@ def _split(
     if cls.two_stage:
         ranked = read_ranked(files["ranked"], split, moments.videos, settings.external_score)
     return SplitData(moments, videos, queries, ranked)
-
-
-def _per_query(truth: Truth, tasks: dict[str, Lists]) -> dict[str, np.ndarray]:
-    return {
-        f"{task}/{name}": values
-        for task, lists in tasks.items()
-        for name, values in per_query(task, truth, lists).items()
-    }
-
-
-def _nest_by_task(values: dict) -> dict[str, dict]:
-    nested: dict[str, dict] = {}
-    for name, value in values.items():
-        task, metric = name.split("/", 1)
-        nested.setdefault(task, {})[metric] = value
-    return nested
-
-
-def _percentages(per_query_values: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    return _nest_by_task({name: percentage(values) for name, values in per_query_values.items()})
-
-
-def _intervals(values: dict[str, np.ndarray], videos: list[str]) -> dict[str, dict[str, list[float] | None]]:
-    """95 % intervals in percent that hold the draw of test videos, not the noise of training; None for one video."""
-    found = mean_interval(np.stack(list(values.values()), axis=1)[None], videos)
-    pairs = [
-        None if np.isnan(low) else [round(100 * float(low), 2), round(100 * float(high), 2)]
-        for low, high in zip(found.low, found.high)
-    ]
-    return _nest_by_task(dict(zip(values, pairs)))

@@ -20,6 +20,7 @@ from verified.benchmark.vcmr.layers import longest
 from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.negatives import draw_negatives
 from verified.benchmark.vcmr.ranked import Ranked
+from verified.benchmark.vcmr.results import truth_of
 from verified.benchmark.vcmr.search import SearchSettings, search
 from verified.errors import InputError
 from verified.io.jsonl import Row, write_jsonl
@@ -42,8 +43,7 @@ class SplitData:
 
     def truth(self) -> Truth:
         """The answers, with videos numbered as in the lists of `search`."""
-        spans = self.moments.time[:, None, :] if self.moments.spans is None else self.moments.spans
-        return Truth(self.moments.desc_id, self.moments.video, spans)
+        return truth_of(self.moments)
 
 
 @dataclass

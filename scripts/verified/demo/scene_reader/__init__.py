@@ -1,4 +1,4 @@
-"""The demo's engine: it reads decoded frames, without any model to download, and answers all eight tasks.
+"""The demo's engine: it reads decoded frames, without any model to download, and answers all tasks.
 
 Image tasks look at pixels alone; text tasks work from the text in their slots, as a language model would. Every answer
 is a pure function of the request and its seed. A configured share of caption candidates is corrupted on purpose; the
@@ -62,6 +62,11 @@ class SceneReader:
             from verified.demo.scene_reader import coarse
 
             return coarse.coarse_caption(request, rng)
+        if request.task.startswith("retrieval/"):
+            # Imported here because stages that read no frames have no OpenCV in their environment.
+            from verified.demo.scene_reader import searching
+
+            return searching.reply(request)
         if request.task.startswith("rextime/"):
             from verified.demo.scene_reader import across_time
 

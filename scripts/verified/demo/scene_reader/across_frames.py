@@ -28,6 +28,17 @@ JUMP = 22.0
 SHORTEST = 1.0
 """Seconds; shorter segments are noise, or a group half hidden."""
 BYSTANDER_RADIUS = (8.0, 12.0)
+WEIGHTS = {
+    "shape": 3.0,
+    "motion": 3.0,
+    "colour": 3.0,
+    "direction": 2.0,
+    "speed": 1.0,
+    "size": 1.0,
+    "texture": 1.0,
+    "count": 1.0,
+}
+"""Of the facts by which a text is compared with an event."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +54,7 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     """The answer to a task that shows the frames of a whole video."""
     if request.frames is None or len(request.frames) < 2:
         return Reply("", "error", "media", "needs the frames of a video")
-    events = _watched(np.asarray(request.frames).tobytes(), np.shape(request.frames), tuple(request.frame_times))
+    events = watch_request(request)
     if task == "related_event":
         return _related(events, request, rng)
     if task == "answer_in_span":
@@ -59,6 +70,11 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     if task in ("answer", "answer_in_span"):
         return Reply(json.dumps({"answer": letter}))
     return Reply(json.dumps({"relevant_span": [round(start, 1), round(end, 1)], "answer": letter}))
+
+
+def watch_request(request: Request) -> list[Seen]:
+    """The events in the frames of a request, of which there are at least two."""
+    return _watched(np.asarray(request.frames).tobytes(), np.shape(request.frames), tuple(request.frame_times))
 
 
 @functools.lru_cache(maxsize=1)  # the questions about a video come one after the other
@@ -156,10 +172,9 @@ def _track(parts: list[list[Blob]], times: np.ndarray) -> Track:
 
 def likeness(facts: dict, event: Seen) -> float:
     """How well an event fits what a text says of it: what it states and the event is not counts against it."""
-    weights = {"shape": 3.0, "motion": 3.0, "colour": 3.0, "direction": 2.0}
     return sum(
-        weights.get(name, 1.0) * (1 if event.facts.get(name) == facts[name] else -1)
-        for name in ("shape", "motion", "colour", "direction", "speed", "size", "texture", "count")
+        weight * (1 if event.facts.get(name) == facts[name] else -1)
+        for name, weight in WEIGHTS.items()
         if name in facts
     )
 

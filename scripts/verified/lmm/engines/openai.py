@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
-from verified.config.generation import EmbedSettings, EngineSettings, Generation
+from verified.config.generation import EmbedSettings, EngineSettings, Generation, RerankSettings
 from verified.errors import InputError
 from verified.lmm.engines.chat_protocol import (
     DETAIL,
@@ -31,6 +31,7 @@ from verified.lmm.engines.chat_protocol import (
     score_of,
 )
 from verified.lmm.engines.embedding_protocol import embedding_body, embedding_reply
+from verified.lmm.engines.relevance_protocol import relevance_body, relevance_reply
 from verified.lmm.engines.transcription_protocol import transcription_arguments, transcription_reply
 from verified.lmm.outcome import NotNow, is_passing
 from verified.lmm.request import Reply, Request
@@ -151,7 +152,9 @@ class OpenAI:
         named = None
         try:
             if isinstance(self.settings, EmbedSettings):
-                reply = self._embed(request, self.settings)
+                reply = embedding_reply(self._post("/embeddings", embedding_body(request, self.settings)), self.model)
+            elif isinstance(self.settings, RerankSettings):
+                reply = relevance_reply(self._post("/score", relevance_body(request, self.settings)), self.model)
             else:
                 reply = self._transcribe(request) if request.sound else self._complete(request)
         except (Unreadable, self.refused) as error:
@@ -183,11 +186,10 @@ class OpenAI:
         answer = create(**transcription_arguments(request, self.model))
         return transcription_reply(answer.http_response.content, request)
 
-    def _embed(self, request: Request, settings: EmbedSettings) -> Reply:
+    def _post(self, path: str, body: dict) -> bytes:
         import httpx
 
-        answer = self.client.post("/embeddings", cast_to=httpx.Response, body=embedding_body(request, settings))
-        return embedding_reply(answer.content, self.model)
+        return self.client.post(path, cast_to=httpx.Response, body=body).content
 
     def _refusal(self, error) -> tuple[Reply, float | None]:
         """What an error status means; a pause that the endpoint asks for holds for all slots."""

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from verified.config.engines import ENGINES
+from verified.config.generation import Generation
 from verified.errors import InputError
+from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import pictures
 from verified.lmm.request import Engine, Reply, Request
 
@@ -76,3 +78,8 @@ class Scoring:
         log_probabilities = torch.log_softmax(logits, dim=-1).gather(1, added[0].unsqueeze(1))
         text = json.dumps({"mean_log_probability": round(float(log_probabilities.mean()), 6), "tokens": added.shape[1]})
         return Reply(text, tokens_in=total, seconds=time.monotonic() - started)
+
+
+def scoring_engine(generation: Generation) -> Scoring:
+    """The engine of the role video_lmm, which also scores."""
+    return Scoring(make_engine(generation.video_lmm, generation))

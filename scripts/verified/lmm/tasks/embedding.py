@@ -47,7 +47,7 @@ def read_vector(_slots: dict[str, str], text: str, _count: int, cut: bool) -> Pa
 EMBEDDING = Task(
     "embed/vector",
     "embed",
-    ("kind", "instruction"),
+    ("kind", "instruction", "frame_number"),
     read_vector,
     lambda _count: object_schema({"vector": TEXT}),
     0,

@@ -7,7 +7,7 @@ paper that had all of them: a lower bound counts each missing ground truth as a 
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.tables.collect import Collection
-from verified.tables.layout import TITLES
+from verified.tables.layout import title_of
 from verified.tables.shown import Shown
 from verified.tables.table import Table
 
@@ -83,5 +83,5 @@ def _recall(settings: Shown, seeds: list[dict], key: tuple[str, str, str, str], 
     for task, metric in METRICS:
         mean = sum(seed["metrics"][task][metric] for seed in seeds) / len(seeds)
         values += [float(mean), float(mean * asked / total)]
-    method = TITLES.get(model, model)
+    method = title_of(model)
     return (settings.datasets[name].title, method, trained, tested, asked, total, *values)

@@ -1,0 +1,84 @@
+from verified.benchmark.vcmr.paths import annotations_tested, follow_facts
+from verified.lmm.tasks.retrieval import GROUND, tasks_of
+
+FIRST = "results/{dataset}/retrieval/{first}/{trained_on}/seed-{seed}/{tested_on}"
+GROUNDED = "results/{dataset}/retrieval/{first}-grounded/{trained_on}/seed-{seed}/{tested_on}"
+RERANKED = "results/{dataset}/retrieval/{first}-reranked/{trained_on}/seed-{seed}/{tested_on}"
+
+
+rule ground_videos:
+    """The video LMM says when the best videos of a first stage show what a query says."""
+    input:
+        first=f"{FIRST}/submission.json.gz",
+        test=annotations_tested(settings),
+        videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+        prompts=ASKING.prompts(GROUND),
+        weights=role_records(settings, "video_lmm"),
+        cassettes=ASKING.cassettes("video_lmm"),
+    output:
+        submission=f"{GROUNDED}/submission.json.gz",
+        metrics=f"{GROUNDED}/metrics.json",
+        queries=f"{GROUNDED}/per_query.npz",
+    log:
+        "logs/{dataset}/ground_videos/{first}-{trained_on}-{seed}-{tested_on}.log",
+    benchmark:
+        "logs/{dataset}/ground_videos/{first}-{trained_on}-{seed}-{tested_on}.tsv"
+    wildcard_constraints:
+        first="[a-z0-9_]+",
+        trained_on="cog|fig|fig-lowest|untrained",
+    conda:
+        ASKING.environment("grounding", "video_lmm")
+    threads: settings.generation.threads
+    resources:
+        mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
+        runtime=scale_by_attempt(1440),
+        disk_mb=500,
+        gpu=ASKING.gpus("video_lmm"),
+        api_slots=ASKING.api_slots("video_lmm"),
+    params:
+        threads=settings.generation.threads,
+        engines=ASKING.engine_code("video_lmm"),
+        step="grounder",
+        facts=follow_facts(settings, "grounder"),
+        asked_in=asked_in_of(f"{GROUNDED}/metrics.json"),
+    script:
+        "../scripts/retrieval/ask.py"
+
+
+rule rerank_moments:
+    """A model grades the best moments of a first stage."""
+    input:
+        first=f"{FIRST}/submission.json.gz",
+        test=annotations_tested(settings),
+        videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+        prompts=ASKING.prompts(*(task for task in tasks_of(settings.retrieval.reranker.by) if task.prompted)),
+        weights=role_records(settings, "video_lmm"),
+        cassettes=ASKING.cassettes("video_lmm", "rerank"),
+    output:
+        submission=f"{RERANKED}/submission.json.gz",
+        metrics=f"{RERANKED}/metrics.json",
+        queries=f"{RERANKED}/per_query.npz",
+    log:
+        "logs/{dataset}/rerank_moments/{first}-{trained_on}-{seed}-{tested_on}.log",
+    benchmark:
+        "logs/{dataset}/rerank_moments/{first}-{trained_on}-{seed}-{tested_on}.tsv"
+    wildcard_constraints:
+        first="[a-z0-9_]+(-grounded)?",
+        trained_on="cog|fig|fig-lowest|untrained",
+    conda:
+        ASKING.environment("grounding", "video_lmm")
+    threads: settings.generation.threads
+    resources:
+        mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
+        runtime=scale_by_attempt(1440),
+        disk_mb=500,
+        gpu=ASKING.gpus("video_lmm"),
+        api_slots=ASKING.api_slots("video_lmm", "rerank"),
+    params:
+        threads=settings.generation.threads,
+        engines=ASKING.engine_code("video_lmm", "rerank"),
+        step="reranker",
+        facts=follow_facts(settings, "reranker"),
+        asked_in=asked_in_of(f"{RERANKED}/metrics.json"),
+    script:
+        "../scripts/retrieval/ask.py"

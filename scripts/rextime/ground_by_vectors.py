@@ -1,0 +1,25 @@
+"""Vectors find the spans of the questions of one data set, without training (see rules/rextime_models.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.threads) as log:
+    from verified.benchmark.rextime.baselines import submission_rows
+    from verified.benchmark.rextime.ground import ground_by_vectors
+    from verified.config import load
+    from verified.io.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.lmm.session import Session
+    from verified.lmm.tasks.embedding import EMBEDDING
+    from verified.weights.records import locate_models
+
+    settings, inputs, params = load(snakemake.config), snakemake.input, snakemake.params
+    generation = locate_models(settings.generation, inputs.weights)
+    rows = [row for path in inputs.questions for row in read_jsonl(path)]
+    rows = [row for row in rows if row["source"] in params.sources and row["options"]]
+    videos = {row["video"]: row for path in inputs.videos for row in read_jsonl(path)}
+    spans = settings.datasets[snakemake.wildcards.grounded].spans
+    with Session(generation, settings.seed, (EMBEDDING,)) as session:
+        found = ground_by_vectors(rows, videos, spans, session)
+        counts = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
+    write_jsonl(snakemake.output.submission, submission_rows(found))
+    write_json(snakemake.output.counts, {"questions": len(rows), **counts})
+    log.info("%d questions", len(rows))

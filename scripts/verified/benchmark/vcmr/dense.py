@@ -1,0 +1,163 @@
+"""Dense retrieval without training: windows of a video by the cosine of their mean vector with that of the query.
+
+A window is any run of pieces whose length the data set's spans allow; a video is as near as its best window. Windows
+over one place are alike, so lists are freed of overlapping ones before they are cut to 100 rows, as MAD's zero-shot
+baseline does.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from verified.benchmark.lists import NO_VIDEO, Lists
+from verified.benchmark.nms import suppress
+from verified.benchmark.vcmr.data import read_moments
+from verified.benchmark.vcmr.metrics import DEPTH
+from verified.benchmark.vcmr.results import write_test
+from verified.benchmark.vcmr.search import TaskLists
+from verified.config.datasets import Spans
+from verified.errors import InputError
+from verified.io.hdf5 import FeatureFile
+from verified.lmm.embedding import embed_settings, embed_texts
+from verified.lmm.session import Session
+from verified.lmm.tasks.embedding import EMBEDDING
+
+BEFORE_NMS = 4 * DEPTH
+"""Windows of a query that NMS chooses from."""
+QUERIES_AT_ONCE = 512
+NO_VECTOR = -2.0
+"""Score of a window without any vector, below every cosine."""
+
+
+def windows(pieces: int, step_seconds: float, spans: Spans) -> np.ndarray:
+    """[W, 2] first piece and the one behind the last, for all lengths that `spans` allows; a shorter video is one."""
+    shortest = max(1, round(spans.min_pred_clips * spans.clip_seconds / step_seconds))
+    longest = max(shortest, round(spans.max_pred_clips * spans.clip_seconds / step_seconds))
+    lengths = range(min(shortest, pieces), min(longest, pieces) + 1)
+    return np.array([(first, first + n) for n in lengths for first in range(pieces - n + 1)])
+
+
+def window_scores(vectors: np.ndarray, queries: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Cosines [Q, W] of `queries` [Q, dim] with the mean vectors of the windows [W, 2] over `vectors` [pieces, dim].
+
+    Pieces without a vector add nothing; a window of these alone is at `NO_VECTOR`.
+    """
+    sums = np.concatenate([np.zeros((1, vectors.shape[1])), np.cumsum(vectors.astype(np.float64), axis=0)])
+    means = sums[spans[:, 1]] - sums[spans[:, 0]]
+    lengths = np.linalg.norm(means, axis=1)
+    scores = queries.astype(np.float64) @ (means / np.maximum(lengths, 1e-9)[:, None]).T
+    return np.where(lengths < 1e-6, NO_VECTOR, scores)
+
+
+def dense_lists(
+    queries: np.ndarray,
+    videos: Sequence[np.ndarray],
+    durations: Sequence[float],
+    own: np.ndarray,
+    step_seconds: float,
+    spans: Spans,
+) -> TaskLists:
+    """Lists of Q queries [Q, dim] over the vectors [pieces, dim] of V videos; `own` [Q] is the true video of each.
+
+    A query without a vector (zeros) has empty lists.
+    """
+    chunks = []
+    for at in range(0, len(queries), QUERIES_AT_ONCE):
+        some = slice(at, at + QUERIES_AT_ONCE)
+        chunks.append(_chunk(queries[some], videos, durations, own[some], step_seconds, spans))
+    return TaskLists(*(_join([chunk[task] for chunk in chunks]) for task in range(3)))
+
+
+def _chunk(
+    queries: np.ndarray,
+    videos: Sequence[np.ndarray],
+    durations: Sequence[float],
+    own: np.ndarray,
+    step: float,
+    spans: Spans,
+) -> tuple[Lists, Lists, Lists]:
+    asked = queries.any(axis=1)
+    best, nearness = _nothing(len(queries)), np.full((len(queries), len(videos)), -np.inf)
+    alone = _nothing(len(queries))
+    for number, vectors in enumerate(videos):
+        found = windows(len(vectors), step, spans)
+        scores = window_scores(vectors, queries, found)
+        nearness[:, number] = scores.max(axis=1)
+        times = np.minimum(found * step, durations[number])
+        shape = scores.shape
+        rows = Lists(np.full(shape, number), *(np.broadcast_to(times[:, side], shape) for side in (0, 1)), scores)
+        best = _best(best, rows)
+        mine = own == number
+        if mine.any():
+            only = _best(_nothing(int(mine.sum())), rows.take(mine))
+            for name, column in vars(alone).items():
+                column[mine] = getattr(only, name)
+    order = np.argsort(-nearness, axis=1, kind="stable")[:, :DEPTH]
+    zeros = np.zeros(order.shape)
+    by_video = Lists(order, zeros, zeros, np.take_along_axis(nearness, order, axis=1))
+    silenced = [
+        Lists(np.where(asked[:, None], lists.video, NO_VIDEO), lists.start, lists.end, lists.score)
+        for lists in (suppress(best, spans.nms_threshold, None), suppress(alone, spans.nms_threshold, None), by_video)
+    ]
+    return silenced[0], silenced[1], silenced[2]
+
+
+def _nothing(queries: int) -> Lists:
+    shape = queries, BEFORE_NMS
+    return Lists(np.full(shape, NO_VIDEO), np.zeros(shape), np.zeros(shape), np.full(shape, -np.inf))
+
+
+def _best(known: Lists, more: Lists) -> Lists:
+    """The best rows of both, as many as `known` has; of equal scores those of `known` first."""
+    whole = [np.concatenate(columns, axis=1) for columns in zip(vars(known).values(), vars(more).values())]
+    order = np.argsort(-whole[3], axis=1, kind="stable")[:, : known.video.shape[1]]
+    return Lists(*(np.take_along_axis(column, order, axis=1) for column in whole))
+
+
+def _join(chunks: list[Lists]) -> Lists:
+    width = max(chunk.video.shape[1] for chunk in chunks)
+    padded = [
+        Lists(
+            *(
+                np.pad(column, ((0, 0), (0, width - column.shape[1])), constant_values=fill)
+                for column, fill in zip(vars(chunk).values(), (NO_VIDEO, 0.0, 0.0, -np.inf))
+            )
+        )
+        for chunk in chunks
+    ]
+    return Lists(*(np.concatenate([getattr(chunk, name) for chunk in padded]) for name in vars(padded[0])))
+
+
+def test_dense(
+    test: str,
+    videos: Mapping[str, dict],
+    features: Sequence[str],
+    session: Session,
+    spans: Spans,
+    facts: Mapping[str, Any],
+    outputs: tuple[str, str, str],
+) -> None:
+    """Rank the test split by vectors, and write `outputs` as `results.write_test` does.
+
+    `test` is the annotation file, `videos` the rows of videos.jsonl by id, `features` the shards' vectors. Raises
+    InputError for a video that has none.
+    """
+    settings = embed_settings(session.settings)
+    moments = read_moments(test, facts["tested_on"])
+    files = [FeatureFile(path) for path in features]
+    vectors = []
+    for video in moments.videos:
+        holder = next((file for file in files if video in file), None)
+        if holder is None:
+            raise InputError(
+                f"the video {video!r} has no vectors", file=features[0], remedy="run again with --forcerun embed_videos"
+            )
+        vectors.append(holder[video])
+    queries = embed_texts(moments.caption, session)
+    durations = [videos[video]["duration"] for video in moments.videos]
+    lists = dense_lists(queries, vectors, durations, moments.video, settings.step_seconds, spans).tasks()
+    calls = session.outcome_counts()[EMBEDDING.name]
+    lost = int((~queries.any(axis=1)).sum())
+    more = {"parameters": 0, "unanswered": session.settle(), "queries_without_vector": lost, "calls": calls}
+    write_test(lists, moments, spans.nms_threshold, {**facts, **more}, outputs)

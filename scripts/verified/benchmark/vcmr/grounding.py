@@ -1,0 +1,251 @@
+"""A video LMM after a first stage: it looks into the best videos of a query, or grades the best moments.
+
+Whatever has written a submission can be the first stage. The grounder is shown the first K videos of each query and
+says when each shows it, with a confidence; its moments come first, by confidence, and the first stage's own rows after
+them. In the list of videos, one that does not show it sinks below those without an answer. The re-ranker is shown the
+first N moments of each query as clips and grades them; they come first, by grade, those without one last of them.
+Equals keep the first stage's order. For SVMR the true video is given, so the grounder is shown it as well.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from verified.benchmark.lists import NO_VIDEO, Lists
+from verified.benchmark.vcmr.data import Moments
+from verified.benchmark.vcmr.metrics import DEPTH, TASKS
+from verified.benchmark.vcmr.submission import read_submission
+from verified.captions.clips import span_calls
+from verified.config.retrieval import Grounder, Reranker
+from verified.errors import InputError
+from verified.lmm.asking import Call
+from verified.lmm.embedding import NOT_DRAWN
+from verified.lmm.outcome import Outcome
+from verified.lmm.session import Session
+from verified.lmm.tasks import Task
+from verified.lmm.tasks.retrieval import GRADE, GROUND, YES_OR_NO, moments_of, tasks_of
+
+YES, NO = "yes", "no"
+LOWEST = float("-inf")
+NOT_SHOWN, NO_ANSWER = -1.0, -0.5
+"""Confidence of the grounder in a video where it sees no moment, and where there is no answer."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A query and a part of a video that the LMM is shown; positions in `Moments` and its videos, times in seconds."""
+
+    query: int
+    video: int
+    start: float
+    end: float
+
+
+def read_first_stage(path: str, moments: Moments) -> dict[str, Lists]:
+    """The lists of a submission by task, queries and videos numbered as in `moments`; rows of other videos left out.
+
+    Raises InputError where a task is missing, or a query of `moments`.
+    """
+    submission = read_submission(path)
+    names = {number: video for video, number in submission.video_index.items()}
+    position = {video: place for place, video in enumerate(moments.videos)}
+    lists = {}
+    for task in TASKS:
+        answered = submission.tasks.get(task, {})
+        missing = [desc_id for desc_id in moments.desc_id.tolist() if desc_id not in answered]
+        if missing:
+            raise InputError(f"has no {task} list of query {missing[0]}", file=path)
+        rows = []
+        for desc_id in moments.desc_id.tolist():
+            table = answered[desc_id].copy()
+            known = [position.get(names.get(int(video), ""), NO_VIDEO) for video in table[:, 0]]
+            table[:, 0] = known
+            rows.append(table[table[:, 0] != NO_VIDEO][:DEPTH])
+        lists[task] = Lists.pad(rows)
+    return lists
+
+
+def pairs_to_ground(
+    first: Mapping[str, Lists], moments: Moments, durations: Sequence[float], videos: int
+) -> list[Pair]:
+    """Each query with its first `videos` videos and its own, whole; those of one video stand together."""
+    pairs = set()
+    for query, own in enumerate(moments.video.tolist()):
+        best = first["VR"].video[query]
+        pairs |= {(video, query) for video in {own, *best[best != NO_VIDEO][:videos].tolist()}}
+    return [Pair(query, video, 0.0, durations[video]) for video, query in sorted(pairs)]
+
+
+def pairs_to_grade(first: Mapping[str, Lists], durations: Sequence[float], count: int) -> list[Pair]:
+    """Each query with its first `count` moments of all videos, and of its own; those of one video by their ends."""
+    pairs = set()
+    for task in ("VCMR", "SVMR"):
+        lists = first[task].top(count)
+        for query, row in zip(*np.nonzero(lists.video != NO_VIDEO)):
+            video = int(lists.video[query, row])
+            end = min(float(lists.end[query, row]), durations[video])
+            start = min(float(lists.start[query, row]), end)
+            if end > start:
+                pairs.add((video, round(end, 2), round(start, 2), int(query)))
+    return [Pair(query, video, start, end) for video, end, start, query in sorted(pairs)]
+
+
+def pair_calls(
+    task: Task,
+    pairs: Sequence[Pair],
+    moments: Moments,
+    videos: Mapping[str, dict],
+    frames: int,
+    session: Session,
+    continuation: str = "",
+) -> list[Call]:
+    """The call of each pair; `videos` are rows of videos.jsonl by id."""
+    spans = [{"video": moments.videos[pair.video], "start": pair.start, "end": pair.end} for pair in pairs]
+
+    def make(position: int, digest: str, load) -> Call:
+        pair = pairs[position]
+        slots = {"caption": moments.caption[pair.query], "duration": f"{pair.end - pair.start:g}"}
+        slots |= {"frame_number": str(frames)} | ({"continuation": continuation} if continuation else {})
+        call = session.call(task, slots, media=(digest,), load=load)
+        if not task.prompted:
+            call.request = replace(call.request, prompt=moments.caption[pair.query], sampling=NOT_DRAWN, seed=0)
+        return call
+
+    form = getattr(session.settings, task.role).video_input
+    return span_calls(spans, videos, frames, session.settings.frame_side, form, session, make)
+
+
+def ground(
+    first: Mapping[str, Lists], moments: Moments, videos: Mapping[str, dict], settings: Grounder, session: Session
+) -> tuple[dict[str, Lists], dict]:
+    """Lists by task after the LMM has looked into videos, and what that took (see `costs`)."""
+    durations = [float(videos[video]["duration"]) for video in moments.videos]
+    pairs = pairs_to_ground(first, moments, durations, settings.videos)
+    calls = pair_calls(GROUND, pairs, moments, videos, settings.frames, session)
+    outcomes = session.ask(GROUND, calls, len(calls))
+    said: dict[tuple[int, int], list[tuple[float, float, float]] | None] = {}
+    for pair, outcome in zip(pairs, outcomes):
+        said[pair.query, pair.video] = _spans(outcome, pair.end)
+    lists: dict[str, list[np.ndarray]] = {task: [] for task in TASKS}
+    for query, own in enumerate(moments.video.tolist()):
+        before = {task: _rows(first[task], query) for task in TASKS}
+        best = before["VR"][: settings.videos, 0].astype(int).tolist()
+        found = [
+            (confidence, rank, video, start, end)
+            for rank, video in enumerate(best)
+            for start, end, confidence in said[query, video] or ()
+        ]
+        found.sort(key=lambda one: (-one[0], one[1]))
+        mine = sorted(said[query, own] or (), key=lambda one: -one[2])
+        lists["VCMR"].append(_ranked([(video, start, end) for _, _, video, start, end in found], before["VCMR"]))
+        lists["SVMR"].append(_ranked([(own, start, end) for start, end, _ in mine], before["SVMR"]))
+        sure = {video: _confidence(said[query, video]) for video in best}
+        order = sorted(best, key=lambda video: -sure[video])  # stable: equals keep their order
+        lists["VR"].append(_ranked([(video, 0.0, 0.0) for video in order], before["VR"][len(best) :]))
+    return {task: Lists.pad(rows) for task, rows in lists.items()}, costs(outcomes, len(moments))
+
+
+def rerank(
+    first: Mapping[str, Lists], moments: Moments, videos: Mapping[str, dict], settings: Reranker, session: Session
+) -> tuple[dict[str, Lists], dict]:
+    """Lists by task after the LMM has graded moments, and what that took (see `costs`).
+
+    A video is as good as its best graded moment.
+    """
+    durations = [float(videos[video]["duration"]) for video in moments.videos]
+    pairs = pairs_to_grade(first, durations, settings.moments)
+    grades, outcomes = grade(pairs, moments, videos, settings, session)
+    known = {(pair.query, pair.video, pair.start, pair.end): one for pair, one in zip(pairs, grades, strict=True)}
+
+    def grade_of(query: int, row: np.ndarray) -> float:
+        video = int(row[0])
+        end = min(float(row[2]), durations[video])
+        place = query, video, round(min(float(row[1]), end), 2), round(end, 2)
+        return known.get(place, LOWEST)
+
+    lists: dict[str, list[np.ndarray]] = {task: [] for task in TASKS}
+    for query in range(len(moments)):
+        for task in ("VCMR", "SVMR"):
+            rows = _rows(first[task], query)
+            graded = [(grade_of(query, row), row) for row in rows[: settings.moments]]
+            graded.sort(key=lambda one: -one[0])
+            lists[task].append(_ranked([(int(r[0]), r[1], r[2]) for _, r in graded], rows[settings.moments :]))
+        best: dict[int, float] = {}
+        for row in _rows(first["VCMR"], query)[: settings.moments]:
+            video = int(row[0])
+            best[video] = max(best.get(video, LOWEST), grade_of(query, row))
+        rows = _rows(first["VR"], query)
+        seen = [row for row in rows if int(row[0]) in best]
+        seen.sort(key=lambda row: -best[int(row[0])])
+        others = np.array([row for row in rows if int(row[0]) not in best]).reshape(-1, 4)
+        lists["VR"].append(_ranked([(int(row[0]), 0.0, 0.0) for row in seen], others))
+    return {task: Lists.pad(rows) for task, rows in lists.items()}, costs(outcomes, len(moments))
+
+
+def grade(
+    pairs: Sequence[Pair], moments: Moments, videos: Mapping[str, dict], settings: Reranker, session: Session
+) -> tuple[list[float], list[Outcome]]:
+    """The grade of each pair, the lowest where there is none, and the outcomes of all calls."""
+    if settings.by != "yes_or_no":
+        (task,) = tasks_of(settings.by)
+        calls = pair_calls(task, pairs, moments, videos, settings.frames, session)
+        outcomes = session.ask(task, calls, len(calls))
+        name = "grade" if task is GRADE else "score"
+        return [float(one.parsed.sections.get(name, LOWEST)) for one in outcomes], outcomes
+    likely, outcomes = [], []
+    for word in (YES, NO):
+        calls = pair_calls(YES_OR_NO, pairs, moments, videos, settings.frames, session, word)
+        asked = session.ask(YES_OR_NO, calls, len(calls))
+        likely.append([one.parsed.sections.get("mean_log_probability") for one in asked])
+        outcomes += asked
+    return [LOWEST if None in both else _share_of_yes(*map(float, both)) for both in zip(*likely)], outcomes
+
+
+def _share_of_yes(yes: float, no: float) -> float:
+    """From 0 to 10, from the log-probabilities of both answers."""
+    return 10 / (1 + np.exp(np.clip(no - yes, -700, 700)))
+
+
+def costs(outcomes: Sequence[Outcome], queries: int) -> dict:
+    """What a query took on average: calls, tokens, money at the configured prices; calls without an answer in all.
+
+    Equal calls count once, and with all of their attempts, whether they were asked now or found in the ledger.
+    """
+    once = {outcome.key: outcome for outcome in outcomes}.values()
+    each = {
+        "calls": sum(outcome.attempts for outcome in once),
+        "tokens_in": sum(outcome.tokens_in for outcome in once),
+        "tokens_out": sum(outcome.tokens_out for outcome in once),
+        "money": sum(outcome.cost for outcome in once),
+    }
+    failed = sum(outcome.status != "ok" for outcome in once)
+    return {"per_query": {name: amount / queries for name, amount in each.items()}, "without_answer": failed}
+
+
+def _spans(outcome: Outcome, duration: float) -> list[tuple[float, float, float]] | None:
+    """(start, end, confidence) within the video; None where there is no answer."""
+    text = outcome.parsed.sections.get("moments") if outcome.status == "ok" else None
+    if text is None:
+        return None
+    clamped = [(min(start, duration), min(end, duration), sure) for start, end, sure in moments_of(text)]
+    return [one for one in clamped if one[0] < one[1]]
+
+
+def _confidence(spans: list[tuple[float, float, float]] | None) -> float:
+    if spans is None:
+        return NO_ANSWER
+    return max((confidence for _, _, confidence in spans), default=NOT_SHOWN)
+
+
+def _rows(lists: Lists, query: int) -> np.ndarray:
+    """The rows of a list [rows, 4] without pads."""
+    table = np.column_stack([column[query] for column in vars(lists).values()])
+    return table[lists.video[query] != NO_VIDEO]
+
+
+def _ranked(leading: Sequence[tuple[int, float, float]], rest: np.ndarray) -> np.ndarray:
+    """A list [at most 100, 4] of `leading` rows (video, start, end), then of `rest`; scores fall from 1 by rank."""
+    rows = np.array([[*row] for row in leading], dtype=np.float64).reshape(-1, 3)
+    rows = np.concatenate([rows, rest[:, :3]])[:DEPTH]
+    return np.column_stack([rows, 1 - np.arange(len(rows)) / max(len(rows), 1)])

@@ -1,0 +1,75 @@
+"""Vectors of the videos of a corpus by the role `embed`: a frame, or a clip, for every few seconds."""
+
+import logging
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from verified.captions.clips import span_calls
+from verified.config.generation import EmbedSettings
+from verified.io.hdf5 import write_features
+from verified.lmm.asking import Call
+from verified.lmm.embedding import shown_call, stack
+from verified.lmm.session import Session
+from verified.lmm.tasks.embedding import EMBEDDING
+
+log = logging.getLogger("verified")
+
+
+def pieces(duration: float, step_seconds: float) -> list[tuple[float, float]]:
+    """The parts (start, end) of a video of `duration` seconds that have a vector each; the last may be shorter."""
+    count = max(1, math.ceil(duration / step_seconds - 1e-6))
+    return [(n * step_seconds, min((n + 1) * step_seconds, duration)) for n in range(count)]
+
+
+def piece_calls(videos: Mapping[str, dict], settings: EmbedSettings, session: Session) -> list[tuple[str, Call]]:
+    """(video, call) for every piece of every video, in order; `videos` are rows of videos.jsonl by id."""
+    spans = [
+        {"video": video, "start": start, "end": end}
+        for video, row in videos.items()
+        for start, end in pieces(row["duration"], settings.step_seconds)
+    ]
+    frames = settings.clip_frames if settings.shows == "clips" else 1
+    form = settings.video_input if frames > 1 else "stills"
+    calls = span_calls(
+        spans,
+        videos,
+        frames,
+        settings.frame_side,
+        form,
+        session,
+        lambda _, digest, load: shown_call(session, frames, digest, load),
+    )
+    return list(zip((span["video"] for span in spans), calls))
+
+
+def embed_videos(videos: Mapping[str, dict], settings: EmbedSettings, session: Session) -> dict[str, np.ndarray]:
+    """Vectors [pieces, dim] of length 1 by video, float32; zeros where a piece has no answer."""
+    asked = piece_calls(videos, settings, session)
+    vectors = stack(session.ask(EMBEDDING, (call for _, call in asked), len(asked)))
+    owners = [video for video, _ in asked]
+    rows: dict[str, list[int]] = {}
+    for number, video in enumerate(owners):
+        rows.setdefault(video, []).append(number)
+    if lost := int((~vectors.any(axis=1)).sum()):
+        log.warning("%d of %d pieces of video have no vector", lost, len(vectors))
+    return {video: vectors[numbers] for video, numbers in rows.items()}
+
+
+def write_embedded(
+    videos: Mapping[str, dict], settings: EmbedSettings, session: Session, output: str | Path
+) -> dict[str, int]:
+    """Write float16 [pieces, dim] per video, with its sha256; counts of pieces and of those without a vector."""
+    found = embed_videos(videos, settings, session)
+    dim = max((vectors.shape[1] for vectors in found.values()), default=0)
+    attributes = {"backbone": settings.model, "dim": dim, "step_seconds": settings.step_seconds}
+
+    def items() -> Iterator[tuple[str, np.ndarray, dict]]:
+        for video, vectors in found.items():
+            yield video, vectors.astype(np.float16), {"sha256": videos[video]["sha256"]}
+
+    write_features(output, attributes, items())
+    every = [vector.any() for vectors in found.values() for vector in vectors]
+    return {"videos": len(found), "pieces": len(every), "without_vector": every.count(False)}

@@ -1,0 +1,64 @@
+"""What a video LMM makes of first stages, as grounder and as re-ranker, and what a query costs."""
+
+from verified.config import Config
+from verified.config.outputs import UNTRAINED
+from verified.tables.collect import Collection
+from verified.tables.layout import Column, PaperTable, Row, title_of
+from verified.tables.paths import follow_up_files
+from verified.tables.shown import Shown
+from verified.tables.table import Table, Value, estimate
+
+METRICS = (("VCMR", "0.5/r1"), ("VCMR", "0.7/r1"), ("VCMR", "0.5/r10"), ("VR", "r1"), ("SVMR", "0.5/r1"))
+SPENT = {"calls": "Calls", "tokens_in": "Tokens read", "tokens_out": "Tokens written", "money": "Money"}
+NOTE = (
+    "Calls, tokens and money a query: means over the queries of the test, found in the ledger or asked, with all"
+    " attempts, money at the configured prices. Rows without LMM are the first stages. Without answer: calls in all."
+)
+
+
+def inputs(settings: Config) -> list[str]:
+    """The metrics of all that was asked after first stages."""
+    return follow_up_files(settings, "metrics.json")
+
+
+def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
+    """Table `lmm`, where a video LMM was asked after a first stage."""
+    rows = []
+    for name, data_set in settings.datasets.items():
+        for row in _rows(collection, name):
+            run = collection.run_of(row, name)
+            if run is None:
+                continue
+            costs = [metrics.get("cost") for metrics in run.metrics]
+            spent: list[Value] = [
+                sum(cost["per_query"][key] for cost in costs) / len(costs) if all(costs) else 0.0 for key in SPENT
+            ]
+            lost = sum(cost["without_answer"] for cost in costs if cost)
+            rows.append((data_set.title, row.method, *_recalls(collection, name, row), *spent, lost))
+    header = ("Data set", "Method", *(" ".join(metric) for metric in METRICS), *SPENT.values(), "Without answer")
+    digits = (*(2 for _ in header[: -len(SPENT) - 1]), 2, 1, 1, 5, 0)
+    return [Table("lmm", "a video LMM as grounder and re-ranker", header, rows, (NOTE,), digits)]
+
+
+def _rows(collection: Collection, name: str) -> list[Row]:
+    """First stages, each before what was made of it."""
+    asked = {
+        (model, trained_on) for dataset, model, trained_on, _ in collection.runs if dataset == name and "-" in model
+    }
+    found = {}
+    for model, trained_on in sorted(asked):
+        for named in (model.split("-")[0], model):
+            title = title_of(named)
+            found[title] = Row((title,), title, trained_on if trained_on == UNTRAINED else "FIG", "FIG")
+    return list(found.values())
+
+
+def _recalls(collection: Collection, name: str, row: Row) -> list[Value]:
+    columns = tuple(Column(task, metric, task, metric) for task, metric in METRICS)
+    cells = collection.cells(PaperTable("lmm", "", ("Method",), (row,), columns), name)
+    return [
+        None
+        if cell.value is None or cell.low is None or cell.high is None
+        else estimate(cell.value, cell.low, cell.high, cell.trainings)
+        for cell in (cells[row, column] for column in columns)
+    ]

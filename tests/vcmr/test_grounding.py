@@ -1,0 +1,309 @@
+"""A video LMM after a first stage: prompts, parsers, pairs, lists, what was paid; and the demo's reader as that LMM."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from loopback import Scripted, completion, endpoint, images_of, prompt_of
+from media import counted
+from refusals import refused
+from shown_settings import shown_settings
+
+from verified.benchmark.lists import Lists
+from verified.benchmark.vcmr.data import Moments
+from verified.benchmark.vcmr.grounding import (
+    ground,
+    pairs_to_grade,
+    pairs_to_ground,
+    read_first_stage,
+    rerank,
+)
+from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
+from verified.benchmark.vcmr.per_query import write_per_query
+from verified.benchmark.vcmr.submission import write_submission
+from verified.config import load
+from verified.config.generation import Generation
+from verified.config.retrieval import Grounder, Reranker
+from verified.demo.encode import write_video
+from verified.lmm.prompts import read_prompts
+from verified.lmm.session import Session
+from verified.lmm.tasks.retrieval import (
+    GRADE,
+    GROUND,
+    RELEVANCE,
+    YES_OR_NO,
+    moments_of,
+    read_grade,
+    read_moments,
+    tasks_of,
+)
+from verified.tables.added import lmm
+from verified.tables.collect import Collection
+from verified.tables.layout import model_of, title_of
+
+PROMPTS = Path(__file__).resolve().parents[2] / "config" / "prompts"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"moments": [{"start": 1, "end": 2.5, "confidence": 8}]}', [(1, 2.5, 8)]),
+        ('```json\n{"moments": [{"start": "0:03", "end": "4 s"}], }\n```', [(3, 4, 5)]),
+        ("[[1, 2, 9], [4, 5, 3]]", [(1, 2, 9), (4, 5, 3)]),
+        ('Sure! {"moments": [[1, 2]]}', [(1, 2, 5)]),
+        ('{"start": 2, "end": 6, "confidence": "7/10"}', [(2, 6, 7)]),
+        ("[3, 8]", [(3, 8, 5)]),
+        ("It happens from 12.5 to 00:30.", [(12.5, 30, 5)]),
+        ('{"moments": []}', []),
+        ("[]", []),
+        ("The video does not show it.", []),
+    ],
+)
+def test_moments_are_read_from_json_and_from_words(text, found):
+    parsed = read_moments({}, text, 1, False)
+    assert parsed.usable and not parsed.missing
+    assert moments_of(parsed.sections["moments"]) == found
+
+
+@pytest.mark.parametrize("text", ["", "yes", '{"moments": [{"start": 1}]}', '{"moments": "soon"}', "[" * 5000])
+def test_an_answer_without_times_is_none(text):
+    assert read_moments({}, text, 1, False).missing
+
+
+@pytest.mark.parametrize(
+    ("text", "grade"),
+    [('{"grade": 7}', "7"), ('{"Grade": "7/10"}', "7"), ("8 / 10", "8"), ("Grade: 3", "3"), ("0", "0")],
+)
+def test_grades_are_read_from_json_and_from_words(text, grade):
+    assert read_grade({}, text, 1, False).sections == {"grade": grade}
+
+
+@pytest.mark.parametrize("text", ["", "good", "11", '{"grade": true}', "between 3 and 5", '{"grade": -1}'])
+def test_an_answer_without_one_grade_is_none(text):
+    assert read_grade({}, text, 1, False).missing
+
+
+def test_each_task_has_a_prompt_with_its_slots():
+    prompts = read_prompts(PROMPTS, [GROUND, GRADE, YES_OR_NO])
+    slots = {"caption": "a ball", "duration": "20", "frame_number": "8"}
+    assert '"moments"' in prompts[GROUND.name].fill(slots) and '"grade"' in prompts[GRADE.name].fill(slots)
+    assert prompts[YES_OR_NO.name].fill({**slots, "continuation": "yes"}).endswith("yes")
+
+
+def three_videos(tmp_path, seconds=(4.0, 6.0, 5.0)):
+    """Rows of videos.jsonl and moments: query n asks for video n."""
+    videos = {}
+    for number, length in enumerate(seconds):
+        path = tmp_path / f"v{number}.mp4"
+        write_video(path, np.stack(counted(int(8 * length))), 8)
+        size = {"width": 64, "height": 48, "duration": length, "sha256": f"digest {number}"}
+        videos[f"v{number}"] = {"video": f"v{number}", "path": str(path), **size}
+    moments = Moments(
+        desc_id=np.array([7, 8, 9]),
+        video=np.array([0, 1, 2]),
+        time=np.array([[1.0, 2.0]] * 3),
+        caption=["first", "second", "third"],
+        videos=list(videos),
+        file=tmp_path / "test.jsonl",
+    )
+    return videos, moments
+
+
+def first_stage():
+    """Every query is given the videos 1, 2, 0, with two moments of each."""
+    order = np.array([[1, 2, 0]] * 3)
+    zeros = np.zeros((3, 3))
+    vr = Lists(order, zeros, zeros, np.array([[3.0, 2.0, 1.0]] * 3))
+    video = np.repeat(order, 2, axis=1)
+    start, end = np.tile([0.0, 2.0], (3, 3)), np.tile([2.0, 3.0], (3, 3))
+    vcmr = Lists(video, start, end, np.tile(np.arange(6, 0, -1.0), (3, 1)))
+    own = np.array([[0, 0], [1, 1], [2, 2]])
+    svmr = Lists(own, start[:, :2], end[:, :2], np.tile([2.0, 1.0], (3, 1)))
+    return {"VCMR": vcmr, "SVMR": svmr, "VR": vr}
+
+
+def asked(tmp_path, url, **more):
+    values = {"engine": "openai", "model": "watcher-1", "base_url": url, "retries": 0, "api_slots": 1, **more}
+    return Generation.model_validate({"ledger": str(tmp_path / "l.sqlite"), "video_lmm": values})
+
+
+def test_pairs_hold_the_best_videos_and_the_own_one():
+    _, moments = (
+        None,
+        Moments(np.array([7, 8, 9]), np.array([0, 1, 2]), np.zeros((3, 2)), [""] * 3, ["a", "b", "c"], Path()),
+    )
+    pairs = pairs_to_ground(first_stage(), moments, [4.0, 6.0, 5.0], 1)
+    assert [(pair.query, pair.video, pair.end) for pair in pairs] == [
+        (0, 0, 4.0),
+        (0, 1, 6.0),
+        (1, 1, 6.0),
+        (2, 1, 6.0),
+        (2, 2, 5.0),
+    ]
+    graded = pairs_to_grade(first_stage(), [4.0, 2.5, 5.0], 1)
+    assert {(pair.query, pair.video) for pair in graded} == {(0, 0), (0, 1), (1, 1), (2, 1), (2, 2)}
+    assert all(pair.end <= 2.5 for pair in graded if pair.video == 1)
+
+
+def test_the_grounders_moments_come_first_by_confidence_and_what_is_not_shown_sinks(tmp_path):
+    videos, moments = three_videos(tmp_path)
+    said = {0: [[1.0, 2.0, 9], [3.0, 99.0, 4]], 1: [], 2: [[0.5, 1.5, 6]]}
+
+    def answer(number, body):
+        video = (
+            len(images_of(body)) and {4: 0, 6: 1, 5: 2}[int(float(prompt_of(body).split(" video of ")[1].split()[0]))]
+        )
+        moments = [dict(zip(("start", "end", "confidence"), one)) for one in said[video]]
+        return completion(json.dumps({"moments": moments}))
+
+    with endpoint(answer) as served:
+        with Session(asked(tmp_path, served.url, price_in=1e6), 1, (GROUND,)) as session:
+            lists, cost = ground(first_stage(), moments, videos, Grounder(videos=3, frames=4), session)
+        assert len(served.bodies) == 9 and len(images_of(served.bodies[0])) == 4
+        with Session(asked(tmp_path, served.url, price_in=1e6), 1, (GROUND,)) as session:
+            again, same = ground(first_stage(), moments, videos, Grounder(videos=3, frames=4), session)
+        assert len(served.bodies) == 9 and same == cost
+    assert cost == {"per_query": {"calls": 3, "tokens_in": 36, "tokens_out": 12, "money": 36}, "without_answer": 0}
+    vcmr = lists["VCMR"]
+    assert vcmr.video[0, :4].tolist() == [0, 2, 0, 1]
+    assert np.column_stack([vcmr.start[0, :3], vcmr.end[0, :3]]).tolist() == [[1, 2], [0.5, 1.5], [3, 4]]
+    assert vcmr.counts().tolist() == [9, 9, 9] and (np.diff(vcmr.score[0]) < 0).all()
+    assert lists["VR"].video[0].tolist() == [0, 2, 1]
+    assert lists["SVMR"].counts().tolist() == [4, 2, 3] and lists["SVMR"].start[1, :2].tolist() == [0, 2]
+    assert np.array_equal(again["VCMR"].score, vcmr.score)
+
+
+def test_a_video_without_an_answer_stays_before_those_that_are_not_shown(tmp_path):
+    videos, moments = three_videos(tmp_path)
+
+    def answer(number, body):
+        seconds = int(float(prompt_of(body).split(" video of ")[1].split()[0]))
+        if seconds == 5:
+            return Scripted(400, b'{"error": {"message": "no", "code": ""}}')
+        return completion('{"moments": []}')
+
+    with endpoint(answer) as served, Session(asked(tmp_path, served.url), 1, (GROUND,)) as session:
+        lists, cost = ground(first_stage(), moments, videos, Grounder(videos=3, frames=2), session)
+    assert lists["VR"].video[0].tolist() == [2, 1, 0] and cost["without_answer"] == 3
+    assert lists["VCMR"].video[0].tolist() == [1, 1, 2, 2, 0, 0]
+
+
+def test_graded_moments_come_first_and_equals_keep_their_order(tmp_path):
+    videos, moments = three_videos(tmp_path)
+
+    def answer(number, body):
+        return completion('{"grade": 9}' if "clip of 1 seconds" in prompt_of(body) else "4")
+
+    with endpoint(answer) as served, Session(asked(tmp_path, served.url), 1, (GRADE,)) as session:
+        lists, cost = rerank(first_stage(), moments, videos, Reranker(moments=4, frames=2), session)
+    assert lists["VCMR"].video[0].tolist() == [1, 2, 1, 2, 0, 0]
+    assert lists["VCMR"].start[0].tolist() == [2, 2, 0, 0, 0, 2]
+    assert lists["SVMR"].start.tolist() == [[2, 0]] * 3
+    assert lists["VR"].video[0].tolist() == [1, 2, 0]
+    assert cost["per_query"]["calls"] == pytest.approx((3 * 4 + 2) / 3)
+
+
+def test_relevance_is_asked_of_a_server_that_scores(tmp_path):
+    videos, moments = three_videos(tmp_path)
+
+    def answer(number, body):
+        score = {"first": 0.1, "second": 0.9, "third": 0.4}[body["text_1"]] + 0.01 * number
+        data = [{"index": 0, "object": "score", "score": score}]
+        return Scripted(200, json.dumps({"data": data, "model": "ranker", "usage": {"prompt_tokens": 5}}).encode())
+
+    generation = {"engine": "openai", "base_url": "", "api_slots": 1, "retries": 0}
+    with endpoint(answer) as served:
+        settings = Generation.model_validate(
+            {"ledger": str(tmp_path / "l.sqlite"), "rerank": {**generation, "base_url": served.url}}
+        )
+        with Session(settings, 1, (RELEVANCE,)) as session:
+            lists, _ = rerank(first_stage(), moments, videos, Reranker(moments=2, frames=2, by="relevance"), session)
+        body = served.bodies[0]
+    assert body["model"] == "Qwen/Qwen3-VL-Reranker-2B" and len(body["text_2"]["content"]) == 2
+    assert body["text_2"]["content"][0]["image_url"]["url"].startswith("data:image/jpeg")
+    assert lists["VCMR"].start[0, :2].tolist() == [2, 0]  # asked later, so scored higher
+    with endpoint(lambda number, body: Scripted(200, b'{"data": [{"score": "high"}]}')) as served:
+        settings = settings.model_copy(update={"rerank": settings.rerank.model_copy(update={"base_url": served.url})})
+        settings = settings.model_copy(update={"ledger": str(tmp_path / "other.sqlite")})
+        with refused("garbage"), Session(settings, 1, (RELEVANCE,)) as session:
+            rerank(first_stage(), moments, videos, Reranker(moments=2, frames=2, by="relevance"), session)
+
+
+def test_any_submission_is_a_first_stage(tmp_path):
+    _, moments = three_videos(tmp_path)
+    file = tmp_path / "submission.json.gz"
+    videos = ["v2", "v0", "v1", "elsewhere"]
+    renumbered = {
+        task: Lists(np.array([1, 2, 0])[lists.video], lists.start, lists.end, lists.score)
+        for task, lists in first_stage().items()
+    }
+    write_submission(file, videos, moments.desc_id, moments.caption, renumbered)
+    read = read_first_stage(str(file), moments)
+    for task, lists in first_stage().items():
+        assert np.array_equal(read[task].video, lists.video)
+    write_submission(
+        file, videos, moments.desc_id[:2], moments.caption, {k: v.take(slice(2)) for k, v in renumbered.items()}
+    )
+    with refused("VCMR", "9"):
+        read_first_stage(str(file), moments)
+
+
+def test_first_stages_that_are_not_there_are_refused():
+    demo = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo", "videos": 12, "seconds": 10}}}}
+    for retrieval, named in (
+        ({"grounder": {"first_stages": ["dense"]}}, "dense"),
+        ({"reranker": {"first_stages": ["xml-grounded"]}}, "xml-grounded"),
+        ({"grounder": {"first_stages": ["xml", "xml"]}}, "twice"),
+        ({"reranker": {"first_stages": ["xml"], "by": "relevance"}}, "rerank"),
+        ({"reranker": {"first_stages": ["xml"], "by": "yes_or_no"}}, "log-probabilities"),
+    ):
+        with pytest.raises(Exception, match=named):
+            load({**demo, "retrieval": retrieval})
+    both = {"grounder": {"first_stages": ["xml"]}, "reranker": {"first_stages": ["xml-grounded"]}}
+    assert load({**demo, "retrieval": both}).retrieval.reranker.by == "grade"
+    assert tasks_of("yes_or_no") == (YES_OR_NO,)
+
+
+def test_the_table_sets_recalls_beside_what_a_query_costs(tmp_path):
+    files = []
+    facts = {"dataset": "demo", "tested_on": "fig", "split": "test", "videos": 5}
+    recalls = {task: dict.fromkeys(names, 40.0) for task, names in (("VCMR", SPAN_RECALLS), ("SVMR", SPAN_RECALLS))}
+    rng = np.random.default_rng(0)
+    for model, trained_on, seed, more in (
+        ("xml", "fig", 1, {}),
+        ("xml", "fig", 2, {}),
+        ("xml-grounded", "fig", 1, {"calls": 3.0}),
+        ("xml-grounded", "fig", 2, {"calls": 4.0}),
+        ("dense", "untrained", 0, {}),
+        ("dense-grounded-reranked", "untrained", 0, {"calls": 9.0}),
+    ):
+        folder = tmp_path / "demo" / "retrieval" / model / trained_on / f"seed-{seed}" / "fig"
+        folder.mkdir(parents=True)
+        spent = {"tokens_in": 10.0, "tokens_out": 2.0, "money": 0.001, **more}
+        cost = {"cost": {"per_query": spent, "without_answer": 1}} if more else {}
+        values = {"model": model, "trained_on": trained_on, "seed": seed}
+        metrics = {"metrics": {**recalls, "VR": dict.fromkeys(VIDEO_RECALLS, 60.0)}, **facts, **values, **cost}
+        (folder / "metrics.json").write_text(json.dumps(metrics))
+        answered = {f"{task}/{name}": rng.random(20) < 0.5 for task in ("VCMR", "SVMR") for name in SPAN_RECALLS}
+        answered |= {f"VR/{name}": rng.random(20) < 0.5 for name in VIDEO_RECALLS}
+        write_per_query(folder / "per_query.npz", np.arange(20), [f"v{n // 4}" for n in range(20)], answered)
+        files.append(str(folder / "metrics.json"))
+    collection = Collection(files, [])
+    assert [(row.method, row.train) for row in collection.extra_rows()] == [
+        ("XML + LMM spans", "FIG"),
+        ("dense, zero-shot", "untrained"),
+        ("dense, zero-shot + LMM spans + re-ranker", "untrained"),
+    ]
+    (table,) = lmm.tables(shown_settings({"demo": "Demo"}), collection, files)
+    rows = {row[1]: row for row in table.rows}
+    assert list(rows) == [
+        "dense, zero-shot",
+        "dense, zero-shot + LMM spans + re-ranker",
+        "XML",
+        "XML + LMM spans",
+    ]
+    assert rows["XML + LMM spans"][-5:] == (3.5, 10.0, 2.0, 0.001, 2) and rows["XML"][-5:] == (0.0, 0.0, 0.0, 0.0, 0)
+    assert rows["XML"][2].trainings == 2 and rows["dense, zero-shot"][2].trainings is None
+    for row in collection.extra_rows():
+        assert title_of(model_of(row.method)) == row.method
