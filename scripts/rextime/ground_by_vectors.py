@@ -4,7 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
     from verified.benchmark.rextime.baselines import submission_rows
-    from verified.benchmark.rextime.ground import ground_by_vectors
+    from verified.benchmark.rextime.vectors import ground_by_vectors
     from verified.config import load
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session

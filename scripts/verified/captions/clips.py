@@ -11,7 +11,6 @@ from verified.errors import InputError
 from verified.io.video import VideoError, frames_of_spans
 from verified.io.video.spans import rate_count
 from verified.lmm.asking import Call, MediaError
-from verified.lmm.session import Session
 from verified.lmm.vision_tokens import frame_tokens
 
 
@@ -171,19 +170,20 @@ def span_calls(
     frames: int,
     side: int,
     form: str,
-    session: Session,
+    known: Callable[[Call], bool],
     make: Callable[[int, str, Callable[[], dict]], Call],
 ) -> list[Call]:
     """A call for each of `spans` (video, start, end in seconds), shown by so many uniform frames of it.
 
     Spans of one video should stand together: it is decoded once for the calls that the ledger lacks, when the first of
-    them is asked. `make` is given position, digest and what fetches the frames; `form` is the role's `video_input`.
+    them is asked. `known` tells whether it has a call, `make` is given position, digest and what fetches the frames;
+    `form` is the role's `video_input`.
     """
     sampling = {"fps": None, "frames": frames, "max_frames": frames}
     calls: list[Call] = []
 
     def needed(position: int) -> bool:
-        return not session.known(calls[position])
+        return not known(calls[position])
 
     clips = Clips(spans, dict(videos), sampling, side, needed)
     for position, span in enumerate(spans):

@@ -244,7 +244,7 @@ def review_gain(scores: list[dict], corrupted: list[dict], chosen: list[dict]) -
 def recall_difference(check: str, first: PerQuery, second: PerQuery, name: str, aim: Aim = None) -> dict:
     """Difference in recall `name` (TASK/METRIC) in points between all trainings of two models, on the same queries."""
     found = compare_paired(100 * first.values[name], 100 * second.values[name], first.video)
-    check = f"{check}, {name}{f', {found.trainings} trainings each' if found.trainings > 1 else ''}"
+    check = f"{check}, {name}{f', {found.trainings} trainings each' if (found.trainings or 0) > 1 else ''}"
     return row(check, found.value, found.low, found.high, len(first.video), "queries", aim, found.trainings)
 
 

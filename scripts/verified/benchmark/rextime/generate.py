@@ -109,7 +109,7 @@ def whole_video_calls(
         frames,
         side,
         form,
-        session,
+        session.known,
         lambda position, digest, load: session.call(task, slots[position], media=(digest,), load=load),
     )
 

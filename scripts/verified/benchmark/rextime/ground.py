@@ -12,17 +12,12 @@ import numpy as np
 from verified.benchmark.rextime.rows import Prediction
 from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.data import Moments, Queries, Videos
-from verified.benchmark.vcmr.dense import NO_VECTOR, window_scores, windows
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import search
 from verified.benchmark.vcmr.settings import RankingSettings
 from verified.benchmark.vcmr.tokens import load_tokeniser
-from verified.config.datasets import Spans
 from verified.config.features import TextFeatures
-from verified.features.embedded import embed_videos
 from verified.features.text import write_text_features
-from verified.lmm.embedding import embed_settings, embed_texts
-from verified.lmm.session import Session
 
 
 def encode_questions(
@@ -52,30 +47,6 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSet
     for row, video, start, end in zip(questions, ranked.video[:, 0], ranked.start[:, 0], ranked.end[:, 0]):
         window = (float(start), min(float(end), row["duration"])) if video >= 0 else (0.0, float(row["duration"]))
         predictions[row["qid"]] = Prediction(window, None)
-    return predictions
-
-
-def ground_by_vectors(
-    questions: list[dict], videos: Mapping[str, dict], spans: Spans, session: Session
-) -> dict[str, Prediction]:
-    """The window of each question's video that is nearest to the question by vectors; the whole video without them.
-
-    `videos` are rows of videos.jsonl by id; the lengths of windows are those that `spans` allows.
-    """
-    settings = embed_settings(session.settings)
-    shown = {video: videos[video] for video in sorted({row["vid"] for row in questions})}
-    vectors = embed_videos(shown, settings, session)
-    asked = embed_texts([row["query"] for row in questions], session)
-    predictions = {}
-    for row, query in zip(questions, asked):
-        pieces = vectors[row["vid"]]
-        found = windows(len(pieces), settings.step_seconds, spans)
-        scores = window_scores(pieces, query[None], found)[0]
-        whole = (0.0, float(row["duration"]))
-        window = found[int(scores.argmax())] * settings.step_seconds
-        known = query.any() and scores.max() > NO_VECTOR
-        near = (float(window[0]), min(float(window[1]), whole[1])) if known else whole
-        predictions[row["qid"]] = Prediction(near, None)
     return predictions
 
 

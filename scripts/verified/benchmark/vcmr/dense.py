@@ -86,9 +86,10 @@ def _chunk(
         nearness[:, number] = scores.max(axis=1)
         times = np.minimum(found * step, durations[number])
         shape = scores.shape
-        rows = Lists(np.full(shape, number), *(np.broadcast_to(times[:, side], shape) for side in (0, 1)), scores)
+        start, end = (np.broadcast_to(times[:, side], shape) for side in (0, 1))
+        rows = Lists(np.full(shape, number), start, end, scores)
         best = _best(best, rows)
-        mine = own == number
+        mine = np.asarray(own == number)
         if mine.any():
             only = _best(_nothing(int(mine.sum())), rows.take(mine))
             for name, column in vars(alone).items():

@@ -113,7 +113,7 @@ def pair_calls(
         return call
 
     form = getattr(session.settings, task.role).video_input
-    return span_calls(spans, videos, frames, session.settings.frame_side, form, session, make)
+    return span_calls(spans, videos, frames, session.settings.frame_side, form, session.known, make)
 
 
 def ground(

@@ -74,7 +74,8 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
 
 def watch_request(request: Request) -> list[Seen]:
     """The events in the frames of a request, of which there are at least two."""
-    return _watched(np.asarray(request.frames).tobytes(), np.shape(request.frames), tuple(request.frame_times))
+    frames = np.asarray(request.frames)
+    return _watched(frames.tobytes(), frames.shape, tuple(request.frame_times))
 
 
 @functools.lru_cache(maxsize=1)  # the questions about a video come one after the other

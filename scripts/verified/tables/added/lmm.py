@@ -29,11 +29,11 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
             run = collection.run_of(row, name)
             if run is None:
                 continue
-            costs = [metrics.get("cost") for metrics in run.metrics]
+            costs = [metrics["cost"] for metrics in run.metrics if "cost" in metrics]
             spent: list[Value] = [
-                sum(cost["per_query"][key] for cost in costs) / len(costs) if all(costs) else 0.0 for key in SPENT
+                sum(cost["per_query"][key] for cost in costs) / len(costs) if costs else 0.0 for key in SPENT
             ]
-            lost = sum(cost["without_answer"] for cost in costs if cost)
+            lost = sum(cost["without_answer"] for cost in costs)
             rows.append((data_set.title, row.method, *_recalls(collection, name, row), *spent, lost))
     header = ("Data set", "Method", *(" ".join(metric) for metric in METRICS), *SPENT.values(), "Without answer")
     digits = (*(2 for _ in header[: -len(SPENT) - 1]), 2, 1, 1, 5, 0)
