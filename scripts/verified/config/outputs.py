@@ -12,6 +12,13 @@ GROUNDED, RERANKED = "grounded", "reranked"
 """Endings of the names of first stages after which a video LMM was asked."""
 
 
+def first_stage(model: str) -> str:
+    """The model whose lists were the first that a video LMM was asked about; the model itself where none was asked."""
+    for step in (RERANKED, GROUNDED):
+        model = model.removesuffix(f"-{step}")
+    return model
+
+
 def moments(folder: str) -> str:
     """The moments of the whole corpus."""
     return f"{folder}/corpus/moments.jsonl"

@@ -146,13 +146,15 @@ TABLES = (
 
 def title_of(model: str) -> str:
     """What tables call a model; models that are neither the paper's nor asked go by the name of their file."""
-    first, *steps = model.split("-")
-    return " ".join([{**TITLES, **ASKED_TITLES}.get(first, first), *(STEPS[step] for step in steps)])
+    for step, called in STEPS.items():
+        if model.endswith(f"-{step}"):
+            return f"{title_of(model.removesuffix(f'-{step}'))} {called}"
+    return {**TITLES, **ASKED_TITLES}.get(model, model)
 
 
 def model_of(title: str) -> str:
     """The model that tables call so."""
-    for step, called in reversed(STEPS.items()):
+    for step, called in STEPS.items():
         if title.endswith(f" {called}"):
             return f"{model_of(title.removesuffix(f' {called}'))}-{step}"
     return {called: model for model, called in {**TITLES, **ASKED_TITLES}.items()}.get(title, title)

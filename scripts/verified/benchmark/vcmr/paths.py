@@ -175,7 +175,7 @@ def follow_ups(settings: Config) -> list[tuple[str, str, tuple[int, ...]]]:
     named += [f"{first}-{outputs.RERANKED}" for first in retrieval.reranker.first_stages]
     found = []
     for name in named:
-        first = name.split("-")[0]
+        first = outputs.first_stage(name)
         dense = first == outputs.DENSE
         found.append((name, outputs.UNTRAINED if dense else "fig", (0,) if dense else retrieval.seeds_of(first)))
     return found

@@ -1,7 +1,7 @@
 """What a video LMM makes of first stages, as grounder and as re-ranker, and what a query costs."""
 
 from verified.config import Config
-from verified.config.outputs import UNTRAINED
+from verified.config.outputs import UNTRAINED, first_stage
 from verified.tables.collect import Collection
 from verified.tables.layout import Column, PaperTable, Row, title_of
 from verified.tables.paths import follow_up_files
@@ -43,11 +43,13 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
 def _rows(collection: Collection, name: str) -> list[Row]:
     """First stages, each before what was made of it."""
     asked = {
-        (model, trained_on) for dataset, model, trained_on, _ in collection.runs if dataset == name and "-" in model
+        (first_stage(model), model, trained_on)
+        for dataset, model, trained_on, _ in collection.runs
+        if dataset == name and first_stage(model) != model
     }
     found = {}
-    for model, trained_on in sorted(asked):
-        for named in (model.split("-")[0], model):
+    for first, model, trained_on in sorted(asked):
+        for named in (first, model):
             title = title_of(named)
             found[title] = Row((title,), title, trained_on if trained_on == UNTRAINED else "FIG", "FIG")
     return list(found.values())
