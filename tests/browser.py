@@ -149,6 +149,24 @@ class Browser:
             self.run("new Promise((resolve) => setTimeout(resolve, 50))")
         return whole[0]
 
+    def violations(self) -> list[tuple[str, str, list[str]]]:
+        """What axe-core (npm) finds serious or critical on the page as it is: rule, impact, the first elements.
+
+        axe-core is no part of the project: `make test-browser` installs it beside the environment and names it in
+        VERIFIED_AXE. Skips the test where it is not there.
+        """
+        given = os.environ.get("VERIFIED_AXE")
+        if not given:
+            pytest.skip("axe-core is not here: `make test-browser` installs it and names it in VERIFIED_AXE")
+        self.run(f"{Path(given).read_text(encoding='utf-8')}; null")
+        found = json.loads(self.run("axe.run(document).then((result) => JSON.stringify(result.violations))"))
+        print(len(found), "violations of any kind")
+        return [
+            (one["id"], one["impact"], [node["html"][:120] for node in one["nodes"][:3]])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
+
     def screenshot(self, name: str, width: int = 1200, height: int = 1000) -> Path:
         """A picture of the page in the folder of screenshots."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)

@@ -227,6 +227,14 @@ def test_a_browser_shows_how_the_run_goes_on(run, tmp_path):
         assert not page.messages
 
 
+def test_the_page_of_a_run_is_for_every_reader(run, tmp_path):
+    run(head(**JOBS), start("caption_statics", 3, 5))
+    assert main(["watch", "--once", "--page", "run.html"]) == 0
+    with browser(tmp_path / "browser") as page:
+        page.open(Path("run.html"))
+        assert page.violations() == []
+
+
 def test_nothing_has_begun(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with refused("--directory", remedy=True):

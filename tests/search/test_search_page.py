@@ -69,6 +69,16 @@ def test_it_can_be_used_at_400_pixels(page, address):
     shoot(page, address, "a red thing", "search", widths=(400, 1200))
 
 
+def test_it_is_for_every_reader(page, address):
+    ask(page, address, "a red thing")
+    page.press("?", 191, "?")
+    page.wait("document.querySelector('dialog.keys').open")
+    page.press("Escape", 27)
+    for scheme in ("light", "dark"):
+        page.scheme(scheme)
+        assert page.violations() == []
+
+
 def indices() -> list[Path]:
     """Indices of finished runs: the folder that VERIFIED_INDEX names, or all that lie in the project's results."""
     given = os.environ.get("VERIFIED_INDEX")

@@ -62,8 +62,8 @@ async function copy(text, said) {
 }
 
 for (const table of document.querySelectorAll("table.sheet")) {
-  if (!table.tHead || table.tBodies[0].rows.length < 2) continue;
-  [...table.tHead.rows[0].cells].forEach((head, column) => {
+  if (!table.tHead) continue;
+  if (table.tBodies[0].rows.length > 1) [...table.tHead.rows[0].cells].forEach((head, column) => {
     const button = make("button", { type: "button" }, ...head.childNodes);
     button.addEventListener("click", () => sortBy(table, column, head));
     head.replaceChildren(button);

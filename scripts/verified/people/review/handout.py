@@ -112,13 +112,14 @@ class Handout:
 
     def hand_out(self, name: str) -> list[dict]:
         """The moments that a person is to decide on now: those of an earlier call first, as long as they are theirs."""
-        deciders = self._deciders()
+        deciders, held = self._deciders(), self._held()
         mine = [one for one in self._held_by(name) if name not in deciders[one]]
         for moment in self.items:
             if len(mine) >= self.batch:
                 break
-            others = (deciders[moment] | self._holders(moment)) - {name}
-            if moment not in mine and name not in deciders[moment] and len(others) < self.raters:
+            done = deciders.get(moment, frozenset())
+            others = (done | held.get(moment, frozenset())) - {name}
+            if moment not in mine and name not in done and len(others) < self.raters:
                 mine.append(moment)
         self._lend(name, mine)
         return [item for moment, item in self.items.items() if moment in mine]
@@ -203,8 +204,13 @@ class Handout:
         until, moments = self.turns.get(name, (0.0, []))
         return [moment for moment in moments if moment in self.items] if until > self._now() else []
 
-    def _holders(self, moment: str) -> set[str]:
-        return {name for name in self.turns if moment in self._held_by(name)}
+    def _held(self) -> dict[str, set[str]]:
+        """Who holds a moment now, by moment."""
+        held: dict[str, set[str]] = defaultdict(set)
+        for name in self.turns:
+            for moment in self._held_by(name):
+                held[moment].add(name)
+        return held
 
     def _lend(self, name: str, moments: list[str]) -> None:
         until = self._now() + self.lease

@@ -1,0 +1,131 @@
+"""Every page at three widths and in both schemes, by keyboard alone, and as axe-core (npm) judges it.
+
+Screenshots stay where `make test-browser` says. The served pages and that of a run at work have tests of their own.
+"""
+
+import gallery
+import pytest
+from browser import browser
+
+pytestmark = pytest.mark.slow
+
+WIDTHS, SCHEMES = (360, 1400, 2500), ("light", "dark")
+NAMES = (
+    *("front", "captions", "questions", "verdicts", "table", "tables", "comparison"),
+    *("study", "mark", "review"),
+)
+REACHABLE = """
+[...document.querySelectorAll('a[href], button, input, select, textarea, summary, video[controls], [tabindex="0"]')]
+  .filter((one) => !one.disabled && one.checkVisibility() && !one.closest('dialog') && one.tabIndex >= 0 &&
+    !(one.type === 'radio' && [...document.getElementsByName(one.name)].indexOf(one) > 0)).length
+"""
+"""How many places of a page the Tab key should come to; of radio buttons, one of each group."""
+FOCUS = """(() => {
+  const one = document.activeElement;
+  if (one === document.body || one === document.documentElement) return null;
+  const looks = getComputedStyle(one);
+  window.seen = window.seen || new Set();
+  window.seen.add(one);
+  const named = one.getAttribute('aria-label') || one.textContent.trim() || one.labels?.length || one.title;
+  const outlined = looks.outlineStyle !== 'none' || one.tagName === 'VIDEO';
+  return { tag: one.tagName, id: one.id, seen: outlined, named: Boolean(named) };
+})()"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    return gallery.build(tmp_path_factory.mktemp("gallery"))
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    with browser(tmp_path_factory.mktemp("browser")) as one:
+        yield one
+
+
+def size(chromium, width: int) -> None:
+    """A window of such a width, in pixels."""
+    chromium.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_fits_every_width_in_either_scheme(pages, chromium, name):
+    for scheme in SCHEMES:
+        chromium.scheme(scheme)
+        for width in WIDTHS:
+            size(chromium, width)
+            chromium.open(pages[name])
+            chromium.screenshot(f"every-{name}-{width}-{scheme}", width, 1000)
+            assert chromium.run("document.documentElement.scrollWidth") <= width, (width, scheme)
+            light = chromium.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+            assert light == (scheme == "light")
+    assert chromium.run("document.querySelectorAll('h1').length") == 1
+    assert chromium.run("document.querySelectorAll('main b:not(.facts b)').length") == 0, "captions are text"
+    assert chromium.messages == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_tab_key_comes_to_everything_that_can_be_used_and_the_focus_is_seen(pages, chromium, name):
+    size(chromium, 1400)
+    chromium.open(pages[name])
+    wanted = chromium.run(REACHABLE)
+    for _ in range(3 * wanted + 5):
+        chromium.press("Tab", 9)
+        focus = chromium.run(FOCUS)
+        if focus is None and chromium.run("(window.seen || new Set()).size") >= wanted:
+            break
+        assert focus is None or (focus["seen"] and focus["named"]), focus
+    assert chromium.run("(window.seen || new Set()).size") >= wanted
+
+
+def test_a_question_mark_lists_the_keys_and_escape_closes_the_list(pages, chromium):
+    for name in ("captions", "questions", "mark", "review"):
+        chromium.open(pages[name])
+        chromium.run("document.activeElement.blur()")
+        chromium.insist(lambda: chromium.press("?", 191, "?"), "document.querySelector('dialog.keys').open")
+        assert chromium.run("document.querySelectorAll('dialog.keys dt').length") > 3
+        chromium.insist(lambda: chromium.press("Escape", 27), "!document.querySelector('dialog.keys').open")
+
+
+def test_captions_are_browsed_by_letters(pages, chromium):
+    chromium.open(pages["captions"])
+    chromium.wait("document.querySelectorAll('article').length === 20")
+    place = "document.activeElement.querySelector('h2')?.textContent"
+    chromium.insist(lambda: chromium.press("j", 74, "j"), f"{place} === 'Moment 0'", once=True)
+    chromium.press("j", 74, "j")
+    chromium.wait(f"{place} === 'Moment 1'")
+    chromium.press("n", 78, "n")
+    chromium.wait("document.getElementById('place').textContent === '21–24 of 24 moments'")
+    chromium.press("/", 191, "/")
+    chromium.wait("document.activeElement.id === 'query'")
+    chromium.type("nothing like it")
+    chromium.wait("document.querySelector('.empty') !== null")
+
+
+def test_a_table_is_sorted_and_copied(pages, chromium):
+    chromium.open(pages["table"])
+    column = "[...document.querySelectorAll('tbody tr')].map((row) => row.cells[{}].firstChild.textContent)"
+    click = "document.querySelectorAll('th button')[{}].click()"
+    chromium.run(click.format(2))
+    values = [float(text.rstrip("¹")) for text in chromium.run(column.format(2))]
+    assert values == sorted(values, reverse=True) and len(values) == 5
+    chromium.run(click.format(2))
+    assert [float(text.rstrip("¹")) for text in chromium.run(column.format(2))] == sorted(values)
+    assert chromium.run("document.querySelectorAll('th')[2].getAttribute('aria-sort')") == "ascending"
+    chromium.run(click.format(1))
+    assert chromium.run(column.format(1)) == sorted(gallery.MODELS, reverse=True, key=str.lower)
+    text = chromium.run("asCsv(document.querySelector('table'))").splitlines()
+    assert text[0].startswith("Data set,Method,VCMR 0.5/r1") and len(text) == 6
+    assert text[1].startswith("Kitchen <FIG>,XML,") and " [" in text[1] and text[1].endswith("–")
+    tex = chromium.run("asLatex(document.querySelector('table'))")
+    assert tex.startswith("\\begin{tabular}{llrrrrrr") and "$^1$" in tex and tex.count(" \\\\") == 6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_nothing_serious(pages, chromium, name):
+    size(chromium, 1400)
+    for scheme in SCHEMES:
+        chromium.scheme(scheme)
+        chromium.open(pages[name])
+        chromium.run("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert chromium.violations() == []
