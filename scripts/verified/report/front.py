@@ -10,11 +10,10 @@ from typing import NamedTuple
 from verified.benchmark.chance import guessed_recall
 from verified.io.fig import read_splits
 from verified.io.markup import clock, thumb
+from verified.io.palette import MODELS
 from verified.report.captions import Thumbnails
 from verified.report.charts import Dot, ModelRow, aim_mark, dot_panel
-from verified.tables.added.validity import aim_text
-from verified.tables.layout import TITLES
-from verified.tables.table import format_value
+from verified.tables.table import aim_text, format_value
 
 PANELS = (
     ("VR", "r1", "finds the video first"),
@@ -136,7 +135,7 @@ def _panel(corpus: Corpus, cells: Sequence[Mapping], task: str, metric: str, ask
             found.setdefault(row["method"], {}).setdefault(row["train"], dot)
     if not found:
         return ""
-    order = [*TITLES.values(), *sorted(set(found) - set(TITLES.values()))]
+    order = [*MODELS, *sorted(set(found) - set(MODELS))]
     rows = [ModelRow(name, found[name].get("COG"), found[name].get("FIG")) for name in order if name in found]
     chance = guessed_recall(task, metric, corpus.test_moments(), corpus.test_videos())
     return dot_panel(f"{task} {metric}: {asks}", rows, chance)

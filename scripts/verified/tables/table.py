@@ -8,7 +8,7 @@ them with `write_table_json` in a rule, whose file adds them to `STAGE_TABLES`. 
 import math
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from verified.errors import InputError
@@ -46,6 +46,12 @@ def estimate(value: float, low: float, high: float, trainings: int | None, digit
     """A rounded estimate, or the value alone where there is no interval (bounds that are not a number)."""
     value, low, high = (round(float(number), digits) + 0.0 for number in (value, low, high))  # + 0.0: no "-0.00"
     return value if math.isnan(low) else Estimate(value, low, high, trainings)
+
+
+def aim_text(check: Mapping) -> str:
+    """The aim of a check of the validity table as people read it: that of a share in percent, ``>= 95 %``."""
+    comparison, _, bound = check["aim"].partition(" ")
+    return f"{comparison} {100 * float(bound):g} %" if bound and check.get("share") else check["aim"]
 
 
 def p_or_why(p: float | None) -> float | str:

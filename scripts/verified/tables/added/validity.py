@@ -1,12 +1,10 @@
 """The validity table: what the demo's stages did, against what was drawn."""
 
-from collections.abc import Mapping
-
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.tables.collect import Collection
 from verified.tables.shown import Shown
-from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, Value
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, Value, aim_text
 
 HEADER = ("Data set", "Check", "Value", "Units", "Of", "Aim", "Met")
 
@@ -47,9 +45,3 @@ def _row(title: str, check: dict) -> list[Value]:
     if check["aim"] and check["trainings"] == 1:
         met = "one training"
     return [title, check["check"], value, check["units"], check["unit"], aim_text(check), met]
-
-
-def aim_text(check: Mapping) -> str:
-    """The aim of a check as people read it: that of a share in percent, ``>= 95 %``."""
-    comparison, _, bound = check["aim"].partition(" ")
-    return f"{comparison} {100 * float(bound):g} %" if bound and check.get("share") else check["aim"]
