@@ -533,3 +533,13 @@ def test_init_says_why_rows_cannot_be_used(lab, tmp_path, capsys):
     assert main(arguments) != 0
     shown = capsys.readouterr().err
     assert "invalid-time" in shown and "row 1" in shown and "moments.jsonl" in shown
+
+
+def test_each_of_several_endpoints_is_tried(lab, monkeypatch, capsys):
+    monkeypatch.setenv("LAB_KEY", KEY)
+    with endpoint() as one, endpoint() as other:
+        lab([one.url, other.url, "http://127.0.0.1:9/v1"])
+        status, lines = check(capsys)
+    answered = [line for line in lines if line.startswith("ok") and "answers text" in line]
+    assert len(answered) == 2 and all(any(served.url in line for line in answered) for served in (one, other))
+    assert status == 1 and any("127.0.0.1:9" in line for line in problems(lines))

@@ -9,6 +9,7 @@ from verified.errors import InputError
 from verified.io.sound import wave_bytes
 from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import jpeg_of
+from verified.lmm.engines.openai import addresses_of
 from verified.lmm.request import Reply, Request, Sampling
 from verified.lmm.speech import RATE
 from verified.planning.findings import Finding
@@ -31,10 +32,17 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
     asked: dict[tuple, list[str]] = {}
     for name, role in generation.roles().items():
         if role.kind.asks_endpoint:
-            asked.setdefault((role.base_url, role.model, role.api_key_variable, _form(name, role)), []).append(name)
+            try:
+                addresses = addresses_of(role)
+            except InputError as error:
+                yield Finding("problem", f"generation.{name}", str(error), error.remedy or "correct the file")
+                continue
+            for address in addresses:
+                asked.setdefault((address, role.model, role.api_key_variable, _form(name, role)), []).append(name)
     spoken: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in asked.items():
-        role, key = getattr(generation, names[0]), ", ".join(f"generation.{name}" for name in names)
+        key = ", ".join(f"generation.{name}" for name in names)
+        role = getattr(generation, names[0]).model_copy(update={"base_url": endpoint[0], "endpoints_file": None})
         address = tuple(endpoint)
         if form == SOUND or form in VECTORS.values():  # who transcribes or embeds need not talk
             yield _try(role, key, form, generation)[0]

@@ -3,7 +3,8 @@
 Images and frames travel as data URLs. At most `api_slots` calls are under way. 429, 5xx, lost connections, timeouts and
 answers that cannot be read are tried again, after the time that Retry-After names or a growing pause; what a content
 filter blocked is not. An endpoint that answers nothing for `outage_seconds` stops the job. An address at which nobody
-listens stops it at once, unless it has answered before: then it may be starting again. The key comes from an
+listens stops it at once, unless it has answered before: then it may be starting again. Of several addresses, one that
+stops is left out. The key comes from an
 environment variable only, and is masked in whatever the endpoint sends back.
 """
 
@@ -15,10 +16,11 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
 
-from verified.config.generation import EmbedSettings, EngineSettings, Generation, RerankSettings
+from verified.config.generation import EmbedSettings, EngineSettings, Generation, RerankSettings, plain_address
 from verified.errors import InputError
 from verified.lmm.engines.chat_protocol import (
     DETAIL,
@@ -45,9 +47,34 @@ BETWEEN_LINES = 10.0
 """Seconds at least between two lines of the log on calls that are asked again."""
 
 
-def make(role: EngineSettings, generation: Generation) -> "OpenAI":
-    """The engine `openai` of a role."""
-    return OpenAI(role)
+def make(role: EngineSettings, generation: Generation) -> "OpenAI | SeveralEndpoints":
+    """The engine `openai` of a role, of one address or of several."""
+    engines = [OpenAI(role.model_copy(update={"base_url": address})) for address in addresses_of(role)]
+    return engines[0] if len(engines) == 1 else SeveralEndpoints(engines)
+
+
+def addresses_of(role: EngineSettings) -> list[str | None]:
+    """Where the calls of a role go: those of its `endpoints_file`, or of `base_url`; None is OpenAI's own.
+
+    Raises InputError for a file that is not there, names nothing, or holds a line that is no address.
+    """
+    if role.endpoints_file is None:
+        return [role.base_url] if role.base_url is None or isinstance(role.base_url, str) else list(role.base_url)
+    try:
+        lines = Path(role.endpoints_file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        remedy = "start the servers that write it, or set base_url"
+        raise InputError(f"cannot be read: {error}", file=role.endpoints_file, remedy=remedy) from None
+    found: dict[str, None] = {}
+    for row, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                found[plain_address(line.strip())] = None
+            except ValueError as error:
+                raise InputError(str(error), file=role.endpoints_file, row=row, remedy="one address a line") from None
+    if not found:
+        raise InputError("names no endpoint", file=role.endpoints_file, remedy="wait until a server has begun")
+    return list(found)
 
 
 class OpenAI:
@@ -76,7 +103,7 @@ class OpenAI:
         self.limits = Limits()
         self.client = openai.OpenAI(
             api_key=key or "none",
-            base_url=settings.base_url,
+            base_url=settings.base_url if isinstance(settings.base_url, str) else None,
             timeout=settings.timeout_seconds,
             max_retries=0,
             http_client=guarded_client(self.limits),
@@ -95,32 +122,14 @@ class OpenAI:
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield replies as they arrive, each naming its request; `api_slots` calls are under way at once."""
-        source, failure = iter(requests), None
+        return answer_by([self], requests)
+
+    def begin(self) -> None:
+        """Forget how earlier calls ended."""
         self.stopped.clear()
         self.failed_calls, self.answered_at = 0, time.monotonic()
-        with ThreadPoolExecutor(self.settings.api_slots) as pool:
-            running = {}
-            while True:
-                while failure is None and len(running) < self.settings.api_slots:
-                    if (request := next(source, None)) is None:
-                        break
-                    running[pool.submit(self._ask, request)] = request
-                if not running:
-                    break
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    request = running.pop(future)
-                    if isinstance(future.exception(), InputError):
-                        failure = future.exception()
-                        self.stopped.set()
-                        reply = Reply("", "error", "endpoint", redact(str(failure))[:DETAIL])
-                    else:
-                        reply = future.result()
-                    yield dataclasses.replace(reply, request=request)
-        if failure is not None:
-            raise failure
 
-    def _ask(self, request: Request) -> Reply:
+    def ask(self, request: Request) -> Reply:
         """One call with its repetitions."""
         started, reply = time.monotonic(), Reply("", "error", "stopped")
         for trial in range(self.settings.retries + 1):
@@ -236,6 +245,86 @@ class OpenAI:
                 f"answered calls; the last error: {reply.detail}",
                 remedy="all answers so far are kept; run again when it is up, which asks only what is missing",
             )
+
+
+class SeveralEndpoints:
+    """Endpoints that serve one model: each has its own slots, pauses and outages.
+
+    A call goes to whichever has a free slot, so a fast one gets more. One that answers nothing is left out for the rest
+    of the job, and its calls go to the others; the last one's outage stops the job, as does what is wrong with any
+    (a refused key, an unknown model).
+    """
+
+    name = "openai"
+
+    def __init__(self, engines: Sequence[OpenAI]):
+        self.engines, self.model, self.revision = list(engines), engines[0].model, engines[0].revision
+
+    @property
+    def address(self) -> str:
+        """Where the calls go."""
+        return ", ".join(engine.address for engine in self.engines)
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
+        """As `OpenAI.answer`, with the slots of all."""
+        return answer_by(self.engines, requests)
+
+
+def answer_by(engines: Sequence[OpenAI], requests: Iterable[Request]) -> Iterator[Reply]:
+    """Replies as they arrive, by whichever engine has a slot; requests are drawn in the caller's thread.
+
+    A call without an answer from one engine is tried by those that have not had it yet.
+    """
+    source, failure, alive = iter(requests), None, list(engines)
+    again: list[tuple[Request, frozenset[int], Reply]] = []
+    running: dict[Future[Reply], tuple[OpenAI, Request, frozenset[int]]] = {}
+    under_way = Counter[int]()
+    for engine in engines:
+        engine.begin()
+
+    def next_for(engine: OpenAI) -> tuple[Request, frozenset[int]] | None:
+        number = next((n for n, (_, tried, _) in enumerate(again) if id(engine) not in tried), None)
+        if number is not None:
+            return again.pop(number)[:2]
+        request = next(source, None)
+        return None if request is None else (request, frozenset())
+
+    with ThreadPoolExecutor(sum(engine.settings.api_slots for engine in engines)) as pool:
+        while True:
+            for engine in alive if failure is None else ():
+                while under_way[id(engine)] < engine.settings.api_slots and (drawn := next_for(engine)):
+                    running[pool.submit(engine.ask, drawn[0])] = (engine, *drawn)
+                    under_way[id(engine)] += 1
+            if not running:
+                break
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                engine, request, tried = running.pop(future)
+                under_way[id(engine)] -= 1
+                problem = future.exception()
+                if isinstance(problem, NotNow) and engine in alive and len(alive) > 1:
+                    log.warning("%s; the others go on", problem.problem)
+                    alive.remove(engine)
+                    engine.stopped.set()
+                elif isinstance(problem, InputError) and engine in alive:
+                    failure = failure or problem
+                    for each in engines:
+                        each.stopped.set()
+                if isinstance(problem, InputError):
+                    reply = Reply("", "error", "endpoint", redact(str(problem))[:DETAIL])
+                else:
+                    reply = future.result()
+                tried |= {id(engine)}
+                unanswered = engine not in alive and reply.finish == "error"
+                unanswered |= is_passing(reply.finish, reply.reason)
+                if failure is None and unanswered and any(id(each) not in tried for each in alive):
+                    again.append((request, tried, reply))
+                else:
+                    yield dataclasses.replace(reply, request=request)
+    for request, _, reply in again:  # whoever could have tried them has stopped
+        yield dataclasses.replace(reply, request=request)
+    if failure is not None:
+        raise failure
 
 
 def _nobody_listens(error: BaseException | None) -> bool:

@@ -1,0 +1,92 @@
+"""Calls to endpoints whose answers take a while: what comes of their slots, and of several endpoints together.
+
+    python benchmarks/endpoints.py
+
+Scripted endpoints on this machine, in a process of their own, answer a call so many milliseconds after it came. Seconds
+are wall seconds, for an endpoint is what one waits for: nothing else may run beside it. The limit is slots divided by
+seconds an answer, added up over the endpoints; it needs no time of its own.
+"""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from sides import Row, Side, asked, compare, described
+
+from verified.config.generation import EngineSettings
+from verified.lmm.engines.openai import OpenAI, SeveralEndpoints
+from verified.lmm.request import Request
+
+SERVER = """
+import asyncio, sys
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+import uvicorn
+
+body = {"id": "c", "object": "chat.completion", "created": 1, "model": "paced",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}],
+        "usage": {"prompt_tokens": 12, "completion_tokens": 4, "total_tokens": 16}}
+
+async def answer(request):
+    await request.body()
+    await asyncio.sleep(int(request.path_params["milliseconds"]) / 1000)
+    return JSONResponse(body)
+
+app = Starlette(routes=[Route("/{milliseconds}/chat/completions", answer, methods=["POST"])])
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
+"""
+
+
+def main() -> None:
+    options = asked(described(__doc__))
+    with server() as address:
+        rows = [
+            row(address, (milliseconds,), slots, options.tiny) for milliseconds, slots in ((50, 1), (50, 8), (50, 64))
+        ]
+        compare(options.turns, *rows, row(address, (100, 200, 400), 8, options.tiny))
+
+
+def row(address: str, paces: tuple[int, ...], slots: int, tiny: bool) -> Row:
+    """Calls for some seconds to endpoints of these paces, milliseconds an answer."""
+    bound = sum(1000 * slots / pace for pace in paces)
+    count = 4 if tiny else round(4 * bound)
+    what = f"an endpoint, slots: {slots}" if len(paces) == 1 else f"{len(paces)} endpoints, slots: {slots} each"
+    own = Side("ours", lambda: seconds(address, paces, slots, count), count)
+    limit = Side("their slots", lambda: count / bound, count)
+    return Row(f"{what}, {', '.join(map(str, paces))} ms an answer (wall)", "calls", own, limit=limit)
+
+
+def seconds(address: str, paces: tuple[int, ...], slots: int, count: int) -> float:
+    """Seconds that so many calls take. Raises SystemExit where one is not answered."""
+    urls = [f"{address}/{pace}" for pace in paces]
+    engines = [OpenAI(EngineSettings(engine="openai", model="paced", base_url=url, api_slots=slots)) for url in urls]
+    began = time.perf_counter()
+    replies = SeveralEndpoints(engines).answer(Request("paced", f"call {number}", {}) for number in range(count))
+    if (answered := sum(reply.text == "yes" for reply in replies)) != count:
+        sys.exit(f"{answered} of {count} calls were answered")
+    return time.perf_counter() - began
+
+
+@contextlib.contextmanager
+def server() -> Iterator[str]:
+    """The address of the scripted endpoints, for the time of the block."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen([sys.executable, "-c", SERVER, str(port)])
+    try:
+        while process.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+if __name__ == "__main__":
+    main()
