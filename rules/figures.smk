@@ -106,6 +106,7 @@ rule draw_statistics:
         confidence=rules.summarise_annotations.output.confidence,
         spans=rules.summarise_annotations.output.spans,
         clusters=rules.project_clusters.output[0],
+        classes="results/{dataset}/statistics/many_to_many.json",
     output:
         confidence=[
             report(
@@ -133,6 +134,15 @@ rule draw_statistics:
                 labels=dataset_labels({"shows": "Clusters", "as": "supplement figure 5"}),
             ),
             "results/{dataset}/figures/clusters.png",
+        ],
+        classes=[
+            report(
+                "results/{dataset}/figures/classes.svg",
+                caption="../report/classes.rst",
+                category="Figures",
+                labels=dataset_labels({"shows": "Largest classes of coarse captions", "as": "clusters"}),
+            ),
+            "results/{dataset}/figures/classes.png",
         ],
     log:
         "logs/{dataset}/draw_statistics.log",

@@ -1,4 +1,13 @@
-from verified.figures.paths import RECALLS, curves, evaluator_records, figure_files, table_labels
+from verified.figures.paths import (
+    RECALLS,
+    asked_files,
+    asked_runs,
+    curves,
+    evaluator_records,
+    figure_files,
+    table_labels,
+    tested_annotations,
+)
 from verified.report.paths import title_of
 
 
@@ -84,6 +93,58 @@ rule draw_recalls:
         title=title_of(settings),
     script:
         "../scripts/figures/draw_recalls.py"
+
+
+rule draw_queries:
+    """Recall over K, by length of moments and queries, and where predicted spans lie, of models trained on fine captions."""
+    input:
+        asked_files(settings),
+        annotations=tested_annotations(settings),
+    output:
+        curves=[
+            report(
+                "results/{dataset}/figures/recall-curves.svg",
+                caption="../report/queries.rst",
+                category="Figures",
+                labels=dataset_labels({"shows": "Recall over K", "as": "queries"}),
+            ),
+            "results/{dataset}/figures/recall-curves.png",
+            "results/{dataset}/figures/recall-curves.csv",
+        ],
+        lengths=[
+            report(
+                "results/{dataset}/figures/recall-lengths.svg",
+                caption="../report/queries.rst",
+                category="Figures",
+                labels=dataset_labels({"shows": "Recall by length", "as": "queries"}),
+            ),
+            "results/{dataset}/figures/recall-lengths.png",
+            "results/{dataset}/figures/recall-lengths.csv",
+        ],
+        positions=[
+            report(
+                "results/{dataset}/figures/positions.svg",
+                caption="../report/queries.rst",
+                category="Figures",
+                labels=dataset_labels({"shows": "Predicted and true position", "as": "queries"}),
+            ),
+            "results/{dataset}/figures/positions.png",
+            "results/{dataset}/figures/positions.csv",
+        ],
+    log:
+        "logs/{dataset}/draw_queries.log",
+    benchmark:
+        "logs/{dataset}/draw_queries.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(15),
+    params:
+        runs=asked_runs(settings),
+    script:
+        "../scripts/figures/draw_queries.py"
 
 
 rule draw_evaluator_training:

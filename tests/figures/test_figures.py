@@ -15,12 +15,13 @@ import pytest
 from PIL import Image
 from refusals import refused
 
+from verified.benchmark.vcmr.per_query import PerQuery
 from verified.config import load
 from verified.demo.encode import write_video
 from verified.evaluator.validation import Graded
 from verified.evaluator.validation import validation as grade
-from verified.figures import examples, recalls, statistics, training, validation
-from verified.figures.canvas import literal
+from verified.figures import examples, queries, recalls, statistics, training, validation
+from verified.figures.canvas import direct_labels, drawing, literal
 from verified.figures.paths import figures_of, shown_annotations
 from verified.figures.pipeline import draw_pipeline
 from verified.figures.predictions import (
@@ -332,6 +333,56 @@ def test_statistics_give_their_counts_and_means(tmp_path):
     assert "a class needs 16 captions within 0.05" in said and "distinct coarse captions" in said
 
 
+def test_the_largest_classes_are_shown_with_what_they_say(tmp_path):
+    said = [{"caption": "stars move", "desc_id": [1, 2]}, {"caption": HOSTILE, "desc_id": [3]}]
+    coarse = {"captions": 9, "instances": 3, "members": [{"size": 3, "videos": 2, "captions": said}]}
+    fine = {"captions": 9, "instances": 0, "members": []}
+    statistics.draw(statistics.classes, {"cog": coarse, "fig": fine}, [tmp_path / "c.svg"])
+    assert "3 in 2 videos: stars move" in texts(tmp_path / "c.svg")
+    assert any("3 of 9 coarse captions are in a class; 0 of 9 fine" in text for text in texts(tmp_path / "c.svg"))
+    statistics.draw(statistics.classes, {"cog": {**coarse, "members": []}}, [tmp_path / "n.svg"])
+    assert texts(tmp_path / "n.svg") == ["None of the 9 coarse captions is like another one."]
+
+
+def rows_of(path) -> list[list[str]]:
+    return [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_recall_is_drawn_over_answers_lengths_and_positions_with_its_numbers_beside(tmp_path):
+    idents = np.arange(8)
+    found = np.array([[1.0, 0, 0, 0, 1, 1, 1, 1]])
+    values = {f"{task}/{metric}": found for task in ("SVMR", "VCMR") for metric in ("0.5/r1", "0.5/r10")}
+    values |= {"VR/r1": found, "VR/r10": np.ones_like(found)}
+    models = {"XML": PerQuery(idents, np.array([f"v{n % 4}" for n in idents]), values)}
+    annotations = [
+        {"desc_id": n, "time": [0.0, 2.0 + n], "duration": 10.0, "fig_desc": "a word " * (n + 1)} for n in range(8)
+    ]
+    queries.draw_curves(models, [tmp_path / "c.svg"], tmp_path / "c.csv")
+    assert {"XML", "chance", "VR rK"} <= set(texts(tmp_path / "c.svg"))
+    assert rows_of(tmp_path / "c.csv")[1:3] == [["XML", "VR", "r1", "62.5"], ["XML", "VR", "r10", "100.0"]]
+    queries.draw_lengths(models, annotations, [tmp_path / "l.svg"], tmp_path / "l.csv")
+    rows = rows_of(tmp_path / "l.csv")
+    assert [row[:6] for row in rows[1:5]] == [
+        ["XML", "moment", "2.0", "3.0", "2", "50.0"],
+        ["XML", "moment", "4.0", "5.0", "2", "0.0"],
+        ["XML", "moment", "6.0", "7.0", "2", "100.0"],
+        ["XML", "moment", "8.0", "9.0", "2", "100.0"],
+    ]
+    spans = {"XML": dict.fromkeys(range(8), (0.0, 2.0))}
+    queries.draw_positions(spans, annotations, [tmp_path / "p.svg"], tmp_path / "p.csv")
+    counted = [row for row in rows_of(tmp_path / "p.csv")[1:] if row[3] != "0"]
+    assert sum(int(row[3]) for row in counted) == 8 and {row[2] for row in counted} == {"0.0"}, "all predicted early"
+
+
+def test_names_beside_lines_do_not_touch(tmp_path):
+    with drawing([tmp_path / "d.svg"], 3, 2) as figure:
+        axis = figure.subplots()
+        axis.set_ylim(0, 100)
+        direct_labels(axis, dict.fromkeys("abcde", (1.0, 99.0, "black")))
+        heights = sorted(text.xy[1] for text in axis.texts)
+    assert min(np.diff(heights)) > 8 and heights[-1] <= 100
+
+
 def settings(source: dict, models: list[str]):
     return load({"datasets": {"one": {"title": "One", "source": source}}, "retrieval": {"models": models}})
 
@@ -340,7 +391,11 @@ def test_a_configuration_has_the_figures_that_show_something():
     demo, release = {"kind": "demo"}, {"kind": "released", "collection": "charades-fig", "splits": ["test"]}
     assert {"main-4", "main-5", "main-6", "main-7", "predictions"} <= set(figures_of(settings(demo, ["xml"]), "one"))
     hero = figures_of(settings(demo, ["hero"]), "one")
-    assert {"main-4", "main-5", "training"} <= set(hero) and not {"main-6", "main-7", "predictions"} & set(hero)
-    assert figures_of(settings(release, ["xml"]), "one") == ["confidence", "spans", "clusters"]
+    assert {"main-4", "main-5", "training", "recall-curves"} <= set(hero) and not {
+        "main-6",
+        "main-7",
+        "predictions",
+    } & set(hero)
+    assert figures_of(settings(release, ["xml"]), "one") == ["confidence", "spans", "clusters", "classes"]
     given = figures_of(settings({**release, "features_dir": "features"}, ["xml"]), "one")
     assert "main-6" in given and not {"main-7", "task", "predictions"} & set(given)

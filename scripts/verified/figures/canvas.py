@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import matplotlib
@@ -13,14 +13,15 @@ from matplotlib.figure import Figure
 
 from verified.figures.text import line_height, width_of, wrap
 from verified.io.files import atomic_path
+from verified.io.palette import DYNAMICS, FALSE, SOFT, STATICS
 
 COLOURS = {
-    "statics": "#1b7837",
-    "dynamics": "#2166ac",
+    "statics": STATICS,
+    "dynamics": DYNAMICS,
     "coarse": "#1a1a1a",
     "none": "#1a1a1a",
-    "false": "#a50026",
-    "soft": "#5a5a5a",
+    "false": FALSE,
+    "soft": SOFT,
 }
 """Green for statics, blue for dynamics, red for what is false, as in the paper; words also say which is which."""
 SERIES = (
@@ -83,6 +84,30 @@ def _settle(figure: Figure) -> None:
     for axis in figure.axes:
         left, bottom, width, height = (round(side, 6) for side in axis.get_position(original=True).bounds)
         axis.set_position((left, bottom, width, height))
+
+
+def direct_labels(axis, ends: Mapping[str, tuple[float, float, str]]) -> None:
+    """Names beside the right ends of lines, in place of a legend; `ends`: (x, y, colour) by name. Names that would
+    touch are moved apart."""
+    bottom, top = axis.get_ylim()
+    least = 0.085 * (top - bottom)
+    places, free = {}, bottom - least
+    for name, (_, y, _) in sorted(ends.items(), key=lambda entry: entry[1][1]):
+        places[name] = free = max(y, free + least)
+    free = top + least
+    for name in reversed(list(places)):
+        places[name] = free = min(places[name], free - least)
+    for name, (_, _, colour) in ends.items():
+        axis.annotate(
+            literal(name),
+            (1.0, places[name]),
+            xycoords=("axes fraction", "data"),
+            xytext=(6, 0),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+            annotation_clip=False,
+        )
 
 
 def literal(text: str) -> str:

@@ -19,7 +19,8 @@ from verified.runtime.folders import key_of
 from verified.tables.layout import FOLDERS, TABLES, TITLES, PaperTable, runs
 
 EXAMPLES = ("task", "pipeline", "annotations", "evaluator")
-STATISTICS = ("confidence", "spans", "clusters")
+STATISTICS = ("confidence", "spans", "clusters", "classes")
+QUERIES = ("recall-curves", "recall-lengths", "positions")
 RECALLS = ("main-4", "main-5", "main-6", "main-7")
 
 
@@ -41,6 +42,36 @@ def tested_annotations(settings: Config) -> Callable[[object], str]:
     """An input function: the annotations of the test split, whose queries retrieval models were asked."""
     files = shown_annotations(settings)
     return lambda wildcards: files(wildcards)[0]
+
+
+def asked_runs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
+    """A params function: folders of the trainings of each model trained and tested on fine captions, by its title."""
+
+    def folders(wildcards) -> dict[str, list[str]]:
+        possible = possible_runs(settings, key_of(wildcards.dataset), runs(settings.retrieval.models))
+        return {
+            TITLES.get(model, model): [
+                f"{outputs.training(f'results/{wildcards.dataset}', model, 'fig', seed)}/fig"
+                for seed in settings.retrieval.seeds_of(model)
+            ]
+            for model, trained, tested in possible
+            if (trained, tested) == ("fig", "fig")
+        }
+
+    return folders
+
+
+def asked_files(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: what these trainings answered, by query, and the first submission of each model."""
+    folders = asked_runs(settings)
+
+    def files(wildcards) -> list[str]:
+        of = folders(wildcards).values()
+        return [f"{one}/per_query.npz" for model in of for one in model] + [
+            f"{model[0]}/submission.json.gz" for model in of
+        ]
+
+    return files
 
 
 def curves(settings: Config) -> Callable[[object], list[str]]:
@@ -85,6 +116,8 @@ def figures_of(settings: Config, dataset: str) -> list[str]:
     possible = set(possible_runs(settings, dataset, runs(settings.retrieval.models)))
     if possible:
         names.append("training")
+    if any((trained, tested) == ("fig", "fig") for _, trained, tested in possible):
+        names += QUERIES
     names += [table.key for table in TABLES if table.key in RECALLS and _shows(table, possible)]
     if settings.datasets[dataset].source.annotated_here and {("xml", "cog", "fig"), ("xml", "fig", "fig")} <= possible:
         names.append("predictions")

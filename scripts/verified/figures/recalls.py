@@ -7,6 +7,7 @@ from itertools import cycle
 
 from verified.errors import InputError
 from verified.figures.canvas import SERIES, drawing
+from verified.io.palette import colour_of
 
 ONE = " (one training: videos only)"
 
@@ -33,7 +34,8 @@ def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str 
     with drawing(paths, 6.4, max(1.6, height + 0.9)) as figure:
         axes = figure.subplots(len(tasks), 1, squeeze=False, height_ratios=[len(metrics[task]) for task in tasks])[:, 0]
         for axis, task in zip(axes, tasks):
-            for number, (name, (colour, marker, _)) in enumerate(zip(names, cycle(SERIES))):
+            for number, (name, (_, marker, _)) in enumerate(zip(names, cycle(SERIES))):
+                colour = colour_of(name)
                 shift = (number - (len(names) - 1) / 2) * 0.7 / max(len(names), 2)
                 rows = [row for row in shown if row["task"] == task and row["method" if by_method else "train"] == name]
                 at = [metrics[task].index(row["metric"]) + shift for row in rows]

@@ -4,10 +4,12 @@ captions belong to the page that shows them."""
 import os
 from collections.abc import Callable, Iterable
 
-from verified.figures.canvas import COLOURS, draw_note, drawing
+from verified.figures.canvas import COLOURS, draw_note, drawing, literal
 
 HATCHES = {"dynamics": "////"}
 """Hatches that distinguish them in grey."""
+LARGEST, LONGEST = 8, 76
+"""Classes that are shown, and letters of what is said of one."""
 POSITIONS = {"length_seconds": COLOURS["soft"], "start": "#d95f02", "end": COLOURS["dynamics"]}
 
 
@@ -91,6 +93,30 @@ def clusters(figure, values: dict) -> None:
         axis.set_xlabel(f"{sides[name]} captions\n({counted})")
 
 
+def classes(figure, values: dict) -> None:
+    """The largest classes of coarse captions with what they say, and how many of all captions are in a class before and
+    after fine-grained annotation (`many_to_many.json`)."""
+    axis = figure.subplots()
+    for place, (size, videos, caption) in enumerate(largest_classes(values)):
+        axis.barh(place, size, color=COLOURS["soft"], height=0.3, align="edge")
+        told = f"{size} in {videos} videos: {caption}"
+        axis.text(0, place - 0.08, literal(told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"), va="bottom")
+    axis.set_ylim(min(len(values["cog"]["members"]), LARGEST) - 0.5, -0.5)
+    axis.set_yticks([])
+    sides = ((name, values[key]) for key, name in (("cog", "coarse"), ("fig", "fine")) if values.get(key))
+    told = [f"{side['instances']} of {side['captions']} {name} captions are in a class" for name, side in sides]
+    axis.set_xlabel(f"captions of a class ({'; '.join(told)})")
+    axis.locator_params(axis="x", integer=True)
+
+
+def largest_classes(values: dict) -> list[tuple[int, int, str]]:
+    """(captions, videos, the caption that is said most) of the `LARGEST` classes of coarse captions."""
+    return [
+        (one["size"], one["videos"], max(one["captions"], key=lambda caption: len(caption["desc_id"]))["caption"])
+        for one in values["cog"]["members"][:LARGEST]
+    ]
+
+
 def _nearest(axis, values: dict) -> None:
     edges, counts = values["nearest"]["edges"], values["nearest"]["counts"]
     axis.stairs(counts, edges, fill=True, color=COLOURS["soft"])
@@ -112,5 +138,11 @@ def _one_coarse_caption(values: dict) -> str:
     return f"All {values['captions']:,} moments share one coarse caption: there is no distance to another."
 
 
-NOTHING = {confidence: _note_on_missing_scores, clusters: _one_coarse_caption}
+def _no_class(values: dict) -> str:
+    if values["cog"]["members"]:
+        return ""
+    return f"None of the {values['cog']['captions']:,} coarse captions is like another one."
+
+
+NOTHING = {confidence: _note_on_missing_scores, clusters: _one_coarse_caption, classes: _no_class}
 """Functions that say, of the values of a picture, why there is nothing to plot; "" where there is something."""

@@ -1,0 +1,17 @@
+"""Draw recall over K, by length and by position (see rules/figures_runs.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.benchmark.vcmr.per_query import read_per_query
+    from verified.figures.queries import draw_curves, draw_lengths, draw_positions, first_spans
+    from verified.io.jsonl import read_jsonl
+
+    runs, drawn = snakemake.params.runs, snakemake.output
+    models = {name: read_per_query(folders) for name, folders in runs.items()}
+    rows = read_jsonl(snakemake.input.annotations)
+    draw_curves(models, drawn.curves[:2], drawn.curves[2])
+    draw_lengths(models, rows, drawn.lengths[:2], drawn.lengths[2])
+    spans = {name: first_spans(f"{folders[0]}/submission.json.gz") for name, folders in runs.items()}
+    draw_positions(spans, rows, drawn.positions[:2], drawn.positions[2])
+    log.info("%d models, %d queries", len(models), len(rows))
