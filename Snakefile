@@ -74,6 +74,13 @@ include: "rules/report.smk"
 include: "rules/search.smk"
 include: "rules/study.smk"
 include: "rules/review.smk"
+
+
+if settings.audit:
+
+    include: "rules/audit.smk"
+
+
 include: "rules/own_corpus.smk"
 include: "rules/export.smk"
 

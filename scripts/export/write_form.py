@@ -7,14 +7,14 @@ with job(snakemake) as log:
     from pathlib import Path
 
     from verified.captions.tar import KeyframeTars
-    from verified.export.collection import collect
+    from verified.export.collection import collect, without
     from verified.export.forms import write_form
     from verified.export.media import media_of
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_jsonl
 
     inputs, facts = snakemake.input, snakemake.params.facts
-    annotations = read_splits(inputs.annotations)
+    annotations = without(read_splits(inputs.annotations), inputs.get("findings", []))
     collection = collect(annotations, facts["splits"], facts["about"], facts["reviewer_names"])
     with contextlib.ExitStack() as stack:
         media = None

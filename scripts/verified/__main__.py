@@ -19,7 +19,7 @@ from verified.runtime.secrets import redact
 
 GROUPS = {
     "run": ("run", "watch", "quote"),
-    "data": ("data", "people"),
+    "data": ("data", "audit", "people"),
     "benchmark": ("evaluate", "benchmark", "longform", "rextime"),
     "search": ("search",),
     "maintain": ("maintain", "ledger"),

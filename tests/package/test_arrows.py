@@ -23,6 +23,7 @@ ORDER = (
         "benchmark.comparison",
         "benchmark.board",
     ),
+    "audit",
     *("report", "search", "export", "planning", "cli", "__main__"),
 )
 """The rooms from the ground up: each imports those before it alone. `benchmark` is what all benchmarks share."""

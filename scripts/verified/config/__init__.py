@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from verified.config.annotations import Annotations
+from verified.config.audit import Audit
 from verified.config.base import Section
 from verified.config.datasets import RESERVED, DataSet
 from verified.config.evaluator import Evaluator
@@ -58,6 +59,7 @@ class Config(Section):
     statistics: Statistics = Statistics()
     study: Study = Study()
     review: Review = Review()
+    audit: Audit | None = None
     export: Export = Export()
     longform: Longform = Longform()
     rextime: Rextime = Rextime()
@@ -107,6 +109,12 @@ class Config(Section):
                 "retrieval.reranker by yes_or_no needs a generation.video_lmm that gives log-probabilities: "
                 "engine transformers, or openai for an endpoint of vLLM"
             )
+        return self
+
+    @model_validator(mode="after")
+    def clean_by_an_audit(self) -> "Config":
+        if self.export.clean and self.audit is None:
+            raise ValueError("export.clean: nothing is audited; add `audit: {}`")
         return self
 
     @model_validator(mode="after")

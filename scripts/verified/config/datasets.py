@@ -9,6 +9,7 @@ from verified.config.sources import Source
 
 RESERVED = {
     "annotations",
+    "audit",
     "captions",
     "corpus",
     "evaluator",

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from verified.io.jsonl import read_jsonl
+
 COLUMNS = {
     "caption_id": int,
     "desc_id": int,
@@ -76,6 +78,12 @@ class Collection:
 def caption_of(row: Mapping) -> str:
     """The one caption of forms that have one: the fine one, or the coarse one of a collection without."""
     return row["fig_desc"] or row["cog_desc"]
+
+
+def without(annotations: Iterable[dict], findings: Iterable[str]) -> list[dict]:
+    """Annotation rows, each with its ``split``, that no finding of the audit's files is about."""
+    found = {(row["split"], row["id"]) for path in findings for row in read_jsonl(path, ("split", "id"))}
+    return [row for row in annotations if (row["split"], str(row["desc_id"])) not in found]
 
 
 def collect(

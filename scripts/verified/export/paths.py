@@ -15,6 +15,8 @@ def export_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
 
     def inputs(wildcards) -> dict[str, list[str]]:
         files = {"annotations": annotations(wildcards)}
+        if settings.export.clean:
+            files["findings"] = [f"results/{wildcards.dataset}/audit/findings.jsonl"]
         if has_media(settings, wildcards):
             folder = f"results/{wildcards.dataset}"
             files["videos"] = [outputs.videos(folder)]

@@ -10,7 +10,7 @@ from verified.errors import InputError
 from verified.runtime.folders import key_of
 
 
-def page_folders(settings: Config, kind: Literal["study", "review"]) -> Callable[[object], list[str]]:
+def page_folders(settings: Config, kind: Literal["study", "review", "audit"]) -> Callable[[object], list[str]]:
     """An input function: the pages of every data set that the workflow annotates. Raises InputError for none."""
 
     def folders(wildcards) -> list[str]:

@@ -274,6 +274,13 @@ function show() {
   byId("heading").textContent = `Moment ${item.desc_id} (${at + 1} of ${items.length})`;
   byId("where").textContent = `${item.video}, ${clock(item.start)}–${clock(item.end)} of ${clock(item.duration)}, ${item.split}`
     + (item.near ? `; near-duplicates: ${item.near} together here` : "");
+  byId("audit").replaceChildren(...(item.audit || []).map((found) => {
+    const entry = document.createElement("li");
+    entry.textContent = found;
+    return entry;
+  }));
+  byId("proposed").hidden = !item.proposed;
+  byId("proposed").title = item.proposed ? item.proposed.map(clock).join("–") : "";
   byId("coarse").textContent = item.coarse;
   byId("judged").textContent = item.candidates[item.chosen].caption;
   const clip = byId("clip"), source = read(`clip-${item.desc_id}`);
@@ -359,6 +366,7 @@ function begin() {
 const SHORT = {
   a: () => decide("accept"), e: () => openForm("edit"), r: () => openForm("reject"), f: () => openForm("flag"), u: undo,
   s: () => openForm("split"), m: () => openForm("merge"), d: () => openForm("draw"),
+  t: () => items[at].proposed && setTimes(items[at].proposed),
   "[": () => withTime(0, position()), "]": () => withTime(1, position()),
   ",": () => step(byId("clip"), -0.1), ".": () => step(byId("clip"), 0.1),
   n: () => go(at + 1), p: () => go(at - 1), o: nextOpen, " ": () => playOrPause(byId("clip")),
@@ -375,6 +383,7 @@ document.addEventListener("keydown", (event) => {
 });
 listen({ accept: SHORT.a, edit: SHORT.e, reject: SHORT.r, flag: SHORT.f, split: SHORT.s, merge: SHORT.m,
   draw: SHORT.d, "from-here": SHORT["["], "until-here": SHORT["]"], reset: () => setTimes([items[at].start, items[at].end]),
+  proposed: SHORT.t,
   undo, next: SHORT.n, previous: SHORT.p,
   open: nextOpen, save });
 for (const button of document.querySelectorAll(".cancel")) button.addEventListener("click", closeForms);

@@ -27,6 +27,8 @@ DECISIONS = ("accept", "choose", "edit", "reject", "split", "merge", "draw", "fl
 """accept: the caption is right; choose: another candidate is; edit: this text is; reject: none is; split: it is several
 moments; merge: it is one with another; draw: the video has a further moment; flag: somebody should look; withdraw:
 earlier decisions of the same reviewer on the moment, and what was drawn on its clip, count no more."""
+GIVEN = "given"
+"""Type of a caption that was read from a file, of which nobody knows more."""
 BESIDE = ("flag", "draw")
 """Decisions that stand beside the one on a moment."""
 KEYS = ("dataset", "desc_id", "video", "start", "end", "decision", "type", "candidate", "caption", "reviewer", "when")
@@ -125,8 +127,8 @@ def given_times(row: Mapping) -> list[list[float]]:
 
 
 def _caption_problem(row: Mapping) -> str | None:
-    if row["type"] not in TYPES:
-        return f"'type' is none of {', '.join(TYPES)}"
+    if row["type"] not in (*TYPES, GIVEN):
+        return f"'type' is none of {', '.join((*TYPES, GIVEN))}"
     whole = type(row["candidate"]) is int and row["candidate"] >= 0
     return None if whole else "'candidate' is not the number of a candidate"
 

@@ -1,0 +1,120 @@
+from verified.annotations.paths import compared_candidates
+from verified.audit.paths import audit_inputs, audit_submissions, test_split
+from verified.config import outputs
+from verified.people.pages import page_digest
+from verified.people.paths import page_folders, review_warning
+from verified.report.paths import title_of
+
+
+rule audit:
+    """Pages on which people confirm or mend what the audit found, for every data set that is annotated here."""
+    input:
+        page_folders(settings, "audit"),
+
+
+rule hash_videos:
+    """Hashes of a few frames of each video, by which copies are found across splits."""
+    input:
+        videos=rules.build_corpus.output.videos,
+    output:
+        hashes="results/{dataset}/audit/hashes.json",
+    log:
+        "logs/{dataset}/hash_videos.log",
+    benchmark:
+        "logs/{dataset}/hash_videos.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/audit.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(240),
+    script:
+        "../scripts/audit/hash_videos.py"
+
+
+rule audit_annotations:
+    """Queries that are not unique in their video, spans in doubt, and videos in two splits."""
+    input:
+        unpack(audit_inputs(settings)),
+        embeddings=rules.embed_captions.output[0],
+    output:
+        findings="results/{dataset}/audit/findings.jsonl",
+        summary="results/{dataset}/audit/summary.json",
+    log:
+        "logs/{dataset}/audit_annotations.log",
+    benchmark:
+        "logs/{dataset}/audit_annotations.tsv"
+    conda:
+        "../envs/audit.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
+    params:
+        audit=settings.audit.model_dump(mode="json"),
+        test_split=test_split(settings),
+    script:
+        "../scripts/audit/audit_annotations.py"
+
+
+rule measure_audit:
+    """How many of the demo's spans, made false on purpose, the audit finds."""
+    input:
+        annotations=annotation_files(settings, "fig"),
+        submissions=audit_submissions(settings),
+    output:
+        recovery="results/{dataset}/audit/recovery.json",
+    log:
+        "logs/{dataset}/measure_audit.log",
+    benchmark:
+        "logs/{dataset}/measure_audit.tsv"
+    wildcard_constraints:
+        dataset=datasets("has_truth"),
+    conda:
+        "../envs/audit.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
+    params:
+        audit=settings.audit.model_dump(mode="json"),
+        test_split=test_split(settings),
+        seed=settings.seed,
+    script:
+        "../scripts/audit/measure_audit.py"
+
+
+rule prepare_audit:
+    """Pages of the moments with findings; decisions on them go where those of the review go."""
+    input:
+        findings=rules.audit_annotations.output.findings,
+        moments="results/{dataset}/corpus/moments.jsonl",
+        videos=rules.build_corpus.output.videos,
+        scores=outputs.scores("results/{dataset}", settings.shards),
+        similarities=compared_candidates(settings),
+    output:
+        pages=directory("results/{dataset}/audit/pages"),
+    log:
+        "logs/{dataset}/prepare_audit.log",
+    benchmark:
+        "logs/{dataset}/prepare_audit.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/audit.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(240),
+    params:
+        review=settings.review.model_dump(mode="json"),
+        lint=settings.annotations.lint.model_dump(),
+        title=title_of(settings),
+        warning=review_warning(settings),
+        choose_by=settings.annotations.choose_by,
+        seed=settings.seed,
+        page=page_digest("review"),
+    script:
+        "../scripts/audit/prepare.py"

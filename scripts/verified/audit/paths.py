@@ -1,0 +1,50 @@
+"""What the rules of the audit read."""
+
+from collections.abc import Callable
+
+from verified.annotations.paths import annotation_files
+from verified.benchmark.vcmr.paths import possible_runs
+from verified.config import Config, outputs
+from verified.config.folders import dataset_of
+from verified.runtime.folders import key_of
+from verified.runtime.snakemake_types import OfDataset
+from verified.tables.layout import runs
+
+ASKED = "fig"
+"""Captions that grounders of the audit are trained and tested on."""
+
+
+def audit_inputs(settings: Config) -> Callable[[OfDataset], dict[str, list[str]]]:
+    """An input function: annotations of ``wildcards.dataset``, answers to them, and hashes of videos at hand."""
+    annotations = annotation_files(settings, ASKED)
+
+    def files(wildcards: OfDataset) -> dict[str, list[str]]:
+        here = dataset_of(settings, wildcards).source.annotated_here
+        hashes = [f"results/{wildcards.dataset}/audit/hashes.json"] if here else []
+        return {
+            "annotations": annotations(wildcards),
+            "submissions": _submissions(settings, wildcards),
+            "hashes": hashes,
+        }
+
+    return files
+
+
+def _submissions(settings: Config, wildcards: OfDataset) -> list[str]:
+    key = key_of(wildcards.dataset)
+    return [
+        f"{outputs.training(f'results/{wildcards.dataset}', model, trained, seed)}/{tested}/submission.json.gz"
+        for model, trained, tested in possible_runs(settings, key, runs(settings.retrieval.models))
+        if trained == tested == ASKED
+        for seed in settings.retrieval.seeds_of(model)
+    ]
+
+
+def audit_submissions(settings: Config) -> Callable[[OfDataset], list[str]]:
+    """An input function: the answers of every training to the test split of ``wildcards.dataset``."""
+    return lambda wildcards: _submissions(settings, wildcards)
+
+
+def test_split(settings: Config) -> Callable[[OfDataset], str]:
+    """A params function: the split that grounders answer."""
+    return lambda wildcards: dataset_of(settings, wildcards).spans.test_split
