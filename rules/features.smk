@@ -1,3 +1,4 @@
+from verified.config.features import EMBED
 from verified.features.paths import CAPTIONS, caption_files, caption_key, clip_seconds, shipped_network
 from verified.weights.paths import text_records, video_records
 
@@ -54,6 +55,43 @@ rule link_features:
         runtime=scale_by_attempt(10),
     script:
         "../scripts/features/link.py"
+
+
+if settings.features.text_encoder == EMBED:
+
+    ruleorder: link_released_features > extract_text_vectors > extract_text_features
+
+    rule extract_text_vectors:
+        """A vector for each caption of one kind, by the role `embed`."""
+        input:
+            annotations=caption_files(settings),
+            weights=role_records(settings, "embed"),
+            cassettes=ASKING.cassettes("embed"),
+        output:
+            features="results/{dataset}/features/text-{captions}.h5",
+            counts="results/{dataset}/features/text-{captions}.counts.json",
+        log:
+            "logs/{dataset}/extract_text_vectors/{captions}.log",
+        benchmark:
+            "logs/{dataset}/extract_text_vectors/{captions}.tsv"
+        priority: CRITICAL_PATH
+        conda:
+            "../envs/embedding.yaml"
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(4000),
+            runtime=scale_by_attempt(720),
+            disk_mb=2000,
+            gpu=ASKING.gpus("embed"),
+            api_slots=ASKING.api_slots("embed"),
+        params:
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("embed"),
+            embed=settings.generation.embed.identity(),
+            caption=caption_key,
+            asked_in=asked_in_of("results/{dataset}/features/text-{captions}.counts.json"),
+        script:
+            "../scripts/features/extract_vectors.py"
 
 
 rule extract_text_features:

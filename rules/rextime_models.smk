@@ -158,6 +158,8 @@ rule ground_rextime_questions:
         f"logs/{settings.name}/ground_rextime_questions/{{grounded}}-{{grounder}}.log",
     benchmark:
         f"logs/{settings.name}/ground_rextime_questions/{{grounded}}-{{grounder}}.tsv"
+    wildcard_constraints:
+        grounder=".+-.+",
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
@@ -183,7 +185,7 @@ if suite_paths.vector_files(settings):
         """The window of each question's video whose vector is nearest to the question's, without training."""
         input:
             questions=QUESTIONS,
-            videos=expand("results/{{grounded}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            videos=lambda wildcards: suite_paths.videos_of(settings, wildcards.grounded),
             weights=role_records(settings, "embed"),
             cassettes=ASKING.cassettes("embed"),
         output:

@@ -84,3 +84,8 @@ def test_rows_by_vectors_need_a_model_that_sees():
         with pytest.raises(Exception, match="dense"):
             load({**demo, "generation": generation, "retrieval": {"dense": True}})
     assert load({**demo, "generation": {"embed": {}}, "retrieval": {"dense": True}}).retrieval.dense
+    with pytest.raises(Exception, match="text_encoder"):
+        load({**demo, "features": {"text_encoder": "embed"}})
+    with pytest.raises(Exception, match="hero"):
+        both = {"generation": {"embed": {}}, "features": {"text_encoder": "embed"}}
+        load({**demo, **both, "retrieval": {"models": ["hero"]}})

@@ -9,11 +9,12 @@ from refusals import refused
 
 from verified.benchmark.mad.embedded import spread, write_embedded_movies
 from verified.benchmark.rextime.vectors import ground_by_vectors
+from verified.benchmark.vcmr.data import feature_width
 from verified.benchmark.vcmr.dense import test_dense as rank_dense
 from verified.benchmark.vcmr.same_settings import read_metrics
 from verified.benchmark.vcmr.submission import read_submission
 from verified.config.datasets import Spans
-from verified.features.embedded import pieces, write_embedded
+from verified.features.embedded import pieces, write_embedded, write_embedded_captions
 from verified.io.hdf5 import FeatureFile
 
 SPANS = Spans(clip_seconds=1.0, min_pred_clips=1, max_pred_clips=3)
@@ -61,6 +62,18 @@ def test_vectors_are_written_once_and_rank_a_split(tmp_path, videos, shows):
         only = {video: row for video, row in videos.items() if video != "v2"}
         write_embedded(only, session.settings.embed, session, tmp_path / "fewer.h5")
         rank_dense(str(test), videos, [str(tmp_path / "fewer.h5")], session, SPANS, facts, outputs)
+
+
+def test_captions_have_one_vector_that_models_read_as_a_token(tmp_path):
+    captions = [("1", "bright"), ("2", "dark"), ("3", "bright")]
+    with brightness_session(tmp_path) as session:
+        assert write_embedded_captions(captions, session, tmp_path / "text.h5") == 3
+        assert session.outcome_counts()["embed/vector"]["calls"] == 3
+        with refused("4"):
+            write_embedded_captions([("4", "unknown")], session, tmp_path / "lost.h5")
+    features = FeatureFile(tmp_path / "text.h5")
+    assert features["1"].shape == (1, 2) and np.linalg.norm(features["2"]) == pytest.approx(2**0.5, abs=1e-3)
+    assert feature_width(features) == 2 and np.array_equal(features["1"], features["3"])
 
 
 def test_questions_are_grounded_in_their_own_videos(tmp_path, videos):

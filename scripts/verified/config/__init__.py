@@ -14,7 +14,7 @@ from verified.config.base import Section
 from verified.config.datasets import RESERVED, DataSet
 from verified.config.evaluator import Evaluator
 from verified.config.export import Export
-from verified.config.features import PACKAGED_JOINT, Features
+from verified.config.features import EMBED, PACKAGED_JOINT, Features
 from verified.config.generation import Generation
 from verified.config.json_schema import properties_at
 from verified.config.layers import merge_layers
@@ -101,6 +101,13 @@ class Config(Section):
             raise ValueError("retrieval.dense needs generation.embed, whose model sees frames or clips")
         if "dense" in self.longform.models and (self.generation.embed is None or not self.generation.embed.chats):
             raise ValueError("longform.models: dense needs generation.embed, whose model sees frames or clips")
+        if self.features.text_encoder == EMBED:
+            if self.generation.embed is None:
+                raise ValueError("features.text_encoder: embed needs generation.embed")
+            if "hero" in self.retrieval.models or "retrieval" in self.rextime.models:
+                raise ValueError(
+                    "features.text_encoder: embed has no tokens, which hero and rextime.models retrieval read"
+                )
         reranker = self.retrieval.reranker
         if reranker.first_stages and reranker.by == "relevance" and self.generation.rerank is None:
             raise ValueError("retrieval.reranker by relevance needs generation.rerank")

@@ -13,6 +13,8 @@ PACKAGED_KNOWS = "knows 1,000 classes of things, and neither people nor what the
 BLIND = ("small-resnet", "grid-conv")
 """Image backbones that have seen no real picture, and read no sentences."""
 
+EMBED = "embed"
+"""As text encoder: the role of that name, one vector a caption."""
 SMALL_RESNET = "small-resnet"
 """The image backbone that comes with the workflow."""
 
@@ -30,7 +32,8 @@ class Features(Section):
     fps: float = Field(default=4.0, gt=0)
     """Frames per second that are encoded, max-pooled per clip."""
     text_encoder: str = "all-MiniLM-L6-v2"
-    """Token feature encoder: all-MiniLM-L6-v2 (packaged) or a hub name or folder such as roberta-base."""
+    """Token feature encoder: all-MiniLM-L6-v2 (packaged) or a hub name or folder such as roberta-base; embed: the model
+    of `generation.embed`, whose one vector stands for the whole caption."""
     text_revision: str = ""
     """The same for `text_encoder`."""
     precision: Literal["float32", "bfloat16"] = "float32"

@@ -6,18 +6,6 @@ The rules that write them declare the same names with wildcards: a spelling that
 
 from verified.runtime.shards import shard_names
 
-DENSE, UNTRAINED = "dense", "untrained"
-"""Who ranks by vectors in the place of a model, and what it was trained on."""
-GROUNDED, RERANKED = "grounded", "reranked"
-"""Endings of the names of first stages after which a video LMM was asked."""
-
-
-def first_stage(model: str) -> str:
-    """The model whose lists were the first that a video LMM was asked about; the model itself where none was asked."""
-    for step in (RERANKED, GROUNDED):
-        model = model.removesuffix(f"-{step}")
-    return model
-
 
 def moments(folder: str) -> str:
     """The moments of the whole corpus."""
@@ -74,11 +62,6 @@ def text_features(folder: str, captions: str) -> str:
 def training(folder: str, model: str, captions: str, seed: int | str) -> str:
     """Folder of one training of a retrieval model."""
     return f"{folder}/retrieval/{model}/{captions}/seed-{seed}"
-
-
-def ranked_by_vectors(folder: str, captions: str) -> str:
-    """Folder of the test of vectors that were not trained for it; it has the form of a tested training."""
-    return f"{training(folder, DENSE, UNTRAINED, 0)}/{captions}"
 
 
 def embedded_videos(folder: str, shards: int) -> list[str]:

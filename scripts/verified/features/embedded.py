@@ -2,16 +2,17 @@
 
 import logging
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from verified.captions.clips import span_calls
 from verified.config.generation import EmbedSettings
+from verified.errors import InputError
 from verified.io.hdf5 import write_features
 from verified.lmm.asking import Call
-from verified.lmm.embedding import shown_call, stack
+from verified.lmm.embedding import embed_settings, embed_texts, shown_call, stack
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING
 
@@ -56,6 +57,25 @@ def embed_videos(videos: Mapping[str, dict], settings: EmbedSettings, session: S
     if lost := int((~vectors.any(axis=1)).sum()):
         log.warning("%d of %d pieces of video have no vector", lost, len(vectors))
     return {video: vectors[numbers] for video, numbers in rows.items()}
+
+
+def write_embedded_captions(captions: Sequence[tuple[str, str]], session: Session, output: str | Path) -> int:
+    """Write float16 [1, dim] per desc_id of `captions`, (desc_id, text) pairs, in the form of `features.text`.
+
+    Vectors have the length √dim, so that a number is about 1, the size that networks expect. Raises InputError where a
+    caption has no vector.
+    """
+    vectors = embed_texts([text for _, text in captions], session)
+    lost = [name for (name, _), vector in zip(captions, vectors) if not vector.any()]
+    if lost:
+        raise InputError(
+            f"{len(lost)} of {len(captions)} captions have no vector, {lost[0]} the first",
+            remedy="see why: verified ledger stats",
+        )
+    dim = vectors.shape[1]
+    attributes = {"backbone": embed_settings(session.settings).model, "dim": dim, "special_tokens": False}
+    scaled = (vectors * dim**0.5).astype(np.float16)
+    return write_features(output, attributes, ((name, row[None], {}) for (name, _), row in zip(captions, scaled)))
 
 
 def write_embedded(

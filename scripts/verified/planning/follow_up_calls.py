@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from verified.benchmark.first_stages import GROUNDED
 from verified.benchmark.vcmr.data import Moments, read_moments
 from verified.benchmark.vcmr.grounding import (
     NO,
@@ -51,7 +52,7 @@ def follow_up_calls(
     queries = [row["desc_id"] for moments, _ in tested_moments(name, config, shards) for row in moments]
     for model, trained_on, seeds in follow_ups(config):
         first, _, step = model.rpartition("-")
-        grounds = step == outputs.GROUNDED
+        grounds = step == GROUNDED
         frames = retrieval.grounder.frames if grounds else retrieval.reranker.frames
         (task,) = (GROUND,) if grounds else tasks_of(retrieval.reranker.by)
         said = (YES, NO) if task is YES_OR_NO else ("",)

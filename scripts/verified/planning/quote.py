@@ -42,7 +42,7 @@ from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.lmm.vision_tokens import frame_tokens
 from verified.perturbations.write import ask
 from verified.planning.follow_up_calls import follow_up_calls, follow_up_tasks
-from verified.planning.vector_calls import embeds_videos, vector_calls
+from verified.planning.vector_calls import caption_calls, embeds_captions, embeds_videos, vector_calls
 from verified.quality.transcripts import needs_asking, sounds_of
 from verified.runtime.made_with import made_with
 from verified.runtime.progress import track
@@ -263,11 +263,15 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
             calls = list(vector_calls(name, config, standing, session))
             session.ask(EMBEDDING, calls, len(calls))
 
+        if captioned:
+            calls = list(caption_calls(name, config, shards, session))
+            session.ask(EMBEDDING, calls, len(calls))
         for task, calls in follow_up_calls(name, config, shards, session) if followed else ():
             session.ask(task, calls, len(calls))
 
-    embeds, followed = embeds_videos(config, name), follow_up_tasks(config, name)
-    tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if embeds else []), *followed)
+    embeds, captioned = embeds_videos(config, name), embeds_captions(config, name)
+    followed = follow_up_tasks(config, name)
+    tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if embeds or captioned else []), *followed)
     rows = _count_calls(name, tasks, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
 

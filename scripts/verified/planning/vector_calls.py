@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config
+from verified.config.features import EMBED
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.config.outputs import moments as moments_file
 from verified.features.embedded import piece_calls
@@ -12,6 +14,7 @@ from verified.lmm.asking import Call
 from verified.lmm.embedding import embed_settings, text_calls
 from verified.lmm.session import Session
 from verified.lmm.tasks import words
+from verified.tables.layout import runs
 
 CAPTION_TOKENS = 24
 """Of a fine caption that is not written yet."""
@@ -20,6 +23,39 @@ CAPTION_TOKENS = 24
 def embeds_videos(config: Config, name: str) -> bool:
     """Whether a run ranks the videos of a data set by vectors."""
     return config.retrieval.dense and name in shown_datasets(config, "has_videos")
+
+
+def embeds_captions(config: Config, name: str) -> bool:
+    """Whether the text features of a data set are vectors of the role `embed`."""
+    trained = runs(config.retrieval.models)
+    return config.features.text_encoder == EMBED and bool(possible_runs(config, name, trained))
+
+
+def caption_calls(
+    name: str, config: Config, shards: Iterable[tuple[list[dict], dict[str, dict]]], session: Session
+) -> Iterator[Call]:
+    """The calls that the text features of a data set need; fine captions that are not written yet are supposed."""
+    folder = dataset_folder(config, name)
+    needed = {captions for run in possible_runs(config, name, runs(config.retrieval.models)) for captions in run[1:]}
+    fine = [captions for captions in ("fig", "fig-lowest") if captions in needed]
+    written = {
+        captions: {
+            row["desc_id"]: row["fig_desc"]
+            for file in sorted(Path(folder, "annotations", captions).glob("*.jsonl"))
+            for row in iterate_jsonl(file)
+        }
+        for captions in fine
+    }
+    for moments, _ in shards:
+        if "cog" in needed:
+            yield from text_calls([row["caption"] for row in moments], session)
+        for captions in fine:
+            known = written[captions]
+            supposed = (f"{row['desc_id'] % 2**60:012x}{captions[-4:]:>4}" for row in moments)
+            texts = [
+                known.get(row["desc_id"]) or words(CAPTION_TOKENS, example) for row, example in zip(moments, supposed)
+            ]
+            yield from text_calls(texts, session)
 
 
 def tested_moments(

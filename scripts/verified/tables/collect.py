@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.benchmark.first_stages import UNTRAINED
 from verified.benchmark.intervals import SIGNIFICANT, Interval, intra_class_correlation, mean_interval
 from verified.benchmark.paired import Paired, compare_paired
 from verified.benchmark.vcmr.metrics import VIDEO_RECALLS
 from verified.benchmark.vcmr.per_query import PerQuery, read_per_query
 from verified.benchmark.vcmr.same_settings import read_metrics
-from verified.config.outputs import UNTRAINED
 from verified.io.jsonl import read_json
 from verified.tables.layout import FOLDERS, TITLES, Column, PaperTable, Row, model_of, title_of
 

@@ -6,7 +6,7 @@ lowest; in tables of methods, the best minus the next.
 
 from dataclasses import dataclass
 
-from verified.config.outputs import UNTRAINED
+from verified.benchmark.first_stages import UNTRAINED
 from verified.tables.collect import Cell, Collection, ranked_rivals
 from verified.tables.layout import Column, PaperTable, Row
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, format_value, p_or_why

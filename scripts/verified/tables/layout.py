@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from verified.benchmark.first_stages import DENSE, GROUNDED, RERANKED, UNTRAINED
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS, shown_metrics
-from verified.config.outputs import DENSE, GROUNDED, RERANKED, UNTRAINED
 
 TITLES = {"hero": "HERO", "xml": "XML", "reloclnet": "ReLoCLNet", "conquer": "CONQUER", "squidnet": "SQuiDNet"}
 FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest": "fig", UNTRAINED: UNTRAINED}

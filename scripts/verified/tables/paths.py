@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from verified.benchmark.vcmr.paths import follow_ups, possible_runs
+from verified.benchmark.vcmr.paths import follow_ups, possible_runs, ranked_by_vectors
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_values, shown_datasets
 from verified.config.sources import DemoSource
@@ -22,7 +22,7 @@ def run_files(settings: Config, name: str) -> list[str]:
     dense = shown_datasets(settings, "has_videos") if settings.retrieval.dense else []
     return [
         *trained_models,
-        *(f"{outputs.ranked_by_vectors(dataset_folder(settings, dataset), 'fig')}/{name}" for dataset in dense),
+        *(f"{ranked_by_vectors(dataset_folder(settings, dataset), 'fig')}/{name}" for dataset in dense),
         *follow_up_files(settings, name),
     ]
 

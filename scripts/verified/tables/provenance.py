@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from verified.benchmark.first_stages import UNTRAINED
 from verified.config.engines import ENGINES
-from verified.config.outputs import UNTRAINED
 from verified.config.trust import NOT_TRUSTED, is_untrusted
 from verified.runtime.commit import commit
 from verified.tables.added.availability import availability_lines

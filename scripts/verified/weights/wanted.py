@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verified.config import Config
+from verified.config.features import EMBED
 from verified.config.generation import ROLES, EngineSettings
 
-BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "packaged", "packaged-joint", "evaluator")
+BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "packaged", "packaged-joint", "evaluator", EMBED)
 """Names that are no model of the hub: they come with the installed packages or with the workflow."""
 
 

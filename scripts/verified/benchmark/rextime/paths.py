@@ -138,6 +138,14 @@ def vector_files(settings: Config) -> list[str]:
     return [f"{folder(settings)}/grounding/{dataset}/dense.jsonl" for dataset in datasets_used(settings)]
 
 
+def videos_of(settings: Config, dataset: str) -> list[str]:
+    """The usable videos of a data set, by shard."""
+    from verified.runtime.shards import shard_names
+
+    corpus = f"{dataset_folder(settings, dataset)}/corpus"
+    return [f"{corpus}/shards/{shard}.videos.jsonl" for shard in shard_names(settings.shards)]
+
+
 def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: checkpoint and video features of ``wildcards.grounded`` and ``wildcards.grounder``."""
 

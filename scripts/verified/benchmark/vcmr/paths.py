@@ -5,9 +5,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from verified.benchmark.first_stages import DENSE, GROUNDED, RERANKED, UNTRAINED, first_stage
 from verified.benchmark.vcmr.registry import is_two_stage, model_names
 from verified.benchmark.vcmr.same_settings import SETTINGS
 from verified.config import Config, outputs
+from verified.config.features import EMBED
 from verified.config.folders import dataset_of, dataset_pattern, datasets_with
 from verified.corpus.held_out import HELD_OUT
 from verified.features.paths import CAPTIONS
@@ -121,6 +123,11 @@ def annotations_tested(settings: Config) -> Callable[[object], str]:
     return file
 
 
+def ranked_by_vectors(folder: str, captions: str) -> str:
+    """Folder of the test of vectors that were not trained for it; it has the form of a tested training."""
+    return f"{outputs.training(folder, DENSE, UNTRAINED, 0)}/{captions}"
+
+
 def dense_facts(settings: Config) -> Callable[[object], dict[str, Any]]:
     """A params function: what the metrics of vectors say of the test."""
 
@@ -129,8 +136,8 @@ def dense_facts(settings: Config) -> Callable[[object], dict[str, Any]]:
         embed = settings.generation.embed
         values = {"embed": embed and embed.identity(), "spans": spans.model_dump(mode="json")}
         return {
-            "model": outputs.DENSE,
-            "trained_on": outputs.UNTRAINED,
+            "model": DENSE,
+            "trained_on": UNTRAINED,
             "tested_on": wildcards.tested_on,
             "seed": 0,
             "split": spans.test_split,
@@ -142,7 +149,7 @@ def dense_facts(settings: Config) -> Callable[[object], dict[str, Any]]:
 
 def follow_facts(settings: Config, step: str) -> Callable[[object], dict[str, Any]]:
     """A params function: what the metrics of `step`, grounder or reranker, say of the test; all that it depends on."""
-    ending = {"grounder": outputs.GROUNDED, "reranker": outputs.RERANKED}[step]
+    ending = {"grounder": GROUNDED, "reranker": RERANKED}[step]
     generation = settings.generation
 
     def facts(wildcards) -> dict[str, Any]:
@@ -171,13 +178,13 @@ def follow_facts(settings: Config, step: str) -> Callable[[object], dict[str, An
 def follow_ups(settings: Config) -> list[tuple[str, str, tuple[int, ...]]]:
     """(model, trained on, seeds) of all that a video LMM makes of first stages."""
     retrieval = settings.retrieval
-    named = [f"{first}-{outputs.GROUNDED}" for first in retrieval.grounder.first_stages]
-    named += [f"{first}-{outputs.RERANKED}" for first in retrieval.reranker.first_stages]
+    named = [f"{first}-{GROUNDED}" for first in retrieval.grounder.first_stages]
+    named += [f"{first}-{RERANKED}" for first in retrieval.reranker.first_stages]
     found = []
     for name in named:
-        first = outputs.first_stage(name)
-        dense = first == outputs.DENSE
-        found.append((name, outputs.UNTRAINED if dense else "fig", (0,) if dense else retrieval.seeds_of(first)))
+        first = first_stage(name)
+        dense = first == DENSE
+        found.append((name, UNTRAINED if dense else "fig", (0,) if dense else retrieval.seeds_of(first)))
     return found
 
 
@@ -229,6 +236,8 @@ def settings_digest(settings: Config) -> Callable[[object], str]:
         kept = [{key: value for key, value in one.items() if key not in WHERE} for one in values]
         features = settings.features
         kept.append({"video": [features.video_backbone, features.video_revision, features.fps]})
+        if features.text_encoder == EMBED and settings.generation.embed:
+            kept.append({"text": settings.generation.embed.identity()})
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
     return digest

@@ -1,7 +1,7 @@
 """What a video LMM makes of first stages, as grounder and as re-ranker, and what a query costs."""
 
+from verified.benchmark.first_stages import UNTRAINED, first_stage
 from verified.config import Config
-from verified.config.outputs import UNTRAINED, first_stage
 from verified.tables.collect import Collection
 from verified.tables.layout import Column, PaperTable, Row, title_of
 from verified.tables.paths import follow_up_files
