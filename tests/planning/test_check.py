@@ -321,6 +321,19 @@ def test_moments_without_splits_are_divided_and_check_says_so(lab, tmp_path, cap
     assert status == 0 and any("test 1, train 1, val 1" in line for line in lines), lines
 
 
+def test_proposed_moments_without_a_test_split_are_no_surprise_after_the_captions(lab, tmp_path, capsys):
+    rows = ["video,start,end,caption,split", "street,0,1,a dog runs,train", "street,1,2,a dog sits,val"]
+    proposed = tmp_path / "results" / "lab" / "corpus" / "proposed.csv"
+    proposed.parent.mkdir(parents=True)
+    proposed.write_text("\n".join(rows) + "\n")
+    values = {"datasets__lab__source": {"kind": "folder", "videos": "videos"}, "evaluator__batch": 2}
+    lab("http://127.0.0.1:9", **values)
+    status, lines = check(capsys, "--offline")
+    assert status == 1 and any("datasets.lab.spans.test_split" in line and "'test'" in line for line in problems(lines))
+    lab("http://127.0.0.1:9", **values, retrieval__models=[])
+    assert check(capsys, "--offline")[0] == 0, "nothing is trained"
+
+
 def test_moments_that_videos_make_impossible_do_not_fill_a_batch(lab, tmp_path, capsys):
     """What would stop a run after its first paid call is a problem before it."""
     (tmp_path / "videos" / "street.mp4").write_bytes(b"no video")

@@ -1,4 +1,4 @@
-"""A division of videos into train, selection and test, for moments files that name no split at all."""
+"""A division of videos into train, selection and test: for moments files that name no split, and proposed moments."""
 
 from collections.abc import Mapping
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from verified.config import Config
 from verified.config.datasets import Quality
-from verified.config.folders import dataset_folder
+from verified.config.folders import dataset_folder, shown_datasets
 from verified.config.retrieval import SELECTION_VIDEOS, Training
 from verified.corpus.division import divide
 from verified.corpus.held_out import choose_unasked
@@ -70,7 +70,9 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
         moments = usable = divide(usable, dataset.spans.model_dump(), division)
         message = f"no row names a split: whole videos are divided by the seed into {_splits(moments)}"
         yield Finding("note", f"{key}.moments", message, "or give the rows a column `split`")
-    yield from _lost_split_findings(dataset.spans, moments, usable, f"datasets.{name}.spans")
+    # Whether a moments file has the splits is told beside these findings, for all sources.
+    needed = dataset.source.proposes_moments and bool(settings.retrieval.models) and name in shown_datasets(settings)
+    yield from _lost_split_findings(dataset.spans, moments, usable, f"datasets.{name}.spans", needed)
     yield from _split_findings(dataset.spans, usable, f"datasets.{name}.spans")
     yield from _selection_findings(settings, dataset.spans, usable, f"datasets.{name}.spans")
     return usable
@@ -95,8 +97,11 @@ def _splits(moments: list[dict]) -> str:
     return ", ".join(f"{split} {count}" for split, count in sorted(Counter(row["split"] for row in moments).items()))
 
 
-def _lost_split_findings(spans, moments: list[dict], usable: list[dict], key: str):
-    """Splits that a run needs and that have moments in videos which cannot be used, and no others."""
+def _lost_split_findings(spans, moments: list[dict], usable: list[dict], key: str, needed: bool):
+    """Splits that a run needs and that have moments in videos which cannot be used, and no others.
+
+    With `needed`, also splits that have no moment in the first place.
+    """
     for role in ("train_split", "test_split"):
         split = getattr(spans, role)
         videos = sorted({row["video"] for row in moments if row["split"] == split})
@@ -104,6 +109,9 @@ def _lost_split_findings(spans, moments: list[dict], usable: list[dict], key: st
             message = f"no moment of {split!r} can be used: all are in {', '.join(videos[:3])}"
             message += f" and {len(videos) - 3} more videos" if len(videos) > 3 else ""
             yield Finding("problem", f"{key}.{role}", message, "replace these files, or give others that split")
+        elif usable and needed and not videos:
+            remedy = f"give moments of some videos the split {split!r}, or set retrieval.models to []"
+            yield Finding("problem", f"{key}.{role}", f"no moment is in {split!r}, which retrieval models need", remedy)
 
 
 def _split_findings(spans, moments: list[dict], key: str):

@@ -166,7 +166,7 @@ def _rextime(settings: Config) -> Iterator[Problem]:
 
 
 def _unknown(key: str, split: str, known: set[str]) -> Problem:
-    return Problem(key, f"no split {split!r}", f"known: {', '.join(sorted(known))}")
+    return Problem(key, f"no split {split!r}", f"name one of {', '.join(sorted(known))}, or give moments that split")
 
 
 def dataset_splits(dataset: DataSet) -> set[str]:
