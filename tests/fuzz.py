@@ -33,8 +33,21 @@ def damaged(document: bytes, cases: int, seed: int) -> Iterator[bytes]:
         lines = document.splitlines()
         for _ in range(draw.randint(1, 3)):
             at = draw.randrange(len(lines))
-            lines[at] = (_other_value if draw.random() < 0.6 else _other_bytes)(lines[at], draw)
+            what = draw.random()
+            if what < 0.1:
+                lines[at] = _further_key(lines[at], draw.choice(lines), draw)
+            else:
+                lines[at] = (_other_value if what < 0.65 else _other_bytes)(lines[at], draw)
         yield b"\n".join(lines)
+
+
+def _further_key(line: bytes, other: bytes, draw: random.Random) -> bytes:
+    """The object of a line with a key of another line's and a value that does not belong to it."""
+    with contextlib.suppress(ValueError, RecursionError):
+        value, source = json.loads(line), json.loads(other)
+        if isinstance(value, dict) and isinstance(source, dict) and source:
+            return json.dumps({**value, draw.choice(sorted(source)): draw.choice(VALUES)}).encode()
+    return line
 
 
 def _other_value(line: bytes, draw: random.Random) -> bytes:
@@ -496,6 +509,7 @@ def requests(cases: int, seed: int) -> Iterator[tuple[str, str, dict[str, str], 
         "/api/like",
         "/api/about",
         "/media",
+        "/span",
         "/thumbnail",
         "/search.js",
         "/none",

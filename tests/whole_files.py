@@ -7,7 +7,9 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pandas as pd
+import whole_people
 import whole_sources
+import whole_truths
 from benchmark.test_board import COUNT, lists
 from export.test_export_forms import ABOUT
 from given import annotations
@@ -229,4 +231,6 @@ KINDS = (
     export_files,
     configuration_files,
     *whole_sources.KINDS,
+    *whole_truths.KINDS,
+    *whole_people.KINDS,
 )

@@ -5,19 +5,29 @@ import shutil
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import torch
+import yaml
+from ledger_rows import put_all, row_of
 from people.answered import QUESTIONS
 from running import PROJECT
 from safetensors.torch import load_file
 from vcmr_golden import Golden
+from whole_videos import write_small_video
 
+from verified.benchmark.mad.lsmdc import count_clips
+from verified.benchmark.mad.transcripts import read_transcript, sentences
 from verified.benchmark.vcmr import importing
 from verified.errors import InputError
 from verified.io import foreign
 from verified.io.jsonl import write_json, write_jsonl
-from verified.io.subtitles import read_subtitles, voice_activity
+from verified.io.sound import write_wave
+from verified.io.subtitles import read_subtitles, read_voices, voice_activity
+from verified.lmm.hand_written import read_answers
+from verified.lmm.ledger import Ledger
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
+from verified.released.formats import read_split
 from verified.runtime.seals import seal
 
 
@@ -108,4 +118,123 @@ def run_files(folder):
     return [checked, ["verify"], [*checked, "--heal"], [*checked, "--adopt"]]
 
 
-KINDS = (subtitle_files, prompt_files, rextime_source_files, model_files, checkpoint_files, run_files)
+def transcript_files(folder):
+    """Described movies with what is said in them in every form: a table of files, and the files."""
+    tone = np.sin(np.arange(8 * 1000) / 7) * np.random.default_rng(0).normal(size=8000)
+    for name in ("movie", "described"):
+        write_wave(folder / f"{name}.wav", (tone / 5).astype(np.float32), 1000)
+    words = [
+        {"word": word, "start": number, "end": number + 0.5} for number, word in enumerate(("A", "door", "opens."))
+    ]
+    segment = {"start": 0.0, "end": 2.5, "text": "A door opens."}
+    write_json(folder / "whisper.json", {"segments": [{**segment, "words": words}, segment]})
+    times = {"offsetInTicks": 10_000_000, "durationInTicks": 5_000_000}
+    best = {"display": "Door opens.", "words": [{"word": word, **times} for word in ("door", "opens")]}
+    write_json(folder / "azure.json", {"recognizedPhrases": [{"nBest": [best]}]})
+    (folder / "said.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nHello.\n")
+    rows = [f"{number},movie.wav,described.wav,{file},said.vtt,test" for number, file in enumerate(HEARD)]
+    (folder / "movies.csv").write_text("\n".join(["movie,track,described,transcript,subtitles,split", *rows, ""]))
+    return [
+        ["longform", "collect", "movies.csv", "--output", "out", "--rate", "1000", "--window", "2", "--most", "1"],
+        read_all_that_is_said,
+    ]
+
+
+HEARD = ("whisper.json", "azure.json", "said.vtt")
+
+
+def read_all_that_is_said():
+    """As the collection of movies and the filters of moments do."""
+    for name in HEARD:
+        sentences(read_transcript(name))
+    for name in ("whisper.json", "said.vtt"):
+        voice_activity(read_voices(name))
+
+
+def answer_files(folder):
+    """Answers to captions that a person wrote."""
+    shutil.copy(PROJECT / "examples" / "real" / "hand-written.yaml", folder)
+    return [read_written_answers]
+
+
+def read_written_answers():
+    """As a run does whose cassette is such a file."""
+    read_answers("hand-written.yaml")
+
+
+def clip_list_files(folder):
+    """LSMDC16's list of clips, and TACoS."""
+    clips = [f"film_{number}_00.00.00.000-00.00.0{number}.900\t1\t2\t1\t2\tHe runs." for number in range(1, 5)]
+    (folder / "lsmdc.csv").write_text("\n".join(clips) + "\n")
+    video = {
+        "fps": 25.0,
+        "num_frames": 500,
+        "timestamps": [[0, 100], [200, 300]],
+        "sentences": ["He cuts.", "She eats."],
+    }
+    write_json(folder / "tacos.json", {"s1.avi": video, "s2.avi": video})
+    return [read_clip_lists]
+
+
+def read_clip_lists():
+    """As the tables of movies do."""
+    count_clips({"train": "lsmdc.csv"})
+    read_split({"tacos": Path("tacos.json")})
+
+
+def moment_files(folder):
+    """A folder of videos and tables of their moments, of which a first configuration is made."""
+    write_small_video(folder / "videos" / "one.mp4", seconds=1)
+    rows = [f"one,{number / 10},{number / 10 + 0.5},a door opens,train" for number in range(4)]
+    (folder / "moments.csv").write_text("\n".join(["video,start,end,caption,split", *rows, ""]))
+    row = {"video": "one", "start": 0.1, "end": 0.5, "caption": "a door opens"}
+    write_jsonl(folder / "moments.jsonl", [row, {**row, "end": 0.9}])
+    made = ["init", "kitchen", "--model", "m", "--url", "http://127.0.0.1:8000/v1", "--moments"]
+    return [[*made, "moments.csv"], [*made, "moments.jsonl"]]
+
+
+def log_files(folder):
+    """What a run in progress leaves of itself."""
+    home = folder / "results" / "mine"
+    source = {"kind": "folder", "videos": "videos", "moments": "m.csv"}
+    config = {"name": "mine", "datasets": {"mine": {"title": "Mine", "source": source}}}
+    config["generation"] = {"ledger": "ledger.sqlite", "budget": {"money": 2.0}}
+    (folder / "mine.yaml").write_text(yaml.safe_dump(config))
+    with Ledger(folder / "ledger.sqlite") as ledger:
+        put_all(ledger, [row_of(number, "ok" if number < 3 else "error") for number in range(4)])
+    stamp = "[Thu Jan  1 00:00:01 2026]"
+    job = [stamp, "localrule caption_statics:", "    log: logs/a.log", "    jobid: 3", "    wildcards: dataset=mine"]
+    failed = [
+        stamp,
+        "Error in rule caption_statics:",
+        "    jobid: 3",
+        "    log: logs/a.log (check log file(s) for more)",
+    ]
+    lines = ["  Date: 2026-01-01 00:00:00", "  Host: here", "  Config file(s): [PosixPath('mine.yaml')]", "Job stats:",
+             "job  count", "---  ---", "caption_statics    2", "total    2", "", *job, *failed]  # fmt: skip
+    log = folder / ".snakemake" / "log" / "2026-01-01T000000.snakemake.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("\n".join([*lines, ""]))
+    (folder / "logs").mkdir()
+    (folder / "logs" / "a.log").write_text("00:00:01 statics: 3/7 moments (43 %)\n00:00:02 error: no answer\n")
+    (folder / "logs" / "caption_statics.tsv").write_text("s\tmax_rss\tcpu_time\n2.5\t100.0\t2.0\n")
+    shutil.copy(folder / "logs" / "a.log", folder / "logs" / "caption_statics.log")
+    write_json(home / "corpus" / "counts.json", {"moments": 7, "excluded_rows": {"too-short": 2}})
+    write_json(home / "captions" / "statics" / "shard-00.counts.json", {"complete": 3, "short": 1, "without": 0})
+    write_json(home / "perturbations" / "shard-00.counts.json", {"moments": 4})
+    return [["watch", "--once", "--page", "page.html"], ["watch", "--once", "--configfile", "mine.yaml"], ["usage"]]
+
+
+KINDS = (
+    subtitle_files,
+    prompt_files,
+    rextime_source_files,
+    model_files,
+    checkpoint_files,
+    run_files,
+    transcript_files,
+    answer_files,
+    clip_list_files,
+    moment_files,
+    log_files,
+)

@@ -1,6 +1,8 @@
 """Every page that is written or served, in a real browser, with names and captions that try to be code."""
 
 import json
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,20 +10,30 @@ from browser import browser
 from people.answered import QUESTIONS
 from search_walk import FOUND, served, visit
 from small_index import describe_videos, random_videos, write_corpus
+from starlette.testclient import TestClient
 
 from verified.__main__ import main
 from verified.annotations.choose import candidates_by_moment
 from verified.config.trust import NOT_TRUSTED
 from verified.demo.encode import write_video
+from verified.io.characters import plain
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.io.video import probe
 from verified.io.video.cut import clips_of
 from verified.people.pages import write_pages
+from verified.people.review.handout import Handout
 from verified.people.review.pages import pages as review_pages
 from verified.people.review.pages import queue
+from verified.people.review.serve import BuiltPages, application
 from verified.people.study import sample
+from verified.planning.run_log import Job, RunLog
+from verified.planning.watch import Calls, Standing
+from verified.planning.watch_screen import web_page
 from verified.report.captions import released_rows, write_browser
+from verified.report.questions import write_question_browser, write_tables_page
 from verified.search.update import update
+from verified.tables.table import Table
 
 pytestmark = pytest.mark.slow
 
@@ -128,6 +140,43 @@ def comparison_page(folder, video):
     assert main(["compare", str(folder / "truth.jsonl"), *named, "--output", str(folder)]) == 0
 
 
+def question_browser(folder, video):
+    rows = [
+        {**QUESTIONS[0], "qid": name, "query": name, "answer": name, "options": [name] * 4, "vid": name, "split": name,
+         "direction": name, "kind": name}
+        for name in NAMES
+    ]  # fmt: skip
+    videos = {name: {"video": name, "path": str(video), **probe(video)} for name in NAMES}
+    write_question_browser(folder / "questions.html", NAMES[0], rows, videos)
+    write_tables_page(
+        folder / "tables.html", NAMES[1], [Table("t", name, (name,), ((name,),), (name,)) for name in NAMES]
+    )
+
+
+def served_review(folder, video):
+    """What is sent to a reviewer, and how far all are; the people have these names too."""
+    review_page(folder / "built", video)
+    names = [name for name in NAMES if name == plain(name) and len(name) <= 60]
+    built = BuiltPages(folder / "built")
+    handout = Handout(folder / "served", "kitchen", built.items, names, batch=3)
+    client = TestClient(application(built, handout), base_url="http://127.0.0.1")
+    for number, token in enumerate(handout.tokens.values()):
+        (folder / f"moments-{number}.html").write_text(client.get(f"/{token}/").text)
+        (folder / f"progress-{number}.html").write_text(client.get(f"/{token}/progress").text)
+    handout.close()
+
+
+def watched_run(folder, video):
+    job = [Job(f"rule {name}", str(number), name, name, 0.0) for number, name in enumerate(NAMES)]
+    log = RunLog(Path(NAMES[0]), planned=Counter(NAMES), steps=(1, 2), failed={one.number: one for one in job})
+    standing = Standing(
+        NAMES[0], "running", log, 9.0, 90.0, None, list(NAMES), [(name, 1, 2, 3, 4) for name in NAMES],
+        [(one, one.rule) for one in job], [(name, {"moments": 1, "excluded": {name: 1}}) for name in NAMES],
+        {one.number: one.rule for one in job}, Calls(Counter(NAMES), Counter(NAMES)), Calls(), {"money": 2.0},
+    )  # fmt: skip
+    (folder / "watch.html").write_text(web_page(standing, 3600))
+
+
 PAGES = {
     "captions": caption_pages,
     "study": study_pages,
@@ -136,6 +185,9 @@ PAGES = {
     "questions: question-span": question_pages("question-span"),
     "questions: human": question_pages("human"),
     "comparison": comparison_page,
+    "report: questions": question_browser,
+    "review, served": served_review,
+    "watch": watched_run,
 }
 
 

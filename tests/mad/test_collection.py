@@ -14,7 +14,7 @@ from verified.benchmark.mad.clip_alignment import locate_clip
 from verified.benchmark.mad.collect import collect_movie, described_sentences
 from verified.benchmark.mad.transcripts import Sentence, read_transcript, sentences
 from verified.io.sound import read_track, write_wave
-from verified.io.subtitles import _outside_brackets, read_subtitles, voice_activity
+from verified.io.subtitles import _outside_brackets, read_subtitles, read_voices, voice_activity
 
 RATE = 1000
 SETTINGS = {"window_seconds": 10.0, "most_seconds": 30.0}
@@ -288,6 +288,16 @@ def test_a_movie_is_collected_or_refused_as_a_whole():
     assert report["delay"] == 2.0 and report["dialogue"] == 1 and report["kept"] == 1
     rows, report = collect_movie("f", (movie, _movie(seed=7)), RATE, spoken, [], "train", **SETTINGS)
     assert rows == [] and report["delay"] is None and report["reason"] and report["kept"] == 0
+
+
+def test_characters_that_act_on_a_terminal_or_turn_text_are_left_out_of_what_is_said(tmp_path):
+    said = "a \x1b[2J\u202ebig\u202c\x00 dog"
+    (tmp_path / "a.srt").write_text(f"1\n00:00:01,000 --> 00:00:02,000\n{said}\n", encoding="utf-8")
+    words = [{"word": said, "start": 0, "end": 1}]
+    (tmp_path / "a.json").write_text(json.dumps({"segments": [{"start": 0, "end": 1, "text": said, "words": words}]}))
+    for name in ("a.srt", "a.json"):
+        assert [cue.text for cue in read_voices(tmp_path / name)] == ["a [2J big dog"]
+        assert [word.text for word in read_transcript(tmp_path / name)] == ["a [2J big dog"]
 
 
 @pytest.mark.parametrize(

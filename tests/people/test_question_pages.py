@@ -43,6 +43,36 @@ def test_items_come_from_json_lines_or_csv(questions, tmp_path):
             read_items(tmp_path / "bad.csv", "verify")
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"duration": float("nan")},
+        {"duration": 10**400},
+        {"relevant_windows": [[1.0, float("inf")]]},
+        {"relevant_windows": {"a": 1}},
+        {"relevant_windows": [[1.0]]},
+        {"answer": ["a"]},
+        {"options": [1, 2, 3, 4]},
+        {"options": "abcd"},
+        {"query": "half \ud800"},
+        {"answer": "turned \u202e"},
+        {"ans": 3},
+    ],
+)
+def test_a_question_that_no_page_can_show_is_named_by_its_row(tmp_path, keys):
+    rows = [json.dumps({**row, **keys} if number == 1 else row) for number, row in enumerate(QUESTIONS)]
+    (tmp_path / "q.jsonl").write_text("\n".join(rows))
+    with refused(file="q.jsonl", row=2):
+        read_items(tmp_path / "q.jsonl", "verify")
+
+
+@pytest.mark.parametrize("option", ["--side=" + "9" * 400, "--side=0", "--raters=0", "--items-per-page=x"])
+def test_numbers_that_cannot_be_are_refused(questions, tmp_path, option, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["questions", str(questions), "--tool", "verify", "--videos", "v", "--output", "out", option])
+    assert ended.value.code == 2 and option.split("=")[0] in capsys.readouterr().err
+
+
 def test_items_are_divided_among_annotators():
     assert question_key(most=2)["annotators"] == [[1, 2], [3]]
     twice = question_key(raters=2, most=3)["annotators"]

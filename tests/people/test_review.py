@@ -166,6 +166,11 @@ REFUSED = {
     "a draw without times": ({"decision": "draw", "text": "a b"}, "'time'"),
     "one part": ({"decision": "split", "parts": [{"time": [0, 1], "text": "a b"}]}, "'parts'"),
     "a part without text": ({"decision": "split", "parts": [{"time": [0, 1]}] * 2}, "'text'"),
+    "a merge of what is not named": (
+        {"decision": "merge", "text": "a b", "time": [0, 1], "other": {"moment": "x", "desc_id": []}},
+        "'moment'",
+    ),
+    "a reason that is a list": ({"reason": ["a"]}, "'reason'"),
     "merged with nothing": ({"decision": "merge", "text": "a b", "time": [0, 1]}, "'other'"),
 }
 
@@ -201,6 +206,10 @@ def test_an_edit_that_the_lint_would_refuse_is_named_where_it_is_read():
     checked(timed, decision(1, "edit", text="it falls", when=1))  # said better since
     checked(timed, decision(1, "accept", "bob"))  # an open conflict: nothing is given out
     check_edits(found_of(timed)["decisions"], [{**MOMENTS[0], "caption": "falls for 3 seconds"}], Lint())
+
+
+def test_what_belongs_to_another_kind_of_decision_is_not_looked_at():
+    assert states(found_of(shown(1, "accept", other="x", parts=3, instead=[], text=7))) == ["applied"]
 
 
 def test_a_file_given_twice_counts_once(tmp_path):

@@ -1,9 +1,12 @@
 """The served review: moments handed out to several people, whose decisions outlive the server."""
 
+import asyncio
 import contextlib
+import errno
 import json
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -13,6 +16,7 @@ import threading
 import httpx
 import pytest
 from browser import browser
+from kill_points import killed_at
 from people.small_review import COUNT, GROUPS, MOMENTS, build_pages
 from refusals import refused
 from starlette.testclient import TestClient
@@ -165,6 +169,94 @@ def test_names_that_cannot_be_shown_and_folders_in_use_are_refused(lab, pages, t
         Handout(tmp_path / "third", "kitchen", [])
     with refused("no review pages", remedy=True):
         BuiltPages(tmp_path)
+
+
+@pytest.mark.parametrize("damage", [b'"items":[', b'"moment"', b"data:video/mp4", b'"dataset"'])
+def test_damaged_pages_are_refused_and_name_the_page(pages, tmp_path, damage):
+    shutil.copytree(pages, tmp_path / "pages")
+    page = tmp_path / "pages" / "page-002.html"
+    page.write_bytes(page.read_bytes().replace(damage, b"</script><b>", 1))
+    with refused(file=page, remedy=True):
+        BuiltPages(tmp_path / "pages")
+
+
+def test_nothing_of_a_page_that_was_built_again_is_shown_in_the_place_of_a_clip(pages, tmp_path):
+    """Offsets of clips are those of the page as it was: what lies there now may be anything."""
+    shutil.copytree(pages, tmp_path / "pages")
+    served = Lab(tmp_path / "pages", tmp_path / "served", ["Ann"])
+    for page in (tmp_path / "pages").glob("*.html"):
+        page.write_bytes(b"<b>" * 1000 + page.read_bytes())
+    answer = served.client.get(f"/{served.tokens['Ann']}/")
+    served.handout.close()
+    assert answer.status_code == 503 and "<b>" not in answer.text and "page-001.html" in answer.text
+
+
+def test_a_full_disk_is_said_and_nothing_is_handed_out(lab, monkeypatch):
+    served = lab("Ann")
+    item = served.items("Ann")[0]
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("verified.people.review.handout.os.write", full)
+    assert served.client.get(f"/{served.tokens['Ann']}/").status_code == 507
+    answer = served.decide("Ann", decision(item))
+    assert answer.status_code == 507 and "No space" in answer.json()["problem"] and served.handout.decisions == []
+
+
+def test_a_request_that_does_not_arrive_is_given_up(lab, monkeypatch):
+    monkeypatch.setattr("verified.people.review.serve.PATIENCE", 0.05)
+    served, sent = lab("Ann"), []
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
+    path = f"/{served.tokens['Ann']}/decisions"
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "headers": headers}
+    scope |= {"query_string": b"", "scheme": "http", "server": ("127.0.0.1", 80), "http_version": "1.1"}
+    asyncio.run(served.client.app(scope, receive, send))
+    assert sent[0]["status"] == 408 and (b"connection", b"close") in sent[0]["headers"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("leases.jsonl", '{"reviewer": "Ann", "until": "soon", "moments": []}'),
+        ("leases.jsonl", '{"reviewer": "Ann", "until": 1, "moments": [[]]}'),
+        ("people.json", '{"Ann": 7}'),
+        ("people.json", '{"\u001b[2J": "token"}'),
+    ],
+)
+def test_what_a_server_kept_is_refused_if_it_is_damaged(pages, tmp_path, name, line):
+    Lab(pages, tmp_path, ["Ann"]).handout.close()
+    (tmp_path / name).write_text(f"{line}\n")
+    with refused(file=name, remedy=True):
+        Lab(pages, tmp_path, ["Ann"])
+
+
+def test_a_decision_that_was_being_kept_at_a_kill_is_kept_once_by_sending_it_again(pages, tmp_path, monkeypatch):
+    monkeypatch.setattr("secrets.token_urlsafe", lambda count: "t" * count)
+    folder, number = tmp_path / "served", 0
+    row = decision(BuiltPages(pages).items[0])
+
+    def decide():
+        served = Lab(pages, folder, ["Ann"])
+        served.handout.hand_out("Ann")
+        served.handout.keep("Ann", [row])
+        served.handout.close()
+
+    while True:
+        shutil.rmtree(folder, ignore_errors=True)
+        number += 1
+        if not killed_at(number, decide):
+            break
+        killed_at(0, decide)
+        assert [kept["desc_id"] for kept in read_decisions([folder / "decisions.jsonl"])] == [1], number
+    assert number > 4
 
 
 @contextlib.contextmanager

@@ -37,6 +37,16 @@ def test_jobs_of_a_rule_are_summed(tmp_path):
     assert table(rows).splitlines()[-1] == "| all | | 3 | 5 | 5 | 300 | |"
 
 
+def test_a_file_that_is_damaged_counts_for_what_can_be_read_of_it(tmp_path):
+    job(tmp_path, "build_tables", "2.0", "100")
+    for number, content in enumerate((b"s\tmax_rss\n\xff\xfe\t9\n", b"s\n" + b"9" * 200_000, b"")):
+        place = tmp_path / f"extract_keyframes-{number}"
+        place.mkdir()
+        (place / "extract_keyframes.tsv").write_bytes(content)
+    rows = {row.rule: row for row in resource_use(tmp_path)}
+    assert rows["build_tables"].seconds == 2.0 and rows["extract_keyframes"].most_mb == 9.0
+
+
 def test_nothing_measured_is_said_so(tmp_path):
     with pytest.raises(InputError, match="no benchmark files"):
         resource_use(tmp_path)

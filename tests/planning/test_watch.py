@@ -150,6 +150,16 @@ def test_moments_are_counted_with_what_was_left_out(run):
     assert "7 moments, 2 rows left out (black 2)" in shown and "statics 4 complete, 2 short, 0 without" in shown
 
 
+@pytest.mark.parametrize("written", ["[]", "{}", "{", '{"moments": [1], "excluded_rows": 7}', '{"moments": NaN}'])
+def test_counts_that_are_none_are_not_shown(run, written):
+    run(head(**JOBS))
+    for name in ("corpus/counts.json", "captions/statics/shard-00.counts.json", "perturbations/shard-00.counts.json"):
+        place = Path("results/mine", name)
+        place.parent.mkdir(parents=True)
+        place.write_text(written)
+    assert Watch().look().moments == [("mine", {})]
+
+
 def test_the_progress_of_a_job_is_that_of_its_own_log_and_no_older_one(run):
     run(head(**JOBS), start("caption_statics", 3, 50))
     Path("logs").mkdir()

@@ -20,6 +20,7 @@ from verified.config.generation import Generation
 from verified.corpus.assemble import write_shard
 from verified.io.jsonl import read_json, read_jsonl
 from verified.io.video import probe
+from verified.lmm.prompts import read_prompt
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 from verified.lmm.tasks.transcription import TRANSCRIPTION
@@ -28,7 +29,7 @@ from verified.planning.readiness import problems
 from verified.quality.measure import measure_moments
 from verified.quality.repeats import LEAST, repeated
 from verified.quality.select import judge
-from verified.quality.spoken import said_within, spoken_share
+from verified.quality.spoken import LONGEST, said_within, spoken_share
 from verified.quality.transcripts import transcripts
 from verified.runtime.earlier import Earlier
 
@@ -70,6 +71,8 @@ def test_speech_is_counted_once_where_segments_overlap():
     segments = [[0.0, 2.0, "one"], [1.0, 3.0, "two"], [9.0, 10.0, "three"]]
     assert spoken_share(segments, 0.0, 4.0) == 0.75 and spoken_share(segments, 4.0, 8.0) == 0.0
     assert said_within(segments, 0.0, 2.5) == "one two" and said_within(segments, 4.0, 9.0) == ""
+    endless = said_within([(0.0, 1.0, "word " * 10**6)], 0.0, 1.0)
+    assert len(endless) <= LONGEST and endless.endswith("word …")
 
 
 def test_limits_of_speech_need_transcripts():
@@ -170,6 +173,13 @@ def test_a_model_is_asked_where_no_subtitles_are(kitchen):
     assert row["source"] == "speech" and row["segments"] == [[1.0, 2.0, "so"]] and len(row["lineage"]) == 1
     (unasked,) = transcripts([video], None)
     assert unasked["segments"] is None and unasked["reason"] == "no-subtitles"
+
+
+def test_what_is_said_stands_in_quotes_in_any_prompt(tmp_path):
+    text = (PROJECT / "config" / "prompts" / "keyframe_description.md").read_text()
+    (tmp_path / "p.md").write_text(text.replace("caption: quoted\n", "caption: quoted\n  said: lines\n"))
+    with refused("said", file="p.md", remedy=True):
+        read_prompt(tmp_path / "p.md", KEYFRAME_DESCRIPTION)
 
 
 def test_a_prompt_that_has_the_slot_shows_what_is_said_and_others_keep_their_calls(kitchen):

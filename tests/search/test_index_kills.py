@@ -1,11 +1,17 @@
 """A change of an index that is killed at any write, rename or removal is finished by repeating it, byte for byte."""
 
 import shutil
+from pathlib import Path
 
+import numpy as np
 import pytest
-from kill_points import contents, killed_at
+from kill_points import contents, finished_by_repeating, killed_at
 from small_index import describe_videos, random_videos, write_corpus
 
+from verified.io.video import VideoError
+from verified.search.folder import index_videos
+from verified.search.store import read_manifest
+from verified.search.survey import Survey
 from verified.search.update import add_files, remove_videos, update
 
 
@@ -44,6 +50,36 @@ def test_a_killed_removal_is_finished_by_repeating_it(corpus, tmp_path, videos):
     assert number > 8
     remove_videos(whole, videos)  # it had ended
     assert contents(whole) == wanted
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["anew", "brought up to date"])
+def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkeypatch, earlier):
+    """In groups of one video; then one is there, one is gone, one came, and one cannot be read."""
+    draw = np.random.default_rng(0)
+    clips = {name: draw.normal(size=(3, 1280)).astype(np.float32) for name in ("a.mp4", "b.mp4", "c.mp4")}
+
+    def look(path, backbone):
+        if path.name not in clips:
+            raise VideoError("no-frames", path, "no frames")
+        return Survey(6.0, [(0.0, 6.0)], [clips[path.name]], [(0.0, b"\xff\xd8picture")], 0)
+
+    monkeypatch.setattr("verified.search.folder.survey", look)
+    monkeypatch.setattr("verified.search.folder.load_backbone", lambda name: None)
+    monkeypatch.setattr("verified.search.folder.AT_ONCE", 1)
+    videos = tmp_path / "start" / "videos"
+    videos.mkdir(parents=True)
+    for name in ("a.mp4", "b.mp4", "broken.mp4"):
+        (videos / name).write_bytes(name.encode())
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "place"
+    if earlier:
+        shutil.copytree(tmp_path / "start", place)
+        index_videos(place / "videos", place / "index")
+        shutil.copytree(place / "index", tmp_path / "start" / "index")
+        (videos / "a.mp4").unlink()
+        (videos / "c.mp4").write_bytes(b"c")
+    kills = finished_by_repeating(tmp_path / "start", place, lambda: index_videos(Path("videos"), Path("index")))
+    assert kills > 20 and len(read_manifest(place / "index")["segments"]) > 0
 
 
 def test_a_killed_addition_is_finished_by_repeating_it(corpus, tmp_path):

@@ -119,9 +119,19 @@ def review_serve(arguments: argparse.Namespace) -> None:
     option("--tool", choices=("verify", "question-span", "human"), required=True, help="what is asked"),
     option("--videos", required=True, metavar="FOLDER", help="folder of the videos, named by video id"),
     output("where pages and key.json go", required=True, metavar="FOLDER"),
-    option("--raters", type=int, default=1, help="people who see each item (default: 1)"),
-    option("--items-per-page", type=int, default=20, help="items of one annotator at most (default: 20)"),
-    option("--side", type=int, default=360, help="longest side of the videos in pixels (default: 360)"),
+    option("--raters", type=between(0, 100, int), default=1, help="people who see each item (default: 1)"),
+    option(
+        "--items-per-page",
+        type=between(0, 1000, int),
+        default=20,
+        help="items of one annotator at most (default: 20)",
+    ),
+    option(
+        "--side",
+        type=between(15, 4096, int),
+        default=360,
+        help="longest side of the videos in pixels (default: 360)",
+    ),
     option("--title", default="Questions across time", help="title that annotators see"),
     option("--seed", type=int, default=2024, help="seed of the division among several raters (default: 2024)"),
 )
@@ -132,8 +142,6 @@ def questions(arguments: argparse.Namespace) -> int:
     from verified.io.jsonl import write_json
     from verified.people.pages import write_pages
 
-    if min(arguments.raters, arguments.items_per_page) < 1:
-        raise InputError("--raters and --items-per-page must be at least 1")
     items = read_items(arguments.items, arguments.tool)
     key = plan(arguments.tool, arguments.title, items, arguments.raters, arguments.items_per_page, arguments.seed)
     paths = {video: str(path) for video, path in VideoFolder(arguments.videos).paths.items()}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from verified.errors import InputError
+from verified.io.characters import plain
 from verified.io.jsonl import finite, is_object, read_json
 
 TIME = r"(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
@@ -61,7 +62,7 @@ def read_subtitles(path: str | os.PathLike[str]) -> list[Cue]:
             body.append(lines[line])
             line += 1
         words = TAG.sub("", "\n".join(body)).strip()
-        cues.append(Cue(start, end, " ".join(words.split()), _kind(words)))
+        cues.append(Cue(start, end, plain(words), _kind(words)))
     if not cues:
         raise InputError("holds no subtitle", file=path)
     return cues
@@ -91,7 +92,7 @@ def read_voices(path: str | os.PathLike[str]) -> list[Cue]:
 
 def spoken(start: float, end: float, text: str) -> Cue:
     """A cue of recognised speech, `start` and `end` in seconds; recognisers write sounds in brackets too."""
-    return Cue(float(start), float(end), " ".join(text.split()), _kind(text))
+    return Cue(float(start), float(end), plain(text), _kind(text))
 
 
 def _times(line: str, path: Path, row: int) -> tuple[float, float]:

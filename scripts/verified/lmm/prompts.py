@@ -105,6 +105,8 @@ def read_prompt(path: str | os.PathLike, task: Task) -> Prompt:
     kinds = header.get("slots")
     if not is_object(kinds) or not all(isinstance(kind, str) and kind in KINDS for kind in kinds.values()):
         raise InputError(f"the header needs `slots:` with one of {', '.join(KINDS)} for each slot", file=path)
+    if kinds.get("said", "quoted") != "quoted":
+        raise InputError("the slot said must be quoted: strangers speak there", file=path, remedy="write said: quoted")
     slots = set(task.slots) | (set(task.optional) & set(kinds))
     _compare(slots, set(kinds), "the header", path)
     printed, structured = _variants(text, path)

@@ -1,5 +1,6 @@
 """What a run took: Snakemake's benchmark files and the jobs' own logs, summed per rule."""
 
+import contextlib
 import csv
 import re
 from collections import Counter
@@ -42,7 +43,7 @@ def resource_use(logs: Path) -> list[ResourceUse]:
         if rule is None:
             continue
         row = rows.setdefault(rule, ResourceUse(stages[rule], rule))
-        with file.open(encoding="utf-8", newline="") as lines:
+        with file.open(encoding="utf-8", errors="replace", newline="") as lines, contextlib.suppress(csv.Error):
             for measured in csv.DictReader(lines, delimiter="\t"):
                 row.jobs += 1
                 row.seconds += _number(measured.get("s"))

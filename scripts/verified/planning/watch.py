@@ -6,7 +6,7 @@ import platform
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from verified.config import Config, read
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.errors import InputError
 from verified.io.characters import plain
-from verified.io.jsonl import read_json
+from verified.io.jsonl import Row, finite, is_object, read_json
 from verified.lmm.ledger import Ledger
 from verified.lmm.outcome import STATUSES, is_passing
 from verified.planning.benchmarks import resource_use
@@ -29,6 +29,8 @@ SHARE_OF_LEDGER = 0.1
 """Share of the time that reading a large ledger may take."""
 TAIL = 4096
 """Bytes at the end of a job's log in which its progress, or its error, is looked for."""
+STATES = ("complete", "short", "without")
+"""Of the captions of a moment, as their jobs count them."""
 _ERROR = re.compile(r"^\d\d:\d\d:\d\d error: (.+)$", re.MULTILINE)
 _PROGRESS = re.compile(r"^\d\d:\d\d:\d\d (.+: \d+/\d+ \w+.*)$", re.MULTILINE)
 
@@ -232,23 +234,31 @@ def _moments(settings: Config) -> list[tuple[str, dict[str, Any]]]:
     for name in shown_datasets(settings, "annotated_here"):
         folder = Path(dataset_folder(settings, name))
         counts: dict[str, Any] = {}
-        with contextlib.suppress(InputError, KeyError, TypeError):
-            corpus = read_json(folder / "corpus" / "counts.json")
-            counts["moments"], counts["excluded"] = corpus["moments"], corpus["excluded_rows"]
+        corpus = _read_counts(folder / "corpus" / "counts.json", ("moments", "excluded_rows"))
+        excluded = corpus.get("excluded_rows")
+        if is_object(excluded) and all(map(finite, (corpus["moments"], *excluded.values()))):
+            counts["moments"], counts["excluded"] = corpus["moments"], excluded
         for stage in ("statics", "dynamics"):
-            shards = list(_shard_counts(folder / "captions" / stage))
-            if shards:
-                counts[stage] = {state: sum(one[state] for one in shards) for state in ("complete", "short", "without")}
-        if shards := list(_shard_counts(folder / "perturbations")):
+            if shards := _shard_counts(folder / "captions" / stage, STATES):
+                counts[stage] = {state: sum(one[state] for one in shards) for state in STATES}
+        if shards := _shard_counts(folder / "perturbations", ("moments",)):
             counts["perturbations"] = {"moments": sum(one["moments"] for one in shards)}
         found.append((name, counts))
     return found
 
 
-def _shard_counts(folder: Path) -> Iterable[dict[str, Any]]:
-    for path in sorted(folder.glob("shard-*.counts.json")):
-        with contextlib.suppress(InputError, OSError):  # its job is writing it anew
-            yield read_json(path)
+def _shard_counts(folder: Path, names: Sequence[str]) -> list[Row]:
+    shards = (_read_counts(path, names) for path in sorted(folder.glob("shard-*.counts.json")))
+    return [one for one in shards if one and all(finite(one[name]) for name in names)]
+
+
+def _read_counts(path: Path, names: Sequence[str]) -> Row:
+    """The object of a file with counts of these names; empty where it holds none, as while its job writes it anew."""
+    with contextlib.suppress(InputError, OSError):
+        counts = read_json(path)
+        if is_object(counts) and set(names) <= counts.keys():
+            return counts
+    return {}
 
 
 def _sum(rows: Iterable[dict[str, Any]]) -> Calls:

@@ -14,6 +14,11 @@ def spoken_share(segments: Iterable[Sequence[Any]], start: float, end: float) ->
     return round(total / (end - start), 4)
 
 
+LONGEST = 4000
+"""Characters of what is said in a moment: three minutes of speech. It stands in prompts; subtitles may hold more."""
+
+
 def said_within(segments: Iterable[Sequence[Any]], start: float, end: float) -> str:
-    """What is said in [start, end), in seconds: the texts whose middle lies there, on one line."""
-    return " ".join(text for first, last, text in segments if start <= (first + last) / 2 < end)
+    """What is said in [start, end), in seconds: the texts whose middle lies there, on one line, cut at `LONGEST`."""
+    text = " ".join(text for first, last, text in segments if start <= (first + last) / 2 < end)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rstrip()} …"

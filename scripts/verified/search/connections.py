@@ -14,12 +14,12 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from verified.io.serving import PATIENCE
+
 MOST = 128
 """Connections at once; a browser has up to six for each page."""
 OWN_FILES = 64
 """Open files of the process itself: the index, libraries, standard streams."""
-PATIENCE = 15.0
-"""Seconds in which a request has to arrive whole."""
 MINUTE = 60.0
 
 

@@ -1,6 +1,5 @@
 """Figure 7 of the MAD paper: genres and years of movies, from a file of the user's (MAD gives neither)."""
 
-import csv
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ import numpy as np
 
 from verified.errors import InputError
 from verified.figures.canvas import SERIES, draw_note, drawing, literal
+from verified.io.csv_file import read_csv
 
 COLUMNS = ("movie", "year", "genres")
 YEARS = range(1870, 2101)
@@ -32,24 +32,14 @@ def count_diversity(path: str | os.PathLike, movies: Iterable[str]) -> dict:
 
 def _read(path: Path) -> dict[str, tuple[int | None, tuple[str, ...]]]:
     """Movie → (year or None, genres)."""
-    if not path.is_file():
-        raise InputError("no such file", file=path)
-    try:
-        table = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 ({error.reason})", file=path, remedy="save it as UTF-8") from None
-    if missing := [name for name in COLUMNS if name not in (table.fieldnames or ())]:
-        raise InputError(
-            f"missing column {', '.join(missing)}", file=path, row=1, remedy=f"needed are {', '.join(COLUMNS)}"
-        )
     rows: dict[str, tuple[int | None, tuple[str, ...]]] = {}
-    for number, row in enumerate(table, start=2):
-        movie, year = (row["movie"] or "").strip(), (row["year"] or "").strip()
+    for number, row in read_csv(path, COLUMNS):
+        movie, year = row["movie"].strip(), row["year"].strip()
         if not movie or movie in rows:
             raise InputError(f"movie {movie!r} is empty or occurs twice", file=path, row=number)
-        if year and (not year.isdecimal() or int(year) not in YEARS):
+        if year and (not year.isdecimal() or len(year) > 4 or int(year) not in YEARS):
             raise InputError(f"{year!r:.40} is no year", file=path, row=number, remedy="give four digits, or nothing")
-        genres = (genre.strip() for genre in (row["genres"] or "").split(";"))
+        genres = (genre.strip() for genre in row["genres"].split(";"))
         rows[movie] = (int(year) if year else None, tuple(dict.fromkeys(filter(None, genres))))
     return rows
 

@@ -1,6 +1,5 @@
 """The manifest of a collection of described movies, a CSV with the files of each, and what was collected by it."""
 
-import csv
 import hashlib
 import json
 import os
@@ -8,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from verified.errors import InputError
+from verified.io.characters import hidden
+from verified.io.csv_file import read_csv
 
 COLUMNS = ("movie", "track", "described", "transcript", "subtitles")
 ALL = "all"
@@ -22,31 +23,18 @@ SPLITS = ("train", "val", "test")
 def read_manifest(path: str | os.PathLike) -> list[dict]:
     """Rows with paths resolved against the CSV's folder. Raises InputError with the row for what cannot be used."""
     path = Path(path)
-    if not path.is_file():
-        raise InputError("no such file", file=path)
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 ({error.reason})", file=path, remedy="save it as UTF-8") from None
-    table = csv.DictReader(lines)
-    missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
-    if missing:
-        raise InputError(
-            f"missing column {', '.join(missing)}",
-            file=path,
-            row=1,
-            remedy=f"needed are {', '.join(COLUMNS)}, and if you like split",
-        )
     rows: dict[str, dict] = {}
-    for number, row in enumerate(table, start=2):
-        if empty := [name for name in COLUMNS if name not in OPTIONAL and not (row[name] or "").strip()]:
+    for number, row in read_csv(path, COLUMNS, "if you like, split"):
+        if empty := [name for name in COLUMNS if name not in OPTIONAL and not row[name].strip()]:
             raise InputError(f"{empty[0]} is empty", file=path, row=number)
+        if sign := hidden(row["movie"]):
+            raise InputError(f"the movie's name holds the control character {sign}", file=path, row=number)
         if row["movie"] in rows:
             raise InputError(f"movie {row['movie']!r} occurs twice", file=path, row=number)
-        split = (row.get("split") or "").strip() or "train"
+        split = row.get("split", "").strip() or "train"
         if split not in SPLITS:
             raise InputError(f"split {split!r} is none of {', '.join(SPLITS)}", file=path, row=number)
-        paths = {name: (row[name] or "").strip() for name in COLUMNS[1:]}
+        paths = {name: row[name].strip() for name in COLUMNS[1:]}
         files = _with_files_beside({name: path.parent / given if given else None for name, given in paths.items()})
         rows[row["movie"]] = {"movie": row["movie"].strip(), "split": split, **files}
     if not rows:

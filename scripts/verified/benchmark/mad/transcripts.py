@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verified.errors import InputError
+from verified.io.characters import plain
 from verified.io.jsonl import finite, read_json
 from verified.io.subtitles import read_subtitles
 
@@ -112,7 +113,7 @@ def _word(text: object, start: object, end: object, last: bool, path: Path, wher
         raise InputError(f"{where}: word {text!r:.40} from {start!r:.40} to {end!r:.40}", file=path)
     if end < start:
         raise InputError(f"{where}: word {text!r:.40} ends before it starts", file=path)
-    return Word(text.strip(), float(start), float(end), last)
+    return Word(plain(text), float(start), float(end), last)
 
 
 def _list(value: object, path: Path, where: str) -> list:

@@ -1,11 +1,10 @@
 """Read the questions of Ego4D-NLQ and NExT-GQA in their published forms, to count those across time (C.6)."""
 
-import csv
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from verified.errors import InputError
+from verified.io.csv_file import read_csv
 from verified.io.jsonl import iterate_jsonl, read_json
 
 
@@ -47,15 +46,11 @@ def read_next_gqa(path: str | os.PathLike) -> list[dict]:
 
     Types are the published short ones (TN, TC, TP for temporal; CW, CH for causal). Raises InputError without them.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError("no such file", file=path)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    if not rows or not {"question", "type"} <= rows[0].keys():
-        raise InputError("not questions of NExT-GQA: needs the columns question and type", file=path, row=1)
+    rows = [row for _, row in read_csv(path, ("question", "type"), "if they are there, video_id and qid")]
+    if not rows:
+        raise InputError("holds no questions", file=path)
     return [
-        {"id": f"{row.get('video_id') or ''}/{row.get('qid') or number}", "text": row["question"], "type": row["type"]}
+        {"id": f"{row.get('video_id', '')}/{row.get('qid') or number}", "text": row["question"], "type": row["type"]}
         for number, row in enumerate(rows, start=1)
     ]
 

@@ -5,15 +5,16 @@ shown) and `human` (options and a span, for human performance). The pages hold w
 else: no span in `verify`, no right letter in `human`, nor an id there, which says kind and direction of a question.
 """
 
-import csv
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from verified.benchmark.rextime.rows import LETTERS
 from verified.errors import InputError
-from verified.io.jsonl import iterate_jsonl
+from verified.io.characters import hidden
+from verified.io.csv_file import read_csv
+from verified.io.jsonl import finite, is_span, iterate_jsonl
 from verified.io.video.cut import cut
 from verified.people.pages import Page
 from verified.people.sample import add_digest, assign
@@ -52,16 +53,13 @@ def read_items(path: str | os.PathLike, tool: Tool) -> list[dict]:
 
 
 def _csv_rows(path: Path) -> Iterable[tuple[int, dict]]:
-    if not path.is_file():
-        raise InputError("no such file", file=path)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        for number, row in enumerate(csv.DictReader(file), start=2):
-            row = {name: value for name, value in row.items() if name and value}
-            if "start" in row or "end" in row:
-                row["relevant_windows"] = [[row.get("start"), row.get("end")]]
-            if all(f"option_{letter}" in row for letter in LETTERS):
-                row["options"] = [row[f"option_{letter}"] for letter in LETTERS]
-            yield number, row
+    for number, cells in read_csv(path, ()):
+        row: dict[str, Any] = {name: cell for name, cell in cells.items() if name and cell}
+        if "start" in row or "end" in row:
+            row["relevant_windows"] = [[row.get("start"), row.get("end")]]
+        if all(f"option_{letter}" in row for letter in LETTERS):
+            row["options"] = [row[f"option_{letter}"] for letter in LETTERS]
+        yield number, row
 
 
 def _item(row: Mapping, path: Path, number: int) -> dict:
@@ -73,11 +71,19 @@ def _item(row: Mapping, path: Path, number: int) -> dict:
         item["duration"] = float(row["duration"])
         windows = row.get("relevant_windows") or []
         item["window"] = [float(value) for value in windows[0]] if windows else None
-    except (KeyError, TypeError, ValueError):
-        raise InputError("duration, start and end must be numbers of seconds", file=path, row=number) from None
+    except (LookupError, TypeError, ValueError, OverflowError):
+        item["duration"] = None
+    if not finite(item["duration"]) or not (item["window"] is None or is_span(item["window"])):
+        raise InputError("duration, start and end must be numbers of seconds", file=path, row=number)
     if item["duration"] <= 0:
         raise InputError("duration must be positive", file=path, row=number)
     item |= {"answer": row.get("answer") or "", "options": row.get("options") or [], "ans": row.get("ans")}
+    texts = [*item["options"], item["answer"], item["kind"]] if isinstance(item["options"], list) else [None]
+    if not all(isinstance(text, str) for text in texts) or not isinstance(item["ans"], str | None):
+        raise InputError("answer, kind, options and ans must be texts", file=path, row=number)
+    for text in (item["qid"], item["query"], item["video"], item["ans"] or "", *texts):
+        if sign := hidden(text):
+            raise InputError(f"{text!r:.60} holds the control character {sign}", file=path, row=number)
     return item
 
 

@@ -89,7 +89,8 @@ def cut(
 
 def _size(height: int, width: int, side: int) -> tuple[int, int]:
     """Height and width with the longest side at most `side`, both even, as H.264 wants them."""
-    scale = min(1.0, side / max(height, width))
+    longest = max(height, width)
+    scale = min(side, longest) / longest
     return max(2, 2 * round(height * scale / 2)), max(2, 2 * round(width * scale / 2))
 
 

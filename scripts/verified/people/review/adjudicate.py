@@ -144,13 +144,13 @@ def _follow_moment(row: Mapping, moments: Iterable[Mapping], groups: Mapping[int
     judged caption, if exactly one has them.
     """
     if "moment" in row:
-        moments = list(moments)
-        named = {name: _find(moments, value) for name, value in (("moment", row), ("other", row.get("other", {})))}
-        other = {**row["other"], "desc_id": named["other"]} if row["decision"] == "merge" else None
-        found = {**row, **({"other": other} if other else {})}
-        if named["moment"] in (None, row["desc_id"]):
+        moments, found = list(moments), dict(row)
+        if row["decision"] == "merge":
+            found["other"] = {**row["other"], "desc_id": _find(moments, row["other"])}
+        desc_id = _find(moments, row)
+        if desc_id in (None, row["desc_id"]):
             return found
-        return {**found, "desc_id": named["moment"], "shown_as": row["desc_id"]}
+        return {**found, "desc_id": desc_id, "shown_as": row["desc_id"]}
     in_place = [moment["desc_id"] for moment in moments if _is_in_place(row, moment)]
     fitting = [desc_id for desc_id in in_place if candidate_of(row, groups[desc_id]) is not None]
     if len(fitting) != 1 or row["desc_id"] in fitting:

@@ -31,6 +31,8 @@ GIVEN = "given"
 """Type of a caption that was read from a file, of which nobody knows more."""
 BESIDE = ("flag", "draw")
 """Decisions that stand beside the one on a moment."""
+SINCE_2 = ("split", "merge", "draw")
+"""Decisions that version 1 did not have."""
 KEYS = ("dataset", "desc_id", "video", "start", "end", "decision", "type", "candidate", "caption", "reviewer", "when")
 WHEN = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z")
 AGAIN = "save the decisions again from the review page"
@@ -84,15 +86,20 @@ def decision_problem(row: Mapping) -> str | None:
     for decision, key in (("edit", "text"), ("draw", "text"), ("merge", "text"), ("reject", "reason")):
         if row["decision"] == decision and (problem := _text_problem(row.get(key))):
             return f"{key!r} {problem}"
+    reason = row.get("reason")
+    if reason and (problem := _text_problem(reason)):
+        return f"'reason' {problem}"
     if "moment" in row and (problem := _text_problem(row["moment"])):
         return f"'moment' {problem}"
     if ("time" in row or row["decision"] in ("draw", "merge")) and not is_moment_span(row.get("time")):
         return "'time' is not [start, end] in seconds"
-    if row["decision"] == "split":
-        return _parts_problem(row.get("parts"))
+    if row["decision"] == "split" and (problem := _parts_problem(row.get("parts"))):
+        return problem
     other = row.get("other")
     if row["decision"] == "merge" and not (isinstance(other, dict) and isinstance(other.get("moment"), str)):
         return "'other' does not say which moment it is merged with"
+    if row["decision"] in SINCE_2 and "moment" not in row:
+        return f"'moment' is missing, without which there is no {row['decision']}"
     return None
 
 

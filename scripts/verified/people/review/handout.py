@@ -20,7 +20,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.io.characters import plain
 from verified.io.format_version import require_version
-from verified.io.jsonl import iterate_jsonl, read_json
+from verified.io.jsonl import finite, iterate_jsonl, read_json
 from verified.people.review.adjudicate import APPLIED
 from verified.people.review.agreement import CODE, agreement
 from verified.people.review.decisions import AGAIN, BESIDE, KEYS, VERSION, decision_problem, read_decisions
@@ -78,8 +78,7 @@ class Handout:
         self.dataset, self.raters, self.batch, self.lease, self._now = dataset, raters, batch, lease, now
         self.items = {item["moment"]: item for item in items}
         for name in people:
-            if not name or name != plain(name) or len(name) > LONGEST_NAME:
-                raise InputError(f"{name!r:.80} is no name", remedy=f"1 to {LONGEST_NAME} characters that can be seen")
+            _check_name(name)
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = (folder / "lock").open("w")
         try:
@@ -94,10 +93,7 @@ class Handout:
             {key: value for key, value in row.items() if key not in ("file", "row")}
             for row in read_decisions([self._decisions.path])
         ]
-        self.turns: dict[str, tuple[float, list[str]]] = {
-            row["reviewer"]: (row["until"], row["moments"])
-            for row in iterate_jsonl(self._leases.path, ("reviewer", "until", "moments"))
-        }
+        self.turns = _turns(self._leases.path)
 
     def close(self) -> None:
         """Give the folder up."""
@@ -218,11 +214,33 @@ class Handout:
         self.turns[name] = until, moments
 
 
+def _check_name(name: str, file: Path | None = None) -> None:
+    if not name or name != plain(name) or len(name) > LONGEST_NAME:
+        raise InputError(
+            f"{name!r:.80} is no name", file=file, remedy=f"1 to {LONGEST_NAME} characters that can be seen"
+        )
+
+
+def _turns(path: Path) -> dict[str, tuple[float, list[str]]]:
+    """Until when (seconds since the epoch) each person has which moments."""
+    turns: dict[str, tuple[float, list[str]]] = {}
+    for number, row in enumerate(iterate_jsonl(path, ("reviewer", "until", "moments")), start=1):
+        name, until, moments = row["reviewer"], row["until"], row["moments"]
+        texts = isinstance(name, str) and isinstance(moments, list) and all(isinstance(one, str) for one in moments)
+        if not texts or not finite(until):
+            remedy = "delete the file: what is not decided is handed out anew"
+            raise InputError("does not say who has which moments until when", file=path, row=number, remedy=remedy)
+        turns[name] = until, moments
+    return turns
+
+
 def _tokens(path: Path, people: Iterable[str]) -> dict[str, str]:
     """Names and tokens: those that the folder has, and new ones for people who are new."""
     tokens = read_json(path) if path.is_file() else {}
     if not isinstance(tokens, dict) or not all(isinstance(token, str) and token for token in tokens.values()):
         raise InputError("not names and tokens", file=path, remedy="delete it: links change, decisions stay")
+    for name in tokens:
+        _check_name(name, path)
     for name in people:
         tokens.setdefault(name, secrets.token_urlsafe(TOKEN_BYTES))
     if not tokens:

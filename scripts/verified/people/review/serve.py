@@ -6,6 +6,8 @@ of the browser could use. On a loopback address it answers requests to its own n
 goes to pages as text.
 """
 
+import asyncio
+import contextlib
 import html
 import json
 import re
@@ -20,19 +22,25 @@ from starlette.routing import Route
 from verified.errors import InputError
 from verified.io.markup import table, wide
 from verified.io.pages import still_page
-from verified.io.serving import HEADERS, trusted_hosts
+from verified.io.serving import HEADERS, PATIENCE, trusted_hosts
 from verified.people.pages import page_parts
 from verified.people.review.decisions import VERSION
 from verified.people.review.handout import Handout
 
+CLIP = re.compile(rb'"data:video/mp4;base64,[A-Za-z0-9+/]+={0,2}"')
+SHOWN = {"desc_id": int, "moment": str, "video": str, "start": float | int, "end": float | int, "candidates": list}
+"""What is asked of each moment of a page here; the page itself asks for more."""
+BUILT_AGAIN = "build them again: verified review"
 DATA = re.compile(rb'<script type="application/json" id="([^"]+)">(.*?)</script>', re.DOTALL)
 MOST_BYTES = 2**20
 """Of one request; a page sends a few decisions at a time."""
 HERE = {
-    **{name: value for name, value in HEADERS.items() if name != "Content-Security-Policy"},
+    **HEADERS,
+    "Content-Security-Policy": "frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
-"""Headers of every answer; pages have a content security policy of their own, by the hashes of their scripts."""
+"""Headers of every answer; pages have a content security policy of their own as well, by the hashes of their scripts,
+which cannot say who may frame them."""
 
 
 class BuiltPages:
@@ -46,24 +54,47 @@ class BuiltPages:
         self._places: dict[str, tuple[Path, int, int]] = {}
         self.review: dict = {}
         for path in sorted(folder.glob("page-*.html")):
+            items: list[dict] = []
             for found in DATA.finditer(path.read_bytes()):
-                name = found[1].decode()
-                if name != "review":
+                name = found[1].decode("utf-8", "replace")
+                if name == "review":
+                    self.review, items = _shared_and_items(found[2], path)
+                elif CLIP.fullmatch(found[2]):
                     self._places[name] = path, found.start(2), found.end(2)
-                    continue
-                self.review = json.loads(found[2])
-                if self.review.get("version") != VERSION:
-                    raise InputError("a page of another version", file=path, remedy="build them again: verified review")
-                self.items += self.review.pop("items")
-        if not self.review:
+            if without := [item["desc_id"] for item in items if f"clip-{item['desc_id']}" not in self._places]:
+                raise InputError(f"damaged: moment {without[0]} has no clip", file=path, remedy=BUILT_AGAIN)
+            self.items += items
+        if not self.items:
             raise InputError("no review pages", file=folder, remedy="build them: verified review --configfile …")
 
     def clip(self, name: str) -> str:
-        """A clip as it is embedded in its page."""
+        """A clip as it is embedded in its page. Raises InputError where the page is another by now."""
         path, start, end = self._places[name]
-        with path.open("rb") as file:
+        with contextlib.suppress(OSError), path.open("rb") as file:
             file.seek(start)
-            return file.read(end - start).decode("ascii")
+            if CLIP.fullmatch(clip := file.read(end - start)):
+                return clip.decode("ascii")
+        raise InputError("was built again, or is gone", file=path, remedy="end this server and start it again")
+
+
+def _shared_and_items(content: bytes, path: Path) -> tuple[dict, list[dict]]:
+    """What all moments of a page share, and its moments. Raises InputError for a page that holds neither."""
+    try:
+        review = json.loads(content)
+    except (ValueError, RecursionError):
+        review = None
+    if isinstance(review, dict) and review.get("version") != VERSION:
+        raise InputError("a page of another version", file=path, remedy=BUILT_AGAIN)
+    items = review.pop("items", None) if isinstance(review, dict) else None
+    if (
+        not isinstance(review, dict)
+        or not all(isinstance(review.get(name), str) for name in ("dataset", "title"))
+        or not isinstance(items, list)
+        or not all(isinstance(item, dict) for item in items)
+        or not all(isinstance(item.get(name), kind) for item in items for name, kind in SHOWN.items())
+    ):
+        raise InputError("damaged: it does not say which moments it shows", file=path, remedy=BUILT_AGAIN)
+    return review, items
 
 
 def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") -> Starlette:
@@ -79,6 +110,14 @@ def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") ->
         return Route(path, endpoint, methods=[method])
 
     async def show(request: Request, name: str) -> Response:
+        try:
+            return page_for(name)
+        except InputError as error:
+            return PlainTextResponse(str(error), status_code=503)
+        except OSError as error:
+            return PlainTextResponse(f"the server cannot write: {error.strerror}", status_code=507)
+
+    def page_for(name: str) -> Response:
         items = handout.hand_out(name)
         if not items:
             return HTMLResponse(
@@ -98,11 +137,15 @@ def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") ->
     async def keep(request: Request, name: str) -> Response:
         if request.headers.get("content-type", "").split(";")[0] != "application/json":
             return PlainTextResponse("JSON is expected", status_code=415)
-        body = b""
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MOST_BYTES:
-                return PlainTextResponse("too much at once", status_code=413)
+        body = bytearray()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > MOST_BYTES:
+                        return PlainTextResponse("too much at once", status_code=413)
+        except TimeoutError:
+            return PlainTextResponse("it takes too long to arrive", status_code=408, headers={"Connection": "close"})
         try:
             return JSONResponse({"kept": handout.keep(name, json.loads(body))})
         except InputError as error:

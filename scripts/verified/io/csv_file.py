@@ -1,0 +1,37 @@
+"""CSV files of others by the names of their columns, with errors that name file and row."""
+
+import csv
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from verified.errors import InputError
+
+CsvRow = dict[str, str]
+"""Cells by column; those that are empty or missing are "", those beyond the last column are left out."""
+
+
+def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str = "") -> list[tuple[int, CsvRow]]:
+    """The rows of a CSV in UTF-8 with their numbers in the file, of which the header is the first.
+
+    Raises InputError for a file that is not there, is no such text, or lacks one of the columns `needed`; `optional`
+    says which others it may have.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    try:
+        lines = path.read_bytes().decode("utf-8-sig").splitlines(keepends=True)
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 ({error.reason})", file=path, remedy="save it as UTF-8") from None
+    table = csv.DictReader(lines)
+    try:
+        if missing := [name for name in needed if name not in (table.fieldnames or ())]:
+            remedy = f"needed are {', '.join(needed)}{f', and {optional}' if optional else ''}"
+            raise InputError(f"missing column {', '.join(missing)}", file=path, row=1, remedy=remedy)
+        return [
+            (number, {name: cell or "" for name, cell in row.items() if isinstance(name, str)})
+            for number, row in enumerate(table, start=2)
+        ]
+    except csv.Error as error:
+        raise InputError(f"not CSV: {error}", file=path, row=table.line_num) from None

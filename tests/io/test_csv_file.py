@@ -1,0 +1,32 @@
+"""CSV of others: rows by column and number, and errors that say which row."""
+
+import pytest
+from refusals import refused
+
+from verified.io.csv_file import read_csv
+
+
+def test_rows_come_with_their_numbers_and_missing_cells_are_empty(tmp_path):
+    (tmp_path / "a.csv").write_bytes('\ufeffname,text,year\r\none,"a,\nb",\r\ntwo\r\nthree,c,1,more\r\n'.encode())
+    assert read_csv(tmp_path / "a.csv", ("name", "year")) == [
+        (2, {"name": "one", "text": "a,\r\nb", "year": ""}),
+        (3, {"name": "two", "text": "", "year": ""}),
+        (4, {"name": "three", "text": "c", "year": "1"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (None, ()),
+        (b"name\n\xff\n", ("UTF-8",)),
+        (b"other\nx\n", ("name",)),
+        (b"", ("name",)),
+        (b"name\n" + b"a" * 200_000 + b"\n", ()),
+    ],
+)
+def test_what_is_no_such_file_is_refused(tmp_path, content, named):
+    if content is not None:
+        (tmp_path / "a.csv").write_bytes(content)
+    with refused(*named, file=tmp_path / "a.csv"):
+        read_csv(tmp_path / "a.csv", ("name",))
