@@ -171,7 +171,7 @@ def test_names_that_cannot_be_shown_and_folders_in_use_are_refused(lab, pages, t
         BuiltPages(tmp_path)
 
 
-@pytest.mark.parametrize("damage", [b'"items":[', b'"moment"', b"data:video/mp4", b'"dataset"'])
+@pytest.mark.parametrize("damage", [b'"items":[', b'"moment":"', b"data:video/mp4", b'"dataset"'])
 def test_damaged_pages_are_refused_and_name_the_page(pages, tmp_path, damage):
     shutil.copytree(pages, tmp_path / "pages")
     page = tmp_path / "pages" / "page-002.html"
@@ -228,7 +228,7 @@ def test_a_request_that_does_not_arrive_is_given_up(lab, monkeypatch):
         ("leases.jsonl", '{"reviewer": "Ann", "until": "soon", "moments": []}'),
         ("leases.jsonl", '{"reviewer": "Ann", "until": 1, "moments": [[]]}'),
         ("people.json", '{"Ann": 7}'),
-        ("people.json", '{"\u001b[2J": "token"}'),
+        ("people.json", r'{"\u001b[2J": "token"}'),
     ],
 )
 def test_what_a_server_kept_is_refused_if_it_is_damaged(pages, tmp_path, name, line):

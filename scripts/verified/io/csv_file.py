@@ -1,6 +1,7 @@
 """CSV files of others by the names of their columns, with errors that name file and row."""
 
 import csv
+import io
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,10 +22,10 @@ def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str 
     if not path.is_file():
         raise InputError("no such file", file=path)
     try:
-        lines = path.read_bytes().decode("utf-8-sig").splitlines(keepends=True)
+        text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 ({error.reason})", file=path, remedy="save it as UTF-8") from None
-    table = csv.DictReader(lines)
+    table = csv.DictReader(io.StringIO(text, newline=""))
     try:
         if missing := [name for name in needed if name not in (table.fieldnames or ())]:
             remedy = f"needed are {', '.join(needed)}{f', and {optional}' if optional else ''}"

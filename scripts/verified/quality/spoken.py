@@ -21,4 +21,4 @@ LONGEST = 4000
 def said_within(segments: Iterable[Sequence[Any]], start: float, end: float) -> str:
     """What is said in [start, end), in seconds: the texts whose middle lies there, on one line, cut at `LONGEST`."""
     text = " ".join(text for first, last, text in segments if start <= (first + last) / 2 < end)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rstrip()} …"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rsplit(' ', 1)[0]} …"
