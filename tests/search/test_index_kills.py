@@ -64,7 +64,7 @@ def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkey
         return Survey(6.0, [(0.0, 6.0)], [clips[path.name]], [(0.0, b"\xff\xd8picture")], 0)
 
     monkeypatch.setattr("verified.search.folder.survey", look)
-    monkeypatch.setattr("verified.search.folder.load_backbone", lambda name: None)
+    monkeypatch.setattr("verified.search.folder.load_backbone", lambda name: object())
     monkeypatch.setattr("verified.search.folder.AT_ONCE", 1)
     videos = tmp_path / "start" / "videos"
     videos.mkdir(parents=True)
