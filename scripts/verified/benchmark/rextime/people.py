@@ -78,10 +78,10 @@ def _item(row: Mapping, path: Path, number: int) -> dict:
     if item["duration"] <= 0:
         raise InputError("duration must be positive", file=path, row=number)
     item |= {"answer": row.get("answer") or "", "options": row.get("options") or [], "ans": row.get("ans")}
-    texts = [*item["options"], item["answer"], item["kind"]] if isinstance(item["options"], list) else [None]
-    if not all(isinstance(text, str) for text in texts) or not isinstance(item["ans"], str | None):
-        raise InputError("answer, kind, options and ans must be texts", file=path, row=number)
-    for text in (item["qid"], item["query"], item["video"], item["ans"] or "", *texts):
+    listed = item["options"] if isinstance(item["options"], list) else [None]
+    for text in (item["qid"], item["query"], item["video"], item["answer"], item["kind"], item["ans"] or "", *listed):
+        if not isinstance(text, str):
+            raise InputError("answer, kind, options and ans must be texts", file=path, row=number)
         if sign := hidden(text):
             raise InputError(f"{text!r:.60} holds the control character {sign}", file=path, row=number)
     return item
