@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
-from verified.benchmark.vcmr.data import Queries, Room, Videos, read_moments
+from verified.benchmark.vcmr.data import Queries, Videos, read_moments
 from verified.benchmark.vcmr.registry import model_class
 from verified.benchmark.vcmr.training import SplitData
-from verified.io.hdf5 import write_features
+from verified.io.hdf5 import Room, write_features
 from verified.io.jsonl import write_jsonl
 
 COLOURS = ("red", "green", "blue", "pink", "grey", "black", "white", "orange")

@@ -89,6 +89,20 @@ def link_features(
     return len(seen)
 
 
+class Room:
+    """Bytes that are left for arrays kept in memory; those who keep some share it."""
+
+    def __init__(self, size: int = 0):
+        self.left = size
+
+    def take(self, size: int) -> bool:
+        """Whether an array of `size` bytes may be kept; if so, they are taken."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
 class FeatureFile:
     """Read-only mapping from key to features, float32 [items, dim].
 

@@ -17,12 +17,14 @@ from verified.benchmark.mad.submission import write_submission
 from verified.benchmark.mad.zero_shot import rank_proposals
 from verified.config.longform import MadSource, MovieSet, VlgNet
 from verified.errors import InputError
-from verified.io.hdf5 import FeatureFile
+from verified.io.hdf5 import FeatureFile, Room
 from verified.io.jsonl import read_jsonl
 from verified.runtime.seeds import generator
 
 log = logging.getLogger("verified")
 SPLITS = ("train", "val", "test")
+KEPT_BYTES = 2**30
+"""Memory for features that a training keeps; what does not fit is read again in each epoch."""
 
 
 def collect_rows(movies: MovieSet, files: Mapping) -> tuple[list[dict], list[dict], dict[str, int]]:
@@ -179,8 +181,9 @@ def train_vlg_net(
     from verified.benchmark.mad.vlg_training import initial, train
     from verified.nn.training_state import TrainingState, fingerprint
 
+    room = Room(KEPT_BYTES)
     features = {
-        name: LongFeatures(FeatureFile(source["frames"]), FeatureFile(source["tokens"]))
+        name: LongFeatures(FeatureFile(source["frames"]), FeatureFile(source["tokens"]), room=room)
         for name, source in mixture.items()
     }
     rows = mixed_rows(mixture, seed)

@@ -15,7 +15,7 @@ from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.corpus.held_out import HELD_OUT, hold_out
 from verified.errors import InputError
 from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig
-from verified.io.hdf5 import FeatureFile
+from verified.io.hdf5 import FeatureFile, Room
 
 log = logging.getLogger("verified")
 
@@ -90,20 +90,6 @@ def _annotators(rows: list[dict]) -> np.ndarray | None:
     for number, spans_of_row in enumerate(times):
         spans[number, : len(spans_of_row)] = spans_of_row
     return spans
-
-
-class Room:
-    """Bytes that are left for arrays kept in memory; those who keep some share it."""
-
-    def __init__(self, size: int = 0):
-        self.left = size
-
-    def take(self, size: int) -> bool:
-        """Whether an array of `size` bytes may be kept; if so, they are taken."""
-        if size > self.left:
-            return False
-        self.left -= size
-        return True
 
 
 class Memory:

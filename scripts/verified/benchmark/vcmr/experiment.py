@@ -10,7 +10,7 @@ import torch
 
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.contract import Recipe, RetrievalModel
-from verified.benchmark.vcmr.data import Moments, Queries, Room, Videos, feature_width, read_moments
+from verified.benchmark.vcmr.data import Moments, Queries, Videos, feature_width, read_moments
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
 from verified.benchmark.vcmr.results import truth_of, write_test
@@ -20,7 +20,7 @@ from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.retrieval import Training
 from verified.corpus.held_out import HELD_OUT
-from verified.io.hdf5 import FeatureFile
+from verified.io.hdf5 import FeatureFile, Room
 from verified.nn.linear import library
 from verified.nn.training_state import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
