@@ -8,6 +8,7 @@ wildcard_constraints:
     protocol="|".join(PROTOCOL_TASKS),
     released="|".join(settings.rextime.released) or "(?!)",
     grounded="|".join(suite_paths.datasets_used(settings)) or "(?!)",
+    grounder="[a-z0-9_]+-[a-z-]+",
 
 
 rule answer_rextime_questions:
@@ -211,6 +212,54 @@ if suite_paths.vector_files(settings):
             asked_in=asked_in_of(f"{SUITE}/grounding/{{grounded}}/dense.counts.json"),
         script:
             "../scripts/rextime/ground_by_vectors.py"
+
+
+rule fine_tune_grounder:
+    """A retrieval model learns from the questions of train where their answers are shown (supplement, Table 2)."""
+    input:
+        unpack(suite_paths.grounding_inputs(settings)),
+        questions=f"{SUITE}/annotations/{suite_paths.TRAIN}.jsonl",
+        weights=text_records(settings),
+    output:
+        checkpoint=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/checkpoint.safetensors",
+        record=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/log.jsonl",
+        text=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/text.h5",
+    log:
+        f"logs/{settings.name}/fine_tune_grounder/{{grounded}}-{{grounder}}.log",
+    benchmark:
+        f"logs/{settings.name}/fine_tune_grounder/{{grounded}}-{{grounder}}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
+        runtime=scale_by_attempt(1440),
+        disk_mb=2000,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        features=settings.features.model_dump(
+            mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
+        ),
+        settings=suite_paths.fine_tuning_values(settings),
+        sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
+        model_code=suite_paths.grounder_code,
+    script:
+        "../scripts/rextime/fine_tune.py"
+
+
+use rule ground_rextime_questions as ground_after_fine_tuning with:
+    input:
+        checkpoint=rules.fine_tune_grounder.output.checkpoint,
+        video=lambda wildcards: suite_paths.grounding_inputs(settings)(wildcards)["video"],
+        questions=QUESTIONS,
+        weights=text_records(settings),
+    output:
+        submission=f"{SUITE}/grounding/{{grounded}}/fine-tuned/{{grounder}}.jsonl",
+        text=f"{SUITE}/grounding/{{grounded}}/fine-tuned/{{grounder}}.h5",
+    log:
+        f"logs/{settings.name}/ground_after_fine_tuning/{{grounded}}-{{grounder}}.log",
+    benchmark:
+        f"logs/{settings.name}/ground_after_fine_tuning/{{grounded}}-{{grounder}}.tsv"
 
 
 rule score_rextime:

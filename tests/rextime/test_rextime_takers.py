@@ -12,17 +12,18 @@ from refusals import refused
 
 from verified.benchmark.rextime.answer import TASKS, continuation, engines_for, take_test
 from verified.benchmark.rextime.baselines import uniform_random
-from verified.benchmark.rextime.ground import ground
+from verified.benchmark.rextime.ground import fine_tune, ground
 from verified.benchmark.rextime.results import System, score_all, submissions_of
 from verified.benchmark.rextime.rows import Prediction, Question
-from verified.benchmark.vcmr.settings import RankingSettings
+from verified.benchmark.rextime.tables import MEASURES, results_table
+from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
 from verified.config.datasets import Spans
 from verified.config.generation import EngineSettings
 from verified.demo.encode import write_video as write_frames
 from verified.demo.source import render_world
 from verified.demo.world import facts, make_world
 from verified.io.hdf5 import write_features
-from verified.io.jsonl import write_jsonl
+from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.io.video import probe
 from verified.lmm.engines.scoring import Scoring
 from verified.lmm.engines.transformers import Transformers
@@ -176,8 +177,23 @@ def test_options_are_chosen_by_score_and_engines_without_scores_say_so(tiny, tmp
         engines_for("locate_then_score", generation_settings(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["xml", "conquer"])
-def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path):
+RANKING = {
+    "spans": Spans(min_pred_clips=2, max_pred_clips=8),
+    "text_encoder": "",
+    "text_revision": "",
+    "held_out_share": 0.0,
+    "external_score": "exp",
+    "feature_cast": "float32",
+    "searched_videos": 100,
+    "training_list_videos": 2000,
+    "memory_mb": 500,
+    "device": "cpu",
+    "threads": 1,
+}
+
+
+def untrained(name: str, folder) -> dict:
+    """Files of a narrow retrieval model with random weights, two videos of 12 clips and the tokens of two questions."""
     import torch
 
     from verified.benchmark.vcmr.checkpoint import save_model
@@ -188,30 +204,53 @@ def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path)
     narrow = {"xml": {"hidden": 16}, "conquer": {"hidden": 16, "heads": 2, "feed_forward": 16, "score_channels": 4}}
     torch.manual_seed(0)
     model = build_model(name, sizes, narrow[name])
-    save_model(tmp_path / "model.safetensors", name, model, model.state_dict(), {"epochs": 0})
+    files = {"checkpoint": folder / "model.safetensors", "video": folder / "video.h5", "text": folder / "text.h5"}
+    save_model(files["checkpoint"], name, model, model.state_dict(), {"trained_on": "fig", "epochs": 0})
     clips = {video: draw.normal(size=(12, 12)).astype(np.float32) for video in ("x", "y")}
-    write_features(tmp_path / "video.h5", {"dim": 12}, ((video, clips[video], {}) for video in clips))
-    rows = [
-        question("q1", "y", "what happens first?", (1.0, 3.0), [], duration=12.0),
-        question("q2", "x", "why?", (4.0, 8.0), [], duration=11.5),
-    ]
+    write_features(files["video"], {"dim": 12}, ((video, clips[video], {}) for video in clips))
     tokens = ((str(number), draw.normal(size=(5, 10)).astype(np.float32), {}) for number in range(2))
-    write_features(tmp_path / "text.h5", {"dim": 10}, tokens)
-    files = {"checkpoint": tmp_path / "model.safetensors", "video": tmp_path / "video.h5", "text": tmp_path / "text.h5"}
-    settings = RankingSettings(
-        spans=Spans(min_pred_clips=2, max_pred_clips=8),
-        text_encoder="",
-        text_revision="",
-        held_out_share=0.0,
-        external_score="exp",
-        feature_cast="float32",
-        searched_videos=100,
-        training_list_videos=2000,
-        memory_mb=500,
-        device="cpu",
-        threads=1,
-    )
-    predictions = ground(rows, files, settings)
+    write_features(files["text"], {"dim": 10}, tokens)
+    return files
+
+
+def two_questions() -> list[dict]:
+    return [
+        question("q1", "y", "what happens first?", (1.5, 4.5), [], duration=12.0),
+        question("q2", "x", "why?", (6.0, 9.0), [], duration=11.5),
+    ]
+
+
+def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(tmp_path):
+    from verified.benchmark.vcmr.checkpoint import load_model
+
+    files, rows = untrained("xml", tmp_path), two_questions()
+    recipe = {"epochs": 40, "batch": 2, "learning_rate": 3e-3}
+    settings = TrainingSettings(**RANKING, recipe=recipe, options={}, precision="float32", seed=3)
+    tuned, record = tmp_path / "tuned.safetensors", tmp_path / "log.jsonl"
+    fine_tune(rows, files, settings, tuned, record)
+    header = load_model(tuned)[1]
+    assert header.items() >= {"model": "xml", "trained_on": "fig", "fine_tuned_on": 2, "epochs": 40}.items()
+    assert len(read_jsonl(record)) == 40 and not (tmp_path / "unfinished.safetensors").exists()
+    asked = [
+        Question(row["qid"], "?", row["vid"], row["duration"], (tuple(row["relevant_windows"][0]),)) for row in rows
+    ]
+    before = ground(rows, files, RankingSettings(**RANKING))
+    after = ground(rows, files | {"checkpoint": tuned}, RankingSettings(**RANKING))
+    systems = {"before": System("grounding", before), "after": System("grounding", after, before="before")}
+    scores = score_all(asked, systems, 1)["systems"]
+    gain = {row["measure"]: row["difference"] for row in scores["after"]["gain"]}
+    found = [scores[name]["result"]["brief"]["MR-full-mIoU"] for name in ("before", "after")]
+    assert found[1] > 60 > found[0] and gain["mIoU"] == pytest.approx(found[1] - found[0], abs=0.01)
+    chance = dict.fromkeys(MEASURES, 0.0)
+    shown = results_table({"val": {"questions": 2, "systems": scores, "expected_random": chance}}, {})
+    (note,) = [note for note in shown.notes if "fine-tuning" in note]
+    assert note.startswith(f"val, after: fine-tuning changes mIoU {gain['mIoU']:+.2f}")
+
+
+@pytest.mark.parametrize("name", ["xml", "conquer"])
+def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path):
+    files, rows = untrained(name, tmp_path), two_questions()
+    predictions = ground(rows, files, RankingSettings(**RANKING))
     assert set(predictions) == {"q1", "q2"}
     for row in rows:
         start, end = predictions[row["qid"]].window

@@ -160,6 +160,7 @@ def test_a_users_model_answers_given_questions_is_scored_and_asked_nothing_twice
             "released": {"val": {"questions": "val.jsonl", "videos": "clips", "scored": False}},
             "protocols": ["score_with_true_span"],
         },
+        {"released": {"val": "val.jsonl"}, "models": ["retrieval", "fine_tuned_retrieval"]},
     ],
 )
 def test_a_test_that_nobody_could_take_is_refused(suite):

@@ -123,6 +123,17 @@ class ReleasedQuestions(Section):
         return {"questions": value} if isinstance(value, str) else value
 
 
+class FineTuning(Section):
+    """Fine-tuning of retrieval models on the questions of train; all else is as in a model's official recipe."""
+
+    epochs: int = Field(default=20, ge=1)
+    """Epochs; the last one is kept."""
+    batch: int = Field(default=16, ge=2)
+    """Questions per step."""
+    learning_rate: float = Field(default=1e-4, gt=0)
+    """Peak learning rate."""
+
+
 class Rextime(Section):
     """The ReXTime suite; built only where `sources` or `released` names something."""
 
@@ -140,8 +151,10 @@ class Rextime(Section):
     """Least verification score of a question that is kept."""
     frames: int = Field(default=50, ge=2)
     """Uniform frames of a whole video that a video LMM sees."""
-    models: tuple[Literal["video_lmm", "retrieval"], ...] = ()
-    """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models."""
+    models: tuple[Literal["video_lmm", "retrieval", "fine_tuned_retrieval"], ...] = ()
+    """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models as trained
+    on captions, and the one-stage ones among these after fine-tuning on the questions of the split train."""
+    fine_tuning: FineTuning = FineTuning()
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
     """How the video LMM is asked: letter and span in one answer; a letter alone, also after the true span; or a span,
     then four continuations to be scored (engine transformers, or an endpoint of vLLM)."""
@@ -168,6 +181,13 @@ class Rextime(Section):
             if submission.questions not in splits | self.released.keys():
                 known = ", ".join(sorted(splits | self.released.keys())) or "none"
                 raise ValueError(f"submissions.{name}: unknown questions {submission.questions!r}; known: {known}")
+        return self
+
+    @model_validator(mode="after")
+    def questions_to_learn_from(self):
+        taught = any(source.dataset and source.split == "train" for source in self.sources.values())
+        if "fine_tuned_retrieval" in self.models and not ("retrieval" in self.models and taught):
+            raise ValueError("models: fine_tuned_retrieval needs `retrieval` and a source {dataset: …, split: train}")
         return self
 
     @model_validator(mode="after")

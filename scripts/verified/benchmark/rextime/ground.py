@@ -1,23 +1,31 @@
 """Retrieval models of the workflow as grounders: the question is the query, the video is given.
 
-Only the localisation within the true video (SVMR) is asked for; what comes out is the best span, in seconds. Such a
-model looks for what the question names, not for its answer: that is what this baseline shows.
+Only the localisation within the true video (SVMR) is asked for; what comes out is the best span, in seconds. A model
+that was trained on captions looks for what the question names, not for its answer: that is what this baseline shows.
+Fine-tuned on questions, it learns to look before or after it (supplement, Table 2).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from verified.benchmark.rextime.rows import Prediction
-from verified.benchmark.vcmr.checkpoint import load_model
+from verified.benchmark.vcmr.checkpoint import load_model, save_model
+from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.benchmark.vcmr.data import Moments, Queries, Videos
+from verified.benchmark.vcmr.experiment import own_recipe
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import search
-from verified.benchmark.vcmr.settings import RankingSettings
+from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
 from verified.benchmark.vcmr.tokens import load_tokeniser
+from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.features import TextFeatures
 from verified.features.text import write_text_features
+from verified.nn.training_state import TrainingState, fingerprint
+from verified.runtime.digest import modules_digest
+from verified.runtime.seeds import derive_seed
 
 
 def encode_questions(
@@ -35,19 +43,52 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSet
     `files`: checkpoint, video and text features.
     """
     model, _ = load_model(files["checkpoint"], settings.device)
-    tokeniser = load_tokeniser(settings.text_encoder) if model.query_input == "ids" else None
-    moments = to_moments(questions, Path(files["text"]))
-    kind, config, cast = type(model), model.config, settings.feature_cast
-    videos = Videos(files["video"], moments.videos, kind, config.context_clips, settings.spans.clip_seconds, cast=cast)
-    queries = Queries(moments, kind, config.query_tokens, files["text"], tokeniser, cast=cast)
+    data = _data(model, questions, files, settings)
+    moments, searching = data.moments, settings.searching(searched_videos=1, rows=1)
     # Only the given video matters here, so a two-stage model is told to look into it and nowhere else.
     own_video = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)
-    ranked = search(model, videos, queries, moments, settings.searching(searched_videos=1, rows=1), own_video).svmr
+    ranked = search(model, data.videos, data.queries, moments, searching, own_video).svmr
     predictions = {}
     for row, video, start, end in zip(questions, ranked.video[:, 0], ranked.start[:, 0], ranked.end[:, 0]):
         window = (float(start), min(float(end), row["duration"])) if video >= 0 else (0.0, float(row["duration"]))
         predictions[row["qid"]] = Prediction(window, None)
     return predictions
+
+
+def fine_tune(
+    questions: list[dict], files: Mapping[str, str], settings: TrainingSettings, checkpoint: str, record: str
+) -> None:
+    """Train a one-stage model further, on questions and the windows of their answers; the last epoch is kept.
+
+    `files`: checkpoint of the model as trained on captions, video and text features. Writes its checkpoint and its
+    record of epochs, whose recall is that of the training questions themselves.
+    """
+    model, header = load_model(files["checkpoint"], settings.device)
+    name, data = header["model"], _data(model, questions, files, settings)
+    recipe = own_recipe(type(model).recipe, settings.recipe)
+    recipe = replace(recipe, selection_videos=len(data.videos) + 1)  # no split of questions selects an epoch
+    owner = fingerprint(
+        modules_digest("benchmark.rextime.ground", f"benchmark.vcmr.models.{name}"),
+        settings.model_dump(mode="json", exclude={"memory_mb"}),
+        [files[key] for key in sorted(files)],
+    )
+    state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
+    run = Run(derive_seed(settings.seed, "fine-tuning", name), record, state, settings.precision)
+    trained = train(model.train(), data, data, recipe, settings.searching(), run)
+    facts = {**header, "fine_tuned_on": len(questions), "epochs": len(trained.history)}
+    save_model(checkpoint, name, model, trained.state, facts)
+    state.remove()
+
+
+def _data(
+    model: RetrievalModel, questions: list[dict], files: Mapping[str, str], settings: RankingSettings
+) -> SplitData:
+    tokeniser = load_tokeniser(settings.text_encoder) if model.query_input == "ids" else None
+    moments = to_moments(questions, Path(files["text"]))
+    kind, config, cast = type(model), model.config, settings.feature_cast
+    videos = Videos(files["video"], moments.videos, kind, config.context_clips, settings.spans.clip_seconds, cast=cast)
+    queries = Queries(moments, kind, config.query_tokens, files["text"], tokeniser, cast=cast)
+    return SplitData(moments, videos, queries)
 
 
 def to_moments(questions: list[dict], file: Path) -> Moments:

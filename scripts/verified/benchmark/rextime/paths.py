@@ -2,11 +2,16 @@
 
 from collections.abc import Callable
 
+from verified.benchmark.vcmr.paths import search_values
+from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, home
 from verified.config.rextime import LETTERS_ALONE, Rextime
 from verified.runtime.digest import modules_digest
 from verified.tables.layout import runs
+
+TRAIN = "train"
+"""The split whose questions get no wrong options and train models."""
 
 
 def folder(settings: Config) -> str:
@@ -21,7 +26,7 @@ def splits(suite: Rextime) -> list[str]:
 
 def tested_splits(suite: Rextime) -> list[str]:
     """Splits whose questions have options."""
-    return [split for split in splits(suite) if split != "train"]
+    return [split for split in splits(suite) if split != TRAIN]
 
 
 def datasets_used(settings: Config) -> list[str]:
@@ -82,8 +87,19 @@ def grounders(settings: Config) -> list[tuple[str, str, str]]:
     return [(dataset, model, captions) for dataset in datasets_used(settings) for model, captions in trained.items()]
 
 
+def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:
+    """Those of `grounders` that are fine-tuned on the questions of train of their data set: one-stage models, for the
+    lists that others take their negatives from know no questions."""
+    if "fine_tuned_retrieval" not in settings.rextime.models:
+        return []
+    sources = settings.rextime.sources.values()
+    taught = {source.dataset for source in sources if source.split == TRAIN}
+    return [one for one in grounders(settings) if one[0] in taught and not is_two_stage(one[1])]
+
+
 def systems(settings: Config) -> dict[str, dict]:
-    """Who takes the test: ``mode`` and ``files`` of the submission, by the name that tables show."""
+    """Who takes the test, by the name that tables show: ``mode`` and ``files`` of the submission, ``questions`` if it
+    answers only these, and of what was fine-tuned the name of the same model ``before``."""
     from verified.runtime.shards import shard_names
 
     lmm, submissions = settings.generation.video_lmm, {}
@@ -101,6 +117,11 @@ def systems(settings: Config) -> dict[str, dict]:
     for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
         name = f"{model}, trained on {captions}"
         submissions.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
+    for dataset, model, captions in fine_tuned_grounders(settings):
+        before = f"{model}, trained on {captions}"
+        facts = {"mode": "grounding", "files": [], "before": before}
+        file = f"{folder(settings)}/grounding/{dataset}/fine-tuned/{model}-{captions}.jsonl"
+        submissions.setdefault(f"{before}, fine-tuned on questions", facts)["files"].append(file)
     for name, submission in settings.rextime.submissions.items():
         submissions[name] = {"mode": submission.mode, "files": [submission.file], "questions": submission.questions}
     return submissions
@@ -155,6 +176,21 @@ def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
         return {"video": outputs.video_features(folder), "checkpoint": trained}
 
     return inputs
+
+
+def fine_tuning_values(settings: Config) -> Callable[[object], dict]:
+    """A params function: what the fine-tuning of ``wildcards.grounder`` depends on."""
+
+    def values(wildcards) -> dict:
+        return {
+            **search_values(settings, wildcards.grounded),
+            "recipe": settings.rextime.fine_tuning.model_dump(mode="json"),
+            "options": {},
+            "precision": settings.retrieval.precision,
+            "seed": settings.seed,
+        }
+
+    return values
 
 
 def grounder_code(wildcards) -> str:

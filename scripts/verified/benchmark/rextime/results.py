@@ -19,8 +19,9 @@ NOT_ANSWERED = (0.0, 0.0)
 def score_all(questions: list[Question], submissions: Mapping[str, "System"], seed: int) -> dict:
     """`questions`, `systems` by name, and `expected_random` over all draws, for one file of questions.
 
-    A system has `mode`, `result` (the official output), `intervals` and `against_whole_video`. A grounder that knows
-    the videos of one data set only is scored on their questions, and `questions` says on how many.
+    A system has `mode`, `result` (the official output), `intervals` and `against_whole_video`; a fine-tuned one also
+    `gain`, the differences from the same model before. A grounder that knows the videos of one data set only is scored
+    on their questions, and `questions` says on how many.
     """
     letters = all(question.answer is not None for question in questions)
     mode: Mode = "both" if letters else "grounding"
@@ -45,6 +46,9 @@ def score_all(questions: list[Question], submissions: Mapping[str, "System"], se
         }
         if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
             systems[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
+        before = evaluations.get(everybody[name].before)
+        if before and before.scores.qids == evaluation.scores.qids:
+            systems[name]["gain"] = compare(evaluation.scores, before.scores)
     return {"questions": len(questions), "expected_random": expected_random(questions), "systems": systems}
 
 
@@ -75,6 +79,8 @@ class System:
     mode: Mode
     predictions: dict[str, Prediction]
     partial: bool = False
+    before: str = ""
+    """Name of the system that it was fine-tuned from."""
 
 
 def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], name: str) -> dict[str, System]:
@@ -96,5 +102,7 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
         if "questions" not in system:
             predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
         if predictions or "questions" in system:
-            submissions[system_name] = System(mode, predictions, partial="questions" not in system)
+            submissions[system_name] = System(
+                mode, predictions, partial="questions" not in system, before=system.get("before", "")
+            )
     return submissions

@@ -1,6 +1,6 @@
 """Tables of the suite: filters, questions, generation, who takes the test, costs, and the demo's validity."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -93,7 +93,7 @@ def results_table(results: Mapping[str, dict], published: Published) -> Table:
             f"{split}, {name}: {note.rstrip('.')}."
             for split, measures in results.items()
             for name, system in measures["systems"].items()
-            for note in system.get("notes", ())
+            for note in (*system.get("notes", ()), *_gain(system))
         ),
     )
     return Table("rextime-models", "who takes the test", header, rows, notes)
@@ -112,6 +112,18 @@ def kinds_table(results: Mapping[str, dict]) -> Table | None:
 
 
 _KINDS = ("Test", "Method", "Kind", "Questions", "mIoU", "R1@0.3", "R1@0.5", "Accuracy", "Accuracy@IoU≥0.5")
+
+
+def _gain(system: Mapping) -> Iterator[str]:
+    """What fine-tuning changed, in the measures of the table."""
+    changes = []
+    for row in system.get("gain", ()):
+        if (scale := MEASURES.get(row["measure"])) is not None:
+            low, high = (None if row[bound] is None else scale * row[bound] for bound in ("low", "high"))
+            bounds = "" if low is None else f" [{low:.2f}, {high:.2f}]"
+            changes.append(f"{row['measure']} {scale * row['difference']:+.2f}{bounds}")
+    if changes:
+        yield f"fine-tuning changes {', '.join(changes)} (paired, 95 % intervals over videos, of one training)"
 
 
 def _estimate(measure: Mapping | None, scale: float) -> Estimate | float | None:
