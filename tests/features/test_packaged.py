@@ -21,6 +21,7 @@ from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_json
 from verified.nn.sentences import encode
+from verified.search.ask import KNOWN
 from verified.search.encoders import JointEncoder
 
 
@@ -53,6 +54,16 @@ def test_a_picture_of_a_class_is_near_its_sentence():
     logits = np.full((1, 1000), -1e3, np.float32)
     logits[0, 7] = 0
     assert packaged.class_shares(logits)[0, 7] == pytest.approx(1)
+
+
+def test_things_near_a_sentence_are_named():
+    joint = packaged.PackagedJoint()
+    vectors = np.stack([whole for _, whole in joint.sentences(["a taxi", "happiness"])])
+    (taxi, *others), unknown = packaged.nearest_classes(vectors, 3)
+    assert taxi[0] == "taxicab" and 0.6 < taxi[1] < 1 and len(others) == 2 and others[0][1] < taxi[1]
+    assert unknown[0][1] < KNOWN
+    own = packaged.nearest_classes(packaged.class_vectors() - packaged.class_vectors().mean(axis=0), 1)
+    assert own[7][0] == (packaged.class_names()[7][0], pytest.approx(1, abs=1e-5))
 
 
 def test_features_of_the_backbone_lead_to_the_joint_space(tmp_path):

@@ -12,8 +12,10 @@ from verified.__main__ import main
 from verified.features.packaged import PackagedJoint
 from verified.search import folder as folders
 from verified.search.ask import Index
-from verified.search.duplicates import near_duplicates
+from verified.search.captions import write_captions
+from verified.search.duplicates import alike, near_duplicates
 from verified.search.folder import index_videos
+from verified.search.fusion import LEAST
 from verified.search.serve import application
 from verified.search.survey import survey
 from verified.search.update import add_files
@@ -108,6 +110,11 @@ def test_copies_and_parts_are_found_and_others_are_not():
     assert near_duplicates({"other": other}, every, "packaged") == []
 
 
+def test_pairs_that_share_a_video_are_one_group():
+    pairs = [{"videos": pair} for pair in (["a", "b"], ["e", "f"], ["c", "d"], ["b", "c"])]
+    assert alike(pairs) == [["a", "b", "c", "d"], ["e", "f"]] and alike([]) == []
+
+
 def test_what_was_done_before_a_kill_is_not_done_again(videos, tmp_path, looked, monkeypatch):
     monkeypatch.setattr(folders, "AT_ONCE", 1)
     watched = folders.survey
@@ -132,8 +139,15 @@ def test_the_folder_is_searched_and_served(videos, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert f"verified serve --index {place}" in printed and "broken" in printed
     index = Index(place)
-    found = index.ask("a red ball", top=9).moments
+    answer = index.ask("a red ball", top=9)
+    found = answer.moments
     assert {one.video for one in found} == {"three", "sub/one"}
+    assert all(len(one.seen) == 3 for one in found) and "ball" in answer.caution and index.hint(answer) == ""
+    capsys.readouterr()
+    assert main(["search", "happiness", "--index", str(place)]) == 0
+    said, columns, first, *_ = capsys.readouterr().out.splitlines()
+    assert "knows nothing of the kind" in said and columns.endswith("looks like")
+    assert first.endswith(", ".join(index.ask("happiness").moments[0].seen))
     cuts = (3.0, 5.0)
     assert all(not one.start < cut < one.end for one in found if one.video == "three" for cut in cuts)
     [(_, query)] = PackagedJoint().sentences(["a red ball"])
@@ -143,6 +157,21 @@ def test_the_folder_is_searched_and_served(videos, tmp_path, capsys):
     client = TestClient(application(place), base_url="http://127.0.0.1")
     assert client.get("/media", params={"video": "sub/one"}).status_code == 200
     assert client.get("/thumbnail", params={"video": "three", "number": 2}).content[:2] == b"\xff\xd8"
+
+
+def test_captions_decide_where_the_encoder_knows_nothing_of_the_kind(videos, tmp_path):
+    place = tmp_path / "index"
+    index_videos(videos, place)
+    write_captions(
+        place, [{"desc_id": 1, "video": "three", "start": 0.0, "end": 3.0, "coarse": "perfect happiness", "fine": ""}]
+    )
+    index = Index(place)
+    answer = index.ask("happiness")
+    first = answer.moments[0]
+    assert (first.video, first.start, first.end) == ("three", 0.0, 3.0) and first.seen
+    assert first.parts["joint"] <= LEAST < first.parts["coarse"] and answer.caution == ""
+    assert "cannot be told" in index.hint(answer) and index.hint(answer, "three") == ""
+    assert index.ask(first.seen[0]).moments[0].parts["joint"] > LEAST, "what it names, it knows"
 
 
 def test_what_cannot_be_indexed_is_said(videos, tmp_path):

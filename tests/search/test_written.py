@@ -115,6 +115,8 @@ def test_scores_say_how_far_above_the_average_a_moment_is():
     assert above_average(np.zeros(3)).tolist() == [0, 0, 0]
     background = np.random.default_rng(0).normal(0.2, 0.1, 2000)
     assert standing_out(np.array([0.2, 0.4, 9.0]), background) == pytest.approx([0, 0.5, 1], abs=0.03)
+    known = standing_out(np.array([0.2, 0.4, 9.0, 0.9]), background, near=1.8)
+    assert known == pytest.approx([0, 0.4 / 1.8, 1, 0.5], abs=0.03), "no nearer than the part of what would be near"
     put = shares({"words": np.array([1.0]), "xml": np.array([0.5])}, {"words": 3.0, "xml": 1.0, "fine": 9.0})
     assert {name: values.tolist() for name, values in put.items()} == {"words": [0.75], "xml": [0.125]}
 

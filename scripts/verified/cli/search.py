@@ -92,6 +92,7 @@ def index(arguments: argparse.Namespace) -> int:
 
 def _index_videos(arguments: argparse.Namespace) -> int:
     """Index a folder of videos, without a configuration, and say what is in the index and how it is asked."""
+    from verified.search.duplicates import alike
     from verified.search.folder import index_videos
     from verified.search.store import describe
 
@@ -103,8 +104,8 @@ def _index_videos(arguments: argparse.Namespace) -> int:
     quiet()
     manifest = index_videos(arguments.videos, place, arguments.encoder)
     shown = [f"{place}:", *(f"  {line}" for line in describe(manifest))]
-    for pair in manifest["duplicates"]:
-        shown.append(f"  nearly the same: {' and '.join(pair['videos'])} ({pair['share']:.0%} of the clips)")
+    for *others, last in alike(manifest["duplicates"]):
+        shown.append(f"  nearly the same: {', '.join(others)} and {last}")
     for video, why in manifest["unreadable"].items():
         shown.append(f"  cannot be read: {video} ({why['reason']})")
     shown += [f'verified search --index {place} "a dog runs"', f"verified serve --index {place}"]
@@ -145,9 +146,7 @@ def search(arguments: argparse.Namespace) -> int:
         raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
     index = open_quietly(place_of(arguments))
     answer = index.ask(arguments.query, arguments.top, arguments.video)
-    from verified.search.presence import hint
-
-    told = "" if arguments.video else hint(index.manifest["here"], answer.here)  # of one video nothing is judged
+    told = index.hint(answer, arguments.video)
     print(json.dumps({**answer.plain(), "hint": told}, indent=1) if arguments.json else format_answer(answer, told))
     return 0
 
@@ -227,11 +226,12 @@ def format_answer(answer, hint: str) -> str:
     width = max(len(moment.video) for moment in answer.moments)
     found_by = [_parts(moment.parts) for moment in answer.moments]
     by = max(map(len, [*found_by, "found by"]))
+    annotated = any(moment.caption for moment in answer.moments)
     columns = f"{'':>3}  {'video':{width}}  {'from':>8}  {'to':>8}  {'score':>5}  {'found by':{by}}"
-    lines.append(f"{columns}  nearest annotated caption")
+    lines.append(f"{columns}  {'nearest annotated caption' if annotated else 'looks like'}")
     for rank, moment in enumerate(answer.moments, start=1):
         caption = moment.caption
-        text = ""
+        text = "" if annotated else ", ".join(moment.seen)
         if caption:
             text = textwrap.shorten(caption["fine"] or caption["coarse"], LONGEST_CAPTION, placeholder=" …")
             text += "" if caption["overlap"] > 0 else f" (at {caption['start']:g}–{caption['end']:g} s)"

@@ -86,6 +86,15 @@ class PackagedJoint:
         return [(_scale(states[row, :length]), whole[row]) for row, length in enumerate(mask.sum(1).tolist())]
 
 
+def nearest_classes(vectors: np.ndarray, count: int) -> list[list[tuple[str, float]]]:
+    """Of each vector of `packaged-joint` [N, 384], the `count` classes that are nearest to it and their cosines."""
+    classes = _scale(class_vectors() - class_vectors().mean(axis=0))
+    cosines = _scale(vectors) @ classes.T / classes.shape[1]
+    names = [name for name, _ in class_names()]
+    order = np.argsort(-cosines, axis=1, kind="stable")[:, :count]
+    return [[(names[at], float(row[at])) for at in chosen] for row, chosen in zip(cosines, order)]
+
+
 def class_shares(logits: np.ndarray) -> np.ndarray:
     """Logits [N, 1000] → probabilities of the classes at the temperature `TEMPERATURE`."""
     shares = np.exp((logits - logits.max(axis=1, keepdims=True)) / TEMPERATURE)

@@ -27,9 +27,9 @@ from verified.benchmark.vcmr.search import SearchSettings, localise
 from verified.errors import InputError
 from verified.search.captions import Captions
 from verified.search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
-from verified.search.fusion import above_average, shares, standing_out
+from verified.search.fusion import LEAST, above_average, shares, standing_out
 from verified.search.origin import caution
-from verified.search.presence import presence
+from verified.search.presence import hint, presence
 from verified.search.segments import Segment
 from verified.search.sound import sound
 from verified.search.store import open_segments, read_manifest
@@ -40,6 +40,12 @@ POOL = 200
 """Annotated moments, the nearest by their captions, that the clips are asked about."""
 SAME = 0.5
 """tIoU from which a span that the model found is the annotated moment."""
+NAMED = 3
+"""Things that are named, of a sentence and of a clip."""
+KNOWN = 0.45
+"""Cosine from which a sentence is about something that the packaged encoder knows (docs/search.md, A folder)."""
+ROUNDED = 0.001
+"""Seconds that the ends of a span may reach into a neighbour."""
 BACKGROUND = 200
 """Windows at most whose clips say what is usual in the corpus."""
 
@@ -71,6 +77,8 @@ class Moment:
     duration: float
     parts: dict[str, float] = field(default_factory=dict)
     """What each part puts into the score: `words`, `fine` and `coarse` captions, and the model by its name."""
+    seen: list[str] = field(default_factory=list)
+    """What the clip that is nearest to the query looks like to an encoder that names things."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +142,45 @@ class Index:
         located = self.moments(query, candidates, DEPTH)
         here = None if video else presence(self.manifest["here"], candidates, located)
         moments, written = self.fused(text, vector_of(query), located, top, video)
-        return Answer(text, moments, here, caution(self.manifest["ranking"], written))
+        told = caution(self.manifest["ranking"], written)
+        if not told and not self.captions.all:
+            told = self._understood(vector_of(query))
+        return Answer(text, self._named(moments, vector_of(query)), here, told)
+
+    def hint(self, answer: Answer, only: str | None = None) -> str:
+        """What is said above an answer on whether the corpus has it; nothing of one video, or where the answer itself
+        says what was understood."""
+        return "" if only or (self._names and not self.captions.all) else hint(self.manifest["here"], answer.here)
+
+    @property
+    def _names(self) -> bool:
+        """Whether the encoder names what it sees."""
+        return self.encoder.near is not None
+
+    def _understood(self, query: np.ndarray) -> str:
+        """What an encoder that names things makes of a sentence [D]; nothing of another encoder."""
+        if not self._names:
+            return ""
+        [nearest] = self.encoder.names(query[None], NAMED)
+        names = ", ".join(name for name, _ in nearest)
+        if not self._known(query):
+            return f"The encoder knows nothing of the kind (nearest: {names}): this ranking says little."
+        return f"Nothing was written about these videos; the encoder looks for what is like: {names}."
+
+    def _known(self, query: np.ndarray) -> bool:
+        """Whether an encoder that names things knows any like a sentence [D]; of another encoder it is assumed."""
+        return not self._names or self.encoder.names(query[None], 1)[0][0][1] >= KNOWN
+
+    def _named(self, moments: list[Moment], query: np.ndarray) -> list[Moment]:
+        """Moments with what is seen in each, by an encoder that names things; others as they are."""
+        if not self._names or not moments:
+            return moments
+        named = []
+        for one in moments:
+            clips = self._clips_in(one.video, one.start + ROUNDED, one.end - ROUNDED)
+            nearest = clips[np.argsort(-(clips @ query))[:1]]
+            named.append(replace(one, seen=[name for names in self.encoder.names(nearest, NAMED) for name, _ in names]))
+        return named
 
     def fused(
         self, text: str, query: np.ndarray, located: list[Moment], top: int, only: str | None
@@ -143,7 +189,8 @@ class Index:
 
         `query` [dim] is the sentence's vector. Also whether any of them was scored by what was written about it.
         """
-        weights, model = self.weights, self.manifest["model"]
+        model = self.manifest["model"]
+        weights = self.weights if self._known(query) else {**self.weights, model: LEAST}
         written = {name: above_average(scores) for name, scores in self.captions.scores(text).items()}
         rows = self.captions.all
         near = sum((weights[name] * scores for name, scores in written.items()), np.zeros(len(rows)))
@@ -159,7 +206,8 @@ class Index:
             return [], False
         chosen = np.array(list(pool), int)
         parts = {name: np.concatenate([scores[chosen], np.zeros(len(unwritten))]) for name, scores in written.items()}
-        parts[model] = standing_out(np.array([one.similarity for one in found]), self._background @ query)
+        similar = np.array([one.similarity for one in found])
+        parts[model] = standing_out(similar, self._background @ query, self.encoder.near)
         put = shares(parts, weights)
         total = sum(put.values(), np.zeros(len(found)))
         # Without captions the model's own order stands: its spans of a window share the window's similarity.
@@ -184,16 +232,20 @@ class Index:
     def _annotated(self, row: dict, query: np.ndarray) -> Moment:
         """An annotated moment, with the largest cosine of its clips with a query [D]."""
         video, start, end = row["video"], row["start"], row["end"]
-        similarity = -1.0
+        similarity = max([-1.0, *(self._clips_in(video, start, end) @ query)])
+        return Moment(
+            video, start, end, 0.0, float(similarity), {**row, "overlap": 1.0}, self.row(video).get("duration") or end
+        )
+
+    def _clips_in(self, video: str, start: float, end: float) -> np.ndarray:
+        """[clips, D] of a video that overlap [start, end) seconds."""
+        inside = []
         for number, window in self.windows(video):
             segment = self.segments[number]
             vectors, first = segment.search_vectors(window), segment.offset[window]
             begins = first + np.arange(len(vectors)) * segment.seconds[window]
-            inside = vectors[(begins < end) & (begins + segment.seconds[window] > start)]
-            similarity = max([similarity, *(inside @ query)])
-        return Moment(
-            video, start, end, 0.0, float(similarity), {**row, "overlap": 1.0}, self.row(video).get("duration") or end
-        )
+            inside.append(vectors[(begins < end) & (begins + segment.seconds[window] > start)])
+        return np.concatenate(inside)
 
     @cached_property
     def _background(self) -> np.ndarray:
@@ -228,7 +280,7 @@ class Index:
         elsewhere = [
             moment for moment in similar if moment.video != video or moment.end <= start or moment.start >= end
         ]
-        return Answer(f"like {video}, {start:g}–{end:g} s", elsewhere[:top], None)
+        return Answer(f"like {video}, {start:g}–{end:g} s", self._named(elsewhere[:top], query), None)
 
     def candidates(
         self, query: np.ndarray, count: int, only: str | None = None, without: frozenset[str] = frozenset()

@@ -1,6 +1,6 @@
 """Videos that show the same: copies, other encodings, and parts of one another, by the features of their clips."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -31,6 +31,15 @@ def near_duplicates(new: Mapping[str, np.ndarray], every: Mapping[str, np.ndarra
             if share >= SAME:
                 pairs.append({"videos": sorted([one, other]), "share": round(float(share), 3)})
     return pairs
+
+
+def alike(pairs: Iterable[Mapping]) -> list[list[str]]:
+    """The videos of such pairs, in groups in which each shows nearly the same as another; sorted."""
+    groups: list[set[str]] = []
+    for pair in pairs:
+        joined = {*pair["videos"]}.union(*(group for group in groups if group & {*pair["videos"]}))
+        groups = [group for group in groups if not group & joined] + [joined]
+    return sorted(sorted(group) for group in groups)
 
 
 def _unit(features: np.ndarray) -> np.ndarray:

@@ -15,14 +15,16 @@ from verified.benchmark.vcmr.contract import Encoded
 from verified.benchmark.vcmr.data import normalise, pool
 from verified.benchmark.vcmr.scoring import OneVectorTail
 from verified.benchmark.vcmr.tokens import Tokeniser, load_tokeniser
-from verified.config.features import PACKAGED
+from verified.config.features import PACKAGED, PACKAGED_JOINT
 from verified.errors import InputError
 from verified.features import joint
-from verified.features.packaged import PackagedJoint
+from verified.features.packaged import PackagedJoint, nearest_classes
 from verified.features.text import TokenEncoder, encode_caption, load_encoder
 
 JOINT = "joint"
 """Name of the index that needs no training: features and sentences of a joint encoder."""
+NEAR = 0.6
+"""Cosine of a clip with a sentence that names what it shows, by the packaged encoder (docs/search.md, A folder)."""
 REACH = 2
 """Pads behind a window's last clip that the kernels of five look at."""
 AT_ONCE = 64
@@ -51,6 +53,8 @@ class Vectors(NamedTuple):
 
 class ModelEncoder:
     """A one-stage model of the benchmark whose video score is the largest cosine of its clips."""
+
+    near = None
 
     def __init__(self, checkpoint: Path, text_encoder: str, overlap: int = 0, device: str = "cpu"):
         self.model, header = load_model(checkpoint, device)
@@ -99,6 +103,10 @@ class ModelEncoder:
                 vectors.append(Vectors(search[row, :count], localise[row, : count + REACH]))
         return vectors
 
+    def names(self, vectors: np.ndarray, count: int) -> list[list[tuple[str, float]]]:
+        """None for each vector [N, D]: a trained model names nothing."""
+        return [[] for _ in vectors]
+
     def query(self, text: str) -> Encoded:
         """A sentence, encoded as the benchmark encodes a caption."""
         if self.model.query_input == "ids":
@@ -126,13 +134,15 @@ class ModelEncoder:
 class JointEncoder:
     """A joint encoder: clips by the features that are extracted with it as image backbone, sentences by its text side.
 
-    Features of `packaged` are mapped into the space of `packaged-joint`.
+    Features of `packaged` are mapped into the space of `packaged-joint`; `near` is the cosine of a clip that shows what
+    a sentence asks for, where it is known.
     """
 
     model = None
     context = 0
 
     def __init__(self, name: str):
+        self.near = NEAR if name in (PACKAGED, PACKAGED_JOINT) else None
         self._packaged = PackagedJoint() if name == PACKAGED else None
         self._name = name
         self._joint: joint.JointEncoder | None = self._packaged
@@ -150,6 +160,10 @@ class JointEncoder:
     def dim(self, features: int) -> int:
         """The width of its vectors, for features of such a width."""
         return self._packaged.dim if self._packaged else features
+
+    def names(self, vectors: np.ndarray, count: int) -> list[list[tuple[str, float]]]:
+        """Of each vector [N, D], the names of the things it is nearest to and their cosines; none but of `packaged`."""
+        return nearest_classes(vectors.astype(np.float32), count) if self.near else [[] for _ in vectors]
 
     def query(self, text: str) -> Encoded:
         """The sentence's projection, of length 1."""

@@ -36,10 +36,15 @@ def above_average(scores: np.ndarray) -> np.ndarray:
     return ((scores - mean) / max(1 - mean, 1e-6)).clip(0, 1)
 
 
-def standing_out(cosines: np.ndarray, background: np.ndarray) -> np.ndarray:
-    """[moments] from 0 to 1: cosines by how far they stand out from those of the corpus' clips [clips]."""
+def standing_out(cosines: np.ndarray, background: np.ndarray, near: float | None = None) -> np.ndarray:
+    """[moments] from 0 to 1: cosines by how far they stand out from those of the corpus' clips [clips].
+
+    Where the cosine `near` of a clip that shows what is asked for is known, none counts by more than its part of it:
+    in every corpus, some clip stands out for a sentence about what is nowhere in it.
+    """
     spread = max(float(background.std()), 1e-6)
-    return ((cosines - background.mean()) / (DEVIATIONS * spread)).clip(0, 1)
+    above = (cosines - background.mean()) / (DEVIATIONS * spread)
+    return (above if near is None else np.minimum(above, cosines / near)).clip(0, 1)
 
 
 def shares(parts: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> dict[str, np.ndarray]:

@@ -27,7 +27,6 @@ from verified.io.files import file_digest
 from verified.io.pages import script, style
 from verified.io.serving import HEADERS, is_loopback, trusted_hosts
 from verified.search.ask import Answer, Index
-from verified.search.presence import hint
 from verified.search.store import MANIFEST
 from verified.search.transcode import Transcoder
 
@@ -130,7 +129,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
                 }
                 for moment in answer.plain()["moments"]
             ]
-            told = hint(index.manifest["here"], answer.here) if not request.query_params.get("video") else ""
+            told = index.hint(answer, request.query_params.get("video"))
             return JSONResponse({**answer.plain(), "moments": shown, "hint": told})
         except InputError as error:
             return JSONResponse({"problem": error.problem, "remedy": error.remedy or ""}, status_code=400)

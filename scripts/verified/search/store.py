@@ -202,6 +202,8 @@ def describe(manifest: dict) -> list[str]:
         )
         gone = f", {len(entry['removed'])} of them removed" if entry["removed"] else ""
         lines.append(f"segment {entry['name']}: {entry['videos']:,} videos{gone}, {entry['rows']:,} clips: {how}")
+    if manifest.get("folder"):
+        return [*lines, f"searched by what {manifest['text_encoder']} sees: nothing was written about these videos"]
     return [*lines, _ranking(manifest["ranking"], manifest["weights"]), _presence(manifest["here"])]
 
 

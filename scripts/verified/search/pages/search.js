@@ -66,7 +66,8 @@ function list(answer) {
 
 function entry(moment, rank) {
   const { video, start, end, caption } = moment;
-  const shares = Object.entries(moment.parts).filter(([, share]) => share >= 0.005).sort((a, b) => b[1] - a[1])
+  const parts = Object.entries(moment.parts); // one alone is the score itself
+  const shares = (parts.length > 1 ? parts : []).filter(([, share]) => share >= 0.005).sort((a, b) => b[1] - a[1])
     .map(([name, share]) => `${name} ${share.toFixed(2)}`).join(", ");
   const element = make("li", { class: "moment card", tabindex: "-1", "data-video": video, "data-start": start, "data-end": end });
   const said = caption && caption.overlap === 0 ? ` (annotated at ${fromTo(caption.start, caption.end)})` : "";
@@ -79,19 +80,20 @@ function entry(moment, rank) {
   const question = questionOf(location.search);
   const narrowed = question.video && !question.like;
   play.disabled = !moment.playable;
-  const parts = [
+  const shown = [
     make("div", { class: "head" }, make("strong", {}, `${rank + 1}. ${video}`),
       make("span", {}, fromTo(start, end)),
       make("span", { class: "soft" }, `score ${moment.score.toFixed(2)}${shares ? `: ${shares}` : ""}`)),
     strip(moment),
     caption && caption.fine ? make("p", { class: "caption" }, caption.fine + said) : null,
     caption ? make("p", { class: "caption soft" }, `${caption.coarse}${caption.fine ? "" : said}`) : null,
+    moment.seen.length ? make("p", { class: "caption soft seen" }, `looks like: ${moment.seen.join(", ")}`) : null,
     make("div", { class: "actions" }, play,
       button("like", "More like this", () => go({ like: video, start: String(start), end: String(end) })),
       button("only", narrowed ? "All videos" : "This video only", () => go({ ...question, video: narrowed ? "" : video })),
       moment.playable ? null : make("span", { class: "soft" }, "its file is not the one that was indexed")),
   ];
-  element.append(...parts.filter((part) => part !== null)); // appended, null would be a word
+  element.append(...shown.filter((part) => part !== null)); // appended, null would be a word
   // Without a question in words there is nothing to ask of one video.
   if (!question.q) element.querySelector(".only").remove();
   return element;
