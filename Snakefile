@@ -74,13 +74,7 @@ include: "rules/report.smk"
 include: "rules/search.smk"
 include: "rules/study.smk"
 include: "rules/review.smk"
-
-
-if settings.audit:
-
-    include: "rules/audit.smk"
-
-
+include: "rules/audit.smk"
 include: "rules/own_corpus.smk"
 include: "rules/export.smk"
 

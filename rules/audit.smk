@@ -1,5 +1,5 @@
 from verified.annotations.paths import compared_candidates
-from verified.audit.paths import audit_inputs, audit_submissions, test_split
+from verified.audit.paths import audit_inputs, audit_limits, audit_submissions, test_split
 from verified.config import outputs
 from verified.people.pages import page_digest
 from verified.people.paths import page_folders, review_warning
@@ -53,7 +53,7 @@ rule audit_annotations:
         mem_mb=scale_by_attempt(2000),
         runtime=scale_by_attempt(30),
     params:
-        audit=settings.audit.model_dump(mode="json"),
+        audit=audit_limits(settings),
         test_split=test_split(settings),
     script:
         "../scripts/audit/audit_annotations.py"
@@ -79,7 +79,7 @@ rule measure_audit:
         mem_mb=scale_by_attempt(1000),
         runtime=scale_by_attempt(15),
     params:
-        audit=settings.audit.model_dump(mode="json"),
+        audit=audit_limits(settings),
         test_split=test_split(settings),
         seed=settings.seed,
     script:

@@ -12,7 +12,6 @@ from verified.benchmark.vcmr.per_query import write_per_query
 from verified.config import load
 from verified.config.audit import Audit
 from verified.demo.span_corruption import KINDS, corrupt_spans
-from verified.errors import InputError
 from verified.export.collection import without
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_json
@@ -152,5 +151,3 @@ def test_exports_leave_out_what_was_found_where_that_is_asked_for(audited):
     assert without(given, []) == given
     left = {row["desc_id"] for row in without(given, [made["findings.jsonl"]])}
     assert set(range(1, QUERIES + 1)) - left == {1, 25, 59, 60}
-    with pytest.raises(InputError, match="audit"):
-        load({"datasets": DEMO["datasets"], "export": {"clean": True}})

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from verified.annotations.paths import annotation_files
 from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config, outputs
+from verified.config.audit import Audit
 from verified.config.folders import dataset_of
 from verified.runtime.folders import key_of
 from verified.runtime.snakemake_types import OfDataset
@@ -12,6 +13,11 @@ from verified.tables.layout import runs
 
 ASKED = "fig"
 """Captions that grounders of the audit are trained and tested on."""
+
+
+def audit_limits(settings: Config) -> dict:
+    """The limits of the audit, plain; the defaults where the configuration has none."""
+    return (settings.audit or Audit()).model_dump(mode="json")
 
 
 def audit_inputs(settings: Config) -> Callable[[OfDataset], dict[str, list[str]]]:

@@ -119,12 +119,6 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
-    def clean_by_an_audit(self) -> "Config":
-        if self.export.clean and self.audit is None:
-            raise ValueError("export.clean: nothing is audited; add `audit: {}`")
-        return self
-
-    @model_validator(mode="after")
     def backbone_of_the_corpora(self) -> "Config":
         if not self.features.video_backbone:
             rendered = all(dataset.source.rendered for dataset in self.datasets.values())

@@ -59,7 +59,7 @@ class Export(Section):
     reviewer_names: bool = False
     """Whether rows name who reviewed them (did they agree?); otherwise they say reviewer 1, reviewer 2, …"""
     clean: bool = False
-    """Whether what the audit found is left out, of all forms; `audit` has to be set."""
+    """Whether what the audit found is left out, of all forms."""
     media: bool = False
     """Whether clips and keyframes go into the WebDataset shards (may you distribute them?); no other form has any."""
     clip_side: int = Field(default=360, ge=64, multiple_of=2)
