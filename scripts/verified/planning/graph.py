@@ -9,7 +9,15 @@ from verified.errors import InputError
 from verified.planning.running import snakemake_command
 from verified.runtime.project import PROJECT
 
-GATHERED = {"released": "corpus", "outcomes": "tables", "validation": "evaluator", "validity": "tables"}
+GATHERED = {
+    "released": "corpus",
+    "outcomes": "tables",
+    "validation": "evaluator",
+    "validity": "tables",
+    "dense": "retrieval",
+    "grounding": "retrieval",
+    "audit": "tables",
+}
 """Rule files that are no stage of their own, and the stage that their rules serve."""
 
 
@@ -42,6 +50,5 @@ def stage_graph(options: list[str]) -> str:
     if run.returncode:
         raise InputError(f"Snakemake cannot plan this: {(run.stdout + run.stderr)[-1000:].strip()}")
     edges = stage_edges(run.stdout, rule_stages())
-    order = list(dict.fromkeys(rule_stages().values()))
-    lines = [f"    {a} --> {b}" for a, b in sorted(edges, key=lambda edge: (order.index(edge[0]), edge[1]))]
+    lines = [f"    {a} --> {b}" for a, b in sorted(edges)]
     return "\n".join(["flowchart LR", *lines])
