@@ -227,15 +227,22 @@ def quote(config: Config) -> list[dict]:
             if dataset.source.annotated_here:
                 rows += _count_dataset(name, dataset, config, generation, seen)
         if config.rextime.sources or config.rextime.released:
+            from verified.benchmark.rextime.paths import vector_files
             from verified.benchmark.rextime.quote import tasks_of, walk_of
 
-            suite = _count_calls("rextime", tasks_of(config.rextime), config, generation, seen, walk_of(config))
+            asked = (*tasks_of(config.rextime), *([EMBEDDING] if vector_files(config) else []))
+            suite = _count_calls("rextime", asked, config, generation, seen, walk_of(config))
             rows += [{**row, "unseen": 0} for row in suite]
         if generation.speech and config.longform.datasets:
             from verified.benchmark.mad.listening import walk_of as tracks_of
 
             movies = _count_calls("longform", (TRANSCRIPTION,), config, generation, seen, tracks_of(config))
             rows += [{**row, "unseen": 0} for row in movies]
+        if "dense" in config.longform.models:
+            from verified.planning.movie_calls import movie_walk
+
+            found = _count_calls("longform", (EMBEDDING,), config, generation, seen, movie_walk(config))
+            rows += [{**row, "unseen": 0} for row in found]
     return rows
 
 

@@ -13,6 +13,7 @@ from verified.benchmark.rextime.generate import write_questions
 from verified.benchmark.rextime.prepare import asked_rows, read_sources
 from verified.benchmark.rextime.rows import read_questions
 from verified.benchmark.rextime.sample import choose
+from verified.benchmark.rextime.vectors import grounding_calls
 from verified.config import Config
 from verified.config.rextime import Rextime
 from verified.corpus.video_folder import VideoFolder
@@ -20,12 +21,13 @@ from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
+from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.rextime import GENERATION, LOCATE
 from verified.runtime.shards import rows_of_shard, shard_names
 
 
 def tasks_of(suite: Rextime) -> tuple[Task, ...]:
-    """Tasks of the suite with the configured protocols, each once."""
+    """Tasks of the suite with the configured protocols, each once; those of `embed` are no part of it."""
     protocols = suite.protocols if "video_lmm" in suite.models else ()
     written = GENERATION if suite.sources else ()
     given = (LOCATE,) if protocols and any(one.videos for one in suite.released.values()) else ()
@@ -44,6 +46,10 @@ def walk_of(config: Config) -> Callable[[Session], None]:
             questions, _, _ = write_questions(shard_items, videos, session, suite)
             for protocol in paths.protocols(config):
                 take_test(questions, videos, protocol, suite.frames, session)
+            if paths.vector_files(config):
+                asked = [row for row in questions if row["options"] and suite.sources[row["source"]].dataset]
+                calls = grounding_calls(asked, videos, session)
+                session.ask(EMBEDDING, calls, len(calls))
         for name in paths.answered(config):
             given = suite.released[name]
             questions = asked_rows(choose(read_questions(given.questions, given.scored), given, config.seed))

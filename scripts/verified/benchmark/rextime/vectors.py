@@ -8,9 +8,17 @@ from collections.abc import Mapping
 from verified.benchmark.rextime.rows import Prediction
 from verified.benchmark.vcmr.dense import NO_VECTOR, window_scores, windows
 from verified.config.datasets import Spans
-from verified.features.embedded import embed_videos
-from verified.lmm.embedding import embed_settings, embed_texts
+from verified.features.embedded import embed_videos, piece_calls
+from verified.lmm.asking import Call
+from verified.lmm.embedding import embed_settings, embed_texts, text_calls
 from verified.lmm.session import Session
+
+
+def grounding_calls(questions: list[dict], videos: Mapping[str, dict], session: Session) -> list[Call]:
+    """The calls that `ground_by_vectors` makes, for a quote of them."""
+    shown = {row["vid"]: videos[row["vid"]] for row in questions if row["vid"] in videos}
+    pieces = piece_calls(dict(sorted(shown.items())), embed_settings(session.settings), session)
+    return [*(call for _, call in pieces), *text_calls([row["query"] for row in questions], session)]
 
 
 def ground_by_vectors(

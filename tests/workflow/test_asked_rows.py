@@ -1,0 +1,51 @@
+"""A small run with rows by vectors and by a video LMM: tables, costs, and a quote that finds nothing left to ask."""
+
+import csv
+
+import pytest
+import yaml
+from running import PROJECT, snakemake
+
+from verified.config import load
+from verified.planning.quote import quote
+
+CONFIG = {
+    "layers": [str(PROJECT / "config" / "nano.yaml")],
+    "generation": {"embed": {"step_seconds": 2}},
+    "retrieval": {
+        "dense": True,
+        "grounder": {"first_stages": ["xml", "dense"], "videos": 2, "frames": 40},
+        "reranker": {"first_stages": ["dense-grounded"], "moments": 2},
+    },
+}
+
+
+@pytest.mark.slow
+def test_rows_without_training_stand_beside_trained_models(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "asked.yaml"
+    config.write_text(yaml.safe_dump(CONFIG))
+    run = snakemake(tmp_path, "--cores", "2", "results/tables", config=config)
+    assert run.returncode == 0, run.stdout[-4000:]
+    methods = ["dense, zero-shot", "dense, zero-shot + LMM spans", "dense, zero-shot + LMM spans + re-ranker"]
+    for table in ("main-4", "main-5"):
+        rows = list(csv.DictReader(_lines(tmp_path / f"results/tables/{table}.csv")))
+        assert {row["Method"] for row in rows} == {"XML", "XML + LMM spans", *methods}
+    costs = {row["Method"]: row for row in csv.DictReader(_lines(tmp_path / "results/tables/lmm.csv"))}
+    assert float(costs["XML"]["Calls"]) == 0 < float(costs["XML + LMM spans"]["Calls"]) <= 3
+    asked = {row["task"]: (row["known"], row["calls"]) for row in quote(load(_values()))}
+    for task in ("embed/vector", "retrieval/ground", "retrieval/grade"):
+        known, calls = asked[task]
+        assert known > 0 and calls == 0, task
+    again = snakemake(tmp_path, "--cores", "1", "results/tables", config=config)
+    assert "Nothing to be done" in again.stdout
+
+
+def _lines(path):
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+
+
+def _values():
+    from verified.config.layers import merge_layers
+
+    return merge_layers(["asked.yaml"])
