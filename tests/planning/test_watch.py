@@ -5,6 +5,7 @@ import os
 import platform
 import pty
 import re
+import sqlite3
 import subprocess
 import sys
 import time
@@ -158,6 +159,21 @@ def test_counts_that_are_none_are_not_shown(run, written):
         place.parent.mkdir(parents=True)
         place.write_text(written)
     assert Watch().look().moments == [("mine", {})]
+
+
+def test_a_ledger_that_lost_its_numbers_stops_no_watching(run, capsys):
+    run(head(**JOBS))
+    with Ledger("ledger.sqlite") as ledger:
+        ledger.put(row_of(1))
+    for change in (
+        "UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '')",  # what damaged pages amount to
+        "UPDATE calls SET attempts = NULL, cost = NULL",
+    ):
+        with sqlite3.connect("ledger.sqlite") as database:
+            database.execute("PRAGMA writable_schema = 1")
+            database.execute(change)
+    assert main(["watch", "--once"]) == 0
+    assert "calls" in capsys.readouterr().out
 
 
 def test_the_progress_of_a_job_is_that_of_its_own_log_and_no_older_one(run):

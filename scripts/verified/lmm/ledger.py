@@ -233,7 +233,7 @@ class Ledger:
         """One row per task, model, status and reason with counts and totals, of calls whose last outcome came at
         `since` (seconds since the epoch) or later."""
         groups = ("task", "model", "status", "reason")
-        sums = ", ".join(f"sum({name})" for name in TOTALS)
+        sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOTALS)
         where = "WHERE created >= ?" if since else ""
         counted = f"SELECT {', '.join(groups)}, count(*), {sums} FROM everything {where}"
         rows = self._run(f"{counted} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4", (since,) if since else ())
