@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from browser import browser
 from refusals import said
 
 from verified.__main__ import main
@@ -230,3 +231,16 @@ def test_pages_show_findings_and_proposed_spans(files, capsys):
     assert set(items) == {3, 4, 5, 6} and items[6]["proposed"] == [12.2, 17.2]
     assert items[5]["audit"][0].startswith("outside: ") and items[3]["proposed"] is None
     assert items[3]["candidates"] == [{"type": "given", "candidate": 0, "caption": "a dog runs", "score": None}]
+    number = review["items"].index(items[6]) + 1
+    with browser(files / "profile") as chromium:
+        chromium.open(files / "out" / "pages" / "page-001.html")
+        chromium.wait("document.getElementById('clip').readyState >= 2")
+        for place in range(2, number + 1):
+            told = f"document.getElementById('heading').textContent.includes('({place} of 4)')"
+            chromium.insist(lambda: chromium.run("document.getElementById('next').click()"), told, once=True)
+        assert "grounders agree" in chromium.run("document.getElementById('audit').textContent")
+        chromium.insist(
+            lambda: chromium.run("document.getElementById('proposed').click()"),
+            "document.getElementById('start').value === '0:12.2' && document.getElementById('end').value === '0:17.2'",
+            once=True,
+        )

@@ -36,6 +36,19 @@ def test_figures_are_those_of_the_official_evaluator(capsys):
     assert found["intervals"]["mAP"]["low"] < found["intervals"]["mAP"]["value"] < found["intervals"]["mAP"]["high"]
 
 
+RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data" / "qvhighlights"
+ITS_OWN = RELEASED / "sample_val_preds.jsonl"
+
+
+@pytest.mark.skipif(
+    not ITS_OWN.is_file(), reason=f"moment_detr's own answers to the validation split are not {ITS_OWN}"
+)
+def test_moment_detr_s_own_answers_have_its_figures():
+    """Of standalone_eval/sample_val_preds.jsonl, beside the released validation split (both CC BY-NC-SA: not kept)."""
+    brief = evaluate_files(RELEASED / "highlight_val_release.jsonl", ITS_OWN).result["brief"]
+    assert (brief["MR-full-R1@0.5"], brief["MR-full-mAP"]) == pytest.approx((53.94, 32.2), abs=0.05)
+
+
 def test_the_order_of_rows_decides_nothing(tmp_path):
     write_jsonl(tmp_path / "s.jsonl", read_jsonl(SUBMISSION)[::-1])
     assert evaluate_files(TRUTH, tmp_path / "s.jsonl").result == evaluate_files(TRUTH, SUBMISSION).result
