@@ -1,5 +1,6 @@
 # make tables    build everything for the demo and leave the tables in results/tables
 # make report    build the demo's figures and pages as well and gather all of it in results/demo/report.html
+# make pictures  make the report, and from it the pictures of README.md and docs/ anew; needs a Chromium
 # make study     pages for the participants of a user study, in results/demo/study/pages
 # make test      what a change may break anywhere, in ten minutes: units, contracts, golden numbers, one small run of all stages
 # make test-long what takes minutes each (tests marked `slow`): the demo, the rehearsal in short, kills, whole chains; half an hour
@@ -24,7 +25,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study real test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs audit lint format lock env
+.PHONY: tables report pictures study real test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -34,6 +35,9 @@ report: env
 
 study: env
 	$(BIN)/verified study $(ARGS)
+
+pictures: report
+	PYTHONPATH=tests $(BIN)/python tests/pictures.py results/demo docs
 
 # One process a core, four at most; ARGS="-n 0" leaves all to one. What took longest is said at the end.
 SHARED := -n logical --maxprocesses 4 --durations 12 --durations-min 5

@@ -100,7 +100,13 @@ def classes(figure, values: dict) -> None:
     for place, (size, videos, caption) in enumerate(largest_classes(values)):
         axis.barh(place, size, color=COLOURS["soft"], height=0.3, align="edge")
         told = f"{size} in {videos} videos: {caption}"
-        axis.text(0, place - 0.08, literal(told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"), va="bottom")
+        axis.text(
+            0.01,
+            place - 0.08,
+            literal(told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"),
+            va="bottom",
+            transform=axis.get_yaxis_transform(),
+        )
     axis.set_ylim(min(len(values["cog"]["members"]), LARGEST) - 0.5, -0.5)
     axis.set_yticks([])
     sides = ((name, values[key]) for key, name in (("cog", "coarse"), ("fig", "fine")) if values.get(key))

@@ -1,0 +1,61 @@
+"""The pictures of README.md and docs/, made anew: `make pictures`.
+
+    python tests/pictures.py results/demo docs
+
+Copies the figures of a finished report, and shoots each page of `gallery` in a Chromium. Pictures have 256 colours,
+which keeps them small.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import gallery
+from browser import Browser, browser
+from PIL import Image
+
+FIGURES = ("pipeline", "annotations", "predictions")
+"""Figures of the run, which keep their names."""
+SHEET = ("front", "table", "captions", "comparison", "review", "study", "mark", "questions")
+"""Pages on the sheet, in rows of `COLUMNS`; every second one dark."""
+WIDTH, HEIGHT, SMALL, COLUMNS = 1400, 1000, 560, 2
+
+
+def shoot(chromium: Browser, page: Path, scheme: str = "light") -> Image.Image:
+    """The top of a page."""
+    chromium.scheme(scheme)
+    chromium.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
+    chromium.open(page)
+    chromium.wait("[...document.images].every((one) => one.complete || one.loading === 'lazy')")
+    return Image.open(chromium.screenshot("picture", WIDTH, HEIGHT)).convert("RGB")
+
+
+def save(picture: Image.Image, path: Path) -> None:
+    """Write a small PNG."""
+    picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(path)
+
+
+def sheet(chromium: Browser, folder: Path) -> Image.Image:
+    """Each page of the gallery, small."""
+    pages, tall = gallery.build(folder), SMALL * HEIGHT // WIDTH
+    rows = -(-len(SHEET) // COLUMNS)
+    whole = Image.new("RGB", (COLUMNS * (SMALL + 12) + 12, rows * (tall + 12) + 12), "#808080")
+    for number, name in enumerate(SHEET):
+        picture = shoot(chromium, pages[name], ("light", "dark")[number % 2]).resize(
+            (SMALL, tall), Image.Resampling.LANCZOS
+        )
+        whole.paste(picture, (12 + number % COLUMNS * (SMALL + 12), 12 + number // COLUMNS * (tall + 12)))
+    return whole
+
+
+def main(run: Path, docs: Path) -> None:
+    """Make the pictures of the finished report `run` (such as results/demo) in the folder `docs`."""
+    with tempfile.TemporaryDirectory() as folder, browser(Path(folder) / "browser") as chromium:
+        save(sheet(chromium, Path(folder)), docs / "pages.png")
+        for name in FIGURES:
+            save(Image.open(run / "figures" / f"{name}.png").convert("RGB"), docs / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:3]))
