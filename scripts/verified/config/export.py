@@ -1,6 +1,6 @@
 """What leaves the project for others to use (`verified export`)."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -37,17 +37,7 @@ class Statements(Section):
 class Export(Section):
     """Forms in which annotations are exported, and the contents of their cards."""
 
-    forms: tuple[Form, ...] = (
-        "hugging-face",
-        "webdataset",
-        "csv",
-        "tvr",
-        "qvhighlights",
-        "activitynet-captions",
-        "charades-sta",
-        "mteb",
-        "lmms-eval",
-    )
+    forms: tuple[Form, ...] = get_args(Form)
     """Forms that `verified export` writes where none are named; each is a folder below results/…/export."""
     version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
     """Version of the data set, for its cards."""
