@@ -89,7 +89,7 @@ def _chunk(
         start, end = (np.broadcast_to(times[:, side], shape) for side in (0, 1))
         rows = Lists(np.full(shape, number), start, end, scores)
         best = _best(best, rows)
-        mine = np.asarray(own == number)
+        mine: np.ndarray = np.equal(own, number)
         if mine.any():
             only = _best(_nothing(int(mine.sum())), rows.take(mine))
             for name, column in vars(alone).items():
