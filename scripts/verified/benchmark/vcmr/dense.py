@@ -77,7 +77,7 @@ def _chunk(
     step: float,
     spans: Spans,
 ) -> tuple[Lists, Lists, Lists]:
-    asked = queries.any(axis=1)
+    asked = np.asarray(queries.any(axis=1))
     best, nearness = _nothing(len(queries)), np.full((len(queries), len(videos)), -np.inf)
     alone = _nothing(len(queries))
     for number, vectors in enumerate(videos):
