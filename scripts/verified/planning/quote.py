@@ -41,7 +41,6 @@ from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.lmm.vision_tokens import frame_tokens
 from verified.perturbations.write import ask
-from verified.planning.follow_up_calls import follow_up_calls, follow_up_tasks
 from verified.planning.vector_calls import caption_calls, embeds_captions, embeds_videos, vector_calls
 from verified.quality.transcripts import needs_asking, sounds_of
 from verified.runtime.made_with import made_with
@@ -277,7 +276,11 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
             session.ask(task, calls, len(calls))
 
     embeds, captioned = embeds_videos(config, name), embeds_captions(config, name)
-    followed = follow_up_tasks(config, name)
+    followed: tuple[Task, ...] = ()
+    if config.retrieval.grounder.first_stages or config.retrieval.reranker.first_stages:
+        from verified.planning.follow_up_calls import follow_up_calls, follow_up_tasks  # it loads torch
+
+        followed = follow_up_tasks(config, name)
     tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if embeds or captioned else []), *followed)
     rows = _count_calls(name, tasks, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
