@@ -85,7 +85,7 @@ def through_onednn(model: Net) -> Net:
     return model
 
 
-def library(model: Net) -> str:
+def library(model: nn.Module) -> str:
     """Who multiplies the linear maps of `model` on this machine: "oneDNN" where one is wide enough, else "PyTorch"."""
     wide = any(isinstance(module, Linear) and module.weight.numel() >= LEAST_WEIGHTS for module in model.modules())
     return "oneDNN" if BY_ONEDNN and wide else "PyTorch"
