@@ -162,7 +162,17 @@ def test_what_people_decided_is_read_without_a_seal_and_nobody_is_told_to_remove
     assert "rm -r" not in str(error.value)
 
 
-DAMAGED_SEALS = ["", "{", "[]", "{}", '{"sha256": 3}', '{"sha256": "0", "path": ""}', '{"files": []}', '{"files": {}}']
+DAMAGED_SEALS = [
+    "",
+    "{",
+    "[]",
+    "{}",
+    '{"sha256": 3}',
+    '{"sha256": "0", "path": ""}',
+    '{"files": []}',
+    '{"files": "a"}',
+    '{"files": {}}',
+]
 
 
 @pytest.mark.parametrize("content", DAMAGED_SEALS)

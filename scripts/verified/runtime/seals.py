@@ -155,9 +155,9 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
     written: Seal = {}
     try:
         written = json.loads(seal_file.read_text(encoding="utf-8"))
-        content = written["files"] if "files" in written else written["sha256"]
+        listed = isinstance(written["files"], dict) if "files" in written else isinstance(written["sha256"], str)
         counts: list[object] = [written.get(name, 0) for name in ("bytes", "rows")]
-        sound = isinstance(content, str | dict) and isinstance(written.get("path", ""), str)
+        sound = listed and isinstance(written.get("path", ""), str)
         sound = sound and all(isinstance(count, int) for count in counts)
     except FileNotFoundError:
         return None
