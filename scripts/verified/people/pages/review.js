@@ -16,6 +16,7 @@ let times = [0, 0]; // start and end as they stand in the fields, seconds of the
 
 let unsent = []; // decisions that the server has not confirmed, where there is one
 let sending = false;
+let together = Infinity; // how many are sent in one go: one by one after a refusal, so that it is known which one it is
 
 const reviewer = () => byId("reviewer").value.trim();
 const place = () => `review-${review.dataset}-${reviewer()}`;
@@ -32,7 +33,7 @@ function restore() {
 async function send() {
   if (!review.served || sending || !unsent.length) return;
   sending = true;
-  const rows = [...unsent];
+  const rows = unsent.slice(0, together);
   let wait = 3000;
   try {
     const answer = await fetch("decisions", {
@@ -40,11 +41,20 @@ async function send() {
     });
     if (answer.ok) {
       unsent = unsent.slice(rows.length);
+      if (!unsent.length) together = Infinity;
       store();
       wait = 0;
-    } else if (answer.status === 400) {
-      const { problem, remedy } = await answer.json();
-      say(`The server refuses a decision: ${problem}${remedy ? ` (${remedy})` : ""}`);
+    } else if (answer.status === 400 && rows.length > 1) {
+      together = 1;
+      wait = 0;
+    } else if (answer.status === 400) { // it would never be kept, and holds up the others: the moment is open again
+      const [refused] = rows, { problem, remedy } = await answer.json();
+      unsent = unsent.filter((row) => row !== refused);
+      decisions = decisions.filter((row) => row !== refused);
+      store();
+      show();
+      say(`The server refuses the decision on moment ${refused.desc_id}: ${problem}${remedy ? ` (${remedy})` : ""}`);
+      wait = 0;
     } else say("The server cannot keep decisions now; this browser does, and tries again.");
   } catch {
     say("The server cannot be reached; decisions stay in this browser, which tries again.");
