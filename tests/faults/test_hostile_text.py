@@ -24,7 +24,7 @@ from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.lmm.prompts import read_prompts
 from verified.lmm.refusal import refusal
 from verified.lmm.tasks.paper import PAPER
-from verified.report.captions import released_rows, write_browser
+from verified.report.captions import NO_SIGNS, released_rows, write_browser
 from verified.tables.forms import Sheet, csv_text, latex, markdown_row
 
 TEXTS = list(CAPTIONS.values())
@@ -191,7 +191,7 @@ def test_a_page_shows_them_and_gains_no_element(chosen, tmp_path):
     hostile, tame = parsed(tmp_path / "hostile.html"), parsed(tmp_path / "tame.html")
     assert hostile.tags == tame.tags and not hostile.handlers
     shown = json.dumps(json.loads(hostile.data["index"]), ensure_ascii=False)
-    assert all(json.dumps(text, ensure_ascii=False) in shown for text in TEXTS)
+    assert all(json.dumps(text.translate(NO_SIGNS), ensure_ascii=False)[1:-1] in shown for text in TEXTS)
 
 
 def test_figures_draw_them_as_they_stand(tmp_path):

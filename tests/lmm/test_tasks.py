@@ -9,12 +9,12 @@ from verified.lmm.outcome import Parsed
 from verified.lmm.prompts import read_prompts
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
-from verified.lmm.tasks import TEXT, Task, object_schema, rextime, structured_form
+from verified.lmm.tasks import TEXT, Task, object_schema, retrieval, rextime, structured_form
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.paper import PAPER
 
 PROMPTS = Path(__file__).resolve().parents[2] / "config/prompts"
-TASKS = (*PAPER, *rextime.TASKS, COARSE_CAPTION)
+TASKS = (*PAPER, *rextime.TASKS, *(task for task in retrieval.TASKS if task.prompted), COARSE_CAPTION)
 
 
 def test_each_task_has_its_prompt_and_each_prompt_its_task():
