@@ -178,3 +178,12 @@ def test_another_file_in_the_place_of_the_tables_is_refused(frame, capsys, old, 
     path.write_bytes(text.replace(old.encode(), new, 1))
     assert main(["readme", str(frame)]) == 2
     said(capsys.readouterr().err, "all.csv", named, remedy=True)
+
+
+@pytest.mark.parametrize(("there", "verdict"), [("22.00", "confirmed"), ("44.00", "contradicted")])
+def test_a_row_without_training_has_no_noise_of_training(frame, there, verdict):
+    rows = pd.read_csv(frame / "all.csv", comment="#", dtype=str)
+    rows.loc[rows["method"] == "HERO", "trainings"] = None
+    rows.to_csv(frame / "all.csv", index=False)
+    (found,) = (one for one in checked(frame, "| HERO | 20.50", f"| HERO | {there}") if one.name == "HERO VCMR 0.5/r1")
+    assert found.verdict == verdict

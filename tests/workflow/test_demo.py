@@ -29,7 +29,7 @@ def test_the_main_job_builds_the_demo():
     # README prints three trainings of each model: this machine's run contradicts none, and confirms what noise allows.
     rows = read_rows(PROJECT / "results" / "tables" / "all.csv")
     recalls = [row for row in rows if row["table"] == TABLE and row["value"]]
-    assert recalls and all(row["trainings"] == "3" for row in recalls)
+    assert recalls and {row["trainings"] for row in recalls if row["spread"]} == {"3"}
     verdicts = readme_verdicts((PROJECT / "README.md").read_text(encoding="utf-8"), rows)
     assert [verdict for verdict in verdicts if verdict.verdict == CONTRADICTED] == []
     assert any(verdict.verdict == CONFIRMED and "points apart" in verdict.why for verdict in verdicts)

@@ -75,7 +75,9 @@ def _problem(row: Mapping[str, str]) -> str | None:
     for name in NUMBERS:
         if row[name] and not FIGURE.fullmatch(row[name]):
             return f"{name} {row[name][:40]!r} is no number"
-    if row["table"] == TABLE and row["value"] and not (row["trainings"].isdecimal() and int(row["trainings"][:9])):
+    untrained = not row["trainings"] and not row["spread"]
+    counted = row["trainings"].isdecimal() and int(row["trainings"][:9])
+    if row["table"] == TABLE and row["value"] and not (untrained or counted):
         return f"trainings {row['trainings'][:40]!r} is no count"
     return None
 
@@ -168,6 +170,10 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
     if known["spread"]:
         sides.append((known["spread"], int(known["trainings"])))
     both = f"{cell} there, {here} here"
+    if not known["trainings"]:  # nothing was trained, and there is no noise of training
+        apart = abs(float(known["value"]) - float(shown))
+        told = f"{both}: {apart:.2f} points apart, {margin:g} allowed"
+        return Verdict(name, CONFIRMED if apart <= margin else CONTRADICTED, told)
     if not sides:
         return Verdict(name, UNKNOWN, f"{both}: one training each, the noise of training is not known")
     counts = [TRAININGS if spread else 1, int(known["trainings"])]
