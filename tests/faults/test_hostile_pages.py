@@ -16,7 +16,7 @@ from verified.__main__ import main
 from verified.annotations.choose import candidates_by_moment
 from verified.config.trust import NOT_TRUSTED
 from verified.demo.encode import write_video
-from verified.io.characters import plain
+from verified.io.characters import hidden, plain
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.io.video import probe
@@ -119,6 +119,7 @@ def question_pages(tool):
         rows = [
             {**QUESTIONS[0], "qid": f"{number}{name[:200]}", "query": name, "answer": name, "options": [name] * 4}
             for number, name in enumerate(NAMES)
+            if not hidden(name)  # those are refused with their row
         ]
         write_jsonl(folder / "questions.jsonl", rows)
         arguments = ["--tool", tool, "--videos", str(folder / "videos"), "--output", str(folder), "--side", "64"]
