@@ -14,7 +14,7 @@ import yaml
 from running import NANO, digests, snakemake
 
 from verified.__main__ import main
-from verified.figures.paths import EXAMPLES, RECALLS, STATISTICS
+from verified.figures.paths import EXAMPLES, QUERIES, RECALLS, STATISTICS
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import answer_checksum
 from verified.people.study.sample import FORM
@@ -39,13 +39,14 @@ def test_every_figure_is_there_as_svg_and_png(reported):
     figures = reported / "results" / "nano" / "figures"
     names = {*EXAMPLES, *RECALLS, *STATISTICS, "predictions", "training", "validation", "evaluator-training"}
     built = {path.name for path in figures.iterdir() if not path.name.endswith(".seal")}
-    assert built == {f"{name}.{end}" for name in names for end in ("svg", "png")}
+    with_numbers = {f"{name}.{end}" for name in QUERIES for end in ("svg", "png", "csv")}
+    assert built == {f"{name}.{end}" for name in names for end in ("svg", "png")} | with_numbers
     assert all("<text" not in path.read_text(encoding="utf-8") for path in figures.glob("*.svg"))
 
 
 def test_the_report_holds_its_story_and_its_parts_in_one_file(reported):
     text = (reported / "results" / "report.html").read_text(encoding="utf-8")
-    for words in ("configuration nano", "stages against its truth", "caption browser", "Ranked predictions", "supp-6"):
+    for words in ("rebuilt: nano", "stages against its truth", "caption browser", "Ranked predictions", "supp-6"):
         assert words in text
 
 

@@ -44,7 +44,10 @@ def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> in
             seconds = segment.seconds[window]
             starts = segment.offset[window] + np.arange(len(clip_vectors)) * seconds
             vectors.append(clip_vectors)
-            names.append(np.full(len(clip_vectors), segment.videos[segment.video[window]]["video"], object))
+            name = segment.videos[segment.video[window]]["video"]
+            if not isinstance(name, str):
+                raise InputError(f"a video is called {name!r:.40}, which is no text", remedy="build the index again")
+            names.append(np.full(len(clip_vectors), name, object))
             spans.append(np.stack([starts, starts + seconds], axis=1))
             buffered, count = buffered + len(clip_vectors), count + len(clip_vectors)
     if buffered:
