@@ -196,9 +196,7 @@ class OpenAI:
         return transcription_reply(answer.http_response.content, request)
 
     def _post(self, path: str, body: dict) -> bytes:
-        import httpx
-
-        return self.client.post(path, cast_to=httpx.Response, body=body).content
+        return self.client.post(path, cast_to=bytes, body=body)
 
     def _refusal(self, error) -> tuple[Reply, float | None]:
         """What an error status means; a pause that the endpoint asks for holds for all slots."""
