@@ -1,5 +1,5 @@
 from verified.config import outputs
-from verified.figures.paths import nms_threshold, shown_annotations, tested_annotations
+from verified.figures.paths import nms_threshold, shown_annotations, tested_annotations, truth_of
 from verified.report.paths import title_of
 
 
@@ -20,6 +20,7 @@ rule draw_examples:
                 labels=dataset_labels({"shows": "Why fine captions are needed", "as": "Figure 1"}),
             ),
             "results/{dataset}/figures/task.png",
+            "results/{dataset}/figures/task.csv",
         ],
         pipeline=[
             report(
@@ -29,6 +30,7 @@ rule draw_examples:
                 labels=dataset_labels({"shows": "One moment through the pipeline", "as": "Figure 2"}),
             ),
             "results/{dataset}/figures/pipeline.png",
+            "results/{dataset}/figures/pipeline.csv",
         ],
         annotations=[
             report(
@@ -38,6 +40,7 @@ rule draw_examples:
                 labels=dataset_labels({"shows": "Annotations", "as": "Figure 3"}),
             ),
             "results/{dataset}/figures/annotations.png",
+            "results/{dataset}/figures/annotations.csv",
         ],
         evaluator=[
             report(
@@ -47,6 +50,7 @@ rule draw_examples:
                 labels=dataset_labels({"shows": "The evaluator's order", "as": "Figure 4"}),
             ),
             "results/{dataset}/figures/evaluator.png",
+            "results/{dataset}/figures/evaluator.csv",
         ],
     log:
         "logs/{dataset}/draw_examples.log",
@@ -66,6 +70,37 @@ rule draw_examples:
         "../scripts/figures/draw_examples.py"
 
 
+rule draw_cost:
+    """What more candidates of a moment buy: the score of the chosen one, and how often it is false, where that is known."""
+    input:
+        unpack(truth_of(settings)),
+        scores=outputs.scores("results/{dataset}", settings.shards),
+        outcomes=rules.sum_outcomes.output.outcomes,
+    output:
+        svg=report(
+            "results/{dataset}/figures/cost.svg",
+            caption="../report/cost.rst",
+            category="Figures",
+            labels=dataset_labels({"shows": "Cost against quality", "as": "annotations"}),
+        ),
+        png="results/{dataset}/figures/cost.png",
+        csv="results/{dataset}/figures/cost.csv",
+    log:
+        "logs/{dataset}/draw_cost.log",
+    benchmark:
+        "logs/{dataset}/draw_cost.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(15),
+    script:
+        "../scripts/figures/draw_cost.py"
+
+
 rule draw_predictions:
     """Ranked predictions of XML trained on coarse and on fine captions for one query (Figure 5)."""
     input:
@@ -81,6 +116,7 @@ rule draw_predictions:
             labels=dataset_labels({"shows": "Ranked predictions", "as": "Figure 5"}),
         ),
         png="results/{dataset}/figures/predictions.png",
+        csv="results/{dataset}/figures/predictions.csv",
     log:
         "logs/{dataset}/draw_predictions.log",
     benchmark:
@@ -116,6 +152,7 @@ rule draw_statistics:
                 labels=dataset_labels({"shows": "Confidence scores", "as": "supplement figure 4"}),
             ),
             "results/{dataset}/figures/confidence.png",
+            "results/{dataset}/figures/confidence.csv",
         ],
         spans=[
             report(
@@ -125,6 +162,7 @@ rule draw_statistics:
                 labels=dataset_labels({"shows": "Spans", "as": "spans"}),
             ),
             "results/{dataset}/figures/spans.png",
+            "results/{dataset}/figures/spans.csv",
         ],
         clusters=[
             report(
@@ -134,6 +172,7 @@ rule draw_statistics:
                 labels=dataset_labels({"shows": "Clusters", "as": "supplement figure 5"}),
             ),
             "results/{dataset}/figures/clusters.png",
+            "results/{dataset}/figures/clusters.csv",
         ],
         classes=[
             report(
@@ -143,6 +182,7 @@ rule draw_statistics:
                 labels=dataset_labels({"shows": "Largest classes of coarse captions", "as": "clusters"}),
             ),
             "results/{dataset}/figures/classes.png",
+            "results/{dataset}/figures/classes.csv",
         ],
     log:
         "logs/{dataset}/draw_statistics.log",

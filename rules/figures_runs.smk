@@ -23,6 +23,7 @@ rule draw_training:
             labels=dataset_labels({"shows": "Training curves", "as": "training"}),
         ),
         png="results/{dataset}/figures/training.png",
+        csv="results/{dataset}/figures/training.csv",
     log:
         "logs/{dataset}/draw_training.log",
     benchmark:
@@ -49,6 +50,7 @@ rule draw_validation:
             labels=dataset_labels({"shows": "Evaluator against truth", "as": "validation"}),
         ),
         png="results/{dataset}/figures/validation.png",
+        csv="results/{dataset}/figures/validation.csv",
     log:
         "logs/{dataset}/draw_validation.log",
     benchmark:
@@ -77,6 +79,7 @@ rule draw_recalls:
             labels=table_labels,
         ),
         png="results/{dataset}/figures/{table}.png",
+        csv="results/{dataset}/figures/{table}.csv",
     log:
         "logs/{dataset}/draw_recalls/{table}.log",
     benchmark:
@@ -159,6 +162,7 @@ rule draw_evaluator_training:
             labels={"data set": "all", "shows": "Evaluator training", "as": "training"},
         ),
         png=f"{HOME}/figures/evaluator-training.png",
+        csv=f"{HOME}/figures/evaluator-training.csv",
     log:
         f"logs/{settings.name}/draw_evaluator_training.log",
     benchmark:

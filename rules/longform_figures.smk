@@ -3,24 +3,33 @@ rule draw_movie_statistics:
     input:
         statistics=movie_paths.statistics_files(settings),
     output:
-        moments=report(
-            f"{MOVIES}/figures/moments.svg",
-            caption="../report/longform.rst",
-            category="Long videos",
-            labels={"figure": "moments by data set"},
-        ),
-        sentences=report(
-            f"{MOVIES}/figures/sentences.svg",
-            caption="../report/longform.rst",
-            category="Long videos",
-            labels={"figure": "length of sentences"},
-        ),
-        datasets=report(
-            f"{MOVIES}/figures/datasets.svg",
-            caption="../report/longform.rst",
-            category="Long videos",
-            labels={"figure": "data sets beside each other"},
-        ),
+        moments=[
+            report(
+                f"{MOVIES}/figures/moments.svg",
+                caption="../report/longform.rst",
+                category="Long videos",
+                labels={"figure": "moments by data set"},
+            ),
+            f"{MOVIES}/figures/moments.csv",
+        ],
+        sentences=[
+            report(
+                f"{MOVIES}/figures/sentences.svg",
+                caption="../report/longform.rst",
+                category="Long videos",
+                labels={"figure": "length of sentences"},
+            ),
+            f"{MOVIES}/figures/sentences.csv",
+        ],
+        datasets=[
+            report(
+                f"{MOVIES}/figures/datasets.svg",
+                caption="../report/longform.rst",
+                category="Long videos",
+                labels={"figure": "data sets beside each other"},
+            ),
+            f"{MOVIES}/figures/datasets.csv",
+        ],
     log:
         f"{MOVIE_LOGS}/draw_movie_statistics.log",
     benchmark:
@@ -43,30 +52,42 @@ rule draw_movies:
         results=movie_paths.result_files(settings),
         example=movie_paths.example_rows(settings),
     output:
-        splits=report(
-            f"{MOVIES}/figures/splits.svg",
-            caption="../report/longform.rst",
-            category="Long videos",
-            labels={"figure": "moments by split"},
-        ),
-        lengths=report(
-            f"{MOVIES}/figures/lengths.svg",
-            caption="../report/longform.rst",
-            category="Long videos",
-            labels={"figure": "recall by length of the video"},
-        ),
-        example=report(
-            f"{MOVIES}/figures/example.svg",
-            caption="../report/longform.rst",
-            category="Long videos",
-            labels={"figure": "sentences of one movie"},
-        ),
-        diversity=report(
-            f"{MOVIES}/figures/diversity.svg",
-            caption="../report/longform.rst",
-            category="Long videos",
-            labels={"figure": "genres and years"},
-        ),
+        splits=[
+            report(
+                f"{MOVIES}/figures/splits.svg",
+                caption="../report/longform.rst",
+                category="Long videos",
+                labels={"figure": "moments by split"},
+            ),
+            f"{MOVIES}/figures/splits.csv",
+        ],
+        lengths=[
+            report(
+                f"{MOVIES}/figures/lengths.svg",
+                caption="../report/longform.rst",
+                category="Long videos",
+                labels={"figure": "recall by length of the video"},
+            ),
+            f"{MOVIES}/figures/lengths.csv",
+        ],
+        example=[
+            report(
+                f"{MOVIES}/figures/example.svg",
+                caption="../report/longform.rst",
+                category="Long videos",
+                labels={"figure": "sentences of one movie"},
+            ),
+            f"{MOVIES}/figures/example.csv",
+        ],
+        diversity=[
+            report(
+                f"{MOVIES}/figures/diversity.svg",
+                caption="../report/longform.rst",
+                category="Long videos",
+                labels={"figure": "genres and years"},
+            ),
+            f"{MOVIES}/figures/diversity.csv",
+        ],
     log:
         f"{MOVIE_LOGS}/draw_movies.log",
     benchmark:

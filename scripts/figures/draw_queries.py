@@ -10,8 +10,8 @@ with job(snakemake) as log:
     runs, drawn = snakemake.params.runs, snakemake.output
     models = {name: read_per_query(folders) for name, folders in runs.items()}
     rows = read_jsonl(snakemake.input.annotations)
-    draw_curves(models, drawn.curves[:2], drawn.curves[2])
-    draw_lengths(models, rows, drawn.lengths[:2], drawn.lengths[2])
+    draw_curves(models, drawn.curves)
+    draw_lengths(models, rows, drawn.lengths)
     spans = {name: first_spans(f"{folders[0]}/submission.json.gz") for name, folders in runs.items()}
-    draw_positions(spans, rows, drawn.positions[:2], drawn.positions[2])
+    draw_positions(spans, rows, drawn.positions)
     log.info("%d models, %d queries", len(models), len(rows))

@@ -17,7 +17,7 @@ with job(snakemake):
         for split in ("train", "val/test")
         if split in one
     ]
-    draw_moments(splits, [output.splits])
+    draw_moments(splits, output.splits)
     curves = []
     for path in map(Path, snakemake.input.results):
         result = read_json(path)
@@ -27,10 +27,10 @@ with job(snakemake):
             name = f"VLG-Net, {name}"
         recalls = [measure.get("chance", measure)["recall"] for measure in result["lengths"]]
         curves.append((name, lengths, {1: [one[0][2] for one in recalls], 5: [one[1][2] for one in recalls]}))
-    draw_lengths(curves, [output.lengths])
-    draw_example(read_jsonl(snakemake.input.example[0]), [output.example])
+    draw_lengths(curves, output.lengths)
+    draw_example(read_jsonl(snakemake.input.example[0]), output.example)
     named = zip(snakemake.params.titles, snakemake.input.metadata, snakemake.input.described, strict=True)
     draw_diversity(
         [(title, count_diversity(path, {row["movie"] for row in read_jsonl(rows)})) for title, path, rows in named],
-        [output.diversity],
+        output.diversity,
     )

@@ -8,8 +8,8 @@ with job(snakemake):
 
     statistics = [read_json(path) for path in snakemake.input.statistics]
     groups = [(one["title"], one["all"]["histograms"]) for one in statistics if one["all"]["queries"]]
-    draw_moments(groups, [snakemake.output.moments])
+    draw_moments(groups, snakemake.output.moments)
     draw_datasets(
-        [(one["title"], one["all"]) for one in statistics if one["all"]["queries"]], [snakemake.output.datasets]
+        [(one["title"], one["all"]) for one in statistics if one["all"]["queries"]], snakemake.output.datasets
     )
-    draw_sentences(groups, [snakemake.output.sentences])
+    draw_sentences(groups, snakemake.output.sentences)

@@ -200,5 +200,8 @@ def test_figures_draw_them_as_they_stand(tmp_path):
             row = MomentRow([])
             row.add(text)
             draw_rows([row], [tmp_path / f"{name}.svg"])
-            ElementTree.parse(tmp_path / f"{name}.svg")  # well-formed XML
-            assert "alert(" not in re.sub(r"<!--.*?-->", "", (tmp_path / f"{name}.svg").read_text())
+            drawn = ElementTree.parse(tmp_path / f"{name}.svg").getroot()  # well-formed XML
+            title = drawn.find("{http://www.w3.org/2000/svg}title")
+            assert title is not None and len(title) == 0, "the picture's text holds no element"
+            shown = re.sub(r"<!--.*?-->|<(dc:)?title>.*?</(dc:)?title>", "", (tmp_path / f"{name}.svg").read_text())
+            assert "alert(" not in shown

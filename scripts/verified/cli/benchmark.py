@@ -46,7 +46,7 @@ def compare(arguments: argparse.Namespace) -> None:
     groups = groups_of(queries)
     if groups:
         tables.append(groups_table(runs, metrics[0], groups))
-        draw_groups(tables[1], [output / f"comparison-groups.{kind}" for kind in ("svg", "png")])
+        draw_groups(tables[1], [output / f"comparison-groups.{kind}" for kind in ("svg", "png", "csv")])
     provenance = [f"{name}: {', '.join(map(str, run.files))}" for name, run in zip(names, runs)]
     for table in tables:
         write_simple(output, table, [f"Ground truth: {path}", *provenance])

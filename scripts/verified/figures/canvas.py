@@ -1,8 +1,12 @@
-"""What all figures share: colours that also differ in grey, glyphs drawn as outlines, the same bytes each time."""
+"""What all figures share: colours that also differ in grey, glyphs drawn as outlines, the same bytes each time, a text
+for who cannot see them, and their numbers as CSV."""
 
 import contextlib
+import csv
+import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import matplotlib
@@ -10,9 +14,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from verified.figures.text import line_height, width_of, wrap
-from verified.io.files import atomic_path
+from verified.io.files import atomic_path, write_text
 from verified.io.palette import DYNAMICS, FALSE, SOFT, STATICS
 
 COLOURS = {
@@ -33,48 +38,94 @@ SERIES = (
     ("#7a7a7a", "P", "--"),
 )
 """Colour, marker and line of the first, second … series: any one of the three distinguishes them."""
-NOTE_WIDTH, NOTE_SIZE, NOTE_EDGE = 6.2, 9, 0.1
-"""Of a note: its longest line in inches, points of its text, inches around it."""
+LABEL = 16
+"""Points of all labels: 8 when the figure is shown at half its size."""
+WIDE = 11.2
+"""Inches: the width of most figures."""
+NOTE_WIDTH, NOTE_EDGE = 11.0, 0.1
+"""Of a note, in inches: its longest line, and what is around it."""
 STYLE = {
     "svg.fonttype": "path",
     "svg.hashsalt": "verified",
-    "font.size": 9,
+    "font.size": LABEL,
+    "legend.fontsize": LABEL,
+    "xtick.labelsize": LABEL,
+    "ytick.labelsize": LABEL,
+    "lines.linewidth": 2.5,
+    "lines.markersize": 8,
+    "axes.linewidth": 1.2,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.titlesize": 9,
+    "axes.titlesize": LABEL,
+    "figure.titlesize": LABEL,
     "legend.frameon": False,
 }
 
 
-@contextlib.contextmanager
-def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, placed: bool = False) -> Iterator[Figure]:
-    """Yield an empty figure (inches) and save it under each of `paths`, the format by their ending.
+class Sheet(Figure):
+    """A figure that also says in words and numbers what it shows."""
 
-    `placed`: the caller positions everything; else matplotlib lays out the axes.
+    alt: str = ""
+    header: Sequence[str] = ()
+    rows: Sequence[Sequence[object]] = ()
+
+    def tell(self, alt: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """What stands in the picture's place for who cannot see it, and the table of its numbers."""
+        self.alt, self.header, self.rows = printable(alt), header, list(rows)
+
+
+@contextlib.contextmanager
+def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, placed: bool = False) -> Iterator[Sheet]:
+    """Yield an empty figure (inches) and save it under each of `paths`: its picture as SVG or PNG, its numbers as CSV.
+
+    `placed`: the caller positions everything; else matplotlib lays out the axes. Raises ValueError if the figure was
+    not told what it shows (`Sheet.tell`).
     """
     with plt.rc_context(cast(dict[Any, Any], STYLE)):
-        figure = plt.figure(figsize=(width, height), layout="none" if placed else "constrained")
+        layout = "none" if placed else ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.1)
+        figure = cast(Sheet, plt.figure(FigureClass=Sheet, figsize=(width, height), layout=layout))
         try:
             yield figure
+            if not figure.alt:
+                raise ValueError("a figure says what it shows: call tell")
             if not placed:
                 _settle(figure)
-            for path in paths:
-                undated = {"Date": None} if str(path).endswith("svg") else {"Software": None}
+            for path in map(Path, paths):
+                if path.suffix == ".csv":
+                    _write_csv(path, figure)
+                    continue
+                told = {"Date": None, "Title": figure.alt} if path.suffix == ".svg" else {"Software": None}
                 with atomic_path(path) as temporary:
-                    figure.savefig(temporary, dpi=120, metadata=undated)
+                    figure.savefig(temporary, dpi=120, metadata=told)
+                    if path.suffix == ".svg":
+                        _one_picture(Path(temporary))
         finally:
             plt.close(figure)
 
 
+def _one_picture(path: Path) -> None:
+    """Let screen readers take an SVG for a picture that its title describes."""
+    path.write_text(path.read_text(encoding="utf-8").replace("<svg ", '<svg role="img" ', 1), encoding="utf-8")
+
+
+def _write_csv(path: Path, figure: Sheet) -> None:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(figure.header)
+    writer.writerows([[round(one, 4) if isinstance(one, float) else one for one in row] for row in figure.rows])
+    write_text(path, out.getvalue())
+
+
 def draw_note(paths: Iterable[str | os.PathLike], text: str) -> None:
     """A line of text on a sheet no larger than it: what is there instead, where there is nothing to plot."""
-    lines = wrap(text, NOTE_WIDTH, NOTE_SIZE)
-    height = line_height(NOTE_SIZE) * len(lines) + 2 * NOTE_EDGE
-    width = max(width_of(line, NOTE_SIZE) for line in lines) + 2 * NOTE_EDGE
+    lines = wrap(text, NOTE_WIDTH, LABEL)
+    height = line_height(LABEL) * len(lines) + 2 * NOTE_EDGE
+    width = max(width_of(line, LABEL) for line in lines) + 2 * NOTE_EDGE
     with drawing(paths, width, height, placed=True) as figure:
+        figure.tell(text, ("note",), [(text,)])
         for number, line in enumerate(lines):
-            top = 1 - (NOTE_EDGE + number * line_height(NOTE_SIZE)) / height
-            figure.text(NOTE_EDGE / width, top, literal(line), size=NOTE_SIZE, va="top", color=COLOURS["none"])
+            top = 1 - (NOTE_EDGE + number * line_height(LABEL)) / height
+            figure.text(NOTE_EDGE / width, top, literal(line), va="top", color=COLOURS["none"])
 
 
 def _settle(figure: Figure) -> None:
@@ -90,7 +141,8 @@ def direct_labels(axis, ends: Mapping[str, tuple[float, float, str]]) -> None:
     """Names beside the right ends of lines, in place of a legend; `ends`: (x, y, colour) by name. Names that would
     touch are moved apart."""
     bottom, top = axis.get_ylim()
-    least = 0.085 * (top - bottom)
+    tall = axis.get_position().height * axis.get_figure(root=True).get_figheight()
+    least = 1.15 * line_height(LABEL) / tall * (top - bottom)
     places, free = {}, bottom - least
     for name, (_, y, _) in sorted(ends.items(), key=lambda entry: entry[1][1]):
         places[name] = free = max(y, free + least)
@@ -102,7 +154,7 @@ def direct_labels(axis, ends: Mapping[str, tuple[float, float, str]]) -> None:
             literal(name),
             (1.0, places[name]),
             xycoords=("axes fraction", "data"),
-            xytext=(6, 0),
+            xytext=(8, 0),
             textcoords="offset points",
             color=colour,
             va="center",
@@ -112,5 +164,10 @@ def direct_labels(axis, ends: Mapping[str, tuple[float, float, str]]) -> None:
 
 def literal(text: str) -> str:
     """Text that is drawn verbatim: no formula mode, nothing that a font cannot draw as a line of text."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    return printable.encode("utf-8", "replace").decode("utf-8").replace("$", r"\$")
+    return printable(text).replace("$", r"\$")
+
+
+def printable(text: str) -> str:
+    """The text without what a font cannot draw, or a file cannot hold, as a line of text."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    return shown.encode("utf-8", "replace").decode("utf-8")

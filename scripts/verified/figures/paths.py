@@ -14,7 +14,7 @@ from verified.config.folders import (
     home,
     shown_datasets,
 )
-from verified.evaluator.paths import pretrains
+from verified.evaluator.paths import pretrains, truth_files
 from verified.runtime.folders import key_of
 from verified.tables.layout import FOLDERS, TABLES, TITLES, PaperTable, runs
 
@@ -42,6 +42,16 @@ def tested_annotations(settings: Config) -> Callable[[object], str]:
     """An input function: the annotations of the test split, whose queries retrieval models were asked."""
     files = shown_annotations(settings)
     return lambda wildcards: files(wildcards)[0]
+
+
+def truth_of(settings: Config) -> Callable[[object], dict[str, list[str]]]:
+    """An input function: what is false in candidates, where that is known."""
+
+    def files(wildcards) -> dict[str, list[str]]:
+        known = truth_files(settings, key_of(wildcards.dataset))
+        return {"corrupted": known["corrupted"]} if known else {}
+
+    return files
 
 
 def asked_runs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
@@ -112,7 +122,7 @@ def figures_of(settings: Config, dataset: str) -> list[str]:
     """Names of the figures of a data set, without folder and ending: those that have something to show."""
     names: list[str] = list(STATISTICS)
     if settings.datasets[dataset].source.annotated_here:
-        names += [*EXAMPLES, "validation"]
+        names += [*EXAMPLES, "validation", "cost"]
     possible = set(possible_runs(settings, dataset, runs(settings.retrieval.models)))
     if possible:
         names.append("training")

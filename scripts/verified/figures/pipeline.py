@@ -6,30 +6,32 @@ from typing import Any
 
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from verified.figures.canvas import COLOURS, drawing, literal
+from verified.figures.canvas import COLOURS, LABEL, drawing, literal, printable
 from verified.figures.examples import Frames, Material, rank_candidates
 from verified.figures.rows import add_picture
-from verified.figures.text import fit_text, line_height
+from verified.figures.text import fit_text, line_height, wrap
 from verified.io.fig import TYPES
 
-SLIDE = (12.8, 7.2)
+SLIDE = (16.0, 9.0)
 """Inches: a slide of 16 to 9."""
-SIZES = (11.0, 10.0, 9.0, 8.0, 7.0, 6.0)
-HEAD = 0.32
-PAD = 0.12
+SIZES = (20.0, 18.0, float(LABEL))
+HEAD = 0.45
+PAD = 0.15
+SHOWN = 3
+"""Keyframes that are described, and questions."""
 
 BOXES = {
-    "moment": (0.2, 0.2, 2.5, 6.8),
-    "statics": (3.1, 3.7, 4.3, 3.3),
-    "dynamics": (3.1, 0.2, 4.3, 3.3),
-    "perturbations": (7.8, 4.9, 4.8, 2.1),
-    "evaluator": (7.8, 0.2, 4.8, 4.5),
+    "moment": (0.2, 0.2, 2.7, 8.6),
+    "statics": (3.4, 4.65, 5.7, 4.15),
+    "dynamics": (3.4, 0.2, 5.7, 4.15),
+    "perturbations": (9.6, 6.4, 6.2, 2.4),
+    "evaluator": (9.6, 0.2, 6.2, 5.9),
 }
 """Left, bottom, width and height of each module in inches."""
 HEADS = {
     "moment": "A moment",
-    "statics": "Statics: describe keyframes, then caption",
-    "dynamics": "Dynamics: ask, answer from frames, caption",
+    "statics": "Statics: describe keyframes, caption",
+    "dynamics": "Dynamics: ask, answer, caption",
     "perturbations": "Perturbations of the coarse caption",
     "evaluator": "Evaluator: scores every candidate",
 }
@@ -53,7 +55,11 @@ def draw_pipeline(row: dict, frames: Frames, material: Material, paths: Iterable
         for start, end in ARROWS:
             _arrow(figure, BOXES[start], BOXES[end])
         _moment(figure, row, frames.get(row["desc_id"], []), material.location(row))
-        for name, lines in _lines(row, material).items():
+        written = _lines(row, material)
+        told = [(name, text) for name, lines in written.items() for text, _, _ in lines]
+        alt = f"One moment through the pipeline: {row['cog_desc']}. Chosen: {row['fig_desc']}"
+        figure.tell(alt, ("module", "text"), [("moment", row["cog_desc"]), *told])
+        for name, lines in written.items():
             left, bottom, width, height = BOXES[name]
             _write(figure, lines, (left, bottom, width, height - HEAD))
 
@@ -65,11 +71,12 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
     for entry in material.scores[ident]:
         captions[entry["type"]].append((f"• {entry['caption']}", entry["type"], False))
     described = [
-        (f"{frame['time']:.1f} s: {frame['description']}", "soft", False) for frame in statics.get("keyframes", ())
+        (f"{frame['time']:.1f} s: {frame['description']}", "soft", False)
+        for frame in statics.get("keyframes", ())[:SHOWN]
     ]
     asked = [
         (f"{question} {answer}", "soft", False)
-        for question, answer in zip(dynamics.get("questions", ()), dynamics.get("answers", ()))
+        for question, answer in list(zip(dynamics.get("questions", ()), dynamics.get("answers", ())))[:SHOWN]
     ]
     selected = material.perturbations.get(ident, {}).get("selected", {})
     perturbed = [
@@ -109,7 +116,7 @@ def _box(figure, box: tuple, head: str) -> None:
     }
     patch = FancyBboxPatch(corner, width / across, height / up, zorder=-1, transform=figure.transFigure, **look)
     figure.add_artist(patch)
-    text, size = fit_text(head, width - 2 * PAD, HEAD, (11.0, 10.0, 9.0, 8.0), bold=True)
+    text, size = fit_text(head, width - 2 * PAD, HEAD, SIZES, bold=True)
     figure.text((left + PAD) / across, (bottom + height - PAD) / up, text, size=size, weight="bold", va="top")
 
 
@@ -122,38 +129,45 @@ def _arrow(figure, start: tuple, end: tuple) -> None:
         height = max(start[1], end[1]) + min(start[3], end[3]) / 2
         begin, finish = (start[0] + start[2], height), (end[0], min(height, end[1] + end[3] - 0.3))
     points = [(x / across, y / up) for x, y in (begin, finish)]
-    style = {"arrowstyle": "-|>", "mutation_scale": 14, "color": "#555555", "linewidth": 1.4}
+    style = {"arrowstyle": "-|>", "mutation_scale": 22, "color": "#555555", "linewidth": 2.0}
     figure.add_artist(FancyArrowPatch(*points, shrinkA=0, shrinkB=0, transform=figure.transFigure, **style))
 
 
 def _moment(figure, row: dict, frames: list, caption: str) -> None:
     left, bottom, width, height = BOXES["moment"]
     lines = [(f"“{row['cog_desc']}”", "none", True), (caption, "soft", False)]
-    _write(figure, lines, (left, bottom + height - HEAD - 1.3, width, 1.3))
-    room = height - HEAD - 1.4
-    side = min(width - 2 * PAD, room / max(1, len(frames)) - 0.22)
+    _write(figure, lines, (left, bottom + height - HEAD - 2.2, width, 2.2))
+    room = height - HEAD - 2.3
+    side = min(width - 2 * PAD, room / max(1, len(frames)) - 0.4)
     for number, (time, image) in enumerate(frames):
         shape = image.width / image.height
         wide, high = (side, side / shape) if shape > 1 else (side * shape, side)
         top = bottom + room - number * (room / len(frames))
-        add_picture(
-            figure, image, (left + (width - wide) / 2, top - 0.18 - high, wide, high), f"keyframe at {time:.1f} s"
-        )
+        add_picture(figure, image, (left + (width - wide) / 2, top - 0.32 - high, wide, high), f"{time:.1f} s")
 
 
 def _write(figure, lines: list[Line], box: tuple) -> None:
-    """Lines from the top of a box, all in the largest size at which they fit; each gets room by its length."""
+    """Lines from the top of a box, all in the largest size at which they fit. Where none does, the longest texts are
+    cut, first those that are no captions."""
     left, bottom, width, height = box
-    inside = (width - 2 * PAD, height - 2 * PAD)
-    texts = [(literal(text).replace(r"\$", "$"), colour, bold) for text, colour, bold in lines]
+    inside = (width - 2 * PAD - 0.1, height - 2 * PAD)
+    texts = [(printable(text), colour, bold) for text, colour, bold in lines]
+    size = SIZES[-1]
     for size in SIZES:
         blocks = [fit_text(text, inside[0], inside[1], (size,), bold)[0] for text, _, bold in texts]
         needed = sum(line_height(size) * (block.count("\n") + 1) + 0.05 for block in blocks)
         if needed <= inside[1]:
             break
     else:
-        share = inside[1] / max(1, len(texts)) - 0.05
-        blocks = [fit_text(text, inside[0], share, (size,), bold)[0] for text, _, bold in texts]
+        wanted = [len(wrap(text, inside[0], size, bold)) for text, _, bold in texts]
+        room = int((inside[1] - 0.05 * len(texts)) / line_height(size))
+        while sum(wanted) > room and max(wanted) > 1:
+            longest = max(range(len(texts)), key=lambda one: (wanted[one], texts[one][1] == "soft", one))
+            wanted[longest] -= 1
+        blocks = [
+            fit_text(text, inside[0], (lines + 0.5) * line_height(size), (size,), bold)[0]
+            for (text, _, bold), lines in zip(texts, wanted)
+        ]
     top = bottom + height - PAD
     for block, (_, colour, bold) in zip(blocks, texts):
         figure.text(

@@ -10,8 +10,8 @@ import numpy as np
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.nms import suppress
 from verified.benchmark.tiou import tiou
-from verified.figures.canvas import COLOURS, drawing, literal
-from verified.figures.text import wrap
+from verified.figures.canvas import COLOURS, LABEL, drawing, literal, printable
+from verified.figures.text import line_height, wrap
 from verified.io.video.decode import frame_array, open_video
 from verified.runtime.seeds import generator
 
@@ -21,7 +21,7 @@ RIGHT = 0.5
 """tIoU from which a prediction in the right video counts as right."""
 SIDE = 96
 """Height of the frames, in pixels."""
-STRIP = (4.2, 0.55)
+STRIP = (6.2, 0.75)
 """Width and height of a strip of frames, in inches."""
 CONTEXT = 0.5
 """Share of its length by which a strip extends before and after its span; at least CONTEXT_SECONDS."""
@@ -101,22 +101,39 @@ def draw_predictions(
 ) -> None:
     """Draw the predictions of each model (by the name of its training captions) in a column of its own."""
     rows = max(1, *map(len, ranked.values()))
-    width = 4.6 * len(ranked)
+    width = 6.8 * len(ranked)
     start, end = query["time"]
-    asked = wrap("Query: " + literal(query["fig_desc"]).replace(r"\$", "$"), width - 0.4, 10)
+    asked = wrap(f"Query: {printable(query['fig_desc'])}", width - 0.4, LABEL)
     answer = f"(answer: {query['video']}, {start:g}–{end:g} s)"
-    with drawing(paths, width, 1.2 * rows + 0.55 + 0.2 * (len(asked) + 1)) as figure:
-        figure.suptitle("\n".join(map(literal, [*asked, answer])), fontsize=10)
+    with drawing(paths, width, 1.95 * rows + 0.8 + line_height(LABEL) * (len(asked) + 1)) as figure:
+        told = [
+            (name, rank, *one, float(_overlap(one, query)), is_right(one, query))
+            for name, predictions in ranked.items()
+            for rank, one in enumerate(predictions, 1)
+        ]
+        first = "; ".join(f"trained on {name} first in {video}" for name, rank, video, *_ in told if rank == 1)
+        figure.tell(
+            f"What XML finds for the query {query['fig_desc']} {answer}: {first or 'nothing'}",
+            ("trained on", "rank", "video", "start", "end", "tIoU", "right"),
+            told,
+        )
+        figure.suptitle("\n".join(map(literal, [*asked, answer])))
         columns = figure.subfigures(1, len(ranked), squeeze=False)[0]
         for column, (name, predictions) in zip(columns, ranked.items()):
-            column.suptitle(f"XML trained on {name}", fontsize=9, weight="bold")
+            column.suptitle(f"XML trained on {name}", weight="bold")
             axes = column.subplots(rows, 1, squeeze=False)[:, 0]
             for rank, axis in enumerate(axes, start=1):
                 if rank <= len(predictions):
                     _draw_one(axis, rank, predictions[rank - 1], query, videos[predictions[rank - 1][0]])
                 else:
                     axis.axis("off")
-            axes[-1].set_xlabel("seconds", fontsize=8)
+            axes[-1].set_xlabel("seconds")
+
+
+def _overlap(prediction: Prediction, query: Mapping) -> float:
+    """tIoU with the truth; 0 in another video."""
+    name, start, end = prediction
+    return float(tiou(start, end, *query["time"])) if name == query["video"] else 0.0
 
 
 def _draw_one(axis, rank: int, prediction: Prediction, query: Mapping, video: Mapping) -> None:
@@ -126,21 +143,25 @@ def _draw_one(axis, rank: int, prediction: Prediction, query: Mapping, video: Ma
     step = (finish - begin) / max(1, len(images))
     for number, image in enumerate(images):
         left = begin + number * step
-        axis.imshow(image, extent=(left, left + step, 0.4, 1.0), aspect="auto", interpolation="nearest")
+        axis.imshow(image, extent=(left, left + step, 0.5, 1.0), aspect="auto", interpolation="nearest")
     right = is_right(prediction, query)
     colour = COLOURS["statics"] if right else COLOURS["false"]
-    axis.barh(0.27, end - start, 0.18, left=start, color=colour, hatch="" if right else "////", edgecolor="white")
+    axis.barh(0.38, end - start, 0.16, left=start, color=colour, hatch="" if right else "////", edgecolor="white")
     for time in (start, end):
-        axis.plot([time, time], [0.4, 1.0], color=colour, linewidth=1.5)
+        axis.plot([time, time], [0.5, 1.0], color=colour)
     if name == query["video"]:
         first, last = query["time"]
-        axis.barh(0.06, last - first, 0.11, left=first, color="white", edgecolor="black", linewidth=1)
-        axis.text((first + last) / 2, 0.06, "truth", size=6, ha="center", va="center")
-    overlaps = f", tIoU {tiou(start, end, *query['time']):.2f}" if name == query["video"] else ""
+        axis.barh(0.14, last - first, 0.16, left=first, color="white", edgecolor="black", linewidth=1.2)
+        side, place = (
+            ("left", last) if last < (begin + finish) / 2 or finish - last > first - begin else ("right", first)
+        )
+        shift = (6 if side == "left" else -6, 0)
+        axis.annotate("truth", (place, 0.14), xytext=shift, textcoords="offset points", ha=side, va="center")
+    overlaps = f", tIoU {_overlap(prediction, query):.2f}" if name == query["video"] else ""
     verdict = "right" if right else "right video" if name == query["video"] else "wrong video"
-    axis.set_title(f"{rank}. {literal(name)}, {start:g}–{end:g} s: {verdict}{overlaps}", fontsize=8, loc="left", pad=2)
+    axis.set_title(f"{rank}. {literal(name)}, {start:g}–{end:g} s: {verdict}{overlaps}", loc="left", pad=4)
     axis.set_xlim(begin, finish)
     axis.set_ylim(0, 1)
     axis.set_yticks([])
     axis.spines["left"].set_visible(False)
-    axis.tick_params(labelsize=7)
+    axis.locator_params(axis="x", nbins=6)

@@ -1,23 +1,18 @@
 """What recall depends on: how many answers are looked at, lengths of moments and queries, places of moments in videos.
 
-Models are those trained and tested on fine captions, each in its own colour, with its name beside its line. The numbers
-behind a figure stand in a CSV file beside it.
+Models are those trained and tested on fine captions, each in its own colour, with its name beside its line.
 """
 
-import csv
 import gzip
-import io
 import json
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from verified.benchmark.intervals import mean_interval
 from verified.benchmark.vcmr.per_query import PerQuery
 from verified.figures.canvas import COLOURS, direct_labels, drawing
-from verified.io.files import write_text
 from verified.io.palette import colour_of
 
 TASKS = {"VR": "r", "SVMR": "0.5/r", "VCMR": "0.5/r"}
@@ -30,19 +25,10 @@ ASKED = "SVMR/0.5/r1"
 """The metric by length: the right video is given, so that only grounding is measured."""
 
 
-def write_csv(path: str | os.PathLike, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """The numbers of a figure."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([[round(one, 4) if isinstance(one, float) else one for one in row] for row in rows])
-    write_text(Path(path), out.getvalue())
-
-
-def draw_curves(models: Mapping[str, PerQuery], pictures: Sequence[str | os.PathLike], table: str) -> None:
+def draw_curves(models: Mapping[str, PerQuery], paths: Iterable[str | os.PathLike]) -> None:
     """Recall in percent over K, a panel per task, with what guessing K different videos reaches for VR."""
     rows: list[tuple] = []
-    with drawing(pictures, 8.0, 2.8) as figure:
+    with drawing(paths, 15.0, 4.8) as figure:
         for axis, (task, prefix) in zip(figure.subplots(1, len(TASKS)), TASKS.items()):
             ends = {}
             for name, of in models.items():
@@ -50,20 +36,23 @@ def draw_curves(models: Mapping[str, PerQuery], pictures: Sequence[str | os.Path
                 rows += [(name, task, prefix + str(k), value) for k, value in points]
                 if points:
                     ks, values = zip(*points)
-                    axis.plot(ks, values, color=colour_of(name), marker="o", markersize=4, clip_on=False)
+                    axis.plot(ks, values, color=colour_of(name), marker="o", clip_on=False)
                     ends[name] = ks[-1], values[-1], colour_of(name)
             if task == "VR" and models:
                 videos = len(np.unique(next(iter(models.values())).video))
                 ks = np.array([1, 5, 10, 100])
                 chance = np.minimum(100.0, 100.0 * ks / videos)
-                axis.plot(ks, chance, color=COLOURS["soft"], linestyle="--", linewidth=1)
+                axis.plot(ks, chance, color=COLOURS["soft"], linestyle="--")
                 ends["chance"] = 100, float(chance[-1]), COLOURS["soft"]
             axis.set(xscale="log", xlim=(1, 100), ylim=(0, 100), title=f"{task} {prefix}K", xlabel="K answers")
             axis.set_xticks([1, 5, 10, 100], ["1", "5", "10", "100"])
             axis.minorticks_off()
             direct_labels(axis, ends)
         figure.axes[0].set_ylabel("recall, %")
-    write_csv(table, ("Method", "Task", "Metric", "Recall %"), rows)
+        said = "; ".join(
+            f"{name}, {task} {metric} {value:.1f}" for name, task, metric, value in rows if metric[-2:] == "r1"
+        )
+        figure.tell(f"Recall in percent over K. {said}", ("Method", "Task", "Metric", "Recall %"), rows)
 
 
 def _curve(of: PerQuery, task: str, prefix: str) -> list[tuple[int, float]]:
@@ -71,15 +60,13 @@ def _curve(of: PerQuery, task: str, prefix: str) -> list[tuple[int, float]]:
     return [(k, float(100 * of.values[f"{task}/{prefix}{k}"].mean())) for k in sorted(ks)]
 
 
-def draw_lengths(
-    models: Mapping[str, PerQuery], rows: Sequence[Mapping], pictures: Sequence[str | os.PathLike], table: str
-) -> None:
+def draw_lengths(models: Mapping[str, PerQuery], rows: Sequence[Mapping], paths: Iterable[str | os.PathLike]) -> None:
     """Recall with its 95 % interval by the length of the moment (seconds) and of the query (words); `rows`: annotations
     of the queries."""
     moments = {row["desc_id"]: row["time"][1] - row["time"][0] for row in rows}
     words = {row["desc_id"]: len(row["fig_desc"].split()) for row in rows}
     told: list[tuple] = []
-    with drawing(pictures, 8.0, 3.0) as figure:
+    with drawing(paths, 15.0, 5.2) as figure:
         for axis, (by, lengths, unit) in zip(
             figure.subplots(1, 2, sharey=True), (("moment", moments, "s"), ("query", words, "words"))
         ):
@@ -96,7 +83,7 @@ def draw_lengths(
                     told.append((name, by, *_range(lengths, of, members), int(members.sum()), value, low, high))
                 below, above = zip(*((value - low, high - value) for value, (low, high) in zip(values, bounds)))
                 sides = np.clip([below, above], 0, None)
-                axis.errorbar(middles, values, yerr=sides, color=colour_of(name), marker="o", markersize=4, capsize=2)
+                axis.errorbar(middles, values, yerr=sides, color=colour_of(name), marker="o", capsize=4)
                 ends[name] = middles[-1], values[-1], colour_of(name)
             of = next(iter(models.values()))
             groups = _groups(np.array([float(lengths[ident]) for ident in of.desc_id]))
@@ -105,7 +92,9 @@ def draw_lengths(
             axis.set(xlabel=f"length of the {by}, {unit}", ylim=(0, 100))
             direct_labels(axis, ends)
         figure.axes[0].set_ylabel("SVMR 0.5/r1, %")
-    write_csv(table, ("Method", "By length of", "From", "To", "Queries", "Recall %", "Low", "High"), told)
+        said = "; ".join(f"{name}, {by} {low:g} to {high:g}: {value:.1f}" for name, by, low, high, _, value, *_ in told)
+        header = ("Method", "By length of", "From", "To", "Queries", "Recall %", "Low", "High")
+        figure.tell(f"SVMR 0.5/r1 in percent by the length of the moment and of the query. {said}", header, told)
 
 
 def _groups(lengths: np.ndarray) -> list[np.ndarray]:
@@ -130,14 +119,13 @@ def first_spans(path: str | os.PathLike) -> dict[int, tuple[float, float]]:
 def draw_positions(
     models: Mapping[str, Mapping[int, tuple[float, float]]],
     rows: Sequence[Mapping],
-    pictures: Sequence[str | os.PathLike],
-    table: str,
+    paths: Iterable[str | os.PathLike],
 ) -> None:
     """Where the middle of the predicted span lies, by where that of the true one does: shares of each column add up to
     100; a model that grounds well is dark along the diagonal."""
     told: list[tuple] = []
     edges = np.linspace(0, 1, PARTS + 1)
-    with drawing(pictures, 2.1 * max(2, len(models)) + 0.4, 2.5) as figure:
+    with drawing(paths, 3.2 * max(2, len(models)) + 0.8, 4.0) as figure:
         axes = figure.subplots(1, max(2, len(models)), sharey=True)
         for axis in axes[len(models) :]:
             axis.axis("off")
@@ -150,7 +138,7 @@ def draw_positions(
             counts, _, _ = np.histogram2d(np.clip(predicted, 0, 1), np.clip(true, 0, 1), bins=(edges, edges))
             shares = 100 * counts / np.maximum(1, counts.sum(axis=0))
             axis.imshow(shares, origin="lower", extent=(0, 1, 0, 1), cmap="Greys", vmin=0, vmax=100)
-            axis.plot([0, 1], [0, 1], color=COLOURS["soft"], linewidth=0.8, linestyle="--")
+            axis.plot([0, 1], [0, 1], color=COLOURS["soft"], linewidth=1.2, linestyle="--")
             axis.set_title(name, color=colour_of(name))
             axis.set_xticks([0, 0.5, 1], ["start", "middle", "end"])
             axis.set_yticks([0, 0.5, 1], ["start", "middle", "end"])
@@ -161,4 +149,12 @@ def draw_positions(
             ]
         axes[0].set_ylabel("predicted")
         axes[0].set_xlabel("true middle of the moment")
-    write_csv(table, ("Method", "True from", "Predicted from", "Queries", "Share of the column %"), told)
+        near = {
+            name: 100
+            * sum(row[3] for row in told if row[0] == name and row[1] == row[2])
+            / max(1, sum(row[3] for row in told if row[0] == name))
+            for name in models
+        }
+        said = "; ".join(f"{name} {share:.0f} %" for name, share in near.items())
+        alt = f"Predicted by true position of moments in their video; predicted in the true eighth of it: {said}"
+        figure.tell(alt, ("Method", "True from", "Predicted from", "Queries", "Share of the column %"), told)

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from itertools import cycle
 
 from verified.errors import InputError
-from verified.figures.canvas import SERIES, drawing
+from verified.figures.canvas import LABEL, SERIES, WIDE, drawing, literal
+from verified.figures.text import line_height
 from verified.io.palette import colour_of
 
-ONE = " (one training: videos only)"
+LANE, GAP = 0.17, 0.22
+"""Inches from one row of a metric to the next, and between metrics; rows of the first metric have room for names."""
 
 
 def read_cells(path: str | os.PathLike) -> list[dict]:
@@ -26,42 +28,71 @@ def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str 
     shown = [row for row in cells if row["table"] == table and row["dataset"] == title and row["value"]]
     if not shown:
         raise InputError(f"table {table} has no values for {title}", remedy="build the tables again")
+    by = "method" if table in ("main-4", "main-5") else "train"
+    names = list(dict.fromkeys(row[by] for row in shown))
     tasks = list(dict.fromkeys(row["task"] for row in shown))
-    by_method = table in ("main-4", "main-5")
-    names = list(dict.fromkeys(row["method"] if by_method else row["train"] for row in shown))
     metrics = {task: list(dict.fromkeys(row["metric"] for row in shown if row["task"] == task)) for task in tasks}
-    height = sum(0.2 + 0.34 * len(names_of_task) for names_of_task in metrics.values())
-    with drawing(paths, 6.4, max(1.6, height + 0.9)) as figure:
-        axes = figure.subplots(len(tasks), 1, squeeze=False, height_ratios=[len(metrics[task]) for task in tasks])[:, 0]
-        for axis, task in zip(axes, tasks):
-            for number, (name, (_, marker, _)) in enumerate(zip(names, cycle(SERIES))):
-                colour = colour_of(name)
-                shift = (number - (len(names) - 1) / 2) * 0.7 / max(len(names), 2)
-                rows = [row for row in shown if row["task"] == task and row["method" if by_method else "train"] == name]
-                at = [metrics[task].index(row["metric"]) + shift for row in rows]
-                values = [float(row["value"]) for row in rows]
-                spread = [
-                    [value - float(row["low"] or value) for value, row in zip(values, rows)],
-                    [float(row["high"] or value) - value for value, row in zip(values, rows)],
-                ]
-                spread = [[max(0.0, width) for width in side] for side in spread]
-                single = any(row.get("trainings") == "1" for row in rows)
-                axis.errorbar(
-                    values,
-                    at,
-                    xerr=spread,
-                    fmt=marker,
+    places, heights = _places(tasks, metrics, len(names))
+    single = any(row.get("trainings") == "1" for row in shown)
+    with drawing(paths, WIDE, sum(heights.values()) + 0.3 * len(tasks) + 1.0) as figure:
+        told = [(row["task"], row["metric"], row[by], row["value"], row["low"], row["high"]) for row in shown]
+        said = "; ".join(f"{task} {metric}, {name} {value}" for task, metric, name, value, *_ in told)
+        figure.tell(f"{table}, percent. {said}", ("Task", "Metric", by.capitalize(), "Value", "Low", "High"), told)
+        ratios = [heights[task] for task in tasks]
+        axes = dict(zip(tasks, figure.subplots(len(tasks), 1, squeeze=False, height_ratios=ratios, sharex=True)[:, 0]))
+        for row in shown:
+            task, name, value = row["task"], row[by], float(row["value"])
+            number, one = names.index(name), row.get("trainings") == "1"
+            first, step = places[task, row["metric"]]
+            colour, at = colour_of(name), first + number * step
+            sides = [max(0.0, value - float(row["low"] or value)), max(0.0, float(row["high"] or value) - value)]
+            marker = next(look[1] for place, look in enumerate(cycle(SERIES)) if place == number)
+            axes[task].errorbar(
+                [value],
+                [at],
+                xerr=[[sides[0]], [sides[1]]],
+                fmt=marker,
+                color=colour,
+                markerfacecolor="white" if one else colour,
+                capsize=3,
+            )
+            if step > LANE or (task, row["metric"]) == (tasks[0], metrics[tasks[0]][0]):
+                left = value - sides[0] > 100 - value - sides[1]
+                axes[task].annotate(
+                    literal(name) + ("¹" if one else ""),
+                    (value - sides[0] if left else value + sides[1], at),
+                    xytext=(-8 if left else 8, 0),
+                    textcoords="offset points",
+                    ha="right" if left else "left",
+                    va="center",
                     color=colour,
-                    markersize=5,
-                    markerfacecolor="white" if single else colour,
-                    capsize=2,
-                    label=f"{name}{ONE if single else ''}",
                 )
-            axis.set_yticks(range(len(metrics[task])), metrics[task])
-            axis.set_ylim(len(metrics[task]) - 0.4, -0.6)
+        for task, axis in axes.items():
+            middles = [
+                first + step * (len(names) - 1) / 2 for first, step in (places[task, one] for one in metrics[task])
+            ]
+            axis.set_yticks(middles, metrics[task])
+            axis.set_ylim(heights[task], 0)
             axis.set_ylabel(task)
             axis.set_xlim(0, 100)
-            axis.grid(axis="x", color="#dddddd", linewidth=0.6)
+            axis.grid(axis="x", color="#dddddd", linewidth=1.0)
             axis.set_axisbelow(True)
-        axes[-1].set_xlabel("percent, with 95 % interval")
-        axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, fontsize=8)
+        axes[tasks[-1]].set_xlabel(
+            "percent, with 95 % interval" + (" (¹ one training: of videos alone)" if single else "")
+        )
+
+
+def _places(
+    tasks: list[str], metrics: dict[str, list[str]], count: int
+) -> tuple[dict[tuple[str, str], tuple[float, float]], dict[str, float]]:
+    """In inches from the top of a task, the place of the first row of each metric and the step to the next one; and the
+    height of each task."""
+    places, heights = {}, {}
+    for task in tasks:
+        down = GAP
+        for metric in metrics[task]:
+            step = LANE if places else max(LANE, line_height(LABEL))
+            places[task, metric] = (down + step / 2, step)
+            down += step * count + GAP
+        heights[task] = down
+    return places, heights

@@ -11,20 +11,19 @@ import numpy as np
 from matplotlib.lines import Line2D
 from PIL import Image
 
-from verified.figures.canvas import COLOURS, drawing, literal
+from verified.figures.canvas import COLOURS, LABEL, drawing, literal, printable
 from verified.figures.text import line_height, wrap
 from verified.io.archive import open_member
 
-FRAME = 0.95
-"""Height of a keyframe in inches; the widest is drawn at most WIDEST times as wide."""
+FRAME = 1.4
+"""Height of a keyframe in inches, where all of a row fit beside the text."""
 WIDEST = 16 / 9
-SIZE = 9
-"""Points of the text."""
-TEXT = 5.6
-"""Width of the text in inches."""
-GAP = 0.1
+"""A keyframe is drawn at most so many times as wide as it is high."""
+TEXT, FRAMES = 7.4, 5.0
+"""Width of the text and of all keyframes of a row, in inches."""
+GAP = 0.15
 """Inches between texts, pictures and rows."""
-LABEL = 0.14
+TIME = 0.3
 """Inches above a keyframe for its time."""
 
 
@@ -34,26 +33,36 @@ class MomentRow:
 
     frames: list[tuple[float, Image.Image]]
     lines: list[tuple[str, str, bool]] = field(default_factory=list)
+    told: list[tuple[str, str, bool]] = field(default_factory=list)
+    """Texts before they are broken into lines."""
 
     def add(self, text: str, colour: str = "none", bold: bool = False) -> None:
         """One line more; long ones are broken where they would leave the column."""
-        printable = literal(text).replace(r"\$", "$")
-        for line in wrap(printable, TEXT, SIZE, bold, indent="    "):
+        self.told.append((printable(text), colour, bold))
+        for line in wrap(printable(text), TEXT, LABEL, bold, indent="    "):
             self.lines.append((literal(line), colour, bold))
+
+    @property
+    def frame_height(self) -> float:
+        """Inches: `FRAME`, or less where the keyframes would not fit."""
+        shapes = sum(_shape(image) for _, image in self.frames)
+        return min(FRAME, (FRAMES - GAP * len(self.frames)) / shapes) if shapes else 0.0
 
     @property
     def height(self) -> float:
         """Inches that the row needs."""
-        return max(FRAME + LABEL if self.frames else 0, line_height(SIZE) * len(self.lines)) + 2 * GAP
+        pictures = self.frame_height + TIME if self.frames else 0.0
+        return max(pictures, line_height(LABEL) * len(self.lines)) + 2 * GAP
 
     @property
     def width(self) -> float:
         """Inches that the keyframes need."""
-        return sum(_width(image) + GAP for _, image in self.frames)
+        return sum(self.frame_height * _shape(image) + GAP for _, image in self.frames)
 
 
-def _width(image: Image.Image) -> float:
-    return FRAME * min(WIDEST, image.width / image.height)
+def _shape(image: Image.Image) -> float:
+    """Width of a picture by its height."""
+    return min(WIDEST, image.width / image.height)
 
 
 def keyframes_of(archives: Iterable[str], wanted: set[int]) -> dict[int, list[tuple[float, Image.Image]]]:
@@ -82,27 +91,30 @@ def draw_rows(rows: list[MomentRow], paths: Iterable[str | os.PathLike]) -> None
     width = GAP + TEXT + GAP + max(row.width for row in rows)
     height = sum(row.height for row in rows)
     with drawing(paths, width, height, placed=True) as figure:
+        said = [(number, text, kind) for number, row in enumerate(rows, 1) for text, kind, _ in row.told]
+        alt = "Moments with their captions. " + ". ".join(text for _, text, _ in said)
+        figure.tell(alt, ("moment", "text", "kind"), said)
         top = height
         for number, row in enumerate(rows):
             if number:
                 rule = Line2D([GAP / width, 1 - GAP / width], [top / height] * 2, color="#cccccc", linewidth=0.6)
                 figure.add_artist(rule)
             for position, (text, colour, bold) in enumerate(row.lines):
-                below = top - GAP - position * line_height(SIZE)
+                below = top - GAP - position * line_height(LABEL)
                 figure.text(
                     GAP / width,
                     below / height,
                     text,
                     color=COLOURS[colour],
                     va="top",
-                    size=SIZE,
                     weight="bold" if bold else "normal",
                 )
             left = GAP + TEXT + GAP
             for time, image in row.frames:
-                box = (left, top - GAP - LABEL - FRAME, _width(image), FRAME)
+                high = row.frame_height
+                box = (left, top - GAP - TIME - high, high * _shape(image), high)
                 add_picture(figure, image, box, f"{time:.1f} s")
-                left += _width(image) + GAP
+                left += box[2] + GAP
             top -= row.height
 
 
@@ -111,6 +123,6 @@ def add_picture(figure, image: Image.Image | np.ndarray, box: tuple[float, float
     width, height = figure.get_size_inches()
     axis = figure.add_axes((box[0] / width, box[1] / height, box[2] / width, box[3] / height))
     axis.imshow(np.asarray(image), interpolation="nearest", aspect="auto")
-    axis.set_title(label, fontsize=7, pad=2)
+    axis.set_title(label, pad=3)
     axis.axis("off")
     return axis

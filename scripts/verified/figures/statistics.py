@@ -4,7 +4,9 @@ captions belong to the page that shows them."""
 import os
 from collections.abc import Callable, Iterable
 
-from verified.figures.canvas import COLOURS, draw_note, drawing, literal
+import numpy as np
+
+from verified.figures.canvas import COLOURS, WIDE, Sheet, draw_note, drawing, literal
 
 HATCHES = {"dynamics": "////"}
 """Hatches that distinguish them in grey."""
@@ -22,11 +24,11 @@ def draw(paint: Callable, values: dict, paths: Iterable[str | os.PathLike]) -> N
     if nothing and (note := nothing(values)):
         draw_note(paths, note)
         return
-    with drawing(paths, 6.4, 3.2) as figure:
+    with drawing(paths, WIDE, 5.6) as figure:
         paint(figure, values)
 
 
-def confidence(figure, values: dict) -> None:
+def confidence(figure: Sheet, values: dict) -> None:
     """Histogram of the confidence scores, stacked by caption type where there are types (`confidence.json`)."""
     axis = figure.subplots()
     scores = values["scores"]
@@ -51,12 +53,19 @@ def confidence(figure, values: dict) -> None:
             linewidth=0.3,
         )
         below = [low + count for low, count in zip(below, histogram["counts"], strict=True)]
+    of_each = "; ".join(str(bars.get_label()) for bars in axis.containers)
+    rows = [
+        (name, float(low), float(low + width), count)
+        for name, histogram in histograms.items()
+        for low, count in zip(left, histogram["counts"])
+    ]
+    figure.tell(f"Histogram of confidence scores. {of_each}", ("type", "from", "to", "captions"), rows)
     axis.set_xlabel("confidence score")
     axis.set_ylabel("captions")
-    axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+    axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 
 
-def spans(figure, values: dict) -> None:
+def spans(figure: Sheet, values: dict) -> None:
     """Histograms of span lengths, and of where moments start and end in their video (`spans.json`)."""
     axes = figure.subplots(1, 2)
     for axis, names, label in (
@@ -66,14 +75,28 @@ def spans(figure, values: dict) -> None:
         for name in names:
             edges, counts = values[name]["edges"], values[name]["counts"]
             filled, line = name == "length_seconds", "--" if name == "end" else "-"
-            axis.stairs(counts, edges, label=name, fill=filled, color=POSITIONS[name], linewidth=1.4, linestyle=line)
+            axis.stairs(counts, edges, fill=filled, color=POSITIONS[name], linewidth=2.5, linestyle=line)
+            if not filled:
+                most = int(np.argmax(counts))
+                place, shift = (edges[most] + edges[most + 1]) / 2, 4 if name == "start" else 22
+                at = (place, counts[most])
+                axis.annotate(
+                    name, at, xytext=(0, shift), textcoords="offset points", color=POSITIONS[name], ha="center"
+                )
         axis.set_xlabel(label)
         axis.set_ylabel("moments")
         if len(names) > 1:
-            axis.legend(frameon=False)
+            axis.margins(y=0.25)
+    rows = [
+        (name, float(low), float(high), count)
+        for name in POSITIONS
+        for low, high, count in zip(values[name]["edges"], values[name]["edges"][1:], values[name]["counts"])
+    ]
+    told = "Histograms of the lengths of moments in seconds, and of where they start and end in their video"
+    figure.tell(told, ("of", "from", "to", "moments"), rows)
 
 
-def clusters(figure, values: dict) -> None:
+def clusters(figure: Sheet, values: dict) -> None:
     """t-SNE of the captions that cluster when coarse: before on the left, after on the right (`clusters.json`).
 
     Where too few are alike to be drawn so, how far each coarse caption is from the next, and how near a class needs it.
@@ -82,22 +105,28 @@ def clusters(figure, values: dict) -> None:
     points = {name: [point for point in values["points"] if point[name] is not None] for name in sides}
     shown = [name for name in sides if points[name]]
     if not shown:
-        return _nearest(figure.subplots(), values)
+        return _nearest(figure, values)
+    rows = [(point["class"], *(point["cog"] or ("", "")), *(point["fig"] or ("", ""))) for point in values["points"]]
+    told = f"{len(rows)} captions of {values['classes']} classes of coarse captions, by t-SNE: " + "; ".join(
+        f"{len(points[name])} {sides[name]} ones" for name in shown
+    )
+    figure.tell(told, ("class", "coarse x", "coarse y", "fine x", "fine y"), rows)
     for axis, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         x, y = zip(*(point[name] for point in points[name]), strict=True)
         classes = [point["class"] for point in points[name]]
-        axis.scatter(x, y, s=3, c=classes, cmap="turbo", linewidths=0, rasterized=True)
+        axis.scatter(x, y, s=14, c=classes, cmap="turbo", linewidths=0, rasterized=True)
         axis.set_xticks([])
         axis.set_yticks([])
         counted = f"{len(classes)} instances of {values['classes']} coarse classes"
         axis.set_xlabel(f"{sides[name]} captions\n({counted})")
 
 
-def classes(figure, values: dict) -> None:
+def classes(figure: Sheet, values: dict) -> None:
     """The largest classes of coarse captions with what they say, and how many of all captions are in a class before and
     after fine-grained annotation (`many_to_many.json`)."""
     axis = figure.subplots()
-    for place, (size, videos, caption) in enumerate(largest_classes(values)):
+    largest = largest_classes(values)
+    for place, (size, videos, caption) in enumerate(largest):
         axis.barh(place, size, color=COLOURS["soft"], height=0.3, align="edge")
         told = f"{size} in {videos} videos: {caption}"
         axis.text(
@@ -111,7 +140,9 @@ def classes(figure, values: dict) -> None:
     axis.set_yticks([])
     sides = ((name, values[key]) for key, name in (("cog", "coarse"), ("fig", "fine")) if values.get(key))
     told = [f"{side['instances']} of {side['captions']} {name} captions are in a class" for name, side in sides]
-    axis.set_xlabel(f"captions of a class ({'; '.join(told)})")
+    axis.set_xlabel("\n".join(["captions of a class", *told]))
+    said = "; ".join(f"{size} in {videos} videos: {caption}" for size, videos, caption in largest)
+    figure.tell(f"The largest classes of coarse captions. {said}", ("captions", "videos", "caption"), largest)
     axis.locator_params(axis="x", integer=True)
 
 
@@ -123,15 +154,18 @@ def largest_classes(values: dict) -> list[tuple[int, int, str]]:
     ]
 
 
-def _nearest(axis, values: dict) -> None:
+def _nearest(figure: Sheet, values: dict) -> None:
+    axis = figure.subplots()
     edges, counts = values["nearest"]["edges"], values["nearest"]["counts"]
     axis.stairs(counts, edges, fill=True, color=COLOURS["soft"])
     needs = f"a class needs {values['min_samples']} captions within {values['distance']:g}"
-    axis.axvline(values["distance"], color=COLOURS["false"], linestyle="--", linewidth=1.2, label=needs)
+    axis.axvline(values["distance"], color=COLOURS["false"], linestyle="--", label=needs)
+    rows = [(float(low), float(high), count) for low, high, count in zip(edges, edges[1:], counts)]
+    figure.tell(f"Distances of coarse captions to the next one; {needs}", ("from", "to", "captions"), rows)
     axis.set_xlabel("cosine distance of a coarse caption to the next one that differs")
     axis.set_ylabel("distinct coarse captions")
     axis.locator_params(axis="y", integer=True)
-    axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
+    axis.legend(loc="lower left", bbox_to_anchor=(0, 1))
 
 
 def _note_on_missing_scores(values: dict) -> str:

@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterable, Mapping
 from itertools import cycle
 
-from verified.figures.canvas import SERIES, drawing
+from verified.figures.canvas import SERIES, WIDE, direct_labels, drawing
+from verified.io.palette import colour_of
 
-NAMES = {"cog": "COG", "fig": "FIG", "fig-lowest": "FIG, lowest score"}
+NAMES = {"cog": "COG", "fig": "FIG", "fig-lowest": "FIG-lowest"}
 
 
 def draw_retrieval(logs: Mapping[tuple[str, str], list[dict]], paths: Iterable[str | os.PathLike]) -> None:
@@ -16,35 +17,48 @@ def draw_retrieval(logs: Mapping[tuple[str, str], list[dict]], paths: Iterable[s
     no point in the right picture.
     """
     models = list(dict.fromkeys(model for model, _ in logs))
-    with drawing(paths, 7.2, 2.3 * len(models)) as figure:
+    with drawing(paths, WIDE + 1, 3.6 * len(models)) as figure:
         axes = figure.subplots(len(models), 2, squeeze=False)
         for (loss, selection), model in zip(axes, models):
+            ends: dict[int, dict[str, tuple[float, float, str]]] = {0: {}, 1: {}}
             runs = [(trained, records) for (name, trained), records in logs.items() if name == model]
-            for (trained, records), (colour, marker, line) in zip(runs, cycle(SERIES)):
+            for (trained, records), (_, marker, line) in zip(runs, cycle(SERIES)):
+                name = NAMES.get(trained, trained)
+                colour = colour_of(name)
                 style = {
                     "color": colour,
                     "linestyle": line,
                     "marker": marker,
-                    "markersize": 3,
                     "markevery": max(1, len(records) // 8),
-                    "label": NAMES.get(trained, trained),
                 }
                 loss.plot([row["epoch"] for row in records], [row["total"] for row in records], **style)
                 tested = [row for row in records if row.get("selection") is not None]
                 selection.plot([row["epoch"] for row in tested], [row["selection"] for row in tested], **style)
+                for number, (key, listed) in enumerate((("total", records), ("selection", tested))):
+                    if listed:
+                        ends[number][name] = (listed[-1]["epoch"], listed[-1][key], colour)
             loss.set_ylabel(f"{model}: loss")
             selection.set_ylabel("selection, points")
-            for axis in (loss, selection):
+            for number, axis in enumerate((loss, selection)):
                 axis.set_xlabel("epoch")
-            selection.legend(fontsize=8)
+                direct_labels(axis, ends[number])
+        rows = [
+            (model, NAMES.get(trained, trained), row["epoch"], row["total"], row.get("selection"))
+            for (model, trained), records in logs.items()
+            for row in records
+        ]
+        told = f"Loss, and what {', '.join(models)} are selected by, over epochs"
+        figure.tell(told, ("model", "trained on", "epoch", "loss", "selection"), rows)
 
 
 def draw_evaluator(stages: Mapping[str, list[dict]], paths: Iterable[str | os.PathLike]) -> None:
     """The evaluator's losses (Equations 9 and 10) by step, a picture per stage of its training."""
-    with drawing(paths, 3.7 * max(1, len(stages)), 2.7) as figure:
+    with drawing(paths, max(8.0, 6.6 * len(stages)), 4.6) as figure:
+        rows = []
         axes = figure.subplots(1, len(stages), squeeze=False)[0]
         for axis, (stage, records) in zip(axes, stages.items()):
             names = [name for name in ("contrastive_plus", "matching_plus") if any(name in row for row in records)]
+            ends = {}
             for name, (colour, marker, line) in zip(names, cycle(SERIES)):
                 points = [(row["step"], row[name]) for row in records if name in row]
                 axis.plot(
@@ -52,12 +66,15 @@ def draw_evaluator(stages: Mapping[str, list[dict]], paths: Iterable[str | os.Pa
                     color=colour,
                     linestyle=line,
                     marker=marker,
-                    markersize=3,
                     markevery=max(1, len(points) // 8),
-                    label=name.replace("_plus", ", hard negatives"),
                 )
+                short = name.removesuffix("_plus")
+                ends[short] = (*points[-1], colour)
+                rows += [(stage, short, *point) for point in points]
             axis.set_title(stage)
             axis.locator_params(axis="x", integer=True)
             axis.set_xlabel("step")
-            axis.set_ylabel("loss")
-            axis.legend(fontsize=8)
+            axis.set_ylabel("loss, with hard negatives")
+            direct_labels(axis, ends)
+        told = f"Losses of the evaluator over steps of {' and '.join(stages) or 'no training'}"
+        figure.tell(told, ("stage", "loss", "step", "value"), rows)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from verified.figures.canvas import COLOURS, SERIES, draw_note, drawing
+from verified.figures.canvas import COLOURS, SERIES, Sheet, direct_labels, draw_note, drawing
 
 SHOWN = ("corrupted", "perturbations")
 """The set to show, the first that is there: candidates whose truth is known, else perturbations never trained on."""
@@ -27,12 +27,33 @@ def draw_validation(validation: dict, paths: Iterable[str | os.PathLike]) -> Non
     if not sum(graded["captions"].values()):
         draw_note(paths, "No caption was left that the evaluator could be graded by.")
         return
-    with drawing(paths, 10.2, 3.0) as figure:
+    with drawing(paths, 17.0, 5.8) as figure:
         scores, calibration, precision = figure.subplots(1, 3)
         figure.suptitle({"corrupted": "candidates against the truth", "perturbations": "unseen perturbations"}[name])
         _scores(scores, graded, validation["confidence"])
         _calibration(calibration, graded["calibration"])
         _precision(precision, graded)
+        _tell(figure, graded)
+
+
+def _tell(figure: Sheet, graded: dict) -> None:
+    """All three panels as rows of one table."""
+    edges, rows = graded["histogram"]["edges"], []
+    for kind in LOOKS:
+        rows += [(kind, low, high, count) for low, high, count in zip(edges, edges[1:], graded["histogram"][kind])]
+    rows += [
+        ("match probability", one["mean_probability"], one["faithful_share"], one["captions"])
+        for one in graded["calibration"]
+        if one["captions"]
+    ]
+    rows += [("kept", one["coverage"], one["precision"], "") for one in graded["precision_coverage"]]
+    areas = "; ".join(
+        f"{kind} {area['value']:.3f}" for kind, area in graded["auroc"].items() if area["value"] is not None
+    )
+    told = (
+        f"Scores of faithful and perturbed captions, calibration, and what a threshold buys. AUROC: {areas or 'none'}"
+    )
+    figure.tell(told, ("of", "from, or x", "to, or y", "captions"), rows)
 
 
 def _scores(axis, graded: dict, confidence: str) -> None:
@@ -40,34 +61,44 @@ def _scores(axis, graded: dict, confidence: str) -> None:
     for kind, look in LOOKS.items():
         counts = np.array(graded["histogram"][kind])
         if counts.sum():
-            label = f"{kind} ({counts.sum()})"
+            area = graded["auroc"].get(kind, {}).get("value")
+            label = f"{kind} ({counts.sum()})" + ("" if area is None else f", AUROC {area:.3f}")
             axis.hist(edges[:-1], edges, weights=counts / counts.sum(), label=label, **look)
-    areas = [f"{kind} {area['value']:.3f}" for kind, area in graded["auroc"].items() if area["value"] is not None]
-    axis.set_title("AUROC: " + (", ".join(areas) or "nothing to tell apart"))
     axis.set_xlabel(f"confidence score ({confidence})")
     axis.set_ylabel("share of captions")
     axis.locator_params(axis="x", nbins=5)
     if axis.patches:
-        axis.legend(fontsize=8)
+        axis.legend(loc="lower left", bbox_to_anchor=(0, 1))
 
 
 def _calibration(axis, bins: list[dict]) -> None:
     filled = [entry for entry in bins if entry["captions"]]
-    axis.plot([0, 1], [0, 1], color=COLOURS["soft"], linewidth=0.8, label="calibrated")
-    _line(axis, filled, "mean_probability", "faithful_share", SERIES[1], label="match head")
+    axis.plot([0, 1], [0, 1], color=COLOURS["soft"], linewidth=1.2)
+    _line(axis, filled, "mean_probability", "faithful_share", SERIES[1])
     axis.set(title="calibration", xlabel="match probability", ylabel="share faithful", xlim=(0, 1), ylim=(0, 1))
-    axis.legend(fontsize=8)
+    ends = {"ideal": (1.0, 1.0, COLOURS["soft"])}
+    if filled:
+        ends["match head"] = (1.0, filled[-1]["faithful_share"], SERIES[1][0])
+    direct_labels(axis, ends)
 
 
 def _precision(axis, graded: dict) -> None:
     rows = graded["precision_coverage"]
-    _line(axis, rows, "coverage", "precision", SERIES[0], label="best scores kept", markersize=3)
-    captions = graded["captions"]
-    if rows:
-        share = captions["faithful"] / sum(captions.values())
-        axis.axhline(share, color=COLOURS["soft"], linewidth=0.8, label="all kept")
-        axis.legend(fontsize=8)
+    _line(axis, rows, "coverage", "precision", SERIES[0])
     axis.set(title="what a score threshold buys", xlabel="share of captions kept", ylabel="share faithful", xlim=(0, 1))
+    if rows:
+        axis.annotate(
+            "best scores",
+            (rows[0]["coverage"], rows[0]["precision"]),
+            xytext=(8, -4),
+            textcoords="offset points",
+            color=SERIES[0][0],
+            va="top",
+        )
+        captions = graded["captions"]
+        share = captions["faithful"] / sum(captions.values())
+        axis.axhline(share, color=COLOURS["soft"], linewidth=1.2)
+        axis.annotate("all captions", (0, share), xytext=(4, 4), textcoords="offset points", color=COLOURS["soft"])
 
 
 def _line(axis, rows: list[dict], across: str, up: str, series: tuple[str, str, str], **look) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import cycle
 from typing import Any
 
-from verified.figures.canvas import SERIES, drawing, literal
+from verified.figures.canvas import SERIES, WIDE, drawing, literal
 from verified.tables.table import Estimate, Table
 
 PAIRS = 6
@@ -17,7 +17,8 @@ def draw_groups(table: Table, paths: Iterable[str | os.PathLike]) -> None:
     """Draw the first `PAIRS` pairs of a table of `compare.groups_table`."""
     pairs = list(dict.fromkeys((row[0], row[1]) for row in table.rows))[:PAIRS]
     groups = list(dict.fromkeys((row[2], row[3]) for row in table.rows))
-    with drawing(paths, 7.2, max(2.0, 0.8 + (0.22 + 0.07 * len(pairs)) * len(groups))) as figure:
+    height = 1.0 + 0.35 * len(pairs) + (0.4 + 0.12 * len(pairs)) * len(groups)
+    with drawing(paths, WIDE, height) as figure:
         axis = figure.subplots()
         for number, (pair, (colour, marker, _)) in enumerate(zip(pairs, cycle(SERIES))):
             rows = [row for row in table.rows if (row[0], row[1]) == pair]
@@ -37,18 +38,23 @@ def draw_groups(table: Table, paths: Iterable[str | os.PathLike]) -> None:
                 xerr=spread,
                 fmt=marker,
                 color=colour,
-                markersize=4,
-                capsize=2,
+                capsize=4,
                 label=name,
                 markerfacecolor="white" if single else colour,
             )
-        axis.axvline(0, color="#5a5a5a", linewidth=0.8)
-        axis.set_yticks(range(len(groups)), [literal(f"{by}: {label}") for by, label in groups], fontsize=8)
+        estimates = [(row[:4], _estimate(row[7])) for row in table.rows if (row[0], row[1]) in pairs]
+        told = [(*row, one.value, one.low, one.high) for row, one in estimates]
+        said = "; ".join(
+            f"{first} minus {second}, {by} {label}: {value:.1f}" for first, second, by, label, value, *_ in told
+        )
+        figure.tell(f"Differences in points. {said}", ("First", "Second", "By", "Group", "Points", "Low", "High"), told)
+        axis.axvline(0, color="#5a5a5a", linewidth=1.2)
+        axis.set_yticks(range(len(groups)), [literal(f"{by}: {label}") for by, label in groups])
         axis.set_ylim(len(groups) - 0.4, -0.6)
         axis.grid(axis="x", color="#dddddd", linewidth=0.6)
         axis.set_axisbelow(True)
         axis.set_xlabel("points of the first minus the second, with 95 % interval")
-        axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8)
+        axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0))
 
 
 def _estimate(points: Any) -> Estimate:

@@ -63,7 +63,14 @@ def draw_diversity(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | 
         "genres": [genre for genre, _ in genres.most_common()],
         "decades": list(range(min(decades), max(decades) + 1, 10)) if decades else [],
     }
-    with drawing(paths, 9.0, 3.2) as figure:
+    with drawing(paths, 15.0, 6.6) as figure:
+        told = [
+            (title, kind, name, counts[kind].get(name, 0))
+            for title, counts in groups
+            for kind, listed in kinds.items()
+            for name in listed
+        ]
+        figure.tell("Movies by genre and by decade", ("data set", "by", "of", "movies"), told)
         for axis, (kind, names) in zip(figure.subplots(1, 2), kinds.items()):
             width = 0.8 / len(groups)
             for number, (title, counts) in enumerate(groups):
@@ -76,6 +83,6 @@ def draw_diversity(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | 
                     color=SERIES[number % len(SERIES)][0],
                 )
             shown = [literal(str(name)) if kind == "genres" else f"{name}s" for name in names]
-            axis.set_xticks(range(len(names)), shown, rotation=60, fontsize=7)
-            axis.set_ylabel("movies")
-        figure.axes[1].legend(fontsize=7)
+            axis.set_xticks(range(len(names)), shown, rotation=60)
+        figure.axes[0].set_ylabel("movies")
+        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from verified.figures.canvas import SERIES, drawing, literal
+from verified.figures.canvas import LABEL, SERIES, WIDE, direct_labels, drawing, literal
 from verified.figures.text import line_height, wrap
 
 EXAMPLES = 8
@@ -18,7 +18,11 @@ def draw_moments(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os
 
     groups: (label, histograms as `statistics.describe` gives them), one line each.
     """
-    with drawing(paths, 9.0, 2.8) as figure:
+    with drawing(paths, 15.0, 5.6) as figure:
+        names = ("start", "end", "seconds")
+        figure.tell(
+            "Where moments start and end in their video, and how long they are", HISTOGRAM, _rows(groups, names)
+        )
         axes = figure.subplots(1, 3)
         for axis, name, label in zip(
             axes, ("start", "end", "seconds"), ("start / video length", "end / video length", "moment in seconds")
@@ -26,19 +30,33 @@ def draw_moments(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os
             for number, (title, histograms) in enumerate(groups):
                 _line(axis, histograms[name], title, number)
             axis.set_xlabel(label)
-            axis.set_ylabel("share of moments")
-        axes[2].legend(fontsize=7)
+        axes[0].set_ylabel("share of moments")
+        figure.legend(*axes[2].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 
 
 def draw_sentences(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os.PathLike]) -> None:
     """Figure 6: length of sentences in tokens."""
-    with drawing(paths, 4.5, 2.8) as figure:
+    with drawing(paths, WIDE, 5.6) as figure:
+        figure.tell("Tokens of a sentence by data set", HISTOGRAM, _rows(groups, ("tokens",)))
         axis = figure.subplots()
         for number, (title, histograms) in enumerate(groups):
             _line(axis, histograms["tokens"], title, number)
         axis.set_xlabel("tokens of a sentence")
         axis.set_ylabel("share of sentences")
-        axis.legend(fontsize=7)
+        axis.legend()
+
+
+HISTOGRAM = ("group", "of", "from", "to", "count")
+
+
+def _rows(groups: Sequence[tuple[str, Mapping]], names: Sequence[str]) -> list[tuple]:
+    """Bins of histograms; the last of a histogram of lengths has no end."""
+    return [
+        (title, name, place * histograms[name]["width"], (place + 1) * histograms[name]["width"], count)
+        for title, histograms in groups
+        for name in names
+        for place, count in enumerate(histograms[name]["counts"])
+    ]
 
 
 def _line(axis, histogram: Mapping, title: str, number: int) -> None:
@@ -62,9 +80,17 @@ def draw_lengths(
 
     curves: (label, lengths in seconds, None for whole movies, {K: recall in percent per length}).
     """
-    with drawing(paths, 6.4, 3.0) as figure:
+    with drawing(paths, 15.0, 5.2) as figure:
+        rows = [
+            (title, k, "movie" if length is None else length, recall)
+            for title, lengths, values in curves
+            for k in (1, 5)
+            for length, recall in zip(lengths, values[k])
+        ]
+        figure.tell("Recall at IoU 0.5 by the length of the video", ("model", "K", "seconds", "recall %"), rows)
         axes = figure.subplots(1, 2)
         for axis, k in zip(axes, (1, 5)):
+            ends = {}
             for number, (title, lengths, values) in enumerate(curves):
                 colour, marker, style = SERIES[number % len(SERIES)]
                 axis.plot(
@@ -73,14 +99,13 @@ def draw_lengths(
                     color=colour,
                     marker=marker,
                     linestyle=style,
-                    label=literal(title),
-                    markersize=4,
                 )
+                ends[title] = (len(lengths) - 1, values[k][-1], colour)
             shown = ["movie" if seconds is None else f"{seconds:g} s" for seconds in curves[0][1]] if curves else []
-            axis.set_xticks(range(len(shown)), shown, rotation=45, fontsize=7)
+            axis.set_xticks(range(len(shown)), shown, rotation=45)
             axis.set_xlabel("length of the video")
             axis.set_ylabel(f"R@{k}, IoU=0.5, %")
-        axes[0].legend(fontsize=7)
+            direct_labels(axis, ends)
 
 
 def draw_datasets(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os.PathLike]) -> None:
@@ -88,16 +113,20 @@ def draw_datasets(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | o
 
     groups: (label, `statistics.describe`).
     """
-    with drawing(paths, 5.2, 3.4) as figure:
+    with drawing(paths, WIDE, 7.0) as figure:
+        rows = [(title, 100 * one["coverage"], one["minutes"], one["vocabulary"]) for title, one in groups]
+        said = "; ".join(f"{title} {minutes:.1f} minutes, {words} words" for title, _, minutes, words in rows)
+        header = ("data set", "moment / video length, %", "minutes of a video", "vocabulary")
+        figure.tell(f"Data sets beside each other. {said}", header, rows)
         axis = figure.subplots()
         largest = max((measures["vocabulary"] for _, measures in groups), default=1)
         for number, (title, measures) in enumerate(groups):
             coverage, minutes = 100 * measures["coverage"], measures["minutes"]
             colour, _, _ = SERIES[number % len(SERIES)]
-            area = 60 + 900 * measures["vocabulary"] / max(1, largest)
+            area = 200 + 2500 * measures["vocabulary"] / max(1, largest)
             axis.scatter([coverage], [minutes], s=area, color=colour, alpha=0.5, linewidths=0)
             said = f"{title}: {measures['vocabulary']:,} words"
-            axis.annotate(literal(said), (coverage, minutes), fontsize=7, ha="center", va="center")
+            axis.annotate(literal(said), (coverage, minutes), ha="center", va="center")
         axis.set_xscale("log")
         axis.set_yscale("log")
         axis.margins(0.3)
@@ -117,22 +146,24 @@ def draw_example(rows: Sequence[Mapping], paths: Iterable[str | os.PathLike]) ->
     lines = [
         line
         for row in picked
-        for line in wrap(f"{_clock(row['start'])}–{_clock(row['end'])} {row['sentence']}", 7.0, 8, indent="      ")
+        for line in wrap(f"{_clock(row['start'])}–{_clock(row['end'])} {row['sentence']}", 12.0, LABEL, indent="      ")
     ]
-    height = 1.2 + line_height(8) * len(lines)
-    with drawing(paths, 7.4, height, placed=True) as figure:
-        axis = figure.add_axes((0.03, 1 - 0.75 / height, 0.94, 0.35 / height))
+    height = 2.0 + line_height(LABEL) * len(lines)
+    with drawing(paths, 12.6, height, placed=True) as figure:
+        told = [(row["start"], row["end"], row["sentence"]) for row in own]
+        figure.tell(f"The {len(own)} sentences of {movie} on its time", ("start", "end", "sentence"), told)
+        axis = figure.add_axes((0.03, 1 - 1.1 / height, 0.94, 0.6 / height))
         axis.broken_barh([(row["start"], row["end"] - row["start"]) for row in own], (0, 1), color=SERIES[1][0])
         chosen = [(row["start"], row["end"] - row["start"]) for row in picked]
         axis.broken_barh(chosen, (0, 1), color=SERIES[2][0])
         axis.set_xlim(0, own[0]["duration"])
         axis.set_yticks([])
         ticks = np.linspace(0, own[0]["duration"], 7)
-        axis.set_xticks(ticks, [_clock(second) for second in ticks], fontsize=7)
-        axis.set_title(literal(f"{movie}: {len(own)} sentences"), fontsize=8)
+        axis.set_xticks(ticks, [_clock(second) for second in ticks])
+        axis.set_title(literal(f"{movie}: {len(own)} sentences"))
         for number, line in enumerate(lines):
-            top = 1 - (1.1 + number * line_height(8)) / height
-            figure.text(0.03, top, literal(line), size=8, va="top")
+            top = 1 - (1.75 + number * line_height(LABEL)) / height
+            figure.text(0.03, top, literal(line), va="top")
 
 
 def _clock(seconds: float) -> str:
