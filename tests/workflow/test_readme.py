@@ -86,8 +86,9 @@ def documented() -> list[str]:
 
 @pytest.fixture(scope="module")
 def kitchen(tmp_path_factory) -> Path:
-    """A folder with the files of docs/own-corpus.md and the configuration that `verified init` writes for them, and the
-    configuration of docs/longform.md for films, with a film that is not there."""
+    """A folder with the files of docs/own-corpus.md and the configuration that `verified init` writes for them, the
+    configuration of docs/longform.md for films, with a film that is not there, and that of docs/benchmark.md, with a
+    model that is there in place of the reader's."""
     folder = tmp_path_factory.mktemp("kitchen")
     page = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
     (folder / "moments.csv").write_text(re.search(r"```csv\n(.*?)```", page, re.DOTALL)[1])
@@ -96,6 +97,9 @@ def kitchen(tmp_path_factory) -> Path:
         (folder / "videos" / video).touch()
     films = (PROJECT / "docs" / "longform.md").read_text(encoding="utf-8")
     (folder / "mine.yaml").write_text(re.search(r"```yaml\n(name: mine\n.*?)```", films, re.DOTALL)[1])
+    benchmark = (PROJECT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    mine = re.search(r"```yaml\n(name: my-run\n.*?)```", benchmark, re.DOTALL)[1]
+    (folder / "my-run.yaml").write_text(mine.replace("mean_pooling", "late_span"))
     (folder / "films").mkdir()
     row = "movie,track,described,transcript,subtitles\nheat,heat.wav,heat-described.wav,,heat.srt\n"
     (folder / "films" / "manifest.csv").write_text(row)
