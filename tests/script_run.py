@@ -6,12 +6,15 @@ from running import PROJECT
 
 
 class Script(dict):
-    """What Snakemake puts into a script under the name `snakemake`: values by key and by attribute."""
+    """What Snakemake puts into a script under the name `snakemake`: values by key, by attribute and by place."""
 
     def __getattr__(self, name):
         if name in self:
             return self[name]
         raise AttributeError(name)
+
+    def __getitem__(self, name):
+        return list(self)[name] if isinstance(name, int) else super().__getitem__(name)
 
     def __iter__(self):
         return iter([path for value in self.values() for path in (value if isinstance(value, list) else [value])])

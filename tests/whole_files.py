@@ -87,10 +87,24 @@ def features_files(folder):
         file.create_dataset("packed", data=movie[:9], compression="gzip", chunks=(3, 8))
     write_jsonl(folder / "pairs.jsonl", [{"clip": "c", "movie": "f"}, {"clip": "packed", "movie": "g"}])
     write_jsonl(folder / "videos.jsonl", [{"video": "f", "duration": 60.0}, {"video": "g", "duration": 60.0}])
+    told = {"movie": "f", "sentence": "A door opens."}
+    write_jsonl(folder / "told.jsonl", [{**told, "clip": "c"}, {**told, "clip": "packed", "movie": "g"}])
     return [
         ["lint", "movies.h5", "--videos-file", "videos.jsonl"],
         ["longform", "locate", "movies.h5", "clips.h5", "pairs.jsonl", "--fps", "5"],
+        ["longform", "locate", "movies.h5", "clips.h5", "told.jsonl", "--fps", "5", "--output", "out"],
     ]
+
+
+def audit_files(folder):
+    for number, split in enumerate(("train", "test")):
+        rows = [
+            {"desc_id": 4 * number + n, "video": f"v{n % 2}", "time": [2.0 * n, 2.0 * n + 5], "duration": 10.0,
+             "cog_desc": "A dog runs.", "fig_desc": f"A dog runs {'out' if n else 'in'}.", "fig_desc_score": 0.5}
+            for n in range(4)
+        ]  # fmt: skip
+        write_jsonl(folder / f"{split}.jsonl", rows)
+    return [["audit", "train.jsonl", "test.jsonl", "--output", "out", "--json"]]
 
 
 def longform_files(folder):
@@ -221,6 +235,7 @@ KINDS = (
     board_files,
     annotations_files,
     features_files,
+    audit_files,
     longform_files,
     rextime_files,
     study_files,

@@ -18,10 +18,8 @@ FACTS = {"name": "lab", "project": PROJECT, "commit": "commit 0123", "licence": 
 RESULTS = Path("results/lab")
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """A finished run of a few files; the working directory is its own."""
-    monkeypatch.chdir(tmp_path)
+def finished_run():
+    """A finished run of a few files, in the working directory."""
     for name, text in {
         "tables/main-4.md": "| XML | 1.0 |\n",
         "tables/all.csv": "table,row\n",
@@ -44,6 +42,13 @@ def run(tmp_path, monkeypatch):
         seal(RESULTS / path, rule="some_rule", wildcards={"dataset": "lab"})
     seal(RESULTS / "corpus/videos.jsonl")
     Path("lab.yaml").write_text("name: lab\n")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A finished run of a few files; the working directory is its own."""
+    monkeypatch.chdir(tmp_path)
+    finished_run()
     return tmp_path
 
 

@@ -11,7 +11,9 @@ import shutil
 import pytest
 import torch
 import yaml
+from export.test_crate import finished_run
 from export.test_export_forms import ABOUT, ROWS, SPLITS
+from export.test_export_questions import question
 from kill_points import finished_by_repeating
 from ledger_rows import put_all, row_of
 from loopback_hub import serving
@@ -20,11 +22,21 @@ from running import PROJECT
 from script_run import script_run
 from small_index import random_videos, write_corpus
 from vcmr_golden import Golden
-from whole_files import board_files, evaluate_files, longform_files, rextime_files, study_files
+from whole_files import (
+    audit_files,
+    board_files,
+    evaluate_files,
+    features_files,
+    longform_files,
+    rextime_files,
+    study_files,
+)
 from whole_sources import rextime_source_files, transcript_files
 
 from verified.__main__ import main
+from verified.benchmark.rextime.paths import card_facts
 from verified.benchmark.vcmr import importing
+from verified.config import load
 from verified.export.collection import collect
 from verified.export.forms import FORMS, write_form
 from verified.io.jsonl import write_jsonl
@@ -71,6 +83,8 @@ COMMANDS = {
         "answers answers.json --key key.json --output out --questions questions.jsonl",
     ),
     "compare questions": (rextime_files, "compare questions.jsonl given.jsonl again=given.jsonl --output out"),
+    "audit": (audit_files, "audit train.jsonl test.jsonl --output out"),
+    "clips located": (features_files, "longform locate movies.h5 clips.h5 told.jsonl --output out"),
     "movies collected": (
         transcript_files,
         "longform collect movies.csv --output out --rate 1000 --window 2 --most 1",
@@ -156,6 +170,73 @@ def test_an_import_of_reviews(start, place, record_property):
     kills = finished_by_repeating(start, place, run)
     record_property("faults", kills)
     assert kills > 3 and json.loads((place / out / "settled.json").read_text())["outcomes"]
+
+
+def test_a_crate(start, place, monkeypatch, record_property):
+    """A run as one folder to archive: a part of it is never left under its name."""
+    monkeypatch.chdir(start)
+    finished_run()
+    values = {"name": "lab", "datasets": {"lab": {"title": "L", "source": {"kind": "demo"}}}}
+    (start / "lab.yaml").write_text(json.dumps(values))
+    # Where a killed one had all but ended, its folder is there, and whole: the repeat says so, and leaves it.
+    ends = (0, 2)
+    command = given("crate", "--configfile", "lab.yaml", "--output", "c", ends=ends)
+    kills = finished_by_repeating(start, place, command, every=17)  # most are copies of the workflow's many files
+    record_property("faults", kills)
+    assert kills > 5 and (place / "c" / "ro-crate-metadata.json").is_file()
+
+
+SELECTED = {
+    "judge_moments": ({"measures": "measures.jsonl", "transcripts": [], "measures_of_all": []}, ("quality",)),
+    "select_moments": (
+        {name: f"{name}.jsonl" for name in ("moments", "videos", "probes", "quality")},
+        ("moments", "videos", "probes"),
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", SELECTED)
+def test_a_selection_by_quality(rule, start, place, record_property):
+    given_files, written = SELECTED[rule]
+    moments = [{"desc_id": n, "video": f"v{n}", "start": 0.0, "end": 4.0} for n in range(4)]
+    measures = {"black": 0.0, "sharpness": 300.0, "motion": 4.0, "text": 0.0, "loudness": -20.0}
+    write_jsonl(start / "measures.jsonl", [{**row, **measures, "black": row["desc_id"] / 4} for row in moments])
+    reasons = [{"reason": "black" if row["desc_id"] > 2 else None, "detail": "", "said": ""} for row in moments]
+    write_jsonl(start / "quality.jsonl", [{**row, **why} for row, why in zip(moments, reasons, strict=True)])
+    write_jsonl(start / "moments.jsonl", moments)
+    for name in ("videos", "probes"):
+        write_jsonl(start / f"{name}.jsonl", [{"video": row["video"]} for row in moments])
+    out = "results/kitchen/corpus/shards/0"
+    run = script_run(
+        f"corpus/{rule}.py",
+        rule,
+        input=given_files,
+        output={name: f"{out}.{name}.jsonl" for name in written},
+        params={"quality": {"max_black": 0.5}},
+        wildcards={"dataset": "kitchen", "shard": "0"},
+    )
+    kills = finished_by_repeating(start, place, run)
+    record_property("faults", kills)
+    assert kills > 2 and all((place / f"{out}.{name}.jsonl").is_file() for name in written)
+
+
+def test_an_export_of_questions(start, place, record_property):
+    for split in ("train", "val"):
+        write_jsonl(start / f"{split}.jsonl", [question(number, split) for number in range(3)])
+    source = {"form": "captions", "annotations": "captions.json"}
+    settings = load({"name": "across", "rextime": {"sources": {"c": source}, "licence": "CC-BY-NC-SA-4.0"}})
+    out = "results/across/rextime/export/hugging-face"
+    run = script_run(
+        "rextime/export_questions.py",
+        "export_questions",
+        input={"questions": ["train.jsonl", "val.jsonl"]},
+        output={"folder": out},
+        params={"about": card_facts(settings)},
+        wildcards={},
+    )
+    kills = finished_by_repeating(start, place, run)
+    record_property("faults", kills)
+    assert kills > 3 and (place / out / "croissant.json").is_file()
 
 
 def test_an_imported_checkpoint(start, place, monkeypatch, record_property):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from verified.audit.findings import Finding
 from verified.audit.queries import Audited, rows_of_file
+from verified.io.jsonl import check_writable
 
 CAPTIONS = ("fig_desc", "desc", "query", "cog_desc")
 """Keys of a row that hold its caption: the first that there is."""
@@ -15,12 +16,14 @@ def clean_rows(
 ) -> Iterator[dict]:
     """Rows of a file whose queries, `before` and `after` people decided on them, have no finding; ids stay.
 
-    Files that are no JSON Lines become rows of FIG's form, which `verified evaluate` reads by the same ids.
+    Files that are no JSON Lines become rows of FIG's form, which `verified evaluate` reads by the same ids. Raises
+    InputError at a row that cannot be written.
     """
     flagged = {(one.split, one.id) for one in findings}
     changed = {new.id: (old, new) for old, new in zip(before, after) if new.split == path.stem}
-    for name, row in rows_of_file(path):
+    for number, (name, row) in enumerate(rows_of_file(path), start=1):
         if (path.stem, name) not in flagged:
+            check_writable(row, path, number)
             yield _corrected(row, *changed[name])
 
 

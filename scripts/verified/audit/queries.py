@@ -13,6 +13,7 @@ from verified.benchmark.submissions import rows_by_id
 from verified.benchmark.vcmr.answers import MomentTruth
 from verified.benchmark.vcmr.submission import read_submission, truth_rows
 from verified.errors import InputError
+from verified.io.characters import plain
 from verified.released.formats import charades_lengths
 
 Span = tuple[float, float]
@@ -75,7 +76,7 @@ def of_file(path: Path, lengths: Path | None = None) -> list[Audited]:
                 query.qid,
                 query.video,
                 tuple((float(start), float(end)) for start, end in query.windows),
-                query.query,
+                plain(query.query),
                 query.duration,
             )
             for query in read_window_queries(path)
@@ -89,7 +90,7 @@ def of_file(path: Path, lengths: Path | None = None) -> list[Audited]:
             str(query.id),
             query.video,
             tuple(truth.moments[int(query.id)].spans),
-            query.caption,
+            plain(query.caption),
             query.duration if query.duration is not None else known.get(query.video),
         )
         for query in truth.queries()

@@ -1,6 +1,5 @@
 """The forms by name."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
@@ -18,6 +17,7 @@ from verified.export.retrieval_codes import (
     write_tvr,
 )
 from verified.export.webdataset import write_webdataset
+from verified.io.files import empty_folder
 
 FORMS = get_args(Form)
 WRITERS: dict[str, Callable[[Path, Collection], None]] = {
@@ -37,9 +37,7 @@ def write_form(form: str, folder: Path, collection: Collection, shard_captions: 
 
     What stands in `folder` goes first: cards list what lies there, and a killed job may have left something.
     """
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
+    empty_folder(folder)
     if form == "webdataset":
         write_webdataset(folder, collection, shard_captions, media)
     else:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from verified.benchmark.rextime.rows import LETTERS
 from verified.export.hugging_face import write_tables
+from verified.io.files import empty_folder
 
 COLUMNS = {
     "qid": str,
@@ -83,5 +84,5 @@ def write_questions_export(folder: Path, about: Mapping, splits: Mapping[str, It
     """data/SPLIT.parquet of each split, croissant.json, README.md and manifest.json; returns what was written."""
     rows = {split: [exported_row(row) for row in of_split] for split, of_split in splits.items()}
     questions = Questions({**about, "holds": HOLDS}, rows)
-    write_tables(folder, questions, rows, COLUMNS, TOLD, TASK)
+    write_tables(empty_folder(folder), questions, rows, COLUMNS, TOLD, TASK)
     return questions

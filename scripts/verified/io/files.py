@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 
@@ -26,6 +27,15 @@ def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def empty_folder(path: str | os.PathLike[str]) -> Path:
+    """Make `path` a folder that holds nothing: whoever lists what lies there lists nothing of a job that was killed."""
+    path = Path(path)
+    if path.exists():
+        shutil.rmtree(path)
+    path.mkdir(parents=True)
+    return path
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
