@@ -20,7 +20,7 @@ from verified.io.hdf5 import FeatureFile
 from verified.runtime import seals
 from verified.runtime.seals import finished
 from verified.runtime.verify import verify
-from verified.search.ask import Index, stretch
+from verified.search.ask import Index, window_around_best
 from verified.search.encoders import ModelEncoder
 from verified.search.export import export
 from verified.search.store import SMALL_SEGMENTS, changing, describe, present, read_manifest
@@ -232,9 +232,9 @@ def test_a_two_stage_model_is_refused(tmp_path):
 
 
 def test_the_stretch_around_the_best_clip():
-    assert stretch(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 6) == (2, 4)
-    assert stretch(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 2) == (2, 3)
-    assert stretch(np.array([0.5]), 4) == (0, 0)
+    assert window_around_best(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 6) == (2, 4)
+    assert window_around_best(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 2) == (2, 3)
+    assert window_around_best(np.array([0.5]), 4) == (0, 0)
 
 
 def test_a_change_that_breaks_off_leaves_an_index_that_the_next_one_finishes(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
-from verified.search.ask import Index, stretch, vector_of
+from verified.search.ask import Index, vector_of, window_around_best
 from verified.search.paths import index_folder
 from verified.search.serve import application
 from verified.search.settings import FrameSettings, IndexSettings
@@ -95,7 +95,7 @@ def test_a_sentence_finds_what_clip_says(built):
     order = sorted(cosines, key=lambda video: -cosines[video].max())
     assert [one.video for one in moments] == order
     for moment in moments:
-        first, last = stretch(cosines[moment.video], SPANS["max_pred_clips"])
+        first, last = window_around_best(cosines[moment.video], SPANS["max_pred_clips"])
         assert (
             moment.similarity == pytest.approx(cosines[moment.video].max(), abs=2e-3)
             and moment.score == moment.similarity

@@ -3,7 +3,7 @@
 What the model does with a query is what the benchmark does (`benchmark.vcmr.search`): the videos with the best clips,
 weighted probabilities of starts and ends in each, the best spans, suppression of those that overlap. Only the way to
 the videos differs, and where the index is exact it gives the same ones. A joint encoder has no localiser: there, and
-where a moment is the query ("more like this"), a span is the stretch of clips around the best one that are nearer to it
+where a moment is the query ("more like this"), a span is the window of clips around the best one that are nearer to it
 than to the video's mean.
 
 The annotated moments whose captions are nearest to the sentence join the spans that the model found, and all of them
@@ -372,7 +372,7 @@ class Index:
             if len(moments) == top:
                 break
             segment = self.segments[candidate.segment]
-            first, last = stretch(
+            first, last = window_around_best(
                 segment.search_vectors(candidate.window) @ query, self.manifest["spans"]["max_pred_clips"]
             )
             offset, seconds = segment.offset[candidate.window], segment.seconds[candidate.window]
@@ -400,8 +400,8 @@ def vector_of(query: Encoded) -> np.ndarray:
     return query["unit"][0].numpy()
 
 
-def stretch(similarity: np.ndarray, longest: int) -> tuple[int, int]:
-    """First and last clip of the stretch around the best one whose clips lie in the upper half between the mean and
+def window_around_best(similarity: np.ndarray, longest: int) -> tuple[int, int]:
+    """First and last clip of the window around the best one whose clips lie in the upper half between the mean and
     the best similarity [clips]; at most `longest` clips."""
     best = int(similarity.argmax())
     least = (similarity.mean() + similarity[best]) / 2

@@ -108,24 +108,24 @@ def _state(path: Path) -> tuple[int, ...]:
 
 def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starlette:
     """The web application that serves the index in `folder` on the address `host`."""
-    shelf, transcoder = IndexHolder(folder), Transcoder()
-    shelf.thread.submit(shelf.index).result()
+    holder, transcoder = IndexHolder(folder), Transcoder()
+    holder.thread.submit(holder.index).result()
 
     def route(path: str, respond: Callable[[Request], Response]) -> Route:
         async def endpoint(request: Request) -> Response:
-            return await asyncio.get_running_loop().run_in_executor(shelf.thread, respond, request)
+            return await asyncio.get_running_loop().run_in_executor(holder.thread, respond, request)
 
         return Route(path, endpoint)
 
     def answered(request: Request, ask: Callable[[Index], Answer]) -> Response:
         try:
-            index = shelf.index()
+            index = holder.index()
             answer = ask(index)
             shown = [
                 {
                     **moment,
                     "thumbnails": [time for time, *_ in index.row(moment["video"])["thumbnails"]],
-                    "playable": shelf.file(moment["video"]) is not None,
+                    "playable": holder.file(moment["video"]) is not None,
                 }
                 for moment in answer.plain()["moments"]
             ]
@@ -150,20 +150,20 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
         )
 
     def about(request: Request) -> Response:
-        index = shelf.index()
+        index = holder.index()
         facts = {key: index.manifest[key] for key in ("title", "model", "videos", "clips", "clip_seconds", "ranking")}
         return JSONResponse({**facts, "ids": sorted(index.positions)[:LISTED]})
 
     def indexed(video: str) -> tuple[Path | None, str]:
         try:
-            return shelf.file(video), shelf.index().row(video).get("sha256", "")
+            return holder.file(video), holder.index().row(video).get("sha256", "")
         except InputError:
             return None, ""
 
     async def media(request: Request) -> Response:
         loop = asyncio.get_running_loop()
-        path, digest = await loop.run_in_executor(shelf.thread, indexed, request.query_params.get("video", ""))
-        if path is None or not await loop.run_in_executor(shelf.reading, shelf.same_content, path, digest):
+        path, digest = await loop.run_in_executor(holder.thread, indexed, request.query_params.get("video", ""))
+        if path is None or not await loop.run_in_executor(holder.reading, holder.same_content, path, digest):
             return PlainTextResponse(OTHER_FILE, status_code=404)
         kind = mimetypes.guess_type(path.name)[0] or ""
         return FileResponse(path, media_type=kind if kind.startswith("video/") else "application/octet-stream")
@@ -175,20 +175,20 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
             start, end = _seconds(values, "start"), _seconds(values, "end")
         except InputError as error:
             return PlainTextResponse(error.problem, status_code=400)
-        path, digest = await loop.run_in_executor(shelf.thread, indexed, values.get("video", ""))
-        if path is None or not await loop.run_in_executor(shelf.reading, shelf.same_content, path, digest):
+        path, digest = await loop.run_in_executor(holder.thread, indexed, values.get("video", ""))
+        if path is None or not await loop.run_in_executor(holder.reading, holder.same_content, path, digest):
             return PlainTextResponse(OTHER_FILE, status_code=404)
         made = await transcoder.span(path, digest, start, end, request.is_disconnected)
         if made is None:
             return PlainTextResponse("this span cannot be converted", status_code=415)
-        if not await loop.run_in_executor(shelf.reading, shelf.same_content, path, digest):  # exchanged meanwhile
+        if not await loop.run_in_executor(holder.reading, holder.same_content, path, digest):  # exchanged meanwhile
             transcoder.forget(made)
             return PlainTextResponse(OTHER_FILE, status_code=404)
         return FileResponse(made, media_type="video/mp4")
 
     def thumbnail(request: Request) -> Response:
         try:
-            index = shelf.index()
+            index = holder.index()
             video, number = request.query_params.get("video", ""), request.query_params.get("number", "")
             places = index.row(video)["thumbnails"]
             if not number.isdecimal() or len(number) > 4 or int(number) >= len(places):
