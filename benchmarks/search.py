@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 import numpy as np  # noqa: E402
 
+TEXT_ENCODER = "all-MiniLM-L6-v2"
 PER_VIDEO, DIM, LATENT, TOPICS, CONTEXT = 50, 256, 48, 300, 64
 QUERIES, WARM_UP = 200, 20
 
@@ -98,20 +99,40 @@ def build(folder: Path, videos: int, exact_clips: int) -> dict:
     return read_manifest(folder)
 
 
-def encoder():
+def write_model(path: Path) -> None:
     """XML at its published width with random weights."""
     import torch
 
     from verified.benchmark.vcmr.checkpoint import save_model
     from verified.benchmark.vcmr.registry import build_model
-    from verified.search.encoders import ModelEncoder
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model = build_model("xml", {"video_dim": 8, "text_dim": 384, "context_clips": CONTEXT})
+    save_model(path, "xml", model, model.state_dict(), {})
+
+
+def encoder():
+    """The encoder of that model."""
+    from verified.search.encoders import ModelEncoder
+
     with tempfile.TemporaryDirectory() as folder:
-        save_model(Path(folder, "m.safetensors"), "xml", model, model.state_dict(), {})
-        return ModelEncoder(Path(folder, "m.safetensors"), "all-MiniLM-L6-v2")
+        write_model(Path(folder, "m.safetensors"))
+        return ModelEncoder(Path(folder, "m.safetensors"), TEXT_ENCODER)
+
+
+def make_servable(folder: Path) -> None:
+    """Give a built index what a server needs besides: the model, and what answers say of its ranking."""
+    from verified.runtime.seals import seal
+    from verified.search.fusion import weights_of
+    from verified.search.origin import ranking_of
+    from verified.search.store import read_manifest, write_manifest
+
+    write_model(folder / "model.safetensors")
+    seal(folder / "model.safetensors")
+    ranking = ranking_of("xml", None, [])
+    named = {"checkpoint": "model.safetensors", "text_encoder": TEXT_ENCODER, "ranking": ranking}
+    write_manifest(folder, {**read_manifest(folder), **named, "weights": weights_of("xml", 0.5, joint=False)})
 
 
 def recall(index, queries: np.ndarray) -> float:

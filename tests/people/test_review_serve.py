@@ -16,6 +16,7 @@ import threading
 import httpx
 import pytest
 from browser import browser
+from every_reader import shoot_everywhere, walk_by_tab
 from kill_points import killed_at
 from people.small_review import COUNT, GROUPS, MOMENTS, build_pages
 from refusals import refused
@@ -347,6 +348,7 @@ def test_two_browsers_share_the_work_and_an_outage_loses_nothing(pages, tmp_path
             assert one.run(heading) == "Moment 1 (1 of 3)" and two.run(heading) == "Moment 4 (1 of 3)"
             assert two.run("reviewer()") == HOSTILE and two.run("window.caught") is None
             assert one.run("byId('again').hidden && byId('reviewer').readOnly")
+            shoot_everywhere(one, "served-review", lambda: one.wait("items.length === 3"))
             one.run("decide('accept')")
             two.run("decide('reject', { reason: 'wrong object' })")
             for page in (one, two):
@@ -354,6 +356,8 @@ def test_two_browsers_share_the_work_and_an_outage_loses_nothing(pages, tmp_path
             two.call("Page.navigate", url=links[HOSTILE] + "progress")
             two.wait("document.body?.innerText.includes('2 of 6 moments')")
             assert HOSTILE in two.run("document.body.innerText") and two.run("window.caught") is None
+            shoot_everywhere(two, "review-progress", lambda: two.wait("document.readyState === 'complete'"))
+            walk_by_tab(two)
             assert two.messages == []
         one.run("decide('accept')")
         one.wait("byId('message').textContent.includes('cannot be reached') && unsent.length === 1")

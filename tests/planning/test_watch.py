@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from browser import browser
+from every_reader import resize, shoot_everywhere, walk_by_tab
 from ledger_rows import row_of
 from refusals import refused
 
@@ -234,9 +235,9 @@ def test_the_page_loads_itself_again_until_the_run_is_over(run):
     run(head(**JOBS), start("caption_statics", 3, 5, wildcards="dataset=<b>mine</b>"))
     assert main(["watch", "--once", "--page", "run.html"]) == 0
     page = Path("run.html").read_text()
-    assert 'http-equiv="refresh" content="2"' in page and "<b>mine" not in page
+    assert 'id="pause" data-seconds="2"' in page and "<b>mine" not in page
     run(finish("build_tables", 2, 0, 5, 5), ["Complete log(s): x"])
-    assert 'http-equiv="refresh"' not in web_page(Watch().look(), 2)
+    assert 'id="pause"' not in web_page(Watch().look(), 2)
 
 
 def test_a_browser_shows_how_the_run_goes_on(run, tmp_path):
@@ -249,7 +250,14 @@ def test_a_browser_shows_how_the_run_goes_on(run, tmp_path):
         run(finish("caption_statics", 3, 0, 1, 5))
         assert main(["watch", "--once", "--page", "run.html", "--every", "1"]) == 0
         page.wait("document.body && document.body.innerText.includes('1 of 5 steps')")
-        page.screenshot("watch")
+        page.insist(lambda: page.run("byId('pause').focus()"), "document.activeElement.id === 'pause'")
+        page.insist(lambda: page.press(" ", 32, " "), "byId('pause').textContent === 'Go on'", once=True)
+        run(finish("caption_statics", 4, 0, 2, 5))
+        assert main(["watch", "--once", "--page", "run.html", "--every", "1"]) == 0
+        page.run("new Promise((resolve) => setTimeout(resolve, 1500))")
+        assert "1 of 5 steps" in page.run("document.body.innerText"), "paused"
+        page.insist(lambda: page.press(" ", 32, " "), "byId('pause').textContent === 'Pause'", once=True)
+        page.wait("document.body && document.body.innerText.includes('2 of 5 steps')")
         assert not page.messages
 
 
@@ -259,6 +267,17 @@ def test_the_page_of_a_run_is_for_every_reader(run, tmp_path):
     with browser(tmp_path / "browser") as page:
         page.open(Path("run.html"))
         assert page.violations() == []
+
+
+@pytest.mark.slow
+def test_the_page_of_a_run_fits_every_width_and_is_walked_by_keyboard(run, tmp_path):
+    run(head(**JOBS), start("probe_videos", 1, 90), finish("probe_videos", 1, 60, 1, 5), start("caption_statics", 3, 5))
+    assert main(["watch", "--once", "--page", "run.html", "--every", "30"]) == 0
+    with browser(tmp_path / "browser") as page:
+        shoot_everywhere(page, "watch", lambda: page.open(Path("run.html")))
+        resize(page, 360)
+        page.open(Path("run.html"))
+        walk_by_tab(page)
 
 
 def test_nothing_has_begun(tmp_path, monkeypatch):

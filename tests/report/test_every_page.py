@@ -1,35 +1,20 @@
 """Every page at three widths and in both schemes, by keyboard alone, and as axe-core (npm) judges it.
 
-Screenshots stay where `make test-browser` says. The served pages and that of a run at work have tests of their own.
+Screenshots stay where `make test-browser` says. Served pages and that of a run at work are walked through in the same
+way where they are tested.
 """
 
 import gallery
 import pytest
 from browser import browser
+from every_reader import SCHEMES, resize, shoot_everywhere, walk_by_tab
 
 pytestmark = pytest.mark.slow
 
-WIDTHS, SCHEMES = (360, 1400, 2500), ("light", "dark")
 NAMES = (
     *("front", "captions", "questions", "verdicts", "table", "tables", "comparison"),
     *("study", "mark", "review"),
 )
-REACHABLE = """
-[...document.querySelectorAll('a[href], button, input, select, textarea, summary, video[controls], [tabindex="0"]')]
-  .filter((one) => !one.disabled && one.checkVisibility() && !one.closest('dialog') && one.tabIndex >= 0 &&
-    !(one.type === 'radio' && [...document.getElementsByName(one.name)].indexOf(one) > 0)).length
-"""
-"""How many places of a page the Tab key should come to; of radio buttons, one of each group."""
-FOCUS = """(() => {
-  const one = document.activeElement;
-  if (one === document.body || one === document.documentElement) return null;
-  const looks = getComputedStyle(one);
-  window.seen = window.seen || new Set();
-  window.seen.add(one);
-  const named = one.getAttribute('aria-label') || one.textContent.trim() || one.labels?.length || one.title;
-  const outlined = looks.outlineStyle !== 'none' || one.tagName === 'VIDEO';
-  return { tag: one.tagName, id: one.id, seen: outlined, named: Boolean(named) };
-})()"""
 
 
 @pytest.fixture(scope="module")
@@ -43,39 +28,17 @@ def chromium(tmp_path_factory):
         yield one
 
 
-def size(chromium, width: int) -> None:
-    """A window of such a width, in pixels."""
-    chromium.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_fits_every_width_in_either_scheme(pages, chromium, name):
-    for scheme in SCHEMES:
-        chromium.scheme(scheme)
-        for width in WIDTHS:
-            size(chromium, width)
-            chromium.open(pages[name])
-            chromium.screenshot(f"every-{name}-{width}-{scheme}", width, 1000)
-            assert chromium.run("document.documentElement.scrollWidth") <= width, (width, scheme)
-            light = chromium.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-            assert light == (scheme == "light")
-    assert chromium.run("document.querySelectorAll('h1').length") == 1
+    shoot_everywhere(chromium, name, lambda: chromium.open(pages[name]))
     assert chromium.run("document.querySelectorAll('main b:not(.facts b)').length") == 0, "captions are text"
-    assert chromium.messages == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_tab_key_comes_to_everything_that_can_be_used_and_the_focus_is_seen(pages, chromium, name):
-    size(chromium, 1400)
+    resize(chromium, 1400)
     chromium.open(pages[name])
-    wanted = chromium.run(REACHABLE)
-    for _ in range(3 * wanted + 5):
-        chromium.press("Tab", 9)
-        focus = chromium.run(FOCUS)
-        if focus is None and chromium.run("(window.seen || new Set()).size") >= wanted:
-            break
-        assert focus is None or (focus["seen"] and focus["named"]), focus
-    assert chromium.run("(window.seen || new Set()).size") >= wanted
+    walk_by_tab(chromium)
 
 
 def test_a_question_mark_lists_the_keys_and_escape_closes_the_list(pages, chromium):
@@ -123,7 +86,7 @@ def test_a_table_is_sorted_and_copied(pages, chromium):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_axe_finds_nothing_serious(pages, chromium, name):
-    size(chromium, 1400)
+    resize(chromium, 1400)
     for scheme in SCHEMES:
         chromium.scheme(scheme)
         chromium.open(pages[name])

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import browser
+from every_reader import resize, shoot_everywhere, walk_by_tab
 from running import PROJECT
 from search_walk import FOUND, STATUS, ask, served, shoot, visit, walk
 from small_index import describe_videos, random_videos, write_corpus
@@ -65,8 +66,16 @@ def test_hostile_queries_and_captions_are_text(page, address):
     assert page.run("[...document.images].every((one) => one.getAttribute('src').startsWith('thumbnail'))")
 
 
-def test_it_can_be_used_at_400_pixels(page, address):
-    shoot(page, address, "a red thing", "search", widths=(400, 1200))
+def test_it_fits_every_width_and_is_walked_by_keyboard(page, address):
+    def found():
+        visit(page, f"{address}?q=a+red+thing")
+        page.wait(FOUND)
+        page.wait("[...document.querySelector('.strip').children].every((one) => one.complete)")
+
+    shoot_everywhere(page, "search", found)
+    resize(page, 1400)
+    found()
+    walk_by_tab(page)
 
 
 def test_it_is_for_every_reader(page, address):

@@ -1,6 +1,7 @@
 """Search: the moments of a corpus that a sentence describes."""
 
 import argparse
+import contextlib
 import json
 import os
 import textwrap
@@ -201,7 +202,8 @@ def run_server(app: "Starlette", arguments: argparse.Namespace, told: Callable[[
         host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
         address = f"http://{host}:{listening.getsockname()[1]}/"
         print(told(address), flush=True)
-        server(app).run(sockets=[listening])
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends it, without a traceback
+            server(app).run(sockets=[listening])
 
 
 def quiet() -> None:

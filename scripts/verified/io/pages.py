@@ -13,9 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "pages"
-COLOURS, PARTS, BASE, TABLE = (FOLDER / name for name in ("colours", "parts", "base", "table"))
-"""What all pages share (colours, the parts that they are made of, the frame around these and functions of their
-scripts), and what tables have beside it. Files of a page are named by their path without its ending."""
+COLOURS, PARTS, BASE = (FOLDER / name for name in ("colours", "parts", "base"))
+"""What all pages share: colours, the parts that they are made of, the frame around these and common functions. Files
+of a page are named by their path without its ending."""
+TABLE, RELOAD = FOLDER / "table", FOLDER / "reload"
+"""What tables have besides, and a page that loads itself again."""
 SHARED = (COLOURS, PARTS, BASE)
 
 
@@ -77,17 +79,20 @@ def page(
 def still_page(title: str, body: str, looks: str = "", reload: float | None = None) -> str:
     """A page of tables and texts, `body` in markup; `looks` is added to the style of all such pages. Its only script
     sorts and copies tables, and is no more than a help. What is wider than the screen scrolls inside `markup.wide`.
-    With `reload` the page loads itself again after so many seconds.
+    With `reload` the page loads itself again every so many seconds, until a button pauses that.
     """
-    acts = script(TABLE)
-    again = "" if reload is None else f'<meta http-equiv="refresh" content="{max(1, round(reload))}">\n'
+    acts, again = script(TABLE), ""
+    if reload is not None:
+        acts, seconds = script(TABLE, RELOAD), max(1, round(reload))
+        button = f'<button type="button" id="pause" data-seconds="{seconds}">Pause</button>'
+        again = f'<p class="soft">{button} This page loads itself again every {seconds} s.</p>\n'
     return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{again}'
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
         f"style-src 'unsafe-inline'; script-src {_source(acts)}; base-uri 'none'; form-action 'none'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>{style(TABLE)}{looks}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n<script>{acts}</script>\n</body>\n</html>\n"
+        f"<body>\n<main>\n{body}\n{again}</main>\n<script>{acts}</script>\n</body>\n</html>\n"
     )
 
 
