@@ -80,7 +80,7 @@ def test_clips_for_a_gpu_are_decoded_ahead_and_are_the_same(tmp_path, monkeypatc
 
     monkeypatch.setattr(clips, "frames_of_spans", watched)
     (tmp_path / "plain").mkdir()
-    role = EngineSettings(engine="vllm", model="scene-reader-1", batch=2)
+    role = EngineSettings(engine="vllm", model="scene-reader-1", batch_size=2)
     plain = run(tmp_path / "plain", moments, videos, StubEngine(), video_lmm=role)
     assert not any(threaded for _, threaded in opened) and len(opened) == 6
     opened.clear()

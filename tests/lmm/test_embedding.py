@@ -148,7 +148,7 @@ def test_sentence_transformers_embeds_texts_and_where_it_can_pictures(tmp_path):
     (tmp_path / "clip").mkdir()
     model = str(tiny_models.clip(tmp_path / "clip"))
     CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(model)
-    seeing = settings(tmp_path, engine="sentence-transformers", model=model, batch=2)
+    seeing = settings(tmp_path, engine="sentence-transformers", model=model, batch_size=2)
     noise = np.random.default_rng(1).integers(0, 255, (2, 1, 40, 60, 3), dtype=np.uint8)
     vectors, seen = asked(seeing, ["a dog"], [(noise[0], "one"), (noise[1], "two"), (noise[0], "three")])
     assert vectors.shape[1] == seen.shape[1] and len(seen) == 3

@@ -94,6 +94,7 @@ class Clips:
         self.video: str | None = None
         self.stream: Iterator[tuple[int, dict]] = iter(())
         self.ready: dict[int, dict] = {}
+        self.given: set[int] = set()
         self.pool = ThreadPoolExecutor(threads, "clips") if threads else None
         self.ahead, self.fetched = ahead, 0
         self.order = list(self.positions)
@@ -111,8 +112,8 @@ class Clips:
     def load(self, position: int) -> dict:
         """`frames` (uint8 [T, H, W, 3]) and `frame_times` (seconds from the moment's start). Raises MediaError."""
         moment = self.moments[position]
-        if moment["video"] != self.video:
-            self.video, self.ready = moment["video"], {}
+        if moment["video"] != self.video or position in self.given:  # given: a second attempt
+            self.video, self.ready, self.given = moment["video"], {}, set()
             self.stream = self._stream(moment["video"])
         self.fetched += 1
         try:
@@ -125,6 +126,7 @@ class Clips:
         except StopIteration:
             raise MediaError(f"the video {moment['video']} could not be decoded") from None
         clip = self.ready.pop(position)
+        self.given.add(position)
         if not len(clip["frames"]):
             raise MediaError("no frame of the moment could be decoded")
         return clip

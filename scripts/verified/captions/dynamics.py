@@ -87,7 +87,7 @@ def _answers(
     def needed(position: int) -> bool:
         return not session.known(calls[position])
 
-    threads, ahead = prefetch_threads(session.settings, "dynamics"), session.settings.video_lmm.batch
+    threads, ahead = prefetch_threads(session.settings, "dynamics"), session.settings.video_lmm.batch_size
     clips = Clips([moments[index] for index in order], videos, dynamics, side, needed, threads, ahead)
     for position, index in enumerate(order):
         moment, questions = moments[index], asked[index].parsed.items

@@ -19,6 +19,8 @@ class EngineKind:
     """Calls leave the machine with a key, `api_slots` at once, and may cost money: a recorded error stays as it is."""
     replays: bool = False
     """Nobody is asked: whatever the ledger holds is final. Needs the key `cassette`."""
+    takes_batches: bool = False
+    """Takes `batch: true` and `batch: offline`."""
     scores: bool = False
     """Gives the log-probabilities of a given answer."""
     answers: bool = True
@@ -51,7 +53,12 @@ ENGINES: dict[str, EngineKind] = {
         "verified.lmm.engines.transformers", loads_model=True, scores=True, video_inputs=(STILLS, FRAMES)
     ),
     "openai": EngineKind(
-        "verified.lmm.engines.openai", asks_endpoint=True, scores=True, embeds=True, video_inputs=(STILLS, FRAMES, MP4)
+        "verified.lmm.engines.openai",
+        asks_endpoint=True,
+        takes_batches=True,
+        scores=True,
+        embeds=True,
+        video_inputs=(STILLS, FRAMES, MP4),
     ),
     "vllm": EngineKind(
         "verified.lmm.engines.vllm",

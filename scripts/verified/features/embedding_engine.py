@@ -16,7 +16,7 @@ from verified.lmm.tasks.embedding import vector_text
 
 def make(role: EngineSettings, generation: Generation) -> "PackagedVectors":
     """The engine `packaged-joint` of a role."""
-    return PackagedVectors(role.model, role.batch, generation.threads)
+    return PackagedVectors(role.model, role.batch_size, generation.threads)
 
 
 class PackagedVectors:

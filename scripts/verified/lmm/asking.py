@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +13,7 @@ from verified.lmm.budget import Budget, most_tokens
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_row import key_of, parts_of
 from verified.lmm.outcome import SHORT, NotNow, Outcome, Parsed, Status, is_passing
-from verified.lmm.request import Engine, Reply, Request
+from verified.lmm.request import Engine, Gathering, Reply, Request
 from verified.lmm.tasks import Task
 from verified.runtime.seeds import derive_seed
 
@@ -44,6 +45,7 @@ class _Pending:
     """A call in the engine's hands, or waiting for its next attempt."""
 
     call: Call
+    """With its media once they are loaded."""
     key: str
     parts: dict[str, str]
     attempt: int = 1
@@ -108,6 +110,8 @@ class Client:
         self.budget = budget or Budget(ledger)
         self.replay, self.go_on, self.make_room = replay, go_on, make_room
         self.picture_tokens, self.sound_cost = picture_tokens, sound_cost
+        self.gathering = engine if isinstance(engine, Gathering) else None
+        self.ready_at_most = READY_AT_MOST if self.gathering is None else sys.maxsize  # what is left goes out at once
         self.asked = self.most_seen = 0
 
     def key(self, call: Call) -> str:
@@ -129,6 +133,8 @@ class Client:
         try:
             yield from self._ask(work)
         except NotNow as stop:
+            if self.gathering and stop.reason == "budget":
+                self.gathering.cancel()
             if not self.go_on:
                 raise
             yield from self._leave(work, stop)
@@ -139,6 +145,8 @@ class Client:
                 pending = work.land(reply)
                 self.asked += 1
                 outcome = self._take(pending, reply)
+                if self.gathering and self.budget.is_exceeded():
+                    self.gathering.cancel()
                 if outcome is None:
                     work.again.append(pending)
                 else:
@@ -165,10 +173,13 @@ class Client:
 
     def _feed(self, work: "_Work") -> Iterator[Request]:
         """Requests for the engine: second attempts first, then new calls, while there is budget."""
-        while len(work.ready) < READY_AT_MOST:
+        while len(work.ready) < self.ready_at_most:
             pending = work.again.popleft() if work.again else self._next_new(work)
             if pending is None:
                 return
+            call = pending.call
+            if not self._load(pending, work):
+                continue
             if not self.budget.reserve(pending.key, self._most(pending)):
                 work.again.appendleft(pending)
                 return
@@ -178,6 +189,9 @@ class Client:
             pending.request = self._seed(pending)
             work.flying[id(pending.request)] = pending
             yield pending.request
+            if self.gathering:  # a file holds what it shows
+                pending.call = call
+                pending.request.images, pending.request.frames = (), None
 
     def _most(self, pending: _Pending) -> dict[str, float]:
         """The most that a call may take of a budget, if there is one."""
@@ -192,7 +206,7 @@ class Client:
 
     def _next_new(self, work: "_Work") -> "_Pending | None":
         """The next call that has to be asked; on the way, known ones become ready and copies of one in flight wait."""
-        while len(work.ready) < READY_AT_MOST:
+        while len(work.ready) < self.ready_at_most:
             index, call = next(work.calls, (-1, None))
             if call is None:
                 work.drawn = True
@@ -205,24 +219,27 @@ class Client:
                 work.ready.append((index, outcome))
             else:
                 work.waiting[key] = [index]
-                pending = _Pending(call, key, parts)
-                if call.load is None:
-                    return pending
-                try:
-                    filled = call.load()
-                except MediaError as error:
-                    reply = Reply("", "error", "media", str(error))
-                    work.settle(key, self._record(pending, reply, "error", "media"))
-                else:
-                    pending.call = dataclasses.replace(
-                        call, request=dataclasses.replace(call.request, **filled), load=None
-                    )
-                    return pending
+                return _Pending(call, key, parts)
         return None
+
+    def _load(self, pending: _Pending, work: "_Work") -> bool:
+        """Fetch the media of a call, unless it is under way already; whether it can be asked."""
+        call = pending.call
+        under_way = self.gathering and not self.budget.limits and self.gathering.holds(pending.key)
+        if call.load is None or under_way:
+            return True
+        try:
+            filled = call.load()
+        except MediaError as error:
+            work.settle(pending.key, self._record(pending, Reply("", "error", "media", str(error)), "error", "media"))
+            return False
+        pending.call = dataclasses.replace(call, request=dataclasses.replace(call.request, **filled), load=None)
+        return True
 
     def _seed(self, pending: _Pending) -> Request:
         request = pending.call.request
-        return dataclasses.replace(request, seed=derive_seed(request.seed, pending.key, pending.attempt))
+        seed = derive_seed(request.seed, pending.key, pending.attempt)
+        return dataclasses.replace(request, seed=seed, key=pending.key)
 
     def _recall(self, key: str, call: Call) -> Outcome | None:
         """The final outcome that the ledger holds of a call, or None."""

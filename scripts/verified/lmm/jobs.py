@@ -1,8 +1,9 @@
 """Which shards' calls are made together, so that a model is loaded once for several of them.
 
-Each captions job loads its models itself; for a 7B model that takes minutes. With `generation.shards_per_job` above 1,
-a job of the rule ask_models makes all calls of a stage for that many shards, one model after the other, and leaves the
-answers in the ledger. The jobs of the shards then find everything there: they load no model and need no GPU.
+Each captions job loads its models itself; for a 7B model that takes minutes. Or it waits for batches of its own, hours
+at times. With `generation.shards_per_job` above 1, a job of the rule ask_models makes all calls of a stage for that
+many shards, one model after the other, and leaves the answers in the ledger. The jobs of the shards then find
+everything there: they load no model and need no GPU.
 """
 
 from verified.config.generation import Generation
@@ -21,8 +22,8 @@ def prefetch_threads(generation: Generation, stage: str) -> int:
 
 def asks_first(generation: Generation, stage: str) -> bool:
     """Whether the calls of a stage's shards are made by ask_models."""
-    local = any(getattr(generation, role).kind.loads_model for role in roles_of_stage(stage))
-    return local and generation.shards_per_job > 1
+    together = any(getattr(generation, role).together for role in roles_of_stage(stage))
+    return together and generation.shards_per_job > 1
 
 
 def shards_of_job(job: str, shards: list[str], per_job: int) -> list[str]:

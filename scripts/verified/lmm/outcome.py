@@ -10,7 +10,7 @@ Status = Literal["ok", "truncated", "invalid", "blocked", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "truncated", "invalid", "blocked", "error")
 SHORT = "short"
 """Reason of an ``ok`` that holds fewer parts than were asked for, after all attempts."""
-PASSING = re.compile(r"connection|timeout|rate-limit|garbage|endpoint|outage|budget|status-(?:408|409|425|5\d\d)")
+PASSING = re.compile(r"connection|timeout|rate-limit|garbage|endpoint|outage|budget|batch|status-(?:408|409|425|5\d\d)")
 """Reasons of an ``error`` that depend on when a call was made and not on the call itself."""
 
 
@@ -20,7 +20,7 @@ def is_passing(status: str, reason: str) -> bool:
 
 
 class NotNow(InputError):
-    """There is no answer for now; `reason` is ``outage`` or ``budget``. What was answered is kept."""
+    """There is no answer for now; `reason` is ``outage``, ``budget`` or ``batch``. What was answered is kept."""
 
     def __init__(self, reason: str, problem: str, **where: Any):
         super().__init__(problem, **where)

@@ -19,7 +19,7 @@ def probe_picture(role: EngineSettings, generation: Generation) -> int:
     ]
     counted = []
     for request in asked:
-        (reply,) = make_engine(role, generation).answer([request])
+        (reply,) = make_engine(role.model_copy(update={"batch": False}), generation).answer([request])
         if reply.finish not in ("stop", "length"):
             raise InputError(f"no answer to a picture from {role.model}: {reply.reason}: {reply.detail}")
         counted.append(reply.tokens_in)

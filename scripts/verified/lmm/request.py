@@ -7,7 +7,7 @@ the same for all engines.
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Request:
     rather than text, such as the scene reader, use them. `images` are encoded JPEG or PNG files; `frames` is a clip,
     uint8 RGB [T, H, W, 3], with `frame_times` in seconds from the start of the clip; `sound` is a WAV file. `schema` is
     a JSON schema of the answer for engines that can constrain; others ignore it. `seed` depends on the configured seed,
-    the content of the request and the attempt, so an engine draws from it alone.
+    the content of the request and the attempt, so an engine draws from it alone. `key` is the ledger's.
     """
 
     task: str
@@ -44,6 +44,7 @@ class Request:
     sampling: Sampling = Sampling()
     schema: dict | None = None
     seed: int = 0
+    key: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,4 +98,20 @@ class OnGpu(Protocol):
 
     def release(self) -> None:
         """Give the memory back."""
+        ...
+
+
+@runtime_checkable
+class Gathering(Protocol):
+    """An engine that draws all requests before it answers, and whose calls go on when the job ends.
+
+    What a request shows may be dropped as soon as the next one is drawn.
+    """
+
+    def holds(self, key: str) -> bool:
+        """Whether a call is under way from an earlier job, so that nothing is sent and its media are not needed."""
+        ...
+
+    def cancel(self) -> None:
+        """Have nothing more answered than what is; calls without an answer end as ``error`` with ``budget``."""
         ...

@@ -50,7 +50,7 @@ class Session:
         for role in sorted({task.role for task in tasks}):
             settings = getattr(generation, role)
             name = settings.model_dump_json()
-            before = asked_before and settings.kind.loads_model
+            before = asked_before and settings.together
             engine = (engines or {}).get(role) or by_settings.get(name)
             engine = engine or (AskedBefore(settings) if before else make_engine(settings, generation))
             by_settings[name] = engine
@@ -60,7 +60,7 @@ class Session:
                 engine,
                 self.ledger,
                 generation.attempts,
-                (settings.price_in, settings.price_out),
+                settings.prices,
                 self.budget,
                 replay=before or settings.kind.replays,
                 go_on=generation.incomplete == "allow",

@@ -97,7 +97,7 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
     room = {
         "calls": 0.0,
         "tokens": max(role.sampling.max_tokens for role in roles),
-        "money": max(role.sampling.max_tokens * role.price_out for role in roles) / 1e6,
+        "money": max(role.sampling.max_tokens * role.prices[1] for role in roles) / 1e6,
     }
     for name, limit in limits.items():
         left, needed = limit - _spending(settings.generation.ledger)[name], taken[name]
@@ -146,7 +146,7 @@ def _present_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
     """Keys and models that are present."""
     if datasets_with(settings, "annotated_here"):
         roles = settings.generation.roles()
-        variables = {role.api_key_variable for role in roles.values() if role.kind.asks_endpoint}
+        variables = {role.api_key_variable for role in roles.values() if role.asks_endpoint}
         for variable in sorted(filter(os.environ.get, variables)):
             keys = [f"generation.{name}" for name, role in roles.items() if role.api_key_variable == variable]
             yield Finding("ok", ", ".join(keys), f"{variable} is set")

@@ -31,7 +31,7 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
     """Ask every endpoint; two roles that share endpoint and model are asked once."""
     asked: dict[tuple, list[str]] = {}
     for name, role in generation.roles().items():
-        if role.kind.asks_endpoint:
+        if role.asks_endpoint:
             try:
                 addresses = addresses_of(role)
             except InputError as error:
@@ -42,7 +42,9 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
     spoken: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in asked.items():
         key = ", ".join(f"generation.{name}" for name in names)
-        role = getattr(generation, names[0]).model_copy(update={"base_url": endpoint[0], "endpoints_file": None})
+        role = getattr(generation, names[0]).model_copy(
+            update={"base_url": endpoint[0], "endpoints_file": None, "batch": False}
+        )
         address = tuple(endpoint)
         if form == SOUND or form in VECTORS.values():  # who transcribes or embeds need not talk
             yield _try(role, key, form, generation)[0]

@@ -54,7 +54,8 @@ ENOUGH_CALLS = 20
 """Calls of a task and model in the ledger from which its means are trusted."""
 ANSWERED = ("ok", "truncated", "invalid", "blocked")
 """How calls end that are not asked again: what these took is what a call takes, further attempts included."""
-COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", "money", "pictures_unknown")
+MONEY = ("money", "money_single", "money_batch")
+COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", *MONEY, "pictures_unknown")
 USUAL_SIZE = 1280, 720
 """Width and height, in pixels, of videos that were not looked into yet."""
 Sizes = Counter[tuple[int, int]]
@@ -160,7 +161,8 @@ class Planner(Client):
                 tokens_out, unknown = calls * answered.tokens_out / answered.calls, 0
             elif mean:
                 tokens_in, tokens_out, unknown = calls * mean[0], calls * mean[1], 0
-            money = (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6
+            single = (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6
+            batched = single * (self.role.batch_price if self.role.takes_batches else 1.0)
             rows[name] = {
                 "task": name,
                 "model": self.engine.model,
@@ -170,7 +172,9 @@ class Planner(Client):
                 "frames": missing.frames,
                 "tokens_in": math.ceil(tokens_in),
                 "tokens_out": math.ceil(tokens_out),
-                "money": money + missing.cost_of_sound,
+                "money": (batched if self.role.batch is True else single) + missing.cost_of_sound,
+                "money_single": single + missing.cost_of_sound,
+                "money_batch": batched + missing.cost_of_sound,
                 "pictures_unknown": unknown,
             }
         return rows
@@ -212,7 +216,8 @@ def _common_example(task: Task, count: int) -> Outcome:
 def quote(config: Config) -> list[dict]:
     """One row per data set and task: `known` calls of the ledger, `calls` still to ask, and what these take.
 
-    `images` and `frames` are numbers of pictures; `money` is at the configured prices; `gpu_hours` at the configured
+    `images` and `frames` are numbers of pictures; `money` is at the configured prices, `money_single` and `money_batch`
+    what it would be in single calls and in batches of a provider (`batch: true`); `gpu_hours` at the configured
     tokens per second, None where there are none. `unseen` is the number of moments whose video was not probed or whose
     keyframes were not cut since they changed. Raises InputError where the moments cannot be read.
     """
@@ -350,7 +355,8 @@ def _engine(role: EngineSettings, generation: Generation) -> Engine:
 def _add_price(row: dict, role: EngineSettings) -> dict:
     """The row with its GPU-hours; money and hours are None where the tokens of its pictures are unknown."""
     if row["pictures_unknown"]:
-        return {**row, "money": None if role.price_in else row["money"], "gpu_hours": None}
+        unknown = dict.fromkeys(MONEY) if role.price_in else {}
+        return {**row, **unknown, "gpu_hours": None}
     return {**row, "gpu_hours": _gpu_hours(row, role)}
 
 
@@ -445,7 +451,7 @@ def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     role_of = {task.name: task.role for task in (TRANSCRIPTION, EMBEDDING, *PAPER, *rextime.TASKS, *retrieval.TASKS)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
-    return [name for name, role in roles.items() if role.kind.asks_endpoint and not role.has_prices]
+    return [name for name, role in roles.items() if role.asks_endpoint and not role.has_prices]
 
 
 def totals(rows: list[dict]) -> dict:

@@ -8,4 +8,5 @@ from verified.lmm.request import Engine
 
 def make_engine(role: EngineSettings, generation: Generation) -> Engine:
     """The engine configured for a role. Raises InputError when it cannot be set up."""
-    return import_module(role.kind.module).make(role, generation)
+    module = "verified.lmm.engines.batches" if role.batch else role.kind.module
+    return import_module(module).make(role, generation)

@@ -29,34 +29,33 @@ class Unreadable(ValueError):
     """An answer that violates the protocol; the message says how."""
 
 
-def arguments_of(request: Request, model: str, video_input: str = "stills") -> dict:
-    """Keyword arguments of the client's `chat.completions.create`; a clip goes as `video_input` says.
+def chat_body(request: Request, model: str, video_input: str = "stills") -> dict:
+    """The body of a request to `/chat/completions`; a clip goes as `video_input` says.
 
     A request with the slot `continuation` asks for its log-probabilities as the answer: it is taken off the prompt.
     """
     prompt = request.prompt.removesuffix(request.slots.get("continuation", "")).rstrip()
     content: str | list[dict] = prompt if "continuation" in request.slots else request.prompt
     media, beside = shown_media(request, video_input)
-    more = {"extra_body": beside} if beside else {}
     if media:
         content = [*media, {"type": "text", "text": content}]
     messages: list[dict] = [{"role": "user", "content": content}]
     if (scored := request.slots.get("continuation")) is not None:
-        more = {"extra_body": {**more.get("extra_body", {}), **SCORING}}
+        beside = {**beside, **SCORING}
         messages.append({"role": "assistant", "content": scored})
-    values = {
-        **more,
+    body = {
         "model": model,
         "messages": messages,
         "max_tokens": request.sampling.max_tokens,
         "temperature": request.sampling.temperature,
         "top_p": request.sampling.top_p,
         "seed": request.seed % 2**31,
+        **beside,
     }
     if request.schema:
         schema = {"name": request.task, "schema": request.schema, "strict": True}
-        values["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return values
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return body
 
 
 def shown_media(request: Request, video_input: str) -> tuple[list[dict], dict]:

@@ -23,11 +23,13 @@ class Limits(threading.local):
     """What the call of this thread may still take: `until` (of `time.monotonic`) and bytes to be read."""
 
     until = float("inf")
-    bytes_left = MOST_BYTES
+    seconds = float("inf")
+    bytes_left = most_bytes = MOST_BYTES
 
-    def begin(self, seconds: float) -> None:
-        """Start the clock for a call of this thread."""
-        self.until, self.bytes_left = time.monotonic() + seconds, MOST_BYTES
+    def begin(self, seconds: float, most_bytes: int = 0) -> None:
+        """Start the clock for a call of this thread; 0 bytes: as many as an answer may have."""
+        self.until, self.seconds = time.monotonic() + seconds, seconds
+        self.bytes_left = self.most_bytes = most_bytes or MOST_BYTES
 
     def seconds_left(self, timeout: float | None) -> float:
         """Seconds for the next step, at most `timeout`. Raises ReadTimeout when the call's is over."""
@@ -45,7 +47,7 @@ class _Stream(httpcore2.NetworkStream):
         content = self.inner.read(max_bytes, self.limits.seconds_left(timeout))
         self.limits.bytes_left -= len(content)
         if self.limits.bytes_left < 0:
-            raise Refused(f"the answer has more than {MOST_BYTES} bytes")
+            raise Refused(f"the answer has more than {self.limits.most_bytes} bytes")
         return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:

@@ -4,8 +4,7 @@ Images and frames travel as data URLs. At most `api_slots` calls are under way. 
 answers that cannot be read are tried again, after the time that Retry-After names or a growing pause; what a content
 filter blocked is not. An endpoint that answers nothing for `outage_seconds` stops the job. An address at which nobody
 listens stops it at once, unless it has answered before: then it may be starting again. Of several addresses, one that
-stops is left out. The key comes from an
-environment variable only, and is masked in whatever the endpoint sends back.
+stops is left out. The key comes from an environment variable only, and is masked in whatever the endpoint sends back.
 """
 
 import dataclasses
@@ -16,24 +15,14 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from verified.config.generation import EmbedSettings, EngineSettings, Generation, RerankSettings, plain_address
+from verified.config.generation import EngineSettings, Generation, plain_address
 from verified.errors import InputError
-from verified.lmm.engines.chat_protocol import (
-    DETAIL,
-    SCORING,
-    Unreadable,
-    arguments_of,
-    error_of,
-    no_scores,
-    reply_of,
-    score_of,
-)
-from verified.lmm.engines.embedding_protocol import embedding_body, embedding_reply
-from verified.lmm.engines.relevance_protocol import relevance_body, relevance_reply
+from verified.lmm.engines.chat_protocol import DETAIL, Unreadable
+from verified.lmm.engines.exchange import body_of, path_of, read_answer, read_refusal
 from verified.lmm.engines.transcription_protocol import transcription_arguments, transcription_reply
 from verified.lmm.outcome import NotNow, is_passing
 from verified.lmm.request import Reply, Request
@@ -131,10 +120,25 @@ class OpenAI:
 
     def ask(self, request: Request) -> Reply:
         """One call with its repetitions."""
+
+        def call() -> Reply:
+            if request.sound:
+                return self._transcribe(request)
+            body = body_of(request, self.settings)
+            content = self.client.post(path_of(self.settings), cast_to=bytes, body=body)
+            return read_answer(content, request, self.settings)
+
+        return self.repeat(call, request)
+
+    def repeat(
+        self, call: Callable[[], Reply], request: Request | None = None, seconds: float = 0.0, most_bytes: int = 0
+    ) -> Reply:
+        """`call`, and again while it is worth it; one try takes so many `seconds` and bytes, by default an answer's."""
         started, reply = time.monotonic(), Reply("", "error", "stopped")
         for trial in range(self.settings.retries + 1):
             self._wait_until(self.free_at)
-            reply, named = self._try(request)
+            self.limits.begin(seconds or self.settings.timeout_seconds, most_bytes)
+            reply, named = self._try(call, request)
             last = trial == self.settings.retries or self.stopped.is_set()
             self._watch(reply, last)
             if last or not is_passing(reply.finish, reply.reason):
@@ -155,21 +159,15 @@ class OpenAI:
             self.untold, self.told_at = Counter(), now
         log.info("%s: %s; again in %.1f s", self.model, told, pause)
 
-    def _try(self, request: Request) -> tuple[Reply, float | None]:
+    def _try(self, call: Callable[[], Reply], request: Request | None) -> tuple[Reply, float | None]:
         """The reply, and how many seconds the endpoint asks to wait before another try."""
-        self.limits.begin(self.settings.timeout_seconds)
         named = None
         try:
-            if isinstance(self.settings, EmbedSettings):
-                reply = embedding_reply(self._post("/embeddings", embedding_body(request, self.settings)), self.model)
-            elif isinstance(self.settings, RerankSettings):
-                reply = relevance_reply(self._post("/score", relevance_body(request, self.settings)), self.model)
-            else:
-                reply = self._transcribe(request) if request.sound else self._complete(request)
+            reply = call()
         except (Unreadable, self.refused) as error:
             reply = Reply("", "error", "garbage", str(error))
         except self.errors.APITimeoutError:
-            reply = Reply("", "error", "timeout", f"no whole answer in {self.settings.timeout_seconds:g} s")
+            reply = Reply("", "error", "timeout", f"no whole answer in {self.limits.seconds:g} s")
         except self.errors.APIConnectionError as error:
             if not self.answered and _nobody_listens(error):
                 raise NotNow(
@@ -179,26 +177,15 @@ class OpenAI:
                 ) from None
             reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
         except self.errors.APIStatusError as error:
-            reply, named = self._refusal(error)
-            if "continuation" in request.slots and any(name in reply.detail for name in SCORING):
-                raise no_scores(self.model, reply.detail) from None
-        return _mask_key(reply), named
-
-    def _complete(self, request: Request) -> Reply:
-        create = self.client.chat.completions.with_raw_response.create
-        answer = create(**arguments_of(request, self.model, self.settings.video_input))
-        content, scored = answer.http_response.content, request.slots.get("continuation")
-        return reply_of(content, self.model) if scored is None else score_of(content, scored, self.model)
+            reply, named = self._refusal(error, request)
+        return mask_key(reply), named
 
     def _transcribe(self, request: Request) -> Reply:
         create = self.client.audio.transcriptions.with_raw_response.create
         answer = create(**transcription_arguments(request, self.model))
         return transcription_reply(answer.http_response.content, request)
 
-    def _post(self, path: str, body: dict) -> bytes:
-        return self.client.post(path, cast_to=bytes, body=body)
-
-    def _refusal(self, error) -> tuple[Reply, float | None]:
+    def _refusal(self, error, request: Request | None) -> tuple[Reply, float | None]:
         """What an error status means; a pause that the endpoint asks for holds for all slots."""
         status, headers = error.status_code, error.response.headers
         if 300 <= status < 400:
@@ -207,8 +194,7 @@ class OpenAI:
                 remedy="nothing was sent there; set `base_url` to where the endpoint really is",
             )
         try:
-            message = redact(str(error.message))
-            reply = error_of(status, error.body, message, self.settings.api_key_variable, self.model)
+            reply = read_refusal(status, error.body, redact(str(error.message)), request, self.settings)
         except RecursionError:
             reply = Reply("", "error", f"status-{status}", "the endpoint's words are nested too deep to be read")
         named = _retry_after(headers) if is_passing(reply.finish, reply.reason) else None
@@ -334,7 +320,7 @@ def _nobody_listens(error: BaseException | None) -> bool:
     return False
 
 
-def _mask_key(reply: Reply) -> Reply:
+def mask_key(reply: Reply) -> Reply:
     """A reply without the key, which endpoints and proxies echo at times."""
     notes = {name: redact(value) if isinstance(value, str) else value for name, value in reply.notes.items()}
     return dataclasses.replace(reply, text=redact(reply.text), detail=redact(reply.detail), notes=notes)

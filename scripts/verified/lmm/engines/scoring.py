@@ -15,7 +15,7 @@ from verified.config.generation import Generation
 from verified.errors import InputError
 from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import pictures
-from verified.lmm.request import Engine, Reply, Request
+from verified.lmm.request import Engine, Gathering, Reply, Request
 
 
 class Scoring:
@@ -80,6 +80,7 @@ class Scoring:
         return Reply(text, tokens_in=total, seconds=time.monotonic() - started)
 
 
-def scoring_engine(generation: Generation) -> Scoring:
+def scoring_engine(generation: Generation) -> Engine:
     """The engine of the role video_lmm, which also scores."""
-    return Scoring(make_engine(generation.video_lmm, generation))
+    engine = make_engine(generation.video_lmm, generation)
+    return engine if isinstance(engine, Gathering) else Scoring(engine)

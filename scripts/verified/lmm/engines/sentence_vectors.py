@@ -39,7 +39,7 @@ class SentenceVectors:
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield one reply per request, in order; `batch` requests of one kind go through the model together."""
-        for batch in of_one_kind(requests, self.settings.batch):
+        for batch in of_one_kind(requests, self.settings.batch_size):
             started = time.monotonic()
             replies = self._texts(batch) if batch[0].frames is None else self._pictures(batch)
             seconds = (time.monotonic() - started) / len(batch)

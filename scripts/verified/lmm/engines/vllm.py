@@ -43,7 +43,7 @@ class VLLM:
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield one reply per request, in order; `batch` requests are under way together."""
         source = iter(requests)
-        while batch := list(itertools.islice(source, self.settings.batch)):
+        while batch := list(itertools.islice(source, self.settings.batch_size)):
             self._load()
             yield from self._answer(batch)
 

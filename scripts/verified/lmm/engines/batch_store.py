@@ -1,0 +1,163 @@
+"""Batches on disk: what was sent where, so that a job that comes after a killed one sends nothing twice.
+
+They lie in the folder NAME.batches beside the ledger: of each the requests, the answers once they are there, the state
+(keys, address, the provider's names of file and batch), and the keys whose answers a job has recorded. A batch is named
+after the process that made it. It is removed when nothing is left to be read of it.
+"""
+
+import contextlib
+import itertools
+import json
+import time
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from verified.errors import InputError
+from verified.io.files import write_text
+from verified.lmm.engines.batch_protocol import result_rows
+from verified.lmm.ledger import LONG_PATIENCE
+from verified.lmm.ledger_parts import explain
+from verified.runtime.lock_file import exclusive, has_ended, owner
+
+MOST_ROWS, MOST_BYTES = 50_000, 190_000_000
+"""Of one file: OpenAI takes 50,000 calls and 200 MB."""
+REQUESTS, ANSWERS, STATE, READ, LOCK, PARTIAL = (
+    ".requests.jsonl",
+    ".answers.jsonl",
+    ".json",
+    ".read",
+    ".lock",
+    ".partial",
+)
+
+_numbers = itertools.count(1)
+
+
+class Batch:
+    """One batch: its files, and `state`, which `save` changes on disk too."""
+
+    def __init__(self, folder: Path, name: str, state: dict[str, Any]):
+        self.folder, self.name, self.state = folder, name, state
+        self.keys: frozenset[str] = frozenset(state["keys"])
+        self.read: set[str] = set()
+        """Keys whose answers are recorded, or asked for elsewhere."""
+        self.begun = False
+        """Whether this process has sent it, or seen it sent."""
+
+    def path(self, suffix: str) -> Path:
+        """One of its files."""
+        return self.folder / f"{self.name}{suffix}"
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether its answers are here."""
+        return self.path(ANSWERS).is_file()
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the process that made it has ended, or is this one."""
+        mine = self.name.rpartition("-")[0]
+        return mine == owner() or has_ended(mine)
+
+    def save(self, **values: Any) -> None:
+        """Change the state."""
+        self.state |= values
+        write_text(self.path(STATE), json.dumps(self.state))
+
+    def look(self) -> None:
+        """Take over what another process has changed."""
+        with contextlib.suppress(OSError, ValueError):
+            self.state = json.loads(self.path(STATE).read_text(encoding="utf-8"))
+        with contextlib.suppress(OSError):
+            self.read |= set(self.path(READ).read_text(encoding="ascii").split())
+
+    def mark(self, keys: Iterable[str]) -> None:
+        """Say that nothing more is wanted of these calls here."""
+        fresh = [key for key in keys if key not in self.read]
+        if fresh:
+            with self.path(READ).open("a", encoding="ascii") as file:
+                file.write("".join(f"{key}\n" for key in fresh))
+            self.read |= set(fresh)
+
+    @contextlib.contextmanager
+    def locked(self) -> Generator[None]:
+        """Be the only one that sends it, with the state as it is."""
+        with exclusive(self.path(LOCK), LONG_PATIENCE) as lock:
+            if lock is None:
+                raise InputError("others keep the batch locked", file=self.path(LOCK))
+            self.look()
+            yield
+
+    def lines(self, keys: frozenset[str]) -> Iterator[tuple[str, bytes]]:
+        """(key, line) of the requests of `keys`."""
+        with self.path(REQUESTS).open("rb") as file:
+            for line in file:
+                if (key := json.loads(line)["custom_id"]) in keys:
+                    yield key, line
+
+    def drop_if_read(self) -> bool:
+        """Remove it where every answer that it has is recorded; whether it was."""
+        self.look()
+        if any(key in self.keys and key not in self.read for key, _ in result_rows(self.path(ANSWERS))):
+            return False
+        self.remove()
+        return True
+
+    def remove(self) -> None:
+        """Remove its files, the state first: without it there is no batch."""
+        for suffix in (STATE, REQUESTS, ANSWERS, READ, LOCK):
+            self.path(suffix).unlink(missing_ok=True)
+
+
+class Store:
+    """The batches of a ledger."""
+
+    def __init__(self, ledger: Path, most_rows: int = MOST_ROWS, most_bytes: int = MOST_BYTES):
+        self.folder = ledger.with_name(f"{ledger.name}.batches")
+        self.most_rows, self.most_bytes = most_rows, most_bytes
+
+    def batches(self) -> list[Batch]:
+        """All there are, the oldest first; what a process left before it had made one is removed."""
+        found: list[Batch] = []
+        for path in sorted(self.folder.glob(f"*{STATE}")):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                state = json.loads(path.read_text(encoding="utf-8"))
+                found.append(Batch(self.folder, path.name.removesuffix(STATE), state))
+                found[-1].look()
+        for suffix in (PARTIAL, REQUESTS):
+            for path in self.folder.glob(f"*{suffix}"):
+                name = path.name.removesuffix(suffix)
+                if has_ended(name.rpartition("-")[0]) and not (self.folder / f"{name}{STATE}").exists():
+                    path.unlink(missing_ok=True)
+        return sorted(found, key=lambda batch: batch.state["created"])
+
+    def write(self, address: str, lines: Iterable[tuple[str, bytes]]) -> Iterator[Batch]:
+        """A batch for as many of `lines` (key, line) as a file takes, and another one for the next, as they are full.
+
+        Lines are drawn one by one and not kept.
+        """
+        source = iter(lines)
+        first = next(source, None)
+        while first is not None:
+            name = f"{owner()}-{next(_numbers)}"
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                partial = self.folder / f"{name}{PARTIAL}"
+                keys, size, line = [], 0, first
+                with partial.open("wb") as file:
+                    while line and (
+                        not keys or (len(keys) < self.most_rows and size + len(line[1]) <= self.most_bytes)
+                    ):
+                        file.write(line[1])
+                        keys.append(line[0])
+                        size += len(line[1])
+                        line = next(source, None)
+                state = {"address": address, "keys": keys, "created": time.time(), "file": None, "batch": None}
+                batch = Batch(self.folder, name, state)
+                partial.replace(batch.path(REQUESTS))
+                batch.save()
+            except OSError as error:
+                raise explain(error, self.folder) from None
+            first = line
+            yield batch

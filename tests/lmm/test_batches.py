@@ -1,0 +1,401 @@
+"""Calls in batches: whatever a provider leaves out is asked again, nothing is sent twice, no answer is lost."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from asking_loopback import GOOD, call
+from batch_loopback import answered, expired, failed, good, provider
+from loopback import completion, endpoint
+from refusals import refused
+
+from verified.config import load
+from verified.config.generation import EngineSettings, Generation
+from verified.errors import InputError
+from verified.lmm.asking import Client
+from verified.lmm.budget import Budget
+from verified.lmm.engines import batches
+from verified.lmm.engines.batch_store import ANSWERS, REQUESTS, Store
+from verified.lmm.jobs import asks_first
+from verified.lmm.ledger import Ledger
+from verified.lmm.outcome import NotNow
+from verified.lmm.session import Session
+from verified.perturbations import write as perturbations
+
+
+def role(url, **changes):
+    values = {"engine": "openai", "model": "loop-1", "base_url": url, "batch": True, "retries": 3, **changes}
+    return EngineSettings(**values)
+
+
+def engine(tmp_path, url, most_rows=1000, **changes):
+    settings = role(url, **changes)
+    carrier = batches.Offline(settings) if settings.batch == "offline" else batches.Provider(settings, 0.01, 0.05)
+    return batches.Batches(settings, carrier, Store(tmp_path / "ledger.sqlite", most_rows), 0.01, 0.02)
+
+
+def ask(tmp_path, asked, calls, attempts=2, prices=(0.0, 0.0), **limits):
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        client = Client(asked, ledger, attempts, prices, Budget(ledger, **limits))
+        outcomes = dict(client.ask(calls))
+    return [outcomes[number] for number in range(len(calls))]
+
+
+def left(tmp_path) -> list[str]:
+    return [path.name for path in (tmp_path / "ledger.sqlite.batches").glob("*")]
+
+
+def half_missing(number, calls):
+    return [row for n, row in enumerate(good(number, calls)) if number or n % 2]
+
+
+def doubled(number, calls):
+    rows = good(number, calls)
+    other = {**rows[0], "response": {**rows[0]["response"], "body": json.loads(completion("1. no").body)}}
+    return [*rows, *rows, other, answered("a" * 64, next(iter(calls.values()))), b"{", b'{"custom_id": 7}', b"[]"]
+
+
+def half_expired(number, calls):
+    return [row if number or n % 2 else expired(row["custom_id"]) for n, row in enumerate(good(number, calls))]
+
+
+def busy(number, calls):
+    return [
+        row if number or n % 3 else failed(row["custom_id"], 429, "rate") for n, row in enumerate(good(number, calls))
+    ]
+
+
+def garbled(number, calls):
+    rows = good(number, calls)
+    if not number:
+        rows[0]["response"]["body"] = {"choices": "none"}
+        rows[1] = b"\xff\xfe not json"
+        rows[2]["response"] = "gone"
+    return rows
+
+
+@pytest.mark.parametrize(
+    "script", [good, half_missing, doubled, half_expired, busy, garbled], ids=lambda one: one.__name__
+)
+def test_whatever_a_batch_leaves_out_is_asked_again(tmp_path, script):
+    with provider(script) as served:
+        outcomes = ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(9)])
+    assert [outcome.status for outcome in outcomes] == ["ok"] * 9 and len({outcome.key for outcome in outcomes}) == 9
+    again = len(served.asked) - 9
+    assert again == {half_missing: 5, half_expired: 5, busy: 3, garbled: 3}.get(script, 0)
+    assert {outcome.key for outcome in outcomes} == set(served.asked) and all(out.attempts == 1 for out in outcomes)
+    assert left(tmp_path) == [] and set(served.deleted) == set(served.kept), "nothing stays, here or there"
+
+
+def test_rows_that_never_come_end_as_an_error_that_is_asked_again_later(tmp_path):
+    with provider(lambda number, calls: good(number, calls)[1:]) as served:
+        outcomes = ask(tmp_path, engine(tmp_path, served.url, retries=2), [call(number) for number in range(3)])
+        assert len(served.batches) == 3
+        assert sorted(outcome.status for outcome in outcomes) == ["error", "ok", "ok"]
+    with provider(lambda number, calls: []) as served:
+        (outcome,) = ask(tmp_path, engine(tmp_path, served.url, retries=1), [call(7)])
+        assert (outcome.status, outcome.reason, outcome.passes) == ("error", "batch", True) and len(served.batches) == 2
+
+
+def test_answers_that_are_final_are_not_asked_for_again(tmp_path):
+    def script(number, calls):
+        first, second, *others = calls
+        rows = [failed(first, 400, "content_filter"), failed(second, 400, "context_length_exceeded")]
+        return [*rows, *(answered(key, calls[key]) for key in others)]
+
+    with provider(script) as served:
+        outcomes = ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(3)])
+        assert len(served.asked) == 3
+    assert [outcome.status for outcome in outcomes] == ["blocked", "error", "ok"]
+    assert outcomes[1].reason == "context-length"
+
+
+def test_an_answer_that_cannot_be_used_is_another_attempt_in_another_batch(tmp_path):
+    def script(number, calls):
+        text = GOOD if number else "nothing of the kind"
+        return [
+            {**answered(key, body), "response": {"status_code": 200, "body": json.loads(completion(text).body)}}
+            for key, body in calls.items()
+        ]
+
+    with provider(script) as served:
+        outcomes = ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(2)])
+        seeds = [[row["body"]["seed"] for row in rows] for _, rows in served.sent.values()]
+    assert [(outcome.status, outcome.attempts) for outcome in outcomes] == [("ok", 2)] * 2
+    assert len(seeds) == 2 and not set(seeds[0]) & set(seeds[1])
+
+
+def test_a_file_that_is_full_is_followed_by_another(tmp_path):
+    with provider() as served:
+        outcomes = ask(tmp_path, engine(tmp_path, served.url, most_rows=4), [call(number) for number in range(10)])
+    assert {outcome.status for outcome in outcomes} == {"ok"}
+    assert [len(rows) for _, rows in served.sent.values()] == [4, 4, 2]
+
+
+def test_pictures_are_dropped_once_they_are_written_and_fetched_again_for_another_attempt(tmp_path):
+    fetched, seen = [], []
+
+    def fetch(number):
+        def load():
+            fetched.append(number)
+            return {"images": (b"\x89PNG" + bytes([number]) * 50,)}
+
+        return load
+
+    def script(number, calls):
+        seen.append([len(body["messages"][0]["content"]) for body in calls.values()])
+        text = GOOD if number else "no"
+        return [
+            {**answered(key, body), "response": {"status_code": 200, "body": json.loads(completion(text).body)}}
+            for key, body in calls.items()
+        ]
+
+    calls = [call(number) for number in range(3)]
+    for number, one in enumerate(calls):
+        one.media, one.load = (str(number),), fetch(number)
+    with provider(script) as served:
+        asked = engine(tmp_path, served.url)
+        requests = []
+        answer = asked.answer
+        asked.answer = lambda drawn: answer(requests.append(one) or one for one in drawn)
+        outcomes = ask(tmp_path, asked, calls)
+    assert {outcome.status for outcome in outcomes} == {"ok"} and seen == [[2] * 3] * 2
+    assert fetched == [0, 1, 2] * 2 and not any(request.images for request in requests)
+
+
+JOB = """
+import sys
+from pathlib import Path
+sys.path[:0] = [{tests!r}]
+import test_batches as tests
+asked = tests.engine(Path({folder!r}), {url!r}, most_rows=3)
+tests.ask(Path({folder!r}), asked, [tests.call(number) for number in range({calls})])
+"""
+
+
+def run_job(tmp_path, served, calls=5):
+    here = Path(__file__).parent
+    code = JOB.format(tests=str(here), folder=str(tmp_path), url=served.url, calls=calls)
+    path = os.pathsep.join([str(here.parent), *filter(None, sys.path)])
+    return subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path})
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        ("POST", "/files"),
+        ("POST", "/batches"),
+        pytest.param(("GET", "/batches/batch-1"), marks=pytest.mark.slow),
+        pytest.param(("GET", "/files/output-0/content"), marks=pytest.mark.slow),
+    ],
+)
+def test_a_job_that_is_killed_leaves_its_batches_and_the_next_one_sends_nothing_twice(tmp_path, moment):
+    """Killed when the provider has done what was asked and nobody has heard of it."""
+    with provider(half_missing) as served:
+        job = run_job(tmp_path, served)
+
+        def kill(method, path):
+            if (method, path) == moment and job.poll() is None:
+                job.send_signal(signal.SIGKILL)
+                job.wait()
+
+        served.after = kill
+        assert job.wait(timeout=100) == -signal.SIGKILL
+        outcomes = ask(tmp_path, engine(tmp_path, served.url, most_rows=3), [call(number) for number in range(5)])
+    assert [outcome.status for outcome in outcomes] == ["ok"] * 5
+    files = [tuple(sorted(row["custom_id"] for row in rows)) for _, rows in served.sent.values()]
+    assert len(set(files)) == len(files) == len(served.batches), "each file was sent once, and is one batch"
+    once = 5 + sum(served.asked.count(key) - 1 for key in set(served.asked))
+    assert len(served.asked) == once and max(map(served.asked.count, served.asked)) <= 2
+    assert all(outcome.attempts == 1 for outcome in outcomes) and left(tmp_path) == []
+
+
+def test_a_lost_connection_sends_nothing_twice(tmp_path):
+    """The answers to the upload and to the begun batch are lost on the way."""
+    lost = {("POST", "/files"), ("POST", "/batches")}
+    with provider() as served:
+        serve = served.serve
+
+        def lose(method, address, kind, body):
+            answer = serve(method, address, kind, body)
+            if (method, address.removeprefix("/v1")) in lost:
+                lost.remove((method, address.removeprefix("/v1")))
+                return 503, b"{}"
+            return answer
+
+        served.serve = lose
+        outcomes = ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(3)])
+        assert not lost and len(served.sent) == len(served.batches) == 1
+    assert {outcome.status for outcome in outcomes} == {"ok"}
+
+
+def test_what_costs_more_than_was_known_stops_the_other_batches(tmp_path):
+    """Answers take a hundred times the tokens: the first batch shows it, the others are cancelled."""
+
+    def dear(number, calls):
+        rows = good(number, calls)
+        for row in rows:
+            row["response"]["body"]["usage"]["prompt_tokens"] = 10**6
+        return rows if number == 0 else rows[:1]
+
+    with provider(dear) as served:
+        served.looks = 0
+        serve = served._look
+
+        def slow(name):  # the second one waits until it is cancelled
+            if name == "batch-1" and served.batches[name]["status"] == "validating":
+                return served.batches[name]
+            return serve(name)
+
+        served._look = slow
+        asked = engine(tmp_path, served.url, most_rows=2)
+        outcomes = ask(tmp_path, asked, [call(n) for n in range(5)], prices=(1.0, 1.0), money=0.01)
+        assert "batch-1" in served.cancelled and len(served.batches) == 3
+    ended = [(outcome.status, outcome.reason) for outcome in outcomes]
+    assert sorted(ended) == [("error", "budget"), *[("ok", "")] * 4], "what a cancelled batch has answered is kept"
+    with provider() as after:  # with a larger budget, the rest
+        outcomes = ask(tmp_path, engine(tmp_path, after.url), [call(n) for n in range(5)], money=100.0)
+        assert {outcome.status for outcome in outcomes} == {"ok"} and len(after.asked) == 1
+
+
+def test_a_smaller_budget_cancels_what_a_killed_job_has_under_way(tmp_path):
+    with provider(looks=10**6) as served:
+        job = run_job(tmp_path, served, calls=3)
+        served.after = lambda method, path: path == "/batches/batch-0" and job.send_signal(signal.SIGKILL)
+        assert job.wait(timeout=100) == -signal.SIGKILL
+        with pytest.raises(NotNow):
+            ask(tmp_path, engine(tmp_path, served.url), [call(n) for n in range(3)], prices=(1.0, 1.0), money=1e-9)
+        assert served.cancelled == ["batch-0"]
+
+
+def test_too_much_under_way_waits_and_a_wrong_file_stops(tmp_path):
+    with provider() as served:
+        served.status, served.errors = "failed", [{"code": "token_limit_exceeded", "message": "enough for today"}]
+        looks = []
+
+        def later(method, path):
+            looks.append(path)
+            if path == "/batches" and method == "POST" and len(served.batches) == 3:
+                served.status = "completed"
+
+        served.after = later
+        outcomes = ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(2)])
+        assert {outcome.status for outcome in outcomes} == {"ok"} and len(served.sent) == 1 and len(served.batches) == 3
+    with provider() as served:
+        served.status, served.errors = "failed", [{"code": "invalid_json", "line": 2, "message": "no model loop-1"}]
+        with refused("line 2", "no model loop-1", remedy=True):
+            ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(10, 12)])
+    assert left(tmp_path) == []
+
+
+def test_an_endpoint_without_batches_and_one_that_is_down_are_named(tmp_path):
+    with provider() as served:
+        served.before = lambda method, path: (404, {"error": {"message": "Not Found"}})
+        with refused("/files", remedy=True):
+            ask(tmp_path, engine(tmp_path, served.url), [call(1)])
+        served.before = lambda method, path: (503, {})
+        with pytest.raises(NotNow) as stop:
+            ask(tmp_path, engine(tmp_path, served.url, outage_seconds=0.2), [call(1)])
+        assert stop.value.reason == "outage"
+        served.before = lambda method, path: None
+        (outcome,) = ask(tmp_path, engine(tmp_path, served.url), [call(1)])
+        assert outcome.status == "ok" and len(served.asked) == 1
+
+
+def test_names_that_would_lead_elsewhere_are_not_followed(tmp_path):
+    with provider() as served:
+        served.before = lambda method, path: (
+            (200, {"id": "../../admin", "object": "file"}) if method == "POST" else None
+        )
+        with pytest.raises(NotNow):
+            ask(tmp_path, engine(tmp_path, served.url, outage_seconds=0.2, retries=0), [call(1)])
+    assert not served.batches
+
+
+def test_files_for_vllm_run_batch_are_written_and_its_answers_read(tmp_path):
+    """Its lines have the error beside the response, as text or as the body of an error answer."""
+    calls = [call(number) for number in range(5)]
+    asked = engine(tmp_path, None, batch="offline")
+    with pytest.raises(NotNow) as stop:
+        ask(tmp_path, asked, calls)
+    assert stop.value.reason == "batch" and "vllm run-batch -i" in str(stop.value.remedy)
+    (file,) = (tmp_path / "ledger.sqlite.batches").glob(f"*{REQUESTS}")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [sorted(row) for row in rows] == [["body", "custom_id", "method", "url"]] * 5
+    assert rows[0]["url"] == "/v1/chat/completions" and rows[0]["body"]["model"] == "loop-1"
+    with pytest.raises(NotNow):
+        ask(tmp_path, engine(tmp_path, None, batch="offline"), calls)
+    assert len(list(file.parent.glob(f"*{REQUESTS}"))) == 1, "nothing is written twice"
+    results = [answered(row["custom_id"], row["body"]) for row in rows[:3]]
+    refusal = {"error": {"message": "maximum context length is 9", "code": 400}}
+    for row, error in zip(rows[3:], (refusal, "Request must not be sent in stream mode")):
+        response = {"status_code": 400, "request_id": "r", "body": None}
+        results.append({"id": "r", "custom_id": row["custom_id"], "response": response, "error": error})
+    answers = Path(str(file).removesuffix(REQUESTS) + ANSWERS)
+    answers.write_text("\n".join(map(json.dumps, reversed(results))))
+    outcomes = ask(tmp_path, engine(tmp_path, None, batch="offline"), calls)
+    assert [(outcome.status, outcome.reason) for outcome in outcomes[3:]] == [
+        ("error", "context-length"),
+        ("error", "status-400"),
+    ]
+    assert {outcome.status for outcome in outcomes[:3]} == {"ok"} and left(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"engine": "vllm", "batch": True},
+        {"engine": "openai", "batch": True, "base_url": ["http://a/v1", "http://b/v1"]},
+        {"engine": "openai", "batch": True, "endpoints_file": "servers.txt"},
+        {"engine": "vllm", "batch": 32},
+    ],
+)
+def test_batches_that_make_no_sense_are_refused(values):
+    plain = {"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}}
+    with refused("llm"):
+        load({**plain, "generation": {"llm": values}})
+
+
+def test_a_call_of_a_batch_costs_its_share():
+    settings = role("http://a/v1", price_in=2.0, price_out=4.0)
+    assert settings.prices == (1.0, 2.0) and role(None, batch="offline", price_in=2.0).prices == (2.0, 0.0)
+    assert settings.identity() == role("http://a/v1", batch=False).identity(), "an answer is the same"
+
+
+def test_a_provider_that_makes_nothing_of_its_own_file(tmp_path):
+    with provider() as served:
+        served.before = lambda method, path: (403, {"error": {"message": "no key"}}) if path == "/batches" else None
+        with pytest.raises(InputError) as caught:
+            ask(tmp_path, engine(tmp_path, served.url), [call(1)])
+        assert not isinstance(caught.value, NotNow)
+
+
+def test_a_stage_asks_in_batches_what_it_would_ask_in_calls(tmp_path):
+    """One batch a step, the same keys and outcomes, at half the price."""
+    moments = [{"caption": f"a dog number {number} runs"} for number in range(4)]
+    spent, keys = [], []
+    for batch in (False, True):
+        with provider() as batched, endpoint() as single:
+            url = batched.url if batch else single.url
+            values = {"engine": "openai", "model": "loop-1", "base_url": url, "batch": batch, "price_in": 1.0}
+            ledger = tmp_path / f"{batch}.sqlite"
+            generation = Generation(llm=EngineSettings(**values), ledger=str(ledger))
+            with Session(generation, 7, perturbations.TASK_OF_KIND.values()) as session:
+                perturbations.ask(moments, session)
+            assert len(batched.batches) == (3 if batch else 0) and bool(single.bodies) != batch
+        with Ledger(ledger, read_only=True) as held:
+            spent.append(held.totals()["cost"])
+            keys.append([(row["key"], row["status"]) for row in held.rows()])
+    assert keys[0] == keys[1] and 0 < spent[0] == pytest.approx(2 * spent[1])
+
+
+def test_batches_of_several_shards_are_asked_together():
+    roles = {"llm": role("http://a/v1")}
+    assert asks_first(Generation(**roles, shards_per_job=4), "perturbations")
+    assert not asks_first(Generation(**roles), "perturbations") and not asks_first(
+        Generation(shards_per_job=4), "statics"
+    )
