@@ -19,8 +19,8 @@ class EngineKind:
     """Calls leave the machine with a key, `api_slots` at once, and may cost money: a recorded error stays as it is."""
     replays: bool = False
     """Nobody is asked: whatever the ledger holds is final. Needs the key `cassette`."""
-    takes_batches: bool = False
-    """Takes `batch: true` and `batch: offline`."""
+    batches: str = ""
+    """The module in the place of `module` with `batch: true` or `batch: offline`, where it takes them."""
     scores: bool = False
     """Gives the log-probabilities of a given answer."""
     answers: bool = True
@@ -55,7 +55,7 @@ ENGINES: dict[str, EngineKind] = {
     "openai": EngineKind(
         "verified.lmm.engines.openai",
         asks_endpoint=True,
-        takes_batches=True,
+        batches="verified.lmm.engines.batches",
         scores=True,
         embeds=True,
         video_inputs=(STILLS, FRAMES, MP4),

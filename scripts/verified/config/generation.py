@@ -164,7 +164,7 @@ class EngineSettings(Section):
     @property
     def takes_batches(self) -> bool:
         """Whether its calls may go in batches."""
-        return self.kind.takes_batches
+        return bool(self.kind.batches)
 
     @property
     def prices(self) -> tuple[float, float]:

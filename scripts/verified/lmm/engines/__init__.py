@@ -8,5 +8,4 @@ from verified.lmm.request import Engine
 
 def make_engine(role: EngineSettings, generation: Generation) -> Engine:
     """The engine configured for a role. Raises InputError when it cannot be set up."""
-    module = "verified.lmm.engines.batches" if role.batch else role.kind.module
-    return import_module(module).make(role, generation)
+    return import_module(role.kind.batches if role.batch else role.kind.module).make(role, generation)
