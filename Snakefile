@@ -75,6 +75,13 @@ include: "rules/search.smk"
 include: "rules/study.smk"
 include: "rules/review.smk"
 include: "rules/audit.smk"
+
+
+if settings.meta_evaluation is not None:
+
+    include: "rules/meta_evaluation.smk"
+
+
 include: "rules/own_corpus.smk"
 include: "rules/export.smk"
 

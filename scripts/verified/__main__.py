@@ -19,7 +19,7 @@ from verified.runtime.secrets import redact
 
 GROUPS = {
     "run": ("run", "watch", "quote"),
-    "data": ("data", "audit", "people"),
+    "data": ("data", "audit", "people", "captions"),
     "benchmark": ("evaluate", "benchmark", "longform", "rextime"),
     "search": ("search",),
     "maintain": ("maintain", "ledger"),
@@ -86,7 +86,7 @@ def _overview(shown: dict[str, list[tuple[str, str]]]) -> str:
     for group, commands in shown.items():
         lines.append(f"{group}:")
         for word, text in commands:
-            lines += textwrap.wrap(text, width, initial_indent=f"  {word:13}", subsequent_indent=" " * 15)
+            lines += textwrap.wrap(text, width, initial_indent=f"  {word:12} ", subsequent_indent=" " * 15)
     return "\n".join([*lines, "", "`verified COMMAND --help` says more of one."])
 
 

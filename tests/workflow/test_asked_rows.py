@@ -17,6 +17,7 @@ CONFIG = {
         "grounder": {"first_stages": ["xml", "dense"], "videos": 2, "frames": 40},
         "reranker": {"first_stages": ["dense-grounded"], "moments": 2},
     },
+    "meta_evaluation": {"moments": 4, "frames": 4},
 }
 
 
@@ -33,6 +34,9 @@ def test_rows_without_training_stand_beside_trained_models(tmp_path, monkeypatch
         assert {row["Method"] for row in rows} == {"XML", "XML + LMM spans", *methods}
     costs = {row["Method"]: row for row in csv.DictReader(_lines(tmp_path / "results/tables/lmm.csv"))}
     assert float(costs["XML"]["Calls"]) == 0 < float(costs["XML + LMM spans"]["Calls"]) <= 3
+    table = list(csv.DictReader(_lines(tmp_path / "results/tables/meta-evaluation.csv")))
+    judged = {row["Metric"] for row in table}
+    assert {"evaluator", "evaluator's cosine", "cosine (packaged-joint)", "agreement", "LMM judge"} == judged
     asked = {row["task"]: (row["known"], row["calls"]) for row in quote(load(_values()))}
     for task in ("embed/vector", "retrieval/ground", "retrieval/grade"):
         known, calls = asked[task]

@@ -42,7 +42,8 @@ def agreement(
 
     `scores` are rows of evaluator/scores/SHARD.jsonl, which hold every candidate; their order is kept. `frames` are
     vectors [keyframes, dim] of length 1 by moment (see `frame_vectors`); a moment without any is judged by its captions
-    alone. Raises InputError for scores of another corpus.
+    alone, and one without a coarse caption (an empty text) by the others. Raises InputError for scores of another
+    corpus.
     """
     coarse = {moment["desc_id"]: moment["caption"] for moment in moments}
     rows = list(scores)
@@ -66,7 +67,7 @@ def agreement(
     for desc_id, group in groups.items():
         cosines = own[group] @ own[group].T
         parts[0, group] = (cosines.sum(axis=1) - cosines.diagonal()) / max(len(group) - 1, 1)
-        parts[1, group] = (own[group] * of_coarse[group]).sum(axis=1)
+        parts[1, group] = (own[group] * of_coarse[group]).sum(axis=1) if coarse[desc_id] else 0.0
         seen = frames.get(desc_id)
         if seen is not None and len(seen):
             parts[2, group] = (np.stack([seeing[captions[number]] for number in group]) @ seen.T).mean(axis=1)

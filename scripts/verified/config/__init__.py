@@ -19,6 +19,7 @@ from verified.config.generation import Generation
 from verified.config.json_schema import properties_at
 from verified.config.layers import merge_layers
 from verified.config.longform import MAD_ENCODER, Longform, MovieSourceSection
+from verified.config.meta_evaluation import MetaEvaluation
 from verified.config.renamed import new_name
 from verified.config.retrieval import Retrieval
 from verified.config.review import Review
@@ -60,6 +61,7 @@ class Config(Section):
     study: Study = Study()
     review: Review = Review()
     audit: Audit | None = None
+    meta_evaluation: MetaEvaluation | None = None
     export: Export = Export()
     longform: Longform = Longform()
     rextime: Rextime = Rextime()

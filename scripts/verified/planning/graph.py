@@ -17,6 +17,7 @@ GATHERED = {
     "dense": "retrieval",
     "grounding": "retrieval",
     "audit": "tables",
+    "meta_evaluation": "evaluator",
 }
 """Rule files that are no stage of their own, and the stage that their rules serve."""
 

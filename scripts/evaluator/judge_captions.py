@@ -1,0 +1,34 @@
+"""Judged captions with the evaluator's scores and the grade of a video LMM (see rules/meta_evaluation.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.threads) as log:
+    from verified.config import load
+    from verified.io.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.lmm.session import Session
+    from verified.lmm.tasks.retrieval import GRADE
+    from verified.people.meta_evaluation.judge import judge_grades
+    from verified.people.meta_evaluation.judgements import review
+    from verified.people.meta_evaluation.of_run import by_review, by_truth, drawn, judged_rows
+    from verified.weights.records import locate_models
+
+    inputs, params = snakemake.input, snakemake.params
+
+    def rows_of(paths):
+        return [row for path in paths for row in read_jsonl(path)]
+
+    settings, section = load(snakemake.config), params.facts["section"]
+    scores = rows_of(inputs.scores)
+    moments = {row["desc_id"]: row for row in read_jsonl(inputs.moments)}
+    if inputs.get("truth"):
+        sample = drawn(scores, section["moments"], params.seed)
+        judged = by_truth(sample, moments, rows_of(inputs.truth), rows_of(inputs.corrupted))
+    else:
+        judged = by_review(scores, moments, review(inputs.review))
+    videos = {row["video"]: row for row in rows_of(inputs.videos)}
+    with Session(locate_models(settings.generation, inputs.weights), settings.seed, (GRADE,)) as session:
+        grades, _ = judge_grades(judged, videos, section["frames"], session)
+        asked = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
+    write_json(snakemake.output.counts, asked)
+    write_jsonl(snakemake.output.judged, judged_rows(judged, scores, grades))
+    log.info("%d captions judged", len(judged))

@@ -1,0 +1,124 @@
+"""How far scores of captions go with what people say of them: rank correlation, AUROC, and order within a clip.
+
+All metrics are resampled together, so that two of them can be compared on the same draws.
+"""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from verified.benchmark.auroc import auroc
+from verified.runtime.seeds import generator
+
+MEASURES = ("kendall", "spearman", "auroc", "accuracy")
+"""Kendall's tau-b and Spearman's rho, each the mean over people; the area between right and wrong captions; the share
+of pairs of captions of one clip that are ordered as people order them, ties counting half."""
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Rated:
+    """What people say of n captions."""
+
+    grades: np.ndarray
+    """[people, n], NaN where somebody gave none."""
+    right: np.ndarray
+    """[n]: 1 where a caption is right, 0 where it is wrong, NaN where that is not said."""
+    clips: Sequence[object]
+    """[n] the clip that a caption is about."""
+    units: Sequence[object]
+    """[n] what is drawn anew with all that belongs to it, the video; clips do not cross its borders."""
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """(better [pairs], worse [pairs]): places of captions of one clip that people grade differently in the mean."""
+        mean = mean_grades(self.grades)
+        of_clip: dict[object, list[int]] = {}
+        for place in np.flatnonzero(~np.isnan(mean)).tolist():
+            of_clip.setdefault(self.clips[place], []).append(place)
+        found = [(one, two) for places in of_clip.values() for one in places for two in places if mean[one] > mean[two]]
+        better, worse = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        return better, worse
+
+
+def mean_grades(grades: np.ndarray) -> np.ndarray:
+    """[n] mean over people of `grades` [people, n]; NaN where nobody gave one."""
+    given = ~np.isnan(grades)
+    return np.where(
+        given.any(axis=0), np.where(given, grades, 0).sum(axis=0) / np.maximum(given.sum(axis=0), 1), np.nan
+    )
+
+
+def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarray], weights: np.ndarray) -> np.ndarray:
+    """`MEASURES` of `scores` [n], each caption counted so often as `weights` [n] says; NaN for what cannot be told."""
+    rows = np.repeat(np.arange(len(scores)), weights)
+    correlations = [_correlations(scores[rows], grades[rows]) for grades in rated.grades]
+    told = ~np.isnan(rated.right)
+    area = auroc(scores[told], rated.right[told] == 1, weights[told])
+    better, worse = pairs
+    hits = (scores[better] > scores[worse]) + (scores[better] == scores[worse]) / 2
+    trials = weights[better].sum()
+    accuracy = (weights[better] * hits).sum() / trials if trials else np.nan
+    return np.array([*_means(correlations), area, accuracy])
+
+
+def _correlations(scores: np.ndarray, grades: np.ndarray) -> tuple[float, float]:
+    from scipy.stats import kendalltau, spearmanr  # pyright: ignore[reportMissingTypeStubs] (it has none)
+
+    given = ~np.isnan(grades)
+    scores, grades = scores[given], grades[given]
+    if len(np.unique(scores)) < 2 or len(np.unique(grades)) < 2:
+        return np.nan, np.nan
+    tau, rho = kendalltau(scores, grades)[0], spearmanr(scores, grades)[0]
+    return float(np.asarray(tau)), float(np.asarray(rho))
+
+
+def _means(rows: Iterable[tuple[float, float]]) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # nobody's grades differ
+        return np.nanmean(np.array([*rows]).reshape(-1, 2), axis=0)
+
+
+def compare_metrics(
+    scores: Mapping[str, np.ndarray], rated: Rated, resamples: int, seed: int
+) -> dict[str, dict[str, dict[str, float | None]]]:
+    """Of each metric and measure value, low, high, and the `gap` to the first metric with gap_low and gap_high.
+
+    `scores` [n] by metric, without gaps. The bounds hold 95 % of `resamples` draws of units; None for what the captions
+    cannot tell.
+    """
+    names, unit = np.unique(np.asarray(rated.units, dtype=str), return_inverse=True)
+    pairs, whole = rated.pairs(), np.ones(len(unit), dtype=np.int64)
+    values = np.stack([measure(one, rated, pairs, whole) for one in scores.values()])
+    random, even = generator(seed, "metrics", len(names), resamples), np.full(len(names), 1 / len(names))
+    drawn = np.empty((resamples, *values.shape))
+    for draw in range(resamples):
+        weights = random.multinomial(len(names), even)[unit]
+        drawn[draw] = [measure(one, rated, pairs, weights) for one in scores.values()]
+    bounds, gaps = _bounds(drawn), _bounds(drawn - drawn[:, :1])
+    return {
+        metric: {
+            name: {
+                "value": _plain(values[row, column]),
+                "low": _plain(bounds[0, row, column]),
+                "high": _plain(bounds[1, row, column]),
+                "gap": _plain(values[row, column] - values[0, column]),
+                "gap_low": _plain(gaps[0, row, column]),
+                "gap_high": _plain(gaps[1, row, column]),
+            }
+            for column, name in enumerate(MEASURES)
+        }
+        for row, metric in enumerate(scores)
+    }
+
+
+def _bounds(drawn: np.ndarray) -> np.ndarray:
+    """[2, …] of draws [resamples, …]."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # what no draw can tell
+        return np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+
+
+def _plain(number: float) -> float | None:
+    return None if np.isnan(number) else round(float(number), 6)

@@ -1,0 +1,138 @@
+"""Metrics of captions from the clips that they are about: the evaluator, the cosine of a joint encoder as in CLIPScore,
+and the agreement of captions."""
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from verified.annotations.agreement import agreement, unit
+from verified.corpus.video_folder import VideoFolder
+from verified.errors import InputError
+from verified.features.joint import JointEncoder
+from verified.features.pictures import fit
+from verified.io.jsonl import finite, iterate_jsonl
+from verified.io.video import VideoError, frames_of_spans, probe
+from verified.people.meta_evaluation.judgements import Judged, as_moments
+from verified.runtime.progress import track
+
+FRAMES = 8
+"""Uniform frames of a clip that joint encoders see."""
+
+
+def find_videos(folder: Path, judged: Iterable[Judged]) -> dict[str, dict]:
+    """Rows as of videos.jsonl, by id, of the videos that captions are about and that can be read.
+
+    Raises InputError where there is none.
+    """
+    wanted = {one.video for one in judged}
+    paths = VideoFolder(folder, wanted).paths
+    rows = {}
+    for video in track(sorted(wanted & paths.keys()), "videos", len(wanted & paths.keys()), "videos"):
+        try:
+            rows[video] = {"video": video, "path": str(paths[video]), **probe(paths[video])}
+        except VideoError:
+            continue
+    if not rows:
+        raise InputError("none of the videos is in it", file=folder, remedy="name the folder whose files are VIDEO.mp4")
+    return rows
+
+
+def evaluator_scores(
+    judged: Sequence[Judged], videos: Mapping[str, dict], checkpoint: str | Path, reading: str
+) -> np.ndarray:
+    """[captions] `reading` (z1, margin or similarity) of an evaluator; NaN where a clip cannot be read."""
+    import torch
+
+    from verified.evaluator.checkpoint import load_checkpoint
+    from verified.evaluator.clips import gather_clips, open_clips
+    from verified.evaluator.validation import FAITHFUL, Graded, confidences
+    from verified.io.jsonl import read_jsonl
+    from verified.nn.linear import through_onednn
+
+    model = through_onednn(load_checkpoint(checkpoint))
+    moments, of_caption = as_moments(judged, videos)
+    scores = np.full(len(judged), np.nan)
+    graded = [Graded(place, one.caption, FAITHFUL, ()) for one, place in zip(judged, of_caption) if place is not None]
+    with tempfile.TemporaryDirectory(prefix="clips-") as folder:
+        clips, index = f"{folder}/clips.npy", f"{folder}/clips.jsonl"
+        size = model.size
+        gather_clips(moments, [*videos.values()], size.frames, 1, size.image_size, None, clips, index)
+        rows = read_jsonl(index)
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        found, values = confidences(model, graded, [open_clips(clips, rows)], [rows], device)
+    known = {(one.desc_id, one.caption): float(value) for one, value in zip(found, values[reading])}
+    for number, (one, place) in enumerate(zip(judged, of_caption)):
+        if place is not None:
+            scores[number] = known.get((place, one.caption), np.nan)
+    return scores
+
+
+def clip_vectors(moments: Sequence[dict], videos: Mapping[str, dict], encoder: JointEncoder) -> dict[int, np.ndarray]:
+    """Vectors [frames, dim] of length 1 of each moment's clip, by its `desc_id`; none of one that cannot be read."""
+    of_video: dict[str, list[dict]] = {}
+    for moment in moments:
+        of_video.setdefault(moment["video"], []).append(moment)
+    vectors = {}
+    for video, shown in track(of_video.items(), "frames seen", len(of_video), "videos"):
+        spans = [(moment["start"], moment["end"]) for moment in shown]
+        try:
+            for number, frames, _ in frames_of_spans(videos[video]["path"], spans, count=FRAMES):
+                pictures = [fit(Image.fromarray(frame), encoder) for frame in frames]
+                if pictures:
+                    vectors[shown[number]["desc_id"]] = unit(encoder(np.stack(pictures)))
+        except VideoError:
+            continue
+    return vectors
+
+
+class FrameMetrics:
+    """Metrics by what a joint encoder sees in the clips of captions; NaN where it sees nothing.
+
+    `videos` are rows of videos.jsonl by id.
+    """
+
+    def __init__(self, judged: Sequence[Judged], videos: Mapping[str, dict], encoder: JointEncoder):
+        self.judged, self.encoder = judged, encoder
+        self.moments, of_caption = as_moments(judged, videos)
+        self.vectors = clip_vectors(self.moments, videos, encoder)
+        self.seen = [(n, place) for n, place in enumerate(of_caption) if place is not None and place in self.vectors]
+
+    def cosines(self) -> np.ndarray:
+        """[captions] cosine of caption and mean frame, from -1 to 1; CLIPScore is 2.5 times it, cut at 0."""
+        found = np.full(len(self.judged), np.nan)
+        texts = [self.judged[number].caption for number, _ in self.seen]
+        sentences = self.encoder.sentences(texts) if texts else []
+        for (number, place), (_, sentence) in zip(self.seen, sentences):
+            found[number] = unit(sentence) @ unit(self.vectors[place].mean(axis=0))
+        return found
+
+    def agreements(self, sentence_model: str, threads: int = 1) -> np.ndarray:
+        """[captions] agreement with the other captions of the clip, its first reference and its frames."""
+        found = np.full(len(self.judged), np.nan)
+        rows = [
+            {"desc_id": place, "type": "", "candidate": number, "caption": self.judged[number].caption}
+            for number, place in self.seen
+        ]
+        for row in agreement(self.moments, rows, self.vectors, self.encoder, sentence_model, threads):
+            found[row["candidate"]] = row["agreement"]
+        return found
+
+
+def scores_of_file(path: str | Path, judged: Sequence[Judged]) -> np.ndarray:
+    """[captions] the ``score`` of the rows of a JSON Lines file, found by video, caption and, where both have one,
+    desc_id; NaN where it has none. Raises InputError for a score that is no number, and where no caption is known."""
+    known: dict[tuple[str, str, object], float] = {}
+    for number, row in enumerate(iterate_jsonl(path, ("video", "caption", "score")), start=1):
+        if not finite(row["score"]):
+            raise InputError("'score' is not a number", file=path, row=number, remedy="leave the row out")
+        for desc_id in {row.get("desc_id"), None}:
+            known[str(row["video"]), str(row["caption"]), desc_id] = float(row["score"])
+    found = np.array([known.get((one.video, one.caption, one.desc_id), np.nan) for one in judged])
+    if np.isnan(found).all():
+        raise InputError(
+            "has a score of no judged caption", file=path, remedy="rows need the video and caption of the judgements"
+        )
+    return found

@@ -1,0 +1,32 @@
+"""What the rules of judged captions read."""
+
+from collections.abc import Callable
+from typing import Any
+
+from verified.config import Config, outputs
+from verified.config.folders import dataset_of
+from verified.config.meta_evaluation import MetaEvaluation
+from verified.runtime.snakemake_types import OfDataset
+
+
+def judged_by(settings: Config) -> Callable[[OfDataset], dict[str, list[str]]]:
+    """An input function: what says of ``wildcards.dataset`` which captions are right."""
+
+    def files(wildcards: OfDataset) -> dict[str, list[str]]:
+        if not dataset_of(settings, wildcards).source.has_truth:
+            return {"review": list(settings.annotations.review)}
+        folder = f"results/{wildcards.dataset}"
+        return {"truth": [outputs.truth(folder)], "corrupted": outputs.corrupted(folder, settings.shards)}
+
+    return files
+
+
+def judging_facts(settings: Config) -> dict[str, Any]:
+    """A param: all that the judge's calls depend on."""
+    generation = settings.generation
+    return {
+        "section": (settings.meta_evaluation or MetaEvaluation()).model_dump(mode="json"),
+        "video_lmm": generation.video_lmm.identity(),
+        "attempts": generation.attempts,
+        "frame_side": generation.frame_side,
+    }
