@@ -293,7 +293,7 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
 
         followed = follow_up_tasks(config, name)
     tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if embeds or captioned else []), *followed)
-    tasks = tuple(dict.fromkeys([*tasks, *([GRADE] if judged else [])]))
+    tasks = (*tasks, *([GRADE] if judged and GRADE not in tasks else []))
     rows = _count_calls(name, tasks, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
 
