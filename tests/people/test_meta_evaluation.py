@@ -205,7 +205,7 @@ def test_the_demo_s_truth_grades_the_candidates_of_a_run(tmp_path, monkeypatch):
     (file,) = table.inputs(configured)
     monkeypatch.chdir(tmp_path)
     write_json(tmp_path / file, {"dataset": "demo", "judge": "reader", **found})
-    (made,) = table.tables(select_shown(configured), Collection(), [file])
+    (made,) = table.tables(select_shown(configured), Collection([], []), [file])
     assert len(made.rows) == 3 * 4 and made.rows[0][:3] == ("Demo-FIG", "all", "evaluator")
 
 
