@@ -32,7 +32,8 @@ def shoot(chromium: Browser, page: Path, scheme: str = "light") -> Image.Image:
 
 def save(picture: Image.Image, path: Path) -> None:
     """Write a small PNG."""
-    picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)  # small dots keep theirs
+    few.save(path, optimize=True)
     print(path)
 
 

@@ -41,6 +41,26 @@ def test_the_tab_key_comes_to_everything_that_can_be_used_and_the_focus_is_seen(
     walk_by_tab(chromium)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_on_paper_a_page_is_white_and_keeps_its_headings_and_candidates(pages, chromium, name):
+    resize(chromium, 794)
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    chromium.call("Emulation.setEmulatedMedia", media="print", features=dark)
+    try:
+        chromium.open(pages[name])
+        assert chromium.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        for texts in ("th", "#candidates li"):
+            gone = "filter((one) => one.textContent.trim() && !one.innerText.trim()).length"
+            assert chromium.run(f"[...document.querySelectorAll('{texts}')].{gone}") == 0
+        shown = (
+            "[...document.querySelectorAll('video, .filters, .pager')].filter((one) => one.checkVisibility()).length"
+        )
+        assert chromium.run(shown) == 0
+        assert chromium.run("document.documentElement.scrollWidth") <= 794
+    finally:
+        chromium.call("Emulation.setEmulatedMedia", media="", features=dark)
+
+
 def test_a_question_mark_lists_the_keys_and_escape_closes_the_list(pages, chromium):
     for name in ("captions", "questions", "mark", "review"):
         chromium.open(pages[name])
