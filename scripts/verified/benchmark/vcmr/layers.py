@@ -74,8 +74,8 @@ class LearnedPositions(nn.Module):
 class SelfAttention(nn.Module):
     """Multi-head attention with biased query, key and value maps and no output map; [N, S, D] → [N, S, D].
 
-    `mask` is [N, S] (keys), [N, S, S] (pairs) or a packing. Hidden positions get −10000 instead of −inf, so a row that
-    sees nothing attends to all positions alike, as in the official code.
+    `mask` is [N, S] (keys), [N, S, S] (pairs), [N, heads, S, S] (pairs by head) or a packing. Hidden positions get
+    −10000 instead of −inf, so a row that sees nothing attends to all positions alike, as in the official code.
     """
 
     def __init__(self, hidden: int, heads: int, dropout: float):
@@ -97,7 +97,8 @@ class SelfAttention(nn.Module):
         n, s, hidden = query.shape
         q, k, v = (part.view(n, s, self.heads, hidden // self.heads).transpose(1, 2) for part in (query, key, value))
         added = (~mask).to(q.dtype) * MASKED
-        added = added[:, None, None, :] if mask.dim() == 2 else added[:, None]
+        if mask.dim() < 4:
+            added = added[:, None, None, :] if mask.dim() == 2 else added[:, None]
         dropout = self.dropout if self.training else 0.0
         out = F.scaled_dot_product_attention(q, k, v, attn_mask=added, dropout_p=dropout)
         return out.transpose(1, 2).reshape(n, s, hidden)

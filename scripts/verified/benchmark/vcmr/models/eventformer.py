@@ -40,7 +40,6 @@ from verified.benchmark.vcmr.bert_layers import BertEncoder, BertLayer
 from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, add_total
 from verified.benchmark.vcmr.labels import inclusive_end
 from verified.benchmark.vcmr.layers import (
-    MASKED,
     InputProjection,
     LearnedPositions,
     SelfAttention,
@@ -98,17 +97,12 @@ class AnchorAttention(SelfAttention):
         self.anchor = anchor
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-        """As that of the base, head by head; three times [N, S, D] and [N, S] → [N, S, D]."""
-        n, s, hidden = query.shape
-        q, k, v = (part.view(n, s, self.heads, hidden // self.heads).transpose(1, 2) for part in (query, key, value))
-        at = torch.arange(s, device=query.device)
+        """As that of the base, with neighbours alone; three times [N, S, D] and [N, S] → [N, S, D]."""
+        at = torch.arange(query.shape[1], device=query.device)
         reach = self.anchor * 2 ** torch.arange(self.heads, device=query.device)
         near = (at[:, None] - at).abs() <= reach[:, None, None]
         near[-1] = True
-        added = (~(near & mask[:, None, None, :])).to(q.dtype) * MASKED
-        dropout = self.dropout if self.training else 0.0
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=added, dropout_p=dropout)
-        return out.transpose(1, 2).reshape(n, s, hidden)
+        return super().attend(query, key, value, near & mask[:, None, None, :])
 
 
 class AnchorLayer(BertLayer):
