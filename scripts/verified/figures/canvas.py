@@ -42,6 +42,8 @@ LABEL = 16
 """Points of all labels: 8 when the figure is shown at half its size."""
 WIDE = 11.2
 """Inches: the width of most figures."""
+DPI = 120
+"""Of PNG files, and of the layout: how wide a text comes out depends on it."""
 NOTE_WIDTH, NOTE_EDGE = 11.0, 0.1
 """Of a note, in inches: its longest line, and what is around it."""
 STYLE = {
@@ -83,7 +85,7 @@ def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, pla
     """
     with plt.rc_context(cast(dict[Any, Any], STYLE)):
         layout = "none" if placed else ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.1)
-        figure = cast(Sheet, plt.figure(FigureClass=Sheet, figsize=(width, height), layout=layout))
+        figure = cast(Sheet, plt.figure(FigureClass=Sheet, figsize=(width, height), dpi=DPI, layout=layout))
         try:
             yield figure
             if not figure.alt:
@@ -96,7 +98,7 @@ def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, pla
                     continue
                 told = {"Date": None, "Title": figure.alt} if path.suffix == ".svg" else {"Software": None}
                 with atomic_path(path) as temporary:
-                    figure.savefig(temporary, dpi=120, metadata=told)
+                    figure.savefig(temporary, dpi=DPI, metadata=told)
                     if path.suffix == ".svg":
                         _one_picture(Path(temporary))
         finally:
@@ -130,7 +132,8 @@ def draw_note(paths: Iterable[str | os.PathLike], text: str) -> None:
 
 def _settle(figure: Figure) -> None:
     """Round the places that the layout found: its last bits differ from run to run, and names in an SVG hash them."""
-    figure.draw_without_rendering()
+    for _ in range(2):  # the second time with the ticks that fit the places of the first
+        figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axis in figure.axes:
         left, bottom, width, height = (round(side, 6) for side in axis.get_position(original=True).bounds)

@@ -87,14 +87,10 @@ def _precision(axis, graded: dict) -> None:
     _line(axis, rows, "coverage", "precision", SERIES[0])
     axis.set(title="what a score threshold buys", xlabel="share of captions kept", ylabel="share faithful", xlim=(0, 1))
     if rows:
-        axis.annotate(
-            "best scores",
-            (rows[0]["coverage"], rows[0]["precision"]),
-            xytext=(8, -4),
-            textcoords="offset points",
-            color=SERIES[0][0],
-            va="top",
-        )
+        middle = rows[len(rows) // 2]
+        at = (middle["coverage"], middle["precision"])
+        look = {"textcoords": "offset points", "color": SERIES[0][0], "ha": "center"}
+        axis.annotate("best scores", at, xytext=(0, 12), **look)
         captions = graded["captions"]
         share = captions["faithful"] / sum(captions.values())
         axis.axhline(share, color=COLOURS["soft"], linewidth=1.2)

@@ -43,7 +43,7 @@ def draw_sentences(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | 
             _line(axis, histograms["tokens"], title, number)
         axis.set_xlabel("tokens of a sentence")
         axis.set_ylabel("share of sentences")
-        axis.legend()
+        axis.legend(loc="lower left", bbox_to_anchor=(0, 1))
 
 
 HISTOGRAM = ("group", "of", "from", "to", "count")
@@ -69,7 +69,7 @@ def _line(axis, histogram: Mapping, title: str, number: int) -> None:
             title = f"{title} ({100 * beyond:.2g} % longer)"
     edges = np.arange(len(shares) + 1) * histogram["width"]
     colour, _, style = SERIES[number % len(SERIES)]
-    axis.stairs(shares, edges, label=literal(title), color=colour, linestyle=style)
+    axis.stairs(shares, edges, label=literal(title), color=colour, linestyle=style, linewidth=2)
 
 
 def draw_lengths(
@@ -146,24 +146,24 @@ def draw_example(rows: Sequence[Mapping], paths: Iterable[str | os.PathLike]) ->
     lines = [
         line
         for row in picked
-        for line in wrap(f"{_clock(row['start'])}–{_clock(row['end'])} {row['sentence']}", 12.0, LABEL, indent="      ")
+        for line in wrap(f"{_clock(row['start'])}–{_clock(row['end'])} {row['sentence']}", 11.5, LABEL, indent="      ")
     ]
     height = 2.0 + line_height(LABEL) * len(lines)
     with drawing(paths, 12.6, height, placed=True) as figure:
         told = [(row["start"], row["end"], row["sentence"]) for row in own]
         figure.tell(f"The {len(own)} sentences of {movie} on its time", ("start", "end", "sentence"), told)
-        axis = figure.add_axes((0.03, 1 - 1.1 / height, 0.94, 0.6 / height))
+        axis = figure.add_axes((0.05, 1 - 1.1 / height, 0.89, 0.6 / height))
         axis.broken_barh([(row["start"], row["end"] - row["start"]) for row in own], (0, 1), color=SERIES[1][0])
         chosen = [(row["start"], row["end"] - row["start"]) for row in picked]
         axis.broken_barh(chosen, (0, 1), color=SERIES[2][0])
         axis.set_xlim(0, own[0]["duration"])
         axis.set_yticks([])
-        ticks = np.linspace(0, own[0]["duration"], 7)
+        ticks = np.linspace(0, own[0]["duration"], 5)
         axis.set_xticks(ticks, [_clock(second) for second in ticks])
         axis.set_title(literal(f"{movie}: {len(own)} sentences"))
         for number, line in enumerate(lines):
             top = 1 - (1.75 + number * line_height(LABEL)) / height
-            figure.text(0.03, top, literal(line), va="top")
+            figure.text(0.05, top, literal(line), va="top")
 
 
 def _clock(seconds: float) -> str:
