@@ -1,7 +1,10 @@
 """The training loop: what one step is, when rows are written, when it ends, and going on after a kill."""
 
+import dataclasses
 import json
 import math
+import os
+import signal
 
 import pytest
 import torch
@@ -79,6 +82,29 @@ def test_killed_anywhere_it_goes_on_to_the_same_weights_and_log(die_at, tmp_path
     reached = train(again, state)
     assert json.dumps(reached.rows) == json.dumps(expected.rows)
     assert torch.equal(weights(again), weights(whole)) and torch.equal(reached.kept["first"], expected.kept["first"])
+
+
+def test_asked_to_end_it_saves_its_state_and_goes_on_to_the_same_weights(tmp_path):
+    """A scheduler that wants the place back sends SIGTERM in step 4; the state is that after the row of step 5."""
+    whole = make()
+    train(whole)
+    state = TrainingState(tmp_path / "state.safetensors", {}, math.inf)
+    asked = make()
+    losses = asked.losses
+
+    def interrupted(batch, step):
+        if step == 4:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return losses(batch, step)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended:
+        train(dataclasses.replace(asked, losses=interrupted), state)
+    assert ended.value.code == 143 and signal.getsignal(signal.SIGTERM) == before
+    seen = []
+    again = make()
+    train(dataclasses.replace(again, losses=lambda batch, step: seen.append(step) or again.losses(batch, step)), state)
+    assert seen == [6, 7] and torch.equal(weights(again), weights(whole))
 
 
 def test_the_rate_is_that_of_the_step():

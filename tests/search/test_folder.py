@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from verified.__main__ import main
 from verified.features.packaged import PackagedJoint
+from verified.search import duplicates
 from verified.search import folder as folders
 from verified.search.ask import Index
 from verified.search.captions import write_captions
@@ -108,6 +109,28 @@ def test_copies_and_parts_are_found_and_others_are_not():
     assert found == [{"videos": ["one", "part"], "share": 1.0}]
     assert near_duplicates({"part": every["part"]}, every, "packaged") == found
     assert near_duplicates({"other": other}, every, "packaged") == []
+
+
+def test_copies_among_many_videos_are_found_by_their_sketches(videos, tmp_path, monkeypatch):
+    monkeypatch.setattr(duplicates, "COMPARED", 2)
+    shutil.copy(videos / "three.mp4", videos / "copy.mp4")
+    manifest = index_videos(videos, tmp_path / "index")
+    assert manifest["duplicates"] == [{"videos": ["copy", "three"], "share": 1.0}]
+    shutil.copy(videos / "three.mp4", videos / "another.mp4")
+    found = [pair["videos"] for pair in index_videos(videos, tmp_path / "index")["duplicates"]]
+    assert found == [["another", "copy"], ["another", "three"], ["copy", "three"]]
+
+
+def test_sketches_find_what_is_alike_and_little_else():
+    """Of 300 videos without a copy, few are compared; a new one in a crowd of copies, with some of them alone."""
+    random = np.random.default_rng(1)
+    clips = random.standard_normal((300, 6, 64))
+    noisy = clips[:20] + 0.2 * random.standard_normal((20, 6, 64))  # cosines of about 0.98
+    sketches = [duplicates.sketch(one) for one in (*clips, *noisy)]
+    pairs = duplicates.candidates(sketches, range(300, 320))
+    assert {(at, 300 + at) for at in range(20)} <= set(pairs) and len(pairs) < 40
+    crowd = [duplicates.sketch(clips[0])] * 3 * duplicates.MOST
+    assert 0 < len(duplicates.candidates(crowd, [len(crowd) - 1])) <= duplicates.MOST
 
 
 def test_pairs_that_share_a_video_are_one_group():

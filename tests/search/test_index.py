@@ -23,7 +23,7 @@ from verified.runtime.verify import verify
 from verified.search.ask import Index, window_around_best
 from verified.search.encoders import ModelEncoder
 from verified.search.export import export
-from verified.search.store import SMALL_SEGMENTS, changing, describe, present, read_manifest
+from verified.search.store import SMALL_SEGMENTS, changing, describe, present, read_manifest, smallest
 from verified.search.update import remove_videos, update
 from verified.search.vectors import ClipVectors, build, spool
 
@@ -135,6 +135,19 @@ def test_a_removed_video_stays_away_and_small_segments_are_joined(tmp_path):
     assert there == {entry["name"] for entry in manifest["segments"]}
     with refused("'v0001'"):
         remove_videos(folder, ["v0001"])
+
+
+def test_what_is_there_is_copied_a_logarithmic_number_of_times():
+    """Of two thousand videos that come one by one, none is copied for each that follows."""
+    sizes, copied = [], 0
+    for _ in range(2000):
+        sizes.append(1)
+        entries = [{"name": str(at), "rows": rows} for at, rows in enumerate(sizes)]
+        if joined := {int(entry["name"]) for entry in smallest(entries)}:
+            copied += sum(sizes[at] for at in joined)
+            sizes = [rows for at, rows in enumerate(sizes) if at not in joined] + [sum(sizes[at] for at in joined)]
+        assert len(sizes) <= SMALL_SEGMENTS
+    assert sum(sizes) == 2000 and copied < 11 * 2000
 
 
 def test_another_model_makes_another_index(tmp_path):

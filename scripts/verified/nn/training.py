@@ -5,7 +5,10 @@ rate, the rows of the log, the end. Draw every random number from a seed of its 
 was killed and goes on ends with the same bytes.
 """
 
+import contextlib
+import logging
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -17,7 +20,10 @@ from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.nn.precision import computing
 from verified.nn.training_state import Reached, TrainingState, is_first_process
+from verified.runtime.preemption import ENDED, noticing_sigterm
 from verified.runtime.progress import Progress
+
+log = logging.getLogger("verified")
 
 Batch = TypeVar("Batch")
 Terms = dict[str, float]
@@ -64,8 +70,14 @@ def train(training: Training[Batch], state: TrainingState | None = None) -> Reac
     """Train `module` in place; returns the log and whatever tensors `row` kept.
 
     With a state, a training that was killed goes on after what it saved last, to the same bytes; whoever trains removes
-    the state once the result is safe. Raises InputError when a loss is not finite.
+    the state once the result is safe. On SIGTERM it saves after the next row, and raises SystemExit. Raises InputError
+    when a loss is not finite.
     """
+    with noticing_sigterm() if state else contextlib.nullcontext(lambda: False) as to_end:
+        return _train(training, state, to_end)
+
+
+def _train(training: Training[Batch], state: TrainingState | None, to_end: Callable[[], bool]) -> Reached:
     module, optimiser = training.module, training.optimiser
     reached = state.restore(module, optimiser) if state else Reached()
     first = is_first_process()
@@ -96,8 +108,11 @@ def train(training: Training[Batch], state: TrainingState | None = None) -> Reac
         terms = []
         if last or training.over(reached.rows):
             break
-        if first and state and state.due():
+        if first and state and ((ending := to_end()) or state.due()):
             state.save(reached, module, optimiser)
+            if ending:
+                log.warning("asked to end: the state after %d steps is saved", reached.finished)
+                sys.exit(ENDED)
         module.train()  # a row may come of an evaluation
     if progress:
         progress.total = progress.done  # it may have ended early

@@ -128,7 +128,8 @@ class Index:
         """(segment, window) of each window of a video."""
         self.row(video)
         number, position = self.positions[video]
-        return [(number, int(window)) for window in np.flatnonzero(self.segments[number].video == position)]
+        first, end = np.searchsorted(self.segments[number].video, [position, position + 1])
+        return [(number, window) for window in range(int(first), int(end))]
 
     def ask(self, text: str, top: int = 10, video: str | None = None) -> Answer:
         """The `top` moments for a sentence, of one `video` or of all. Raises InputError for a query without text."""

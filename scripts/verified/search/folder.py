@@ -2,12 +2,13 @@
 
 Every video is looked at once (`survey`); each of its shots is a window of the index, so that what a search finds never
 reaches over a cut. A second run looks at new and changed files alone. Features of the clips stay in the index: by them
-near-duplicates are found, also of videos that come later.
+near-duplicates are found, also of videos that come later: `sketches.safetensors` says which were compared.
 """
 
 import hashlib
 import logging
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -19,17 +20,21 @@ from verified.features.backbones import load_backbone
 from verified.features.joint import joint_kind
 from verified.io.files import file_digest
 from verified.io.video import VideoError
+from verified.nn.checkpoint import Form, load, save
 from verified.runtime.progress import Progress
-from verified.search import store
+from verified.runtime.seals import replacing
+from verified.search import duplicates, store
 from verified.search.captions import write_captions
-from verified.search.duplicates import near_duplicates
 from verified.search.encoders import JOINT, JointEncoder, Window
 from verified.search.fusion import weights_of
 from verified.search.origin import ranking_of, skill
+from verified.search.sound import sound
 from verified.search.survey import BETWEEN, Survey, survey
 
 log = logging.getLogger("verified")
 
+SKETCHES = "sketches.safetensors"
+FORM = Form("sketches of an index", 1, "remove the file: the videos are compared again")
 AT_ONCE = 600
 """Clips after which what was done is put in force: a run that is killed has lost no more."""
 LONGEST_SPAN = 15
@@ -64,7 +69,9 @@ def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
         for group in _survey_groups(new, listed.paths, encoder, known):
             manifest = _add_group(folder, manifest, group, listed.paths, stamps)
         write_captions(folder, [])
-        store.write_manifest(folder, store.tidy(folder, manifest, 0))
+        manifest, sketches = _compare_new(folder, store.tidy(folder, manifest, 0))
+        store.write_manifest(folder, manifest)
+        _write_sketches(folder, sketches)
         return store.read_manifest(folder)
 
 
@@ -134,8 +141,6 @@ def _add_group(folder: Path, manifest: dict, group: dict[str, Survey], paths: di
     new = {video: np.concatenate(one.clips).astype(np.float16) for video, one in group.items()}
     for video, features in new.items():
         store.write_features(folder, video, features)
-    remedy = f"remove {folder} and index the videos again"
-    every = {video: store.read_features(folder, video, remedy) for video in store.present(folder, manifest)} | new
     encoder = JointEncoder(manifest["text_encoder"])
     dim = encoder.dim(next(iter(new.values())).shape[1])
 
@@ -156,8 +161,58 @@ def _add_group(folder: Path, manifest: dict, group: dict[str, Survey], paths: di
             yield row, encoder.encode(windows), one.pictures
 
     manifest = store.add_segment(folder, {**manifest, "dim": dim}, items(), dim, np.zeros((0, dim), np.float32), 0)
-    found = near_duplicates(new, every, manifest["text_encoder"])
-    manifest = {**manifest, "duplicates": [*manifest["duplicates"], *found]}
     write_captions(folder, [])
-    store.write_manifest(folder, manifest)
+    manifest = store.tidy(folder, manifest, 0)
+    store.write_manifest(folder, manifest, last=False)
     return manifest
+
+
+Sketches = dict[str, tuple[str, np.ndarray]]
+"""By video, the state of the file in which it was seen and the sketch of its clips (see `duplicates.sketch`)."""
+
+
+def _compare_new(folder: Path, manifest: dict) -> tuple[dict, Sketches]:
+    """The manifest with the near-duplicates of videos that were not compared yet, and the sketches of all videos."""
+    rows = sorted(store.present(folder, manifest).items())
+    known = _read_sketches(folder)
+    new = {video: at for at, (video, row) in enumerate(rows) if known.get(video, ("",))[0] != row["digest"]}
+    remedy, encoder = f"remove {folder} and index the videos again", manifest["text_encoder"]
+
+    @lru_cache(duplicates.COMPARED)
+    def features(video: str) -> np.ndarray:
+        return store.read_features(folder, video, remedy)
+
+    sketches = {
+        video: (row["digest"], duplicates.sketch(features(video)) if video in new else known[video][1])
+        for video, row in rows
+    }
+    names, found = list(sketches), []
+    if len(names) <= duplicates.COMPARED:
+        found = duplicates.near_duplicates(
+            {video: features(video) for video in new}, {video: features(video) for video in names if new}, encoder
+        )
+    elif new:
+        for one, other in duplicates.candidates([part for _, part in sketches.values()], new.values()):
+            pair = {names[at]: features(names[at]) for at in (one, other)}
+            found += duplicates.near_duplicates({names[one]: pair[names[one]]}, pair, encoder)
+    pairs = {tuple(pair["videos"]): pair for pair in [*manifest["duplicates"], *found]}
+    return {**manifest, "duplicates": [pairs[key] for key in sorted(pairs)]}, sketches
+
+
+def _read_sketches(folder: Path) -> Sketches:
+    if not (folder / SKETCHES).is_file():
+        return {}
+    sound(folder, SKETCHES)
+    tensors, facts = load(folder / SKETCHES, FORM)
+    ends = np.cumsum([clips for *_, clips in facts["videos"]])
+    parts = np.split(tensors["sketches"].numpy(), ends[:-1]) if len(ends) else []
+    return {video: (digest, part) for (video, digest, _), part in zip(facts["videos"], parts)}
+
+
+def _write_sketches(folder: Path, sketches: Sketches) -> None:
+    import torch
+
+    stacked = np.concatenate([np.zeros((0, duplicates.TABLES), np.int32), *(part for _, part in sketches.values())])
+    facts = {"videos": [[video, digest, len(part)] for video, (digest, part) in sketches.items()]}
+    with replacing(folder / SKETCHES) as temporary:
+        save(temporary, FORM, {"sketches": torch.from_numpy(stacked)}, facts)

@@ -2,8 +2,8 @@
 
 `index.json`, the manifest, says which segments count and which of their videos were removed. It is the last file
 written by a change and replaces its predecessor at once, so that a killed change leaves the index as it was, and a
-search that is under way goes on with the files it has open. Added videos make a new segment; small segments are joined
-when there are more than `SMALL_SEGMENTS` of them, and all are when a third of the videos is gone. One change at a time:
+search that is under way goes on with the files it has open. Added videos make a new segment; the smallest segments are
+joined when there are more than `SMALL_SEGMENTS`, and all are when a third of the videos is gone. One change at a time:
 the file `.lock` is held while it lasts.
 """
 
@@ -58,13 +58,14 @@ def sound_segments(folder: Path, manifest: dict) -> None:
         sound(folder, *(f"{name}/{file}" for file in sorted({*written.get("files", ()), VIDEOS})))
 
 
-def write_manifest(folder: Path, manifest: dict) -> None:
-    """Put a manifest in force and remove what belongs to none of its videos."""
+def write_manifest(folder: Path, manifest: dict, last: bool = True) -> None:
+    """Put a manifest in force and, where it is the `last` of a change, remove what belongs to none of its videos."""
     videos = [(entry["videos"] - len(entry["removed"])) for entry in manifest["segments"]]
     clips = sum(entry["rows"] for entry in manifest["segments"])
     with replacing(folder / MANIFEST) as temporary:
         write_json(temporary, {**manifest, "videos": sum(videos), "clips": clips})
-    finish(folder, manifest)
+    if last:
+        finish(folder, manifest)
 
 
 def features_path(folder: Path, video: str) -> Path:
@@ -175,14 +176,28 @@ def tidy(folder: Path, manifest: dict, seed: int) -> dict:
     """The manifest with small segments joined where there are many, and all of them where much was removed."""
     entries = manifest["segments"]
     removed, videos = sum(len(entry["removed"]) for entry in entries), sum(entry["videos"] for entry in entries)
-    joined = entries if 3 * removed > videos else [entry for entry in entries if entry["kind"] == EXACT]
-    if not removed * 3 > videos and len(joined) <= SMALL_SEGMENTS:
+    joined = entries if 3 * removed > videos else smallest([entry for entry in entries if entry["kind"] == EXACT])
+    if not joined:
         return manifest
     segments = open_segments(folder, {**manifest, "segments": joined})
     untouched = [entry for entry in entries if entry not in joined]
     items = (item for segment in segments for item in segment.items())
     none = np.zeros((0, segments[0].dim), np.float32)
     return add_segment(folder, {**manifest, "segments": untouched}, items, segments[0].dim, none, seed)
+
+
+def smallest(entries: list[dict]) -> list[dict]:
+    """Of too many segments the smallest, up to one that is larger than those before it together: so a video that comes
+    to n others is copied no more than log n times. None where they are not too many."""
+    if len(entries) <= SMALL_SEGMENTS:
+        return []
+    rows, joined = 0, []
+    for entry in sorted(entries, key=lambda entry: entry["rows"]):
+        if len(joined) > 1 and entry["rows"] > rows:
+            break
+        rows += entry["rows"]
+        joined.append(entry["name"])
+    return [entry for entry in entries if entry["name"] in joined]
 
 
 def describe(manifest: dict) -> list[str]:

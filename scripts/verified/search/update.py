@@ -7,6 +7,7 @@ added by hand (`verified index --add`) stay in either case; those removed by han
 import hashlib
 import logging
 import shutil
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -354,14 +355,18 @@ def _presence(
     same, how = held
     draw = np.random.default_rng(settings.seed)
     known, present_clues, absent_clues = [], [], []
+    videos = sorted(index.positions)
     for row, query in queries:
         holders = (same.get(row["desc_id"], frozenset()) | {row["video"]}) & index.positions.keys()
-        others = sorted(index.positions.keys() - holders)
-        if row["video"] not in index.positions or len(others) <= len(holders):
+        others = len(videos) - len(holders)
+        if row["video"] not in index.positions or others <= len(holders):
             continue
         known.append(row["video"])
         # As many videos are left out either way: what a smaller corpus looks like must not pass for an absence.
-        bystanders = frozenset(draw.choice(others, len(holders), replace=False).tolist())
+        places = draw.choice(others, len(holders), replace=False)
+        for place in sorted(bisect_left(videos, video) for video in holders):
+            places += places >= place
+        bystanders = frozenset(videos[place] for place in places)
         for kind, without_these in ((present_clues, bystanders), (absent_clues, frozenset(holders))):
             candidates = index.candidates(vector_of(query), count, without=without_these)
             kind.append(clues(candidates, index.moments(query, candidates, 1)))
