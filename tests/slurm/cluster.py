@@ -1,5 +1,6 @@
 """A SLURM cluster of two nodes on the loopback interface, for tests: munge, a controller, a daemon and a GPU for each.
 
+Jobs of the partition `urgent` take the place of others, which wait again.
 Each node has a name and mounts of its own. What SQLite keeps in memory that the processes of a machine share, the -shm
 file beside `Cluster.ledger`, each sees for itself, as on two machines with a network file system. GPUs are pretended.
 Needs root and Debian's slurm-wlm and munge. All state stands in a folder of its own; only the two configuration files
@@ -40,7 +41,11 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
 NodeName=alpha NodeAddr=127.0.0.1 Port=17011 CPUs=2 RealMemory=16000 Gres=gpu:1 State=UNKNOWN
 NodeName=beta NodeAddr=127.0.0.1 Port=17012 CPUs=2 RealMemory=16000 Gres=gpu:1 State=UNKNOWN
-PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE PriorityTier=1 State=UP
+PartitionName=short Nodes=ALL MaxTime=60 PriorityTier=1 State=UP
+PartitionName=urgent Nodes=ALL MaxTime=INFINITE PriorityTier=2 PreemptMode=OFF State=UP
 """
 NODES = ("alpha", "beta")
 # A count without a file is refused; these two exist everywhere.
@@ -142,7 +147,7 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         for node in NODES:
             running.start_node(node)
         idle = ("sinfo", "--noheader", "--Node", "--states", "idle", "-o", "%N")
-        running.wait_until(lambda: running.ask(*idle).split() == [*NODES], 60, "no idle nodes")
+        running.wait_until(lambda: {*running.ask(*idle).split()} == {*NODES}, 60, "no idle nodes")
         yield running
     finally:
         with contextlib.suppress(subprocess.SubprocessError, OSError):

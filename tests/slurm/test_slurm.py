@@ -5,7 +5,6 @@ Left out of the ordinary run (`make test-slurm`): it needs root and Debian's slu
 """
 
 import contextlib
-import importlib.util
 import os
 import shlex
 import signal
@@ -41,27 +40,6 @@ with Ledger(sys.argv[1]) as ledger:
 """
 CONFIG = PROJECT / os.environ.get("SLURM_CONFIG", NANO)
 MOST_SECONDS = "3600" if CONFIG == NANO else "14400"
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    specification = importlib.util.spec_from_file_location("cluster", Path(__file__).with_name("cluster.py"))
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    assert not module.missing_programs(), "install slurm-wlm and munge first: make test-slurm does"
-    with module.cluster(tmp_path_factory.mktemp("slurm")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def profile(tmp_path_factory) -> Path:
-    """The shipped profile with its lines filled in as for this cluster, and shorter waits."""
-    values = yaml.safe_load((PROJECT / "profiles" / "slurm" / "config.yaml").read_text(encoding="utf-8"))
-    values["default-resources"].pop("slurm_account")  # no accounts without accounting
-    values |= {"cores": 2, "latency-wait": 15, "slurm-init-seconds-before-status-checks": 5}
-    folder = tmp_path_factory.mktemp("profile")
-    (folder / "config.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
-    return folder
 
 
 def on_slurm(folder: Path, profile: Path) -> list[str]:

@@ -167,4 +167,4 @@ def test_grouped_rules_exist_and_are_short():
 def test_only_marked_lines_are_the_users():
     lines = (PROFILES / "slurm" / "config.yaml").read_text(encoding="utf-8").splitlines()
     marked = [re.sub(r"[#: ].*", "", line.strip().lstrip("# ")) for line in lines if "# <--" in line]
-    assert marked == ["slurm_partition", "slurm_account", "constraint", "longest_minutes"]
+    assert marked == ["slurm_partition", "slurm_account", "constraint", "longest_minutes", "slurm-partition-config"]
