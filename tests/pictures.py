@@ -32,7 +32,8 @@ def shoot(chromium: Browser, page: Path, scheme: str = "light") -> Image.Image:
 
 def save(picture: Image.Image, path: Path) -> None:
     """Write a small PNG."""
-    few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)  # small dots keep theirs
+    # So that small dots keep their colours, and large areas theirs.
+    few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
     print(path)
 

@@ -180,7 +180,7 @@ def test_the_pipeline_shows_each_module_of_one_moment(tmp_path):
         "Where to? To the left.",
         "same meaning: a ball goes",
         "statics perturbed: a box moves",
-        "0.20 statics 2 (chosen)",
+        "0.20 chosen: statics 2",
         "0.00 dynamics 0",
     ):
         assert text in " ".join(said), text

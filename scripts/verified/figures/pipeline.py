@@ -91,17 +91,18 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
     selected_caption = (row["fig_desc_type"], row["fig_desc"])
     scored = [
         (
-            f"{entry['score']:.2f}  {entry['caption']}",
+            f"{entry['score']:.2f} {'chosen: ' if chosen else ''}{entry['caption']}",
             entry["type"],
-            (entry["type"], entry["caption"]) == selected_caption,
+            chosen,
         )
         for entry in rank_candidates(material.scores[ident])
+        for chosen in [(entry["type"], entry["caption"]) == selected_caption]
     ]
     return {
         "statics": described + captions["statics"],
         "dynamics": asked + captions["dynamics"],
         "perturbations": perturbed,
-        "evaluator": [(text + ("  (chosen)" if bold else ""), kind, bold) for text, kind, bold in scored],
+        "evaluator": scored,
     }
 
 
