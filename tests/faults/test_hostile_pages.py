@@ -21,6 +21,7 @@ from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.io.video import probe
 from verified.io.video.cut import clips_of
+from verified.people import preference
 from verified.people.pages import write_pages
 from verified.people.review.handout import Handout
 from verified.people.review.pages import pages as review_pages
@@ -95,6 +96,15 @@ def study_pages(folder, video):
     videos = [{"video": name, "path": str(video)} for name in NAMES]
     clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 64)
     write_pages(folder, "study", sample.pages(key, clips))
+
+
+def preference_pages(folder, video):
+    rows = annotations()
+    pairs = [(row, {**row, "fig_desc": other["fig_desc"]}) for row, other in zip(rows, [*rows[1:], rows[0]])]
+    key = preference.plan((NAMES[0], NAMES[1]), pairs, 6, 6, 2, 1)
+    videos = [{"video": name, "path": str(video)} for name in NAMES]
+    clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 64)
+    write_pages(folder, "preference", preference.pages(key, clips))
 
 
 def review_page(folder, video):
@@ -181,6 +191,7 @@ def watched_run(folder, video):
 PAGES = {
     "captions": caption_pages,
     "study": study_pages,
+    "preference": preference_pages,
     "review": review_page,
     "questions: verify": question_pages("verify"),
     "questions: question-span": question_pages("question-span"),

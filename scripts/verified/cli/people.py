@@ -153,7 +153,7 @@ def questions(arguments: argparse.Namespace) -> int:
 
 @command(
     "answers",
-    "check and aggregate what people sent back from the pages of a study or of questions",
+    "check and aggregate what people sent back from the pages of a study, a choice of captions, or questions",
     option("files", nargs="+", metavar="FILE", help="files that people exported from their pages"),
     folder(
         "--key",
@@ -179,6 +179,9 @@ def answers(arguments: argparse.Namespace) -> None:
     if isinstance(key, dict) and "study" in key:
         only_for(arguments, "the answers of a study", ["questions"])
         _study_answers(arguments)
+    elif isinstance(key, dict) and "preference" in key:
+        only_for(arguments, "a choice between captions", ["questions", "per_answer", "raters"])
+        _preference_answers(arguments)
     else:
         only_for(arguments, "answers to questions", ["per_answer", "raters"])
         _question_answers(arguments)
@@ -208,6 +211,27 @@ def _study_answers(arguments: argparse.Namespace) -> None:
     for name in ("answers.jsonl", "summary.json"):
         seal_built(target / name)
     print("\n".join(_summary_lines(summary)))
+
+
+def _preference_answers(arguments: argparse.Namespace) -> None:
+    """Write summary.json and answers.jsonl and print which captions are preferred."""
+    from verified.io.jsonl import write_json, write_jsonl
+    from verified.people.answers import collect, read_key
+    from verified.people.preference import FORM, summarise
+
+    key, target = read_key(arguments.key, FORM), arguments.output or arguments.key.parent
+    collected = collect(arguments.files, key, FORM)
+    summary = {**summarise(collected.answers, key), "missing": collected.missing, "unfinished": collected.unfinished}
+    write_jsonl(target / "answers.jsonl", collected.answers)
+    write_json(target / "summary.json", summary)
+    first, second = summary["names"]
+    print(f"{first} against {second}: {summary['answers']} answers, {len(summary['missing'])} participants are missing")
+    for name, found in summary["questions"].items():
+        bounds = "" if found["low"] is None else f" [{found['low']:.1f}, {found['high']:.1f}]"
+        p = "" if found["p"] is None else f", p {found['p']:.3f}"
+        alpha = "" if found["alpha"] is None else f", alpha {found['alpha']:.2f}"
+        votes = f"{found['preferred']} to {found['other_preferred']} captions, {found['undecided']} undecided"
+        print(f"  {name:9} {first} {found['share']:.1f} %{bounds}: {votes}{p}{alpha}")
 
 
 def _summary_lines(summary: dict) -> list[str]:

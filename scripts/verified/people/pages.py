@@ -9,7 +9,12 @@ from verified.io.pages import data_url, page, write_page
 from verified.io.pages import page_digest as digest_of
 
 FOLDER = Path(__file__).resolve().parent / "pages"
-KINDS = {"study": ("questions", "study"), "rextime": ("questions", "rextime"), "review": ("review",)}
+KINDS = {
+    "study": ("questions", "clip", "study"),
+    "preference": ("questions", "clip", "preference"),
+    "rextime": ("questions", "rextime"),
+    "review": ("review",),
+}
 """Kinds of pages, and what each is made of beside what all share."""
 
 

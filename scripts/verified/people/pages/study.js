@@ -6,13 +6,8 @@ const file = (answers) => ({ study: study.study, participant: study.participant,
 const note = () => {}; // a study keeps no log
 
 function present(item) {
-  byId("instructions").open = false; // read by now, and in the way of what is to be judged
-  byId("coarse").textContent = item.coarse;
-  byId("fine").textContent = item.fine;
-  const clip = byId("clip");
-  clip.autoplay = !matchMedia("(prefers-reduced-motion: reduce)").matches;
-  clip.src = read(`clip-${item.question}`);
-  clip.setAttribute("aria-label", `Clip of question ${at + 1}`);
+  for (const name of ["coarse", "fine"]) byId(name).textContent = item[name];
+  showClip(item);
 }
 
 function fill(item, values) {

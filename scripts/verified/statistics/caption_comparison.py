@@ -1,0 +1,204 @@
+"""Two runs of the chain on the same moments, by their captions and by what retrieval makes of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from verified.benchmark.paired import compare_paired
+from verified.benchmark.vcmr.per_query import FILE, PerQuery, read_per_query
+from verified.config.statistics import Statistics
+from verified.errors import InputError
+from verified.io.fig import read_splits
+from verified.statistics.clustering import dbscan
+from verified.statistics.stated import VALUES, contradicted, stated
+from verified.tables.layout import TITLES
+from verified.tables.table import Estimate, Table, Value, p_or_why
+
+RECALLS = ("VR/r1", "VCMR/0.5/r1", "SVMR/0.5/r1")
+COARSE, FINE = "cog", "fig"
+Place = tuple[str, float, float, str]
+"""Video, start and end to a hundredth of a second, and coarse caption: what makes a moment of two runs the same."""
+DIGITS = (0, 0, 2, 2, 2, 3, 0, 0)
+"""Of the columns of the table."""
+NOTES = (
+    "In brackets: 95 % interval over videos, drawn with all of their moments, of retrieval over trainings as well.",
+    "Kinds of attributes and contradictions are told by words alone (statistics.stated).",
+)
+
+
+@dataclass(frozen=True)
+class Release:
+    """The chosen captions of one run: `kind` is the folder of its annotations, `rows` theirs by place."""
+
+    root: Path
+    kind: str
+    rows: Mapping[Place, dict]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The moments that two releases have: rows of the first and of the second, in one order."""
+
+    first: list[dict]
+    second: list[dict]
+    videos: list[str]
+    left_out: int
+    """Moments that one of them lacks."""
+
+
+@dataclass
+class Compared:
+    """Rows of the table of a comparison, as they are added."""
+
+    rows: list[tuple[Value, ...]] = field(default_factory=list)
+
+    def add(
+        self,
+        measure: str,
+        first: np.ndarray,
+        second: np.ndarray,
+        videos: Sequence[str] | np.ndarray,
+        bounds: tuple[float, float],
+        trained: bool = False,
+    ) -> None:
+        """A measure of both within `bounds`, values [n], or [trainings, n] where something was `trained`."""
+        least, top = bounds
+        one, two = (values if values.ndim == 2 else values[None] for values in (first, second))
+        found = compare_paired(one - least, two - least, videos, top - least, (trained, trained))
+        gap = found.value if np.isnan(found.low) else Estimate(found.value, found.low, found.high, found.trainings)
+        p = p_or_why(found.p)
+        means = found.first + least, found.second + least
+        self.rows.append((measure, one.shape[1], *means, gap, p, found.wins, found.losses))
+
+    def table(self, names: tuple[str, str], left_out: int) -> Table:
+        """Table `captions-compared`."""
+        header = ("Measure", "n", *names, f"{names[0]} minus {names[1]}", "p", "Higher", "Lower")
+        notes = (*NOTES, f"{left_out} moments that one of the two lacks are left out.")
+        return Table("captions-compared", "captions of two runs side by side", header, self.rows, notes, DIGITS)
+
+
+def read_release(path: Path, splits: Sequence[str] = ()) -> Release:
+    """The captions of a run, given by its folder (then fig) or by that of its annotations, of some splits or of all.
+
+    Of moments that are alike the first stands for all. Raises InputError where there are none.
+    """
+    folder = path / "annotations" / FINE if (path / "annotations").is_dir() else path
+    files = sorted(file for file in folder.glob("*.jsonl") if not splits or file.stem in splits)
+    if not files:
+        raise InputError(
+            "holds no annotations of these splits", file=folder, remedy="name a run, or its annotations/fig"
+        )
+    rows: dict[Place, dict] = {}
+    for row in read_splits(files):
+        if "fig_desc" not in row:
+            raise InputError(f"moment {row['desc_id']} has no fine caption", file=folder, remedy="name annotations/fig")
+        start, end = (round(float(second), 2) for second in row["time"])
+        rows.setdefault((row["video"], start, end, row["cog_desc"]), row)
+    return Release(folder.parent.parent, folder.name, rows)
+
+
+def shared(first: Release, second: Release) -> Shared:
+    """The moments of both, in the order of the first. Raises InputError where there is none."""
+    places = [place for place in first.rows if place in second.rows]
+    if not places:
+        raise InputError(
+            f"{first.root} and {second.root} have no moment in common", remedy="compare runs on the same videos"
+        )
+    both = len(first.rows) + len(second.rows) - 2 * len(places)
+    return Shared(
+        [first.rows[place] for place in places],
+        [second.rows[place] for place in places],
+        [place[0] for place in places],
+        both,
+    )
+
+
+def compare_texts(
+    moments: Shared, encode: Callable[[list[str]], np.ndarray], settings: Statistics, compared: Compared
+) -> None:
+    """Words, what is stated, contradictions with the coarse caption, and captions that cannot tell moments apart.
+
+    `encode`: vectors [texts, dim] of captions.
+    """
+    sides = [[row["fig_desc"] for row in rows] for rows in (moments.first, moments.second)]
+    coarse = [row["cog_desc"] for row in moments.first]
+
+    def add(name: str, count: Callable[[str, str], float], top: float | None = None) -> None:
+        one, two = (np.array([float(count(*both)) for both in zip(captions, coarse)]) for captions in sides)
+        compared.add(name, one, two, moments.videos, (0.0, top or max(1.0, one.max(), two.max())))
+
+    add("words", lambda caption, _: len(caption.split()))
+    add("kinds of attributes", lambda caption, _: len(stated(caption)))
+    for kind in VALUES:
+        if any(kind in stated(caption) for captions in sides for caption in captions):
+            add(f"states {kind} %", lambda caption, _, kind=kind: 100 * (kind in stated(caption)), 100)
+    add("contradicts the coarse caption %", lambda caption, given: 100 * bool(contradicted(given, caption)), 100)
+    one, two = (100.0 * (dbscan(encode(captions), settings.distance, settings.min_samples) >= 0) for captions in sides)
+    compared.add("many-to-many %", one, two, moments.videos, (0.0, 100.0))
+
+
+def compare_scores(moments: Shared, first: np.ndarray, second: np.ndarray, metric: str, compared: Compared) -> None:
+    """What one metric says of both, [moments] each, NaN where it says nothing."""
+    known = ~(np.isnan(first) | np.isnan(second))
+    if not known.any():
+        raise InputError(f"{metric} scores no caption of both", remedy="see whether the videos are at hand")
+    one, two = first[known], second[known]
+    least, top = min(one.min(), two.min()), max(one.max(), two.max())
+    compared.add(metric, one, two, np.array(moments.videos)[known], (least, top if top > least else least + 1))
+
+
+def compare_retrieval(first: Release, second: Release, moments: Shared, compared: Compared) -> None:
+    """Recall of each model that both runs trained on their captions, and its gain over training on coarse ones."""
+    models = sorted(_models(first) & _models(second))
+    for model in models:
+        fine = [_tested(release, model, release.kind) for release in (first, second)]
+        coarse = [_tested(release, model, COARSE) for release in (first, second)]
+        if fine[0] is None or fine[1] is None:
+            continue
+        places = _places(fine[0], moments.first), _places(fine[1], moments.second)
+        both = [number for number in places[0] if number in places[1]]
+        if not both:
+            continue
+        videos = [moments.videos[number] for number in both]
+        at = [[place[number] for number in both] for place in places]
+        for name in RECALLS:
+            if name not in fine[0].values or name not in fine[1].values:
+                continue
+            title = f"{TITLES.get(model, model)} {name.replace('/', ' ', 1)}"
+            one, two = (100 * found.values[name][:, rows] for found, rows in zip((fine[0], fine[1]), at))
+            compared.add(title, one, two, videos, (0, 100), trained=True)
+            if coarse[0] is not None and coarse[1] is not None:
+                gains = [
+                    _gain(trained, 100 * found.values[name][:, rows], first.root == second.root)
+                    for trained, found, rows in zip((one, two), (coarse[0], coarse[1]), at)
+                ]
+                compared.add(f"{title}, gain over coarse", gains[0], gains[1], videos, (-100, 100), trained=True)
+
+
+def _gain(fine: np.ndarray, coarse: np.ndarray, same: bool) -> np.ndarray:
+    """[trainings, n] gain over coarse trainings, whose noise counts unless both sides have the `same` ones."""
+    if same:
+        return fine - coarse.mean(axis=0)
+    count = min(len(fine), len(coarse))
+    return fine[:count] - coarse[:count]
+
+
+def _models(release: Release) -> set[str]:
+    return {path.parts[-5] for path in release.root.glob(f"retrieval/*/{release.kind}/seed-*/*/{FILE}")}
+
+
+def _tested(release: Release, model: str, trained_on: str) -> PerQuery | None:
+    """All trainings of a model, tested on the release's own captions, or on fine ones; None where there is none."""
+    for tested_on in dict.fromkeys((release.kind, FINE)):
+        folders = sorted(release.root.glob(f"retrieval/{model}/{trained_on}/seed-*/{tested_on}/{FILE}"))
+        if folders:
+            return read_per_query([folder.parent for folder in folders])
+    return None
+
+
+def _places(found: PerQuery, rows: Sequence[dict]) -> dict[int, int]:
+    """Place among the moments → place among the queries."""
+    of_query = {int(number): place for place, number in enumerate(found.desc_id)}
+    return {number: of_query[row["desc_id"]] for number, row in enumerate(rows) if row["desc_id"] in of_query}
