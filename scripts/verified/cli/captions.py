@@ -142,7 +142,7 @@ def compare_captions(arguments: argparse.Namespace) -> None:
     """Write and print the table. Raises InputError for runs that have no moment in common."""
     from verified.config.statistics import Statistics
     from verified.nn.sentences import encode
-    from verified.statistics.caption_comparison import (
+    from verified.people.caption_comparison import (
         Compared,
         compare_retrieval,
         compare_scores,

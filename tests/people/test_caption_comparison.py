@@ -11,7 +11,7 @@ from verified.config.statistics import Statistics
 from verified.demo.pretrained.paths import shipped_evaluator
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json
-from verified.statistics.caption_comparison import (
+from verified.people.caption_comparison import (
     Compared,
     compare_retrieval,
     compare_scores,
