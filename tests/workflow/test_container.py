@@ -1,4 +1,4 @@
-"""The container file: read as a builder reads it, and its steps run in a clean folder, for no engine builds it here."""
+"""The container files: read as builders read them, and their steps run in a clean folder, as no engine is here."""
 
 import fnmatch
 import json
@@ -13,38 +13,83 @@ import yaml
 from packaging.specifiers import SpecifierSet
 from running import PROJECT
 
-IMAGE = "/opt/verified"
+IMAGE, CUDA = "/opt/verified", "Containerfile.cuda"
 
 
-def instructions() -> list[tuple[str, str]]:
-    """(instruction, its text) of the container file."""
-    lines = (PROJECT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+def instructions(file: str = "Containerfile") -> list[tuple[str, str]]:
+    """(instruction, its text) of a container file."""
+    lines = (PROJECT / file).read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
     return [tuple(line.split(" ", 1)) for line in lines if line and not line.startswith("#")]
 
 
-def texts(name: str) -> list[str]:
-    return [text for instruction, text in instructions() if instruction == name]
+def texts(name: str, file: str = "Containerfile") -> list[str]:
+    return [text for instruction, text in instructions(file) if instruction == name]
 
 
 def ignored() -> list[str]:
     return (PROJECT / ".dockerignore").read_text(encoding="utf-8").split()
 
 
-def test_it_has_the_form_that_engines_read():
-    names = [name for name, _ in instructions()]
+@pytest.mark.parametrize("file", ["Containerfile", CUDA])
+def test_it_has_the_form_that_engines_read(file):
+    names = [name for name, _ in instructions(file)]
     assert names[0] == "FROM" and names.count("FROM") == 1
     assert set(names) <= {"FROM", "RUN", "COPY", "ARG", "ENV", "WORKDIR", "CMD"}
-    assert names.index("ARG") < next(i for i, (_, text) in enumerate(instructions()) if "$TORCH_INDEX" in text)
-    assert json.loads(texts("CMD")[0])[0] == "verified"
+    assert json.loads(texts("CMD", file)[0])[0] == "verified"
 
 
-def test_its_python_is_one_that_the_package_allows():
-    (version,) = re.findall(r"^python:(\d+\.\d+)-", texts("FROM")[0])
+@pytest.mark.parametrize("file", ["Containerfile", CUDA])
+def test_its_python_is_one_that_the_package_allows(file):
+    (version,) = re.findall(r"^python:(\d+\.\d+)-", texts("FROM", file)[0])
     (allowed,) = re.findall(
         r'^requires-python = "(.+)"$', (PROJECT / "pyproject.toml").read_text("utf-8"), re.MULTILINE
     )
     assert version in SpecifierSet(allowed)
-    assert any(f"PYTHON=python{version}" in step for step in texts("RUN"))
+    assert any(f"PYTHON=python{version}" in step for step in texts("RUN", file))
+
+
+def test_the_images_differ_in_where_torch_comes_from():
+    """So the steps that one test runs are those of both."""
+    names = [name for name, _ in instructions()]
+    assert names.index("ARG") < next(i for i, (_, text) in enumerate(instructions()) if "$TORCH_INDEX" in text)
+    of_cpu = [step.replace(' TORCH_INDEX="$TORCH_INDEX"', "") for step in texts("RUN")]
+    *same, checked = texts("RUN", CUDA)
+    assert same == of_cpu[:-1] and "not torch.version.cuda" in checked
+    assert texts("COPY") == texts("COPY", CUDA) and texts("FROM") == texts("FROM", CUDA)
+    assert texts("ENV", CUDA)[0].startswith(texts("ENV")[0])
+
+
+PIP = """#!/bin/sh
+echo "$@" >> {log}
+case "$*" in *--report*) printf '{{"archive_info": {{"hashes": {{"sha256": "{sha256}"}}}}}}' > {report} ;; esac
+"""
+PYTHON = """#!/bin/sh
+[ "$2" = venv ] && mkdir -p {venv}/bin && cp {bin}/pip {bin}/python {venv}/bin/
+case "$*" in *importlib.metadata*) [ {version} = 2.0.0 ] || exit 1 ;; esac
+exit 0
+"""
+
+
+@pytest.mark.parametrize(("version", "cuda"), [("2.0.0", True), ("2.0.0+cpu", False)])
+def test_a_torch_with_cuda_gets_its_libraries_from_the_lock(tmp_path, version, cuda):
+    """The recipe with a pip that notes what it is asked for: nothing of several gigabytes is installed."""
+    lock = (PROJECT / "requirements.txt").read_text(encoding="utf-8")
+    sha256 = re.search(r"^torch==.*?sha256:(\w+)", lock, re.DOTALL | re.MULTILINE)[1]
+    for name in ("Makefile", "requirements.txt", "requirements-cuda.txt", "pyproject.toml"):
+        shutil.copy(PROJECT / name, tmp_path)
+    (tmp_path / "bin").mkdir()
+    values = {"log": tmp_path / "log", "report": tmp_path / ".venv/torch.json", "sha256": sha256}
+    values |= {"venv": tmp_path / ".venv", "bin": tmp_path / "bin", "version": version}
+    for name, text in (("pip", PIP), ("python", PYTHON)):
+        (tmp_path / "bin" / name).write_text(text.format(**values))
+        (tmp_path / "bin" / name).chmod(0o755)
+    make = ["make", "-C", str(tmp_path), "env", f"PYTHON={tmp_path / 'bin' / 'python'}", "VENV=.venv"]
+    done = subprocess.run(make, capture_output=True, text=True, env={**os.environ, "MAKEFLAGS": ""})
+    assert done.returncode == 0, done.stdout + done.stderr
+    asked = (tmp_path / "log").read_text().splitlines()
+    locked = [line for line in asked if "--require-hashes" in line]
+    assert [line.rpartition(" -r ")[2] for line in locked] == ["requirements.txt", *["requirements-cuda.txt"] * cuda]
+    assert "--report" in asked[0] and "torch==" in asked[0] and asked[-1] == "check"
 
 
 def test_nothing_that_was_built_goes_into_the_image():
