@@ -15,6 +15,7 @@
 # make rehearsal      the paper's run from end to end in minutes: its configuration, models of the same classes at tiny size
 # make test-gpu       everything that needs a GPU; each part says why it is left out where there is none
 # make docs      the pages of docs/ as a site, in build/docs; a broken link or anchor, or a page that no menu shows, stops it
+# make artefacts a release's files in dist/: wheel, pages, the demo's run as RO-Crate, and their SHA-256
 # make audit     look the pinned packages up in the public list of known vulnerabilities
 # ARGS="..."     is passed on to snakemake or pytest, e.g. make tables ARGS="--configfile config/released.yaml"
 
@@ -25,7 +26,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report pictures study real test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs audit lint format lock env
+.PHONY: tables report pictures study real test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs artefacts audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -138,6 +139,18 @@ docs:
 	$(PYTHON) -m venv $(VENV).docs
 	$(VENV).docs/bin/pip install --quiet mkdocs==1.6.1
 	$(VENV).docs/bin/mkdocs build --strict $(ARGS)
+
+# The crate is of this configuration's run, which is built first.
+CRATE ?= config/config.yaml
+artefacts: env docs
+	rm -rf dist
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	$(BIN)/snakemake --cores all results/tables --configfile $(CRATE)
+	$(BIN)/verified crate --configfile $(CRATE) --output dist/crate
+	$(BIN)/python -c 'import shutil; [shutil.make_archive(f"dist/{name}", "zip", folder) for name, folder in [("docs", "build/docs"), ("crate", "dist/crate")]]'
+	rm -r dist/crate
+	cd dist && $(abspath $(BIN))/python -c 'import hashlib, os; [print(hashlib.sha256(open(name, "rb").read()).hexdigest(), "", name) for name in sorted(os.listdir())]' > ../SHA256SUMS
+	mv SHA256SUMS dist
 
 audit: env
 	$(PYTHON) -m venv --clear $(VENV).audit

@@ -1,10 +1,12 @@
 """Cassettes written by hand: what the file holds is answered, by caption and task, under their own name."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
 from refusals import refused
+from running import PROJECT
 
 from verified.config import load
 from verified.config.generation import EngineSettings, Generation
@@ -97,3 +99,12 @@ def test_the_cassette_of_the_real_clips_has_an_answer_to_everything_that_is_aske
     answers = read_answers(examples / "hand-written.yaml")
     assert set(answers) == captions
     assert {frozenset(tasks) for tasks in answers.values()} == {frozenset(task.name for task in PAPER)}
+
+
+@pytest.mark.parametrize("page", ["real-clips.md", "tutorial.md"])
+def test_the_answers_that_a_page_shows_can_be_read(page, tmp_path):
+    blocks = re.findall(r"```yaml\n(.*?)```", (PROJECT / "docs" / page).read_text("utf-8"), re.DOTALL)
+    (text,) = (block for block in blocks if "dynamics_candidates" in block)
+    (tmp_path / "answers.yaml").write_text(text)
+    (answers,) = read_answers(tmp_path / "answers.yaml").values()
+    assert answers.keys() == {task.name for task in PAPER}

@@ -1,6 +1,7 @@
 """`verified check --print-config`: what a run would stumble over, each with its remedy."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -96,6 +97,13 @@ def test_each_fault_is_named_with_its_remedy(write, capsys, change, parts):
     shown = capsys.readouterr().err
     assert len(shown.splitlines()) == 1, shown
     assert names(shown, *parts) and shown.rstrip().endswith(")"), "a remedy in brackets ends it"
+
+
+def test_answers_written_by_hand_are_read_before_a_run(write, capsys):
+    Path("answers.yaml").write_text("a dog runs:\n  questions: [Where to?, Why?]\n")
+    role = {"engine": "cassette", "model": "hand-written", "cassette": "answers.yaml"}
+    assert main(["check", "--print-config", "--configfile", write(generation__llm=role)]) == 1
+    assert names(capsys.readouterr().err, "generation.llm.cassette", "answers.yaml", "line 2")
 
 
 def test_the_papers_configuration_says_what_it_still_needs(tmp_path, monkeypatch, capsys):

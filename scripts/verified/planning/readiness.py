@@ -13,6 +13,7 @@ from verified.config.datasets import DataSet
 from verified.config.evaluator import PRETRAINED
 from verified.config.generation import ROLES
 from verified.errors import InputError
+from verified.lmm.hand_written import is_hand_written, read_answers
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
 from verified.planning.supplied import supplied_movies
@@ -191,6 +192,11 @@ def _answers(settings: Config) -> Iterator[Problem]:
         if role.cassette and not Path(role.cassette).is_file():
             message = f"no cassette {role.cassette}"
             yield Problem(f"generation.{name}.cassette", message, "make one with `verified ledger export`")
+        elif role.cassette and is_hand_written(role.cassette):
+            try:
+                read_answers(role.cassette)
+            except InputError as error:
+                yield Problem(f"generation.{name}.cassette", str(error), error.remedy or "correct the file")
         if role.asks_endpoint and not os.environ.get(role.api_key_variable):
             unset.setdefault(role.api_key_variable, []).append(f"generation.{name}.api_key_variable")
         packaged = role.model in BUILT_IN
