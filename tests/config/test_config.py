@@ -58,6 +58,8 @@ def test_generated_files_are_in_step():
             ["retrieval.training.xml.epoch", "'epochs'"],
         ),
         ({"datasets": {"Demo": {"title": "x", "source": {"kind": "demo"}}}}, ["'Demo'", "lower-case"]),
+        ({"datasets": {"d" * 101: {"title": "x", "source": {"kind": "demo"}}}}, ["100 at most"]),
+        (demo(name="d" * 101), ["name"]),
         ({"datasets": {"tables": {"title": "x", "source": {"kind": "demo"}}}}, ["'tables'", "taken"]),
         ({"datasets": {}}, ["datasets"]),
         ({}, ["datasets"]),

@@ -36,6 +36,7 @@ def test_what_is_read_is_what_yaml_says():
         ("a: !!python/object/apply:os.system [ls]\n", ["line 1", "column 4"]),
         ("x: 1\na: 2020-13-45\n", ["2020-13-45", "line 2", "column 4"]),
         ("a: 1:99999999999999999999999:x\n  b: c\n", ["line 2"]),
+        ("a: !!timestamp soon\n", ["soon", "line 1"]),
         ("? [a, b]\n: 1\n", ["line 1"]),
         ("a: \x01\n", []),
         ("- a\n- b\n", []),

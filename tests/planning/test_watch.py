@@ -122,6 +122,14 @@ def test_a_failure_says_what_its_job_did(run, capsys):
     assert "the budget is reached (raise it)" in capsys.readouterr().out
 
 
+def test_a_log_that_no_file_can_be_is_passed_over(run, capsys):
+    run(head(**JOBS), start("caption_statics", 3, 50, log="s\0.log"))
+    run(
+        [stamp(9), "Error in rule caption_statics:", "    jobid: 3", "    log: s\0.log (check log file(s) for details)"]
+    )
+    assert main(["watch", "--once"]) in (0, 1) and "captions" in capsys.readouterr().out
+
+
 def test_calls_count_once_by_their_answer_and_money_against_the_budget(run, tmp_path):
     run(head(**JOBS))
     with Ledger("ledger.sqlite") as ledger:

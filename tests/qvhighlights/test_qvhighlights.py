@@ -107,6 +107,7 @@ def test_rubbish_in_a_submission_is_named_with_its_row(tmp_path, keys):
         {"relevant_clip_ids": [900]},
         {"saliency_scores": [[1, 2]]},
         {"duration": 0},
+        {"duration": 1e300, "relevant_clip_ids": [], "saliency_scores": []},
         {"vid": ""},
     ],
 )

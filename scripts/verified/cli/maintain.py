@@ -3,12 +3,12 @@
 import argparse
 import json
 import os
-import re
 import shlex
 import sys
 from pathlib import Path
 
 from verified.cli.command import command, configfile, flag, folder, one_of, option
+from verified.config.names import LONGEST, is_name
 from verified.errors import InputError
 from verified.io.yaml_file import read_yaml
 
@@ -80,8 +80,10 @@ def _name(configurations: list[Path]) -> list[str]:
             name = read_yaml(Path(path).read_text(encoding="utf-8"), path).get("name")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"not a configuration: {error}", file=path) from None
-        if name and not (isinstance(name, str) and re.fullmatch(r"[a-z0-9][a-z0-9-]*", name)):
-            raise InputError(f"name {name!r:.80}", file=path, remedy="use lower-case letters, digits and hyphens")
+        if name and not is_name(name):
+            raise InputError(
+                f"name {name!r:.80}", file=path, remedy=f"use lower-case letters, digits and hyphens, {LONGEST} at most"
+            )
         names.append(name)
     return [name for name in names if name][-1:]
 

@@ -20,6 +20,7 @@ from verified.config.json_schema import properties_at
 from verified.config.layers import merge_layers
 from verified.config.longform import MAD_ENCODER, Longform, MovieSourceSection
 from verified.config.meta_evaluation import MetaEvaluation
+from verified.config.names import PATTERN, check_name
 from verified.config.renamed import new_name
 from verified.config.retrieval import Retrieval
 from verified.config.review import Review
@@ -37,7 +38,7 @@ STAND_ALONE = {"longform", "rextime"}
 class Config(Section):
     """Everything a run depends on."""
 
-    name: str = Field(default="demo", pattern=r"^[a-z0-9][a-z0-9-]*$")
+    name: str = Field(default="demo", pattern=PATTERN)
     """Name of this configuration: of its folder below results/, and in every table."""
     seed: int = Field(default=2024, ge=0)
     """Every random draw derives from it."""
@@ -80,8 +81,7 @@ class Config(Section):
     @classmethod
     def folder_names(cls, datasets: dict[str, DataSet]) -> dict[str, DataSet]:
         for name in datasets:
-            if not name or not all(c.isascii() and (c.islower() or c.isdigit() or c == "-") for c in name):
-                raise ValueError(f"data set name {name!r} must be lower-case letters, digits and hyphens")
+            check_name(name, "data set name")
             if name in RESERVED:
                 raise ValueError(f"data set name {name!r} is taken by a folder of that name below results/NAME")
         return datasets

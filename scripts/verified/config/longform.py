@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from verified.config.base import Section
+from verified.config.names import check_name
 
 Split = Literal["train", "val", "test"]
 MAD_ENCODER = "openai/clip-vit-base-patch32"
@@ -270,8 +271,7 @@ class Longform(Section):
     @model_validator(mode="after")
     def consistent(self) -> "Longform":
         for name in self.datasets:
-            if not name or not all(c.isascii() and (c.islower() or c.isdigit() or c == "-") for c in name):
-                raise ValueError(f"data set name {name!r} must be lower-case letters, digits and hyphens")
+            check_name(name, "data set name")
         for mixture in self.mixtures:
             for name, share in mixture.items():
                 if name not in self.datasets:

@@ -1,11 +1,11 @@
 """Questions across time (the ReXTime suite): sources, filters, generation, annotation pages, prices."""
 
-import re
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Section
+from verified.config.names import check_name
 
 Protocol = Literal["answer_with_span", "answer", "answer_in_true_span", "locate_then_score", "score_with_true_span"]
 LETTERS_ALONE = ("answer", "answer_in_true_span")
@@ -166,8 +166,7 @@ class Rextime(Section):
     @classmethod
     def names(cls, named: dict[str, Any]) -> dict[str, Any]:
         for name in named:
-            if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
-                raise ValueError(f"name {name!r} must be lower-case letters, digits and hyphens")
+            check_name(name)
         return named
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """Parts of pages as markup: every text in them is escaped here."""
 
 import html
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -79,6 +80,8 @@ def fold(summary: str, body: str, kind: str = "") -> str:
 
 
 def clock(seconds: float) -> str:
-    """62.5 seconds as ``1:02.5``, as pages show every time."""
+    """62.5 seconds as ``1:02.5``, as pages show every time; what is beyond all numbers as ``∞``."""
+    if not math.isfinite(seconds * 10):
+        return "∞"
     tenths = round(seconds * 10)
     return f"{tenths // 600}:{tenths % 600 // 10:02d}.{tenths % 10}"

@@ -88,7 +88,7 @@ def _check_scalar(node: Node, file: object, first_line: int) -> None:
         return
     try:
         yaml.constructor.SafeConstructor().construct_object(node)  # pyright: ignore[reportUnknownMemberType] (no types)
-    except (ValueError, OverflowError, KeyError, IndexError, TypeError) as error:  # of int(), datetime() and the like
+    except (ValueError, OverflowError, LookupError, TypeError, AttributeError) as error:  # of int(), datetime() …
         raise _refusal(f"{node.value!r} cannot be read ({error})", node.start_mark, file, first_line) from None
 
 

@@ -220,7 +220,7 @@ def _error(job: Job) -> str:
 
 def _end_of_log(job: Job) -> str:
     path = Path(job.log)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):  # gone meanwhile; a name that no file can have
         if job.log and path.stat().st_mtime >= job.started:
             with path.open("rb") as log:
                 log.seek(max(0, path.stat().st_size - TAIL))

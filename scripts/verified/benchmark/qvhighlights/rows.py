@@ -16,6 +16,8 @@ from verified.errors import InputError
 from verified.io.jsonl import finite, is_array, is_span
 
 CLIP_SECONDS = 2
+LONGEST = 10**7
+"""Seconds of a video: four months. A number above it is a mistake, and its clips would fill the memory."""
 ANNOTATORS = 3
 
 
@@ -71,8 +73,8 @@ def _query_problem(row: dict) -> str | None:
     for key in ("vid", "query"):
         if not isinstance(row[key], str) or not row[key].strip():
             return f"{key!r} must be a text that is not empty, found {row[key]!r:.80}"
-    if not finite(row["duration"]) or row["duration"] <= 0:
-        return f"'duration' must be a positive number of seconds, found {row['duration']!r:.80}"
+    if not finite(row["duration"]) or not 0 < row["duration"] <= LONGEST:
+        return f"'duration' must be a number of seconds above 0 and up to {LONGEST:,}, found {row['duration']!r:.80}"
     windows = row["relevant_windows"]
     if not is_array(windows) or not windows or not all(map(is_span, windows)):
         return f"'relevant_windows' must be a list of [start, end] in seconds, found {windows!r:.80}"
