@@ -9,6 +9,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.evaluator.clips import open_clips
     from verified.evaluator.validation import confidences, corrupted_candidates, unseen_perturbations, validation
     from verified.io.jsonl import read_jsonl, write_json
+    from verified.nn.device import visible_device
     from verified.runtime.folders import key_of
     from verified.runtime.job import set_threads
 
@@ -18,7 +19,7 @@ with job(snakemake, snakemake.params.threads) as log:
     def rows_of(name):
         return [row for path in files.get(name, []) for row in read_jsonl(path)]
 
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device(visible_device())
     model = load_checkpoint(files.checkpoint)
     indices = [read_jsonl(path) for path in files.indices]
     clips = [open_clips(*pair) for pair in zip(files.clips, indices)]

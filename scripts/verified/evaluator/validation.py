@@ -13,6 +13,7 @@ from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.sampling import scoring_view
 from verified.evaluator.score import moment_readings
 from verified.io.jsonl import read_jsonl, write_json
+from verified.nn.device import visible_device
 from verified.runtime.progress import track
 
 FAITHFUL, STATIC, DYNAMIC = "faithful", "static", "dynamic"
@@ -195,7 +196,7 @@ def ablate(
     checkpoints: variant → its file. captions: data set → lists of files `captions` and `corrupted`, for data sets whose
     truth is known.
     """
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device(visible_device())
     rows = []
     for variant, path in checkpoints.items():
         model = load_checkpoint(path)

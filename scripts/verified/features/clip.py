@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from verified.errors import InputError
+from verified.nn.device import visible_device
 from verified.nn.precision import computing
 
 MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
@@ -34,7 +35,7 @@ class Clip:
                 f"the CLIP model {name!r} cannot be loaded: {error}",
                 remedy="give a hub name such as openai/clip-vit-base-patch32, or a folder that holds the model",
             ) from None
-        self._device, self._precision = "cuda" if torch.cuda.is_available() else "cpu", precision
+        self._device, self._precision = visible_device(), precision
         self._model: Any = model.eval()
         self._model.to(self._device)
         sizes: Any = model.config

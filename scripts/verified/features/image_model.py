@@ -7,6 +7,7 @@ import torch
 
 from verified.demo.pretrained.paths import SHIPPED
 from verified.errors import InputError
+from verified.nn.device import visible_device
 from verified.nn.precision import computing
 from verified.runtime.shipped import check_card
 
@@ -40,7 +41,7 @@ class ImageModel:
             ) from None
         self.size = int(getattr(model.config, "image_size", 224))
         self._precision = precision
-        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._device = visible_device()
         self._model = model.eval().to(self._device, memory_format=torch.channels_last)
         scale = torch.tensor([MEAN, DEVIATION], device=self._device)[:, :, None, None]
         self._mean, self._deviation = scale * 255

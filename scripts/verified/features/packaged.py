@@ -19,6 +19,7 @@ from verified.features.efficientnet import SIZE, WIDTH, EfficientNetLite0
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json
 from verified.nn import mini_lm
+from verified.nn.device import visible_device
 from verified.nn.modules import channels_last
 from verified.nn.precision import computing
 from verified.nn.sentences import encode
@@ -41,7 +42,7 @@ class Packaged:
     size, dim, crop = SIZE, WIDTH, True
 
     def __init__(self, precision: str = "float32"):
-        self._device, self._precision = "cuda" if torch.cuda.is_available() else "cpu", precision
+        self._device, self._precision = visible_device(), precision
         self._network = channels_last(load_network()).to(self._device)
 
     @torch.inference_mode()

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from verified.errors import InputError
+from verified.nn.device import visible_device
 from verified.nn.precision import computing
 
 
@@ -33,7 +34,7 @@ class SigLip:
                 f"the SigLIP model {name!r} cannot be loaded: {error}",
                 remedy="give a hub name such as google/siglip-base-patch16-224, or a folder that holds the model",
             ) from None
-        self._device, self._precision = "cuda" if torch.cuda.is_available() else "cpu", precision
+        self._device, self._precision = visible_device(), precision
         self._model: Any = model.eval()
         self._model.to(self._device)
         sizes: Any = model.config

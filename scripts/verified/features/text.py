@@ -15,6 +15,7 @@ from verified.config.features import EMBED, TextFeatures
 from verified.errors import InputError
 from verified.io.hdf5 import write_features
 from verified.nn import mini_lm
+from verified.nn.device import visible_device
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
@@ -92,7 +93,7 @@ class LibraryTokens:
         if kind not in ("", "clip"):
             raise ValueError(f"it is a {kind} model, which no retrieval model reads captions of")
         model = (ClipTokens(source) if kind else AutoModel.from_pretrained(source)).eval()
-        self._model = model.to("cuda" if torch.cuda.is_available() else "cpu")
+        self._model = model.to(visible_device())
         self.dim = model.config.hidden_size
         # RoBERTa's positions begin behind its padding index, so it takes two tokens fewer than its table has rows.
         self.limit = min(self._tokenizer.model_max_length, model.config.max_position_embeddings - 2)
@@ -115,7 +116,7 @@ class PackagedTokens:
     """The packaged encoder, without transformers; see LibraryTokens."""
 
     def __init__(self):
-        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._device = visible_device()
         self._network = mini_lm.load_network().to(self._device)
         self.dim, self.limit = mini_lm.SIZE.width, mini_lm.SIZE.positions - 2
         self._tokeniser = mini_lm.load_tokeniser(self.limit)

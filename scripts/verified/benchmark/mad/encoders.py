@@ -11,6 +11,7 @@ from verified.config.longform import EVALUATOR
 from verified.features.joint import JointEncoder, load_joint
 from verified.io.hdf5 import write_features
 from verified.io.video import VideoError, iterate_frames
+from verified.nn.device import visible_device
 from verified.runtime.prefetch import prefetch
 from verified.runtime.progress import Progress
 
@@ -28,7 +29,7 @@ class EvaluatorEncoder:
     def __init__(self, checkpoint: str | Path):
         from verified.evaluator.checkpoint import load_checkpoint
 
-        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._device = visible_device()
         self._model = load_checkpoint(checkpoint).to(self._device).eval()
         size = self._model.size
         self.size, self.dim, self.together = size.image_size, size.embedding, size.frames

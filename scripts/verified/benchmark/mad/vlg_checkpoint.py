@@ -4,12 +4,11 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-import torch
-
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.vlg_net import VLGNet, VLGSettings
 from verified.errors import InputError
 from verified.nn import checkpoint
+from verified.nn.device import visible_device
 
 FORM = checkpoint.Form("vlg-net", 1, "train VLG-Net again")
 WINDOW = ("fps", "window", "clips", "pooling_counts")
@@ -40,4 +39,4 @@ def load(path: str | Path, grid: Grid) -> VLGNet:
         )
     model = VLGNet(size, grid.anchors)
     checkpoint.fill(model, tensors, "VLG-Net", path)
-    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+    return model.to(visible_device()).eval()

@@ -27,6 +27,7 @@ from verified.config.longform import VlgNet
 from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.nn import training
+from verified.nn.device import visible_device
 from verified.nn.training_state import Reached, TrainingState
 from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed, generator
@@ -48,7 +49,7 @@ class Batch:
 def initial(size: VLGSettings, grid: Grid, seed: int) -> VLGNet:
     """A fresh model, on a GPU where there is one; the weights come from the seed."""
     torch.manual_seed(derive_seed(seed, "vlg-net weights"))
-    return VLGNet(size, grid.anchors).to("cuda" if torch.cuda.is_available() else "cpu")
+    return VLGNet(size, grid.anchors).to(visible_device())
 
 
 def train(

@@ -50,6 +50,7 @@ def evaluator_scores(
     from verified.evaluator.clips import gather_clips, open_clips
     from verified.evaluator.validation import FAITHFUL, Graded, confidences
     from verified.io.jsonl import read_jsonl
+    from verified.nn.device import visible_device
     from verified.nn.linear import through_onednn
 
     model = through_onednn(load_checkpoint(checkpoint))
@@ -61,7 +62,7 @@ def evaluator_scores(
         size = model.size
         gather_clips(moments, [*videos.values()], size.frames, 1, size.image_size, None, clips, index)
         rows = read_jsonl(index)
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        device = torch.device(visible_device())
         found, values = confidences(model, graded, [open_clips(clips, rows)], [rows], device)
     known = {(one.desc_id, one.caption): float(value) for one, value in zip(found, values[reading])}
     for number, (one, place) in enumerate(zip(judged, of_caption)):
