@@ -192,18 +192,22 @@ def comparison(folder: Path) -> Path:
 
 
 def people(folder: Path) -> dict[str, Path]:
-    """Pages of review, study and marking of questions."""
+    """Pages of review, study, choice between captions and marking of questions."""
     clip = write_video(folder / "clip.mp4", counted(16), 8).read_bytes()
     asked = [{"question": n, "coarse": COARSE[n], "fine": FINE[n]} for n in range(3)]
     study = {"title": "Kitchen", "study": "0123", "participant": 1, "questions": asked}
     clips = {f"clip-{n}": clip for n in range(3)}
     write_pages(folder, "study", [Page("study.html", "Study", {"study": study}, clips)])
+    pairs = [{"question": n, "first": FINE[n], "second": FINE[n + 1]} for n in range(3)]
+    choice = {"preference": "0123", "participant": 1, "questions": pairs}
+    write_pages(folder, "preference", [Page("choice.html", "Choice", {"preference": choice}, clips)])
     item = {"clip": 0, "kind": "sequential", "video": "seen", "duration": 2.0, "query": FINE[2], "answer": "It grows."}
     items = [{"item": n, "qid": f"q/{n}", **item} for n in range(3)]
     task = {"task": "0123", "tool": "verify", "annotator": 1, "title": "Kitchen", "items": items}
     write_pages(folder, "rextime", [Page("mark.html", "Mark", {"task": task}, {"video-0": clip})])
     return {
         "study": folder / "study.html",
+        "choice": folder / "choice.html",
         "mark": folder / "mark.html",
         "review": build_pages(folder / "review") / "page-001.html",
     }

@@ -136,6 +136,8 @@ def test_of_a_review_the_latest_decisions_count(tmp_path):
         ({"start": 3, "end": 1}, "start"),
         ({"caption": ""}, "caption"),
         ({"right": 1}, "right"),
+        ({"desc_id": [1]}, "desc_id"),
+        ({"references": 3}, "references"),
     ],
 )
 def test_a_plain_row_that_cannot_be_read_is_named(tmp_path, change, named):

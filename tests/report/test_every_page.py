@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 NAMES = (
     *("front", "captions", "questions", "verdicts", "table", "tables", "comparison"),
-    *("study", "mark", "review"),
+    *("study", "choice", "mark", "review"),
 )
 
 

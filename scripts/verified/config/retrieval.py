@@ -96,7 +96,7 @@ class Retrieval(Section):
     """Videos per query in XML's ranked lists for training, as in CONQUER's: negatives and pools come from them, and a
     query whose own video is not among them is left out and counted."""
     resamples: int = Field(default=1000, ge=100)
-    """Resamples behind the intervals of the evaluator's AUROC; those of means need none."""
+    """Resamples behind the intervals of the evaluator's AUROC and of metrics against people; means need none."""
     memory_mb: int = Field(default=2000, ge=100)
     """Room in MB for features kept while training, for the encoded corpus, and for the working memory of the search.
     Features that find no room are read again at each step; a training has 8 KB a clip of its videos and 3 KB a word."""

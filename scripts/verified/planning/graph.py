@@ -17,7 +17,7 @@ GATHERED = {
     "dense": "retrieval",
     "grounding": "retrieval",
     "audit": "tables",
-    "meta_evaluation": "evaluator",
+    "meta_evaluation": "tables",
 }
 """Rule files that are no stage of their own, and the stage that their rules serve."""
 

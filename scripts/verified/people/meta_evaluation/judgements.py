@@ -85,9 +85,13 @@ def videocon(path: Path) -> list[Judged]:
 
 
 def vatex(folder: Path) -> list[Judged]:
-    """VATEX-EVAL: captions of six systems for each video, with three people's grades from 1 to 5."""
+    """VATEX-EVAL: captions of systems for each video, with three people's grades from 1 to 5."""
     columns = {name: read_pickled_list(folder / f"{name}.pkl") for name in VATEX}
-    captions, scores = columns["candidates_list"], np.array(columns["human_scores"], dtype=np.float64)
+    captions = columns["candidates_list"]
+    try:
+        scores = np.array(columns["human_scores"], dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InputError("holds no table of numbers", file=folder / "human_scores.pkl") from None
     if scores.size != VATEX_PEOPLE * len(captions):
         raise InputError(
             f"{scores.size} grades for {len(captions)} captions: each has {VATEX_PEOPLE}",
@@ -202,6 +206,8 @@ def _plain_problem(row: Row) -> str | None:
         return "'start' and 'end' are not seconds of a clip"
     if not isinstance(row.get("right"), bool | None):
         return "'right' is neither true nor false"
+    if not isinstance(row.get("desc_id"), int | None):
+        return "'desc_id' is no whole number"
     return None
 
 

@@ -56,6 +56,8 @@ def evaluator_scores(
     model = through_onednn(load_checkpoint(checkpoint))
     moments, of_caption = as_moments(judged, videos)
     scores = np.full(len(judged), np.nan)
+    if not moments:
+        return scores
     graded = [Graded(place, one.caption, FAITHFUL, ()) for one, place in zip(judged, of_caption) if place is not None]
     with tempfile.TemporaryDirectory(prefix="clips-") as folder:
         clips, index = f"{folder}/clips.npy", f"{folder}/clips.jsonl"
@@ -127,8 +129,8 @@ def scores_of_file(path: str | Path, judged: Sequence[Judged]) -> np.ndarray:
     desc_id; NaN where it has none. Raises InputError for a score that is no number, and where no caption is known."""
     known: dict[tuple[str, str, object], float] = {}
     for number, row in enumerate(iterate_jsonl(path, ("video", "caption", "score")), start=1):
-        if not finite(row["score"]):
-            raise InputError("'score' is not a number", file=path, row=number, remedy="leave the row out")
+        if not finite(row["score"]) or not isinstance(row.get("desc_id"), int | None):
+            raise InputError("'score' or 'desc_id' is not a number", file=path, row=number, remedy="correct the row")
         for desc_id in {row.get("desc_id"), None}:
             known[str(row["video"]), str(row["caption"]), desc_id] = float(row["score"])
     found = np.array([known.get((one.video, one.caption, one.desc_id), np.nan) for one in judged])
