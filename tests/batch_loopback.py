@@ -5,10 +5,10 @@ import json
 import random
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
-from loopback import completion, form_fields, sensible
+from loopback import completion, form_fields, sensible, served_by
 
 
 def answered(key: str, body: dict) -> dict:
@@ -178,13 +178,5 @@ def provider(script: Callable[[int, dict[str, dict]], list] = good, looks: int =
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda *_: None  # clients are killed here
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    served.url = f"http://127.0.0.1:{server.server_port}/v1"
-    try:
+    with served_by(Handler) as served.url:
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()

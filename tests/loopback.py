@@ -152,13 +152,19 @@ def endpoint(
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with served_by(Handler) as served.url:
+        yield served
+
+
+@contextlib.contextmanager
+def served_by(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server on a free port of the loopback interface, for the time of the block."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.handle_error = lambda *_: None  # clients that were killed or lost patience are part of the tests
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    served.url = f"http://127.0.0.1:{server.server_port}/v1"
     try:
-        yield served
+        yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:
         server.shutdown()
         server.server_close()
