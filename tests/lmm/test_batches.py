@@ -25,6 +25,7 @@ from verified.lmm.ledger import Ledger
 from verified.lmm.outcome import NotNow
 from verified.lmm.session import Session
 from verified.perturbations import write as perturbations
+from verified.planning.check_endpoints import endpoint_findings
 
 
 def role(url, **changes):
@@ -294,9 +295,10 @@ def test_too_much_under_way_waits_and_a_wrong_file_stops(tmp_path):
 
 def test_an_endpoint_without_batches_and_one_that_is_down_are_named(tmp_path):
     with provider() as served:
-        served.before = lambda method, path: (404, {"error": {"message": "Not Found"}})
-        with refused("/files", remedy=True):
-            ask(tmp_path, engine(tmp_path, served.url), [call(1)])
+        for status in (404, 405, 501):
+            served.before = lambda method, path, status=status: (status, {"error": {"message": "no"}})
+            with refused("/files", remedy=True):
+                ask(tmp_path, engine(tmp_path, served.url), [call(1)])
         served.before = lambda method, path: (503, {})
         with pytest.raises(NotNow) as stop:
             ask(tmp_path, engine(tmp_path, served.url, outage_seconds=0.2), [call(1)])
@@ -399,3 +401,13 @@ def test_batches_of_several_shards_are_asked_together():
     assert not asks_first(Generation(**roles), "perturbations") and not asks_first(
         Generation(shards_per_job=4), "statics"
     )
+
+
+def test_a_check_says_whether_an_endpoint_takes_batches():
+    with provider() as without, provider() as batched:
+        without.before = lambda method, path: (404, {"error": {"message": "Not Found"}})
+        for url, level in ((batched.url, "ok"), (without.url, "problem")):
+            generation = Generation(llm=role(url), image_lmm=role(url), video_lmm=role(url, batch=False))
+            found = [one for one in endpoint_findings(generation) if one.key.endswith(".batch")]
+            assert [(one.level, one.key) for one in found] == [(level, "generation.llm.batch")]
+            assert level == "ok" or found[0].remedy

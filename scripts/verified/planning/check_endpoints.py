@@ -60,6 +60,25 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
                     f"{role.model} read no more tokens with a picture than without: it may not see pictures at all"
                 )
                 yield Finding("note", key, message, "name a model that does, or ask it about a picture by hand")
+    yield from _batch_findings(generation)
+
+
+def _batch_findings(generation: Generation) -> Iterator[Finding]:
+    """Whether each endpoint that is to take batches has any."""
+    tried: set[tuple] = set()
+    for name, role in generation.roles().items():
+        if role.batch is True and (place := (role.base_url, role.api_key_variable)) not in tried:
+            tried.add(place)
+            from verified.lmm.engines.batches import Provider
+
+            key, quick = f"generation.{name}.batch", {"retries": 0, "outage_seconds": LONGEST_WAIT}
+            try:
+                provider = Provider(role.model_copy(update=quick))
+                provider.reach()
+            except InputError as error:
+                yield Finding("problem", key, error.problem, error.remedy or "correct the role")
+            else:
+                yield Finding("ok", key, f"{provider.address} takes batches")
 
 
 def _form(name: str, role: EngineSettings) -> str:

@@ -37,6 +37,8 @@ Found = TypeVar("Found")
 
 WINDOW = "24h"
 """Within which a provider answers; the only one that OpenAI knows."""
+NO_SUCH_THING = (404, 405, 501)
+"""Statuses by which an endpoint says that it has no such file, batch or path."""
 NO_BATCHES = "leave `batch` out, or set it to offline for `vllm run-batch`"
 OVER = ("completed", "failed", "expired", "cancelled")
 """States of a batch that do not change any more."""
@@ -241,6 +243,10 @@ class Provider:
         self.address, self.client = self.endpoint.address, self.endpoint.client
         self.told: dict[str, Any] = {}
 
+    def reach(self) -> None:
+        """Raise InputError where the endpoint has no batches."""
+        self._do(lambda: self._made(lambda: self.client.batches.list(limit=1)))
+
     def look(self, batch: Batch) -> bool:
         if batch.is_answered:
             return True
@@ -354,8 +360,10 @@ class Provider:
         """What `call` gives, or None where the provider knows no such thing."""
         try:
             return call()
-        except self.endpoint.errors.NotFoundError:
-            return None
+        except self.endpoint.errors.APIStatusError as error:
+            if error.status_code in NO_SUCH_THING:
+                return None
+            raise
 
     def _accepted(self, call: Callable[[], object]) -> None:
         """Do what is right if it can be done: a batch may be over, a file gone."""
