@@ -21,6 +21,7 @@ TORCH = (
     "features/extract_text",
     "annotations/measure_agreement",
     "evaluator/finetune",
+    "evaluator/meta_evaluate",
     "rextime/fine_tune",
     "rextime/ground_by_vectors",
     "rextime/ground_questions",
