@@ -119,6 +119,8 @@ def test_copies_among_many_videos_are_found_by_their_sketches(videos, tmp_path, 
     shutil.copy(videos / "three.mp4", videos / "another.mp4")
     found = [pair["videos"] for pair in index_videos(videos, tmp_path / "index")["duplicates"]]
     assert found == [["another", "copy"], ["another", "three"], ["copy", "three"]]
+    assert sorted(folders.read_sketches(tmp_path / "index", "packaged")) == ["another", "copy", "sub/one", "three"]
+    assert folders.read_sketches(tmp_path / "index", "openai/clip") == {}, "another encoder sees other clips"
 
 
 def test_sketches_find_what_is_alike_and_little_else():

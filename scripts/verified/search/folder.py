@@ -71,7 +71,7 @@ def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
         write_captions(folder, [])
         manifest, sketches = _compare_new(folder, store.tidy(folder, manifest, 0))
         store.write_manifest(folder, manifest)
-        _write_sketches(folder, sketches)
+        write_sketches(folder, sketches, encoder)
         return store.read_manifest(folder)
 
 
@@ -174,7 +174,7 @@ Sketches = dict[str, tuple[str, np.ndarray]]
 def _compare_new(folder: Path, manifest: dict) -> tuple[dict, Sketches]:
     """The manifest with the near-duplicates of videos that were not compared yet, and the sketches of all videos."""
     rows = sorted(store.present(folder, manifest).items())
-    known = _read_sketches(folder)
+    known = read_sketches(folder, manifest["text_encoder"])
     new = {video: at for at, (video, row) in enumerate(rows) if known.get(video, ("",))[0] != row["digest"]}
     remedy, encoder = f"remove {folder} and index the videos again", manifest["text_encoder"]
 
@@ -199,20 +199,24 @@ def _compare_new(folder: Path, manifest: dict) -> tuple[dict, Sketches]:
     return {**manifest, "duplicates": [pairs[key] for key in sorted(pairs)]}, sketches
 
 
-def _read_sketches(folder: Path) -> Sketches:
+def read_sketches(folder: Path, encoder: str) -> Sketches:
+    """Those that were written of clips as `encoder` sees them; of another encoder's, none."""
     if not (folder / SKETCHES).is_file():
         return {}
     sound(folder, SKETCHES)
     tensors, facts = load(folder / SKETCHES, FORM)
+    if facts["encoder"] != encoder:
+        return {}
     ends = np.cumsum([clips for *_, clips in facts["videos"]])
     parts = np.split(tensors["sketches"].numpy(), ends[:-1]) if len(ends) else []
     return {video: (digest, part) for (video, digest, _), part in zip(facts["videos"], parts)}
 
 
-def _write_sketches(folder: Path, sketches: Sketches) -> None:
+def write_sketches(folder: Path, sketches: Sketches, encoder: str) -> None:
+    """Write the sketches of all videos of an index, as `encoder` sees their clips."""
     import torch
 
     stacked = np.concatenate([np.zeros((0, duplicates.TABLES), np.int32), *(part for _, part in sketches.values())])
-    facts = {"videos": [[video, digest, len(part)] for video, (digest, part) in sketches.items()]}
+    facts = {"encoder": encoder, "videos": [[video, digest, len(part)] for video, (digest, part) in sketches.items()]}
     with replacing(folder / SKETCHES) as temporary:
         save(temporary, FORM, {"sketches": torch.from_numpy(stacked)}, facts)
