@@ -51,13 +51,13 @@ test-long: env
 # Needs a Chromium; as root on Debian and its kin, it is installed. Screenshots stay in results/screenshots, each page at three
 # widths in both schemes. Every search index in results is walked through too, where there is one (or that of VERIFIED_INDEX).
 # axe-core, which says what readers with a disability cannot use, comes from npm, where that is at hand.
-AXE := $(VENV)/npm/node_modules/axe-core/axe.min.js
+AXE := $(abspath $(VENV)/npm/node_modules/axe-core/axe.min.js)
 test-browser: env
 	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "error: no Chromium found; install one, for example with: sudo apt-get install chromium"; exit 1; }
 	@test -f $(AXE) || npm install --silent --no-save --prefix $(VENV)/npm axe-core@4.14.1 || echo "no npm: pages are not judged by axe-core"
-	VERIFIED_SCREENSHOTS=results/screenshots VERIFIED_AXE="$$(ls $(AXE) 2>/dev/null)" $(BIN)/pytest tests/report tests/people \
+	VERIFIED_SCREENSHOTS="$(abspath results/screenshots)" VERIFIED_AXE="$$(ls $(AXE) 2>/dev/null)" $(BIN)/pytest tests/report tests/people \
 	  tests/planning/test_watch.py tests/search/test_search_page.py $(ARGS)
 
 test-faults: env
