@@ -101,7 +101,8 @@ def _metric_lines(found: dict) -> list[str]:
     from verified.benchmark.correlation import MEASURES
     from verified.io.text_table import text_table
 
-    lines = [f"{found['captions']} captions judged by {found['people']} people"]
+    people = "1 person" if found["people"] == 1 else f"{found['people']} people"
+    lines = [f"{found['captions']} captions judged by {people}"]
     lines += [f"  {count} without a score: {name}" for name, count in found["without_score"].items() if count]
     for group, told in found["groups"].items():
         clips = f"{told['captions']} captions, {told['right']} right and {told['wrong']} wrong"
