@@ -31,6 +31,7 @@ def test_words_say_what_is_stated():
         "posture": {"sit", "stand"},
     }
     assert stated("A GREY cat, counter-clockwise") == {"colour": {"grey"}, "direction": {"anticlockwise"}}
+    assert stated("dotted with dark dots") == {}, "dark things are no night"
     assert stated("somebody reads") == {}, "one within someone is no number"
 
 

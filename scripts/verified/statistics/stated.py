@@ -40,7 +40,7 @@ VALUES: Mapping[str, Mapping[str, str]] = {
         "enter": "enter(?:s|ed|ing)?|comes? in|walks? in(?:to)?",
         "leave": "leaves?|leaving|left the|exit(?:s|ed|ing)?|walks? out",
     },
-    "light": {"day": "day(?:light|time)?|sunny|sunlight", "night": "night(?:time)?|dark(?:ness)?"},
+    "time of day": {"day": "day(?:light|time)?|sunny|sunlight", "night": "night(?:time)?|in the dark|darkness"},
 }
 """Kind → value → its words, a regular expression."""
 
