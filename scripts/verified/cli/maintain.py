@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 from verified.cli.command import command, configfile, flag, folder, one_of, option
-from verified.config.names import LONGEST, is_name
 from verified.errors import InputError
 from verified.io.yaml_file import read_yaml
 
@@ -74,6 +73,8 @@ def verify_run(arguments: argparse.Namespace) -> int:
 
 def _name(configurations: list[Path]) -> list[str]:
     """The name in the last of the configuration files that has one, which is the one that counts."""
+    from verified.config.names import LONGEST, is_name
+
     names = []
     for path in configurations:
         try:
