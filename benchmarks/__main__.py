@@ -1,6 +1,6 @@
 """All tables of docs/speed.md in one run: each benchmark takes its sides in turns, five of each.
 
-    python -m benchmarks                            # all; 15 minutes on two quiet cores
+    python -m benchmarks                            # all; half an hour on two quiet cores
     python -m benchmarks --only imports captions    # some of them
     python -m benchmarks --into docs/speed.md       # and put the tables into the page, beside those of other processors
 
@@ -27,11 +27,13 @@ RUNS = {
     "environment": "The environment of a job",
     "imports": "What a job pays before its work",
     "planning": "What comes before the work on a large corpus",
+    "growth": "What more videos cost",
     "video": "Videos and keyframes",
     "features": "Features of videos",
     "captions": "Text: features and statistics",
     "clustering": "Captions that many moments share",
     "generation": "Generation without a model",
+    "endpoints": "Several endpoints",
     "evaluator": "The evaluator",
     "networks": "Retrieval models at the paper's widths",
     "reranking": "Re-ranking",

@@ -2,7 +2,7 @@
 
     python benchmarks/endpoints.py
 
-Scripted endpoints on this machine, in a process of their own, answer a call so many milliseconds after it came. Seconds
+Scripted endpoints on this machine, each a process of its own, answer a call so many milliseconds after it came. Seconds
 are wall seconds, for an endpoint is what one waits for: nothing else may run beside it. The limit is slots divided by
 seconds an answer, added up over the endpoints; it needs no time of its own.
 """
@@ -40,29 +40,31 @@ app = Starlette(routes=[Route("/{milliseconds}/chat/completions", answer, method
 uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
 """
 
+SEVERAL = (100, 200, 400)
+"""Milliseconds an answer of endpoints that are asked together."""
+
 
 def main() -> None:
     options = asked(described(__doc__))
-    with server() as address:
-        rows = [
-            row(address, (milliseconds,), slots, options.tiny) for milliseconds, slots in ((50, 1), (50, 8), (50, 64))
-        ]
-        compare(options.turns, *rows, row(address, (100, 200, 400), 8, options.tiny))
+    with contextlib.ExitStack() as running:
+        addresses = [running.enter_context(server()) for _ in SEVERAL]
+        rows = [row(addresses, (50,), slots, options.tiny) for slots in (1, 8, 64)]
+        compare(options.turns, *rows, row(addresses, SEVERAL, 8, options.tiny))
 
 
-def row(address: str, paces: tuple[int, ...], slots: int, tiny: bool) -> Row:
-    """Calls for some seconds to endpoints of these paces, milliseconds an answer."""
+def row(addresses: list[str], paces: tuple[int, ...], slots: int, tiny: bool) -> Row:
+    """Calls for some seconds to endpoints of these paces, milliseconds an answer, each at an address of its own."""
     bound = sum(1000 * slots / pace for pace in paces)
-    count = 4 if tiny else round(4 * bound)
+    count = 4 if tiny else round((4 if len(paces) == 1 else 12) * bound)  # the slowest answer comes last
     what = f"an endpoint, slots: {slots}" if len(paces) == 1 else f"{len(paces)} endpoints, slots: {slots} each"
-    own = Side("ours", lambda: seconds(address, paces, slots, count), count)
+    urls = [f"{address}/{pace}" for address, pace in zip(addresses, paces)]
+    own = Side("ours", lambda: seconds(urls, slots, count), count)
     limit = Side("their slots", lambda: count / bound, count)
     return Row(f"{what}, {', '.join(map(str, paces))} ms an answer (wall)", "calls", own, limit=limit)
 
 
-def seconds(address: str, paces: tuple[int, ...], slots: int, count: int) -> float:
+def seconds(urls: list[str], slots: int, count: int) -> float:
     """Seconds that so many calls take. Raises SystemExit where one is not answered."""
-    urls = [f"{address}/{pace}" for pace in paces]
     engines = [OpenAI(EngineSettings(engine="openai", model="paced", base_url=url, api_slots=slots)) for url in urls]
     began = time.perf_counter()
     replies = SeveralEndpoints(engines).answer(Request("paced", f"call {number}", {}) for number in range(count))
@@ -73,7 +75,7 @@ def seconds(address: str, paces: tuple[int, ...], slots: int, count: int) -> flo
 
 @contextlib.contextmanager
 def server() -> Iterator[str]:
-    """The address of the scripted endpoints, for the time of the block."""
+    """The address of a scripted endpoint, for the time of the block."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen([sys.executable, "-c", SERVER, str(port)])
