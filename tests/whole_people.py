@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from whole_videos import write_small_video
 
 from verified.config.annotations import Lint
-from verified.io.fig import TYPES
+from verified.io.fig import TYPES, write_fig
 from verified.io.jsonl import write_json, write_jsonl
 from verified.people.review.adjudicate import adjudicate
 from verified.people.review.agreement import agreement
@@ -99,4 +99,36 @@ def question_files(folder):
     ]
 
 
-KINDS = (review_files, question_files)
+def judgement_files(folder):
+    """What people say of captions, in each form, and scores of a metric; released captions of two runs."""
+    captions = [(f"v{n}", f"a man walks {n} times") for n in range(6)]
+    rows = "".join(f"https://example.org/{video}.mp4,{text},a dog sleeps,he walks,True\n" for video, text in captions)
+    (folder / "videocon.csv").write_text("video_url,caption,neg_caption,nle,hard\n" + rows)
+    write_json(folder / "spatial.json", [{"video": f"{video}.mp4", "caption": text} for video, text in captions])
+    graded = [{"video": video, "caption": text, "grade": n % 3} for n, (video, text) in enumerate(captions)]
+    write_jsonl(folder / "graded.jsonl", graded)
+    scored = [(video, text) for video, true in captions for text in (true, "a dog sleeps")]
+    write_jsonl(
+        folder / "scores.jsonl",
+        [{"video": video, "caption": text, "score": n * n % 7} for n, (video, text) in enumerate(scored)],
+    )
+    for number, name in enumerate(("one", "two")):
+        (folder / name).mkdir()
+        rows = [
+            {"video": video, "time": [1.0, 3.0], "desc_id": n, "duration": 9.0, "cog_desc": "a man walks",
+             "fig_desc": text if number else "a man in red walks", "fig_desc_score": 0.5}
+            for n, (video, text) in enumerate(captions)
+        ]  # fmt: skip
+        write_fig(folder / name / "test.jsonl", rows)
+    judging = [
+        ["meta-evaluate", name, "--scores", "other=scores.jsonl", "--resamples", "100", "--output", "out.json"]
+        for name in ("videocon.csv", "graded.jsonl")
+    ]
+    return [
+        *judging,
+        ["meta-evaluate", "spatial.json", "--scores", "other=scores.jsonl", "--resamples", "100"],
+        ["compare-captions", "one", "two", "--output", "out"],
+    ]
+
+
+KINDS = (review_files, question_files, judgement_files)

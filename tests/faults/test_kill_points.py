@@ -31,6 +31,7 @@ from whole_files import (
     rextime_files,
     study_files,
 )
+from whole_people import judgement_files
 from whole_sources import rextime_source_files, transcript_files
 
 from verified.__main__ import main
@@ -84,6 +85,11 @@ COMMANDS = {
     ),
     "compare questions": (rextime_files, "compare questions.jsonl given.jsonl again=given.jsonl --output out"),
     "audit": (audit_files, "audit train.jsonl test.jsonl --output out"),
+    "captions judged": (
+        judgement_files,
+        "meta-evaluate graded.jsonl --scores other=scores.jsonl --resamples 100 --output out/numbers.json",
+    ),
+    "captions compared": (judgement_files, "compare-captions one two --output out"),
     "clips located": (features_files, "longform locate movies.h5 clips.h5 told.jsonl --output out"),
     "movies collected": (
         transcript_files,
