@@ -1,7 +1,6 @@
 """What people say of captions, in the forms it is published in, and metrics held against it."""
 
 import json
-import pickle
 
 import numpy as np
 import pytest
@@ -43,15 +42,11 @@ def test_videocon_human_has_a_right_and_a_wrong_caption_a_row(tmp_path):
 
 
 def vatex(folder, scores):
-    arrays = {
-        "candidates_list": np.array(["a man plays", "a dog plays"]),
-        "human_scores": np.array(scores),
-        "video_ids": np.array(["Bfyp_0248_0258", "Bfyp_0248_0258"]),
-        "gts_list": np.array([["one", "two"], ["one", "two"]], dtype=object),
-    }
     folder.mkdir()
-    for name, array in arrays.items():
-        (folder / f"{name}.pkl").write_bytes(pickle.dumps(array))
+    write_json(folder / "candidates_list.json", ["a man plays", "a dog plays"])
+    write_json(folder / "human_scores.json", scores)
+    write_json(folder / "video_ids.json", ["Bfyp_0248_0258", "Bfyp_0248_0258"])
+    write_json(folder / "gts_list.json", [["one", "two"], ["one", "two"]])
 
 
 def test_vatex_eval_has_three_people_a_caption(tmp_path):
@@ -60,27 +55,23 @@ def test_vatex_eval_has_three_people_a_caption(tmp_path):
     assert one.grades == (("person 1", 5.0), ("person 2", 4.0), ("person 3", 3.0)), "three rows of all captions"
     assert (one.right, two.right, two.references) == (True, False, ("one", "two"))
     vatex(tmp_path / "short", [5, 1, 4])
-    with refused("3", file="human_scores.pkl"):
+    with refused("3", file="human_scores.json"):
         read_judgements(tmp_path / "short")
 
 
-class Hostile:
-    """What runs a command when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
-
-
-def test_a_pickle_that_is_no_array_is_refused_and_nothing_of_it_is_run(tmp_path):
+@pytest.mark.parametrize("content", [{"a": 1}, "text", None, 3])
+def test_an_array_of_vatex_eval_that_is_no_list_is_refused(tmp_path, content):
     vatex(tmp_path / "set", [5, 1, 4, 3, 3, 2])
-    for content in (Hostile(tmp_path / "ran"), [Hostile(tmp_path / "ran")], {"a": 1}, b"text"):
-        (tmp_path / "set" / "candidates_list.pkl").write_bytes(pickle.dumps(content))
-        with refused(file="candidates_list.pkl", remedy=True):
-            read_judgements(tmp_path / "set")
-    assert not (tmp_path / "ran").exists()
+    write_json(tmp_path / "set" / "candidates_list.json", content)
+    with refused("list", file="candidates_list.json", remedy=True):
+        read_judgements(tmp_path / "set")
+
+
+def test_a_pickle_is_to_be_converted_first(tmp_path):
+    vatex(tmp_path / "set", [5, 1, 4, 3, 3, 2])
+    (tmp_path / "set" / "gts_list.json").rename(tmp_path / "set" / "gts_list.pkl")
+    with refused("pickle", file="gts_list.pkl", remedy=True):
+        read_judgements(tmp_path / "set")
 
 
 def test_carebench_tells_a_video_s_own_caption_from_another_s(tmp_path):

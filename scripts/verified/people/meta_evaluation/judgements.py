@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 
 from verified.errors import InputError
 from verified.io.csv_file import read_csv
-from verified.io.foreign import read_pickled_list
 from verified.io.jsonl import Row, finite, is_array, is_object, is_span, iterate_jsonl, read_json, read_jsonl
 from verified.people.review.decisions import BESIDE, read_decisions
 from verified.runtime.seeds import generator
@@ -17,7 +17,7 @@ EVALUATOR, COSINE, AGREEMENT, JUDGE = "evaluator", "cosine", "agreement", "LMM j
 """Metrics."""
 VIDEOCON = ("video_url", "caption", "neg_caption")
 VATEX = ("candidates_list", "human_scores", "video_ids", "gts_list")
-"""Files of VATEX-EVAL, pickled arrays."""
+"""Arrays of VATEX-EVAL, a JSON file each."""
 VATEX_PEOPLE, VATEX_MIDDLE = 3, 3.0
 """Each caption has grades of so many people, from 1 to 5 with this middle."""
 PLAIN = ("video", "caption", "grade")
@@ -84,22 +84,35 @@ def videocon(path: Path) -> list[Judged]:
     return found
 
 
+def _array(path: Path) -> list[Any]:
+    if not path.is_file() and path.with_suffix(".pkl").is_file():
+        raise InputError(
+            "is a pickle, which can run code when it is read",
+            file=path.with_suffix(".pkl"),
+            remedy="convert it to JSON first, as docs/captions.md says",
+        )
+    content = read_json(path)
+    if not is_array(content):
+        raise InputError("holds no list", file=path, remedy=f"VATEX-EVAL has a list in each of {', '.join(VATEX)}")
+    return content
+
+
 def vatex(folder: Path) -> list[Judged]:
     """VATEX-EVAL: captions of systems for each video, with three people's grades from 1 to 5."""
-    columns = {name: read_pickled_list(folder / f"{name}.pkl") for name in VATEX}
+    columns = {name: _array(folder / f"{name}.json") for name in VATEX}
     captions = columns["candidates_list"]
     try:
         scores = np.array(columns["human_scores"], dtype=np.float64)
     except (ValueError, TypeError):
-        raise InputError("holds no table of numbers", file=folder / "human_scores.pkl") from None
+        raise InputError("holds no table of numbers", file=folder / "human_scores.json") from None
     if scores.size != VATEX_PEOPLE * len(captions):
         raise InputError(
             f"{scores.size} grades for {len(captions)} captions: each has {VATEX_PEOPLE}",
-            file=folder / "human_scores.pkl",
+            file=folder / "human_scores.json",
         )
     for name in ("video_ids", "gts_list"):
         if len(columns[name]) != len(captions):
-            raise InputError(f"{len(columns[name])} rows for {len(captions)} captions", file=folder / f"{name}.pkl")
+            raise InputError(f"{len(columns[name])} rows for {len(captions)} captions", file=folder / f"{name}.json")
     grades = scores.reshape(VATEX_PEOPLE, -1)
     found = []
     for number, (caption, video, references) in enumerate(zip(captions, columns["video_ids"], columns["gts_list"])):
