@@ -172,6 +172,10 @@ DAMAGED_SEALS = [
     '{"files": []}',
     '{"files": "a"}',
     '{"files": {}}',
+    '{"sha256": "0", "bytes": 1, "rows": 1}',
+    '{"sha256": "0", "bytes": 1, "rows": 1, "unit": 3}',
+    '{"sha256": "0", "bytes": 1, "earlier": {"bytes": 1}}',
+    '{"sha256": "0", "bytes": 1, "earlier": 1}',
 ]
 
 

@@ -74,7 +74,7 @@ def documented() -> list[str]:
     """Every command line of Snakemake that the project shows or runs: pages, the heads of files, the Makefile."""
     makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
     recipes = re.findall(r"^\t\$\(BIN\)/(snakemake .*)$", makefile, re.MULTILINE)
-    lines = [line.replace("$(ARGS)", "") for line in recipes]
+    lines = [line.replace("$(ARGS)", "").replace("$(CRATE)", "config/config.yaml") for line in recipes]
     pages = [*PAGES, PROJECT / "config" / "README.md", PROJECT / "profiles" / "README.md"]
     lines += [shlex.join(words) for page in pages for words in commands(page)]
     heads = [*pages, *(PROJECT / "config").rglob("*.yaml"), *(PROJECT / "profiles").rglob("*.yaml")]

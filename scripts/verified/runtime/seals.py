@@ -155,10 +155,7 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
     written: Seal = {}
     try:
         written = json.loads(seal_file.read_text(encoding="utf-8"))
-        listed = isinstance(written["files"], dict) if "files" in written else isinstance(written["sha256"], str)
-        counts: list[object] = [written.get(name, 0) for name in ("bytes", "rows")]
-        sound = listed and isinstance(written.get("path", ""), str)
-        sound = sound and all(isinstance(count, int) for count in counts)
+        sound = _is_sound(written) and ("earlier" not in written or _is_sound(written["earlier"]))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -168,6 +165,13 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
     if (version := written.get("version", VERSION)) != VERSION:
         require_version(version, VERSION, "seal", path, rebuild_command([path]))
     return written
+
+
+def _is_sound(written: Seal) -> bool:
+    listed = isinstance(written["files"], dict) if "files" in written else isinstance(written["sha256"], str)
+    texts = [written.get("path", ""), written["unit"] if "rows" in written else ""]
+    counts = [written.get(name, 0) for name in ("bytes", "rows")]
+    return listed and all(isinstance(text, str) for text in texts) and all(isinstance(count, int) for count in counts)
 
 
 def check(path: str | os.PathLike[str]) -> None:
