@@ -143,6 +143,13 @@ def test_the_command_counts_and_writes_what_is_clean(files, capsys):
     assert told["5", "outside"] == [3, 20.0] and told["6", "disagreement"] == [12.2, 17.2]
 
 
+def test_an_id_is_its_number_however_it_is_written(files):
+    rows = [{**row, "desc_id": f" 0{row['desc_id']} "} for row in read_jsonl(files / "train.jsonl")]
+    write_jsonl(files / "train.jsonl", rows)
+    assert run(files / "train.jsonl", "--output", files / "out") == 0
+    assert read_jsonl(files / "out" / "clean" / "train.jsonl") == rows
+
+
 def test_without_runs_the_text_says_which_check_was_not_made(files, capsys):
     assert run(files / "test.jsonl") == 0
     out = capsys.readouterr().out

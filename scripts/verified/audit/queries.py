@@ -102,7 +102,7 @@ def rows_of_file(path: Path) -> Iterator[tuple[str, dict]]:
     if form_of(path) == "windows":
         yield from ((qid, row) for _, qid, row in rows_by_id(path, "qid"))
     else:
-        yield from ((str(row["desc_id"]), row) for row in truth_rows(path))
+        yield from ((str(int(row["desc_id"])), row) for row in truth_rows(path))  # "7" and 7 are one
 
 
 def first_spans(path: Path, audited: Iterable[Audited]) -> dict[str, Span]:
