@@ -25,7 +25,12 @@ def _problem(answer: Mapping, question: Mapping, key: Mapping) -> str | None:
     return None
 
 
-FORM = Form("study", "participant", "question", GRADES, _problem)
+def _key_problem(key: Mapping) -> str | None:
+    untyped = [row["question"] for row in key["questions"] if not isinstance(row.get("type"), str)]
+    return f"question {untyped[0]} has no type" if untyped else None
+
+
+FORM = Form("study", "participant", "question", GRADES, _problem, _key_problem)
 
 
 def plan(
