@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+from verified.annotations.lint import LONGEST
 from verified.errors import InputError
 from verified.io.characters import hidden
 from verified.io.fig import TYPES
@@ -143,4 +144,6 @@ def _caption_problem(row: Mapping) -> str | None:
 def _text_problem(value: object) -> str | None:
     if not isinstance(value, str) or not value.strip():
         return "must be a text that is not empty"
+    if len(value) > LONGEST:
+        return f"must not have more than {LONGEST} characters"
     return f"holds the control character {hidden(value)}" if hidden(value) else None
