@@ -81,6 +81,11 @@ def _outcome(command: list[str] | Callable[[], object], capsys) -> str:
     return "success" if status in (0, 1, 3) else f"status {status}"  # 3: `readme` cannot tell
 
 
+def _brief(text: str) -> str:
+    """Its last lines, each as long as a screen shows."""
+    return "\n".join(line[:200] for line in text.splitlines()[-16:])
+
+
 def _name(command) -> str:
     if callable(command):
         return command.__name__
@@ -112,7 +117,7 @@ def run_case(seed: int, whole, folder, capsys) -> tuple[str, str, list[str]]:
 def test_commands_succeed_or_say_what_is_wrong(whole, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     counts: collections.Counter = collections.Counter()
-    failures, begun = {}, time.process_time()
+    failures, begun = [], time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for seed in range(SEED, SEED + CASES):
@@ -120,18 +125,17 @@ def test_commands_succeed_or_say_what_is_wrong(whole, tmp_path, monkeypatch, cap
             expected = outcome in ("success", "refused", "usage")
             counts[f"{_name(command)}: {outcome if expected else 'FAILED'}"] += 1
             if not expected:
-                failures.setdefault(
-                    outcome.strip().splitlines()[-1][:80] + outcome[-400:-300], (seed, damage, command, outcome)
-                )
+                failures.append((seed, damage, command, outcome))
     seconds = time.process_time() - begun
     with capsys.disabled():
         print(f"\n{CASES} cases from seed {SEED}, {seconds:.0f} CPU s", file=sys.stderr)
         for name, count in sorted(counts.items()):
             print(f"  {name} {count}", file=sys.stderr)
-    told = "\n".join(
-        f"seed {seed}, {damage}, {command}:\n{outcome}" for seed, damage, command, outcome in failures.values()
-    )
-    assert not failures, told[-20_000:]
+    told = [
+        f"seed {seed}, {damage}, {_brief(str(command))}:\n{_brief(outcome)}"
+        for seed, damage, command, outcome in failures
+    ]
+    assert not failures, "\n".join(told[:SHOWN])
     if CASES > 300:
         assert {name.split(": ")[1] for name in counts} == {"success", "refused", "usage"}
 

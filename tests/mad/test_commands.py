@@ -94,12 +94,12 @@ def _described(folder, *movies):
 def test_a_movie_that_cannot_be_read_is_left_out_with_the_reason_and_the_others_are_collected_once(
     tmp_path, capsys, monkeypatch
 ):
-    manifest = _described(tmp_path, ("a", ""), ("b", "latin.srt"), ("c", "missing.srt"))
+    manifest = _described(tmp_path, ("a", ""), ("b", "latin.srt"), ("c", "missing.srt"), ("d", "long" * 100))
     command = ["longform", "collect", manifest, "--output", str(tmp_path / "out"), "--rate", str(RATE)]
     command += ["--window", "10", "--most", "20"]
     assert main(command) == 0
     out = capsys.readouterr().out
-    assert "1 of 3 movies" in out and "1 of them without subtitles" in out
+    assert "1 of 4 movies" in out and "longlong" in out and "1 of them without subtitles" in out
     assert "latin.srt" in out and "missing.srt" in out
     (row,) = json.loads((tmp_path / "out" / "train.json").read_text()).values()
     assert (row["movie"], row["sentence"], row["timestamps"]) == ("a", "A door opens.", [48.766, 51.766])
@@ -112,7 +112,7 @@ def test_a_movie_that_cannot_be_read_is_left_out_with_the_reason_and_the_others_
         lambda movie, *rest, **more: collected.append(movie) or collect_movie(movie, *rest, **more),
     )
     assert main(command) == 0
-    assert collected == ["b"] and "2 of 3 movies" in capsys.readouterr().out
+    assert collected == ["b"] and "2 of 4 movies" in capsys.readouterr().out
     assert [row["movie"] for row in json.loads((tmp_path / "out" / "train.json").read_text()).values()] == ["a"]
 
 

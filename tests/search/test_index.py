@@ -10,6 +10,7 @@ import torch
 from feature_settings import text_features
 from refusals import refused
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
+from whole_files import sealed_anew
 
 from verified.benchmark.nms import suppress
 from verified.benchmark.vcmr.checkpoint import load_model
@@ -230,6 +231,28 @@ def test_a_damaged_file_is_named(name, tmp_path):
     path = tmp_path / "index" / "segments" / "000001" / name
     path.write_bytes(path.read_bytes()[:-40])
     with refused(name):
+        Index(tmp_path / "index")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("windows", 3),
+        ("windows", [[0.0, 1.0]]),
+        ("windows", [[0.0, 1.0, -2, 2]]),
+        ("windows", [[0.0, 1.0, float("inf"), 2]]),
+        ("video", [1]),
+    ],
+)
+def test_rows_of_another_kind_are_named(field, value, tmp_path):
+    """Also under a seal of their own: an index may come from elsewhere."""
+    files, settings = write_corpus(tmp_path, random_videos(4))
+    update(tmp_path / "index", files, settings)
+    path = tmp_path / "index" / "segments" / "000001" / "videos.jsonl"
+    first, *others = path.read_text().splitlines()
+    path.write_text("\n".join([json.dumps({**json.loads(first), field: value}), *others]) + "\n")
+    sealed_anew(tmp_path / "index")
+    with refused("videos.jsonl"):
         Index(tmp_path / "index")
 
 

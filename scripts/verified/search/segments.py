@@ -23,6 +23,8 @@ from verified.search.sound import sound
 from verified.search.vectors import CODES, EXACT, VECTORS, ClipVectors, build, spool
 
 VIDEOS, THUMBNAILS = "videos.jsonl", "thumbnails.bin"
+MOST = 2**40
+"""Above all seconds and rows of a window: what is larger was not written by us."""
 HALVES, BYTES, SCALES = "localise.f16", "localise.i8", "localise.scale"
 
 
@@ -92,25 +94,18 @@ class Segment:
         sound(folder.parents[1], *(f"{folder.parent.name}/{folder.name}/{name}" for name in (VIDEOS, *searched)))
         self.vectors = ClipVectors(folder, facts)
         self.videos = read_jsonl(folder / VIDEOS, ("video", "windows", "thumbnails"))
-        try:
-            windows = np.array([window for row in self.videos for window in row["windows"]], np.float64).reshape(-1, 4)
-        except (TypeError, ValueError):
-            windows = np.zeros((0, 4))  # refused below, where it is counted
+        windows, counts = _windows(folder / VIDEOS, self.videos)
         self.offset, self.seconds = windows[:, 0], windows[:, 1]
         """[W] seconds at which a window begins in its video, and of its clips."""
         self.clips, self.localised = windows[:, 2].astype(np.int64), windows[:, 3].astype(np.int64)
-        self.video = np.repeat(np.arange(len(self.videos)), [len(row["windows"]) for row in self.videos])
+        self.video = np.repeat(np.arange(len(self.videos)), counts)
         """[W] positions in `videos`."""
         gone = set(removed)
         self.present = np.array([row["video"] not in gone for row in self.videos], bool)[self.video]
         """[W] whether the window's video is still in the index."""
         self._rows, self._localised_rows = (np.r_[0, np.cumsum(counts)] for counts in (self.clips, self.localised))
         if (len(windows), len(self.videos), self._rows[-1]) != (facts["windows"], facts["videos"], facts["rows"]):
-            raise InputError(
-                "damaged: it lists other videos than were written",
-                file=folder / VIDEOS,
-                remedy="remove the folder of the index and build it again: verified index",
-            )
+            raise _damaged(folder / VIDEOS, "it lists other videos than were written")
         self.owner = np.repeat(np.arange(len(windows), dtype=np.int32), self.clips)
         """[rows] the window of each vector."""
         count = int(self._localised_rows[-1])
@@ -161,12 +156,29 @@ class Segment:
                 yield row, vectors, [(location[0], self.thumbnail(location)) for location in row["thumbnails"]]
 
 
+def _windows(path: Path, videos: list[dict]) -> tuple[np.ndarray, list[int]]:
+    """Windows [W, 4] of all rows (seconds of the begin and of a clip, rows for search and for the localiser), and how
+    many each row has."""
+    try:
+        counts = [len(row["windows"]) for row in videos]
+        windows = np.array([window for row in videos for window in row["windows"]], np.float64).reshape(-1, 4)
+    except (TypeError, ValueError):
+        raise _damaged(path, "its windows are no lists of four numbers") from None
+    if len(windows) != sum(counts) or not (np.abs(windows) < MOST).all() or (windows[:, 2:] < 0).any():
+        raise _damaged(path, "its windows are no lists of four numbers")
+    if not all(isinstance(row["video"], str) for row in videos):
+        raise _damaged(path, "a video's id is no text")
+    return windows, counts
+
+
+def _damaged(path: Path, why: str) -> InputError:
+    return InputError(
+        f"damaged: {why}", file=path, remedy="remove the folder of the index and build it again: verified index"
+    )
+
+
 def _map(path: Path, kind: type, rows: int, dim: int) -> np.ndarray:
     size = rows * dim * np.dtype(kind).itemsize
     if not path.is_file() or path.stat().st_size != size:
-        raise InputError(
-            f"damaged: {size} bytes were written",
-            file=path,
-            remedy="remove the folder of the index and build it again: verified index",
-        )
+        raise _damaged(path, f"{size} bytes were written")
     return np.memmap(path, kind, "r", shape=(rows, dim)) if rows else np.zeros((0, dim), kind)

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Protocol
 
 from verified.benchmark.mad.collect import collect_movie
-from verified.benchmark.mad.manifest import ALL, OPTIONAL, digest, find_row, movie_files, read_manifest, row_name
+from verified.benchmark.mad.manifest import (
+    ALL,
+    OPTIONAL,
+    absent_files,
+    digest,
+    find_row,
+    movie_files,
+    read_manifest,
+    row_name,
+)
 from verified.benchmark.mad.transcripts import Word, read_transcript, sentences
 from verified.benchmark.tiou import tiou
 from verified.config.longform import Collection
@@ -74,6 +83,8 @@ def _part_name(movie: dict, settings: Collection) -> str:
 def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> tuple[list[dict], dict]:
     given = {column for column in OPTIONAL if movie[column]}
     try:
+        if absent := absent_files(movie):
+            raise InputError("no such file", file=absent[0])
         if "transcript" not in given and listen is None:
             remedy = "name one, put one beside the file, or set generation.speech, whose role writes it"
             raise InputError("no transcript of the described track", file=movie["described"], remedy=remedy)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
+from os.path import isfile
 from pathlib import Path
 
 from verified.errors import InputError
@@ -47,7 +48,7 @@ def _with_files_beside(files: dict[str, Path | None]) -> dict[str, Path | None]:
         if files[column] is None and (spoken := files[sound]) is not None:
             beside = (spoken.with_suffix(ending) for ending in BESIDE)
             # Both tracks may share a name: what is the transcript of one is not the subtitles of the other.
-            files[column] = next((path for path in beside if path not in files.values() and path.is_file()), None)
+            files[column] = next((path for path in beside if path not in files.values() and isfile(path)), None)
     return files
 
 
@@ -78,12 +79,12 @@ def row_name(movie: dict) -> str:
 
 def movie_files(movie: dict) -> list[Path]:
     """Those of a movie's files that are there."""
-    return [movie[name] for name in COLUMNS[1:] if movie[name] is not None and movie[name].is_file()]
+    return [movie[name] for name in COLUMNS[1:] if movie[name] is not None and isfile(movie[name])]
 
 
 def absent_files(movie: dict) -> list[Path]:
     """Those that are named and not there."""
-    return [movie[name] for name in COLUMNS[1:] if movie[name] is not None and not movie[name].is_file()]
+    return [movie[name] for name in COLUMNS[1:] if movie[name] is not None and not isfile(movie[name])]
 
 
 def digest(facts: list) -> str:
