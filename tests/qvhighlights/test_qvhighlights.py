@@ -8,7 +8,8 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.comparison.ground_truth import form_of, read_ground_truth
+from verified.benchmark.comparison.forms import form_of
+from verified.benchmark.comparison.ground_truth import read_ground_truth
 from verified.benchmark.qvhighlights.evaluate import evaluate_files
 from verified.benchmark.qvhighlights.metrics import average_precision
 from verified.errors import InputError

@@ -7,7 +7,8 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.comparison.ground_truth import form_of, read_ground_truth
+from verified.benchmark.comparison.forms import form_of
+from verified.benchmark.comparison.ground_truth import read_ground_truth
 from verified.benchmark.tvr_ranking.evaluate import evaluate_files
 from verified.benchmark.tvr_ranking.metrics import relevance_found
 from verified.benchmark.tvr_ranking.rows import GradedMoment, GradedQuery

@@ -11,6 +11,7 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
+from verified.benchmark.comparison.forms import LONGEST, first_row
 from verified.benchmark.lists import Lists
 from verified.benchmark.nms import suppress
 from verified.benchmark.vcmr.evaluate import evaluate_files
@@ -185,6 +186,20 @@ def test_a_true_video_without_an_index_is_an_error_that_names_it(tmp_path):
 def test_a_malformed_submission_is_named_with_task_and_id(change, named, tmp_path):
     with refused(*named, file="submission.json"):
         evaluate_files(*written(tmp_path, TRUTH, submission(**change)))
+
+
+def test_the_first_bad_row_is_named_though_the_rows_of_a_task_are_checked_at_once(tmp_path):
+    lists = [entry(1, [0, 0, 1, 1]), entry(2, [0, 0, 1, 1], [0, 0, 1, 1], [0.5, 0, 1, 1]), entry(3, [-1, 0, 1, 1])]
+    with refused("VCMR", "desc_id 2", "prediction 2", "0.5", file="submission.json"):
+        read_submission(written(tmp_path, TRUTH, submission(VCMR=lists))[1])
+
+
+def test_a_form_is_told_by_the_first_row_and_not_by_a_whole_document(tmp_path):
+    rows, document = tmp_path / "rows.jsonl", tmp_path / "document.json"
+    rows.write_text(json.dumps({"qid": 1, "pred_saliency_scores": [0.5] * 10_000}) + "\n[", encoding="utf-8")
+    document.write_text(json.dumps({"qid": 1, "VCMR": [0.25] * LONGEST}), encoding="utf-8")
+    assert "qid" in first_row(rows)
+    assert first_row(document) == {} == first_row(tmp_path) == first_row(tmp_path / "missing")
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"\xff\xfe", b"\x1f\x8b\x08broken", b"{}"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verified.benchmark.comparison.ground_truth import form_of
+from verified.benchmark.comparison.forms import form_of
 from verified.benchmark.qvhighlights.rows import read_window_answers, read_window_queries
 from verified.benchmark.submissions import rows_by_id
 from verified.benchmark.vcmr.answers import MomentTruth

@@ -38,10 +38,8 @@ class Lists:
     @classmethod
     def pad(cls, lists: list[np.ndarray]) -> "Lists":
         """From one [rows, 4] array (video, start, end, score) per query; rows may be 0."""
-        depth = max([len(rows) for rows in lists], default=0)
-        table = np.zeros((len(lists), max(depth, 1), 4))
+        counts = np.array([len(rows) for rows in lists], dtype=np.int64)
+        table = np.zeros((len(lists), max(counts.max(initial=0), 1), 4))
         table[:, :, 0] = NO_VIDEO
-        for query, rows in enumerate(lists):
-            if len(rows):
-                table[query, : len(rows)] = rows
+        table[np.arange(table.shape[1]) < counts[:, None]] = np.concatenate([np.empty((0, 4)), *lists])
         return cls(table[..., 0].astype(np.int64), table[..., 1], table[..., 2], table[..., 3])

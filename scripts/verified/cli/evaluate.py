@@ -56,7 +56,7 @@ TIMES = option(
 )
 def evaluate(arguments: argparse.Namespace) -> None:
     """Print measures to standard output and notes to standard error; raises InputError on unusable files."""
-    from verified.benchmark.comparison.ground_truth import first_row, form_of
+    from verified.benchmark.comparison.forms import first_row, form_of
 
     form = form_of(arguments.ground_truth)
     if form == "moments" and "qid" in first_row(arguments.submission):

@@ -13,6 +13,7 @@ import itertools
 import json
 import re
 import reprlib
+import struct
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -176,38 +177,48 @@ def _unpack(raw: bytes, path: Path) -> bytes:
 
 
 def _lists(entries: Iterator, task: str, path: Path) -> tuple[dict[int, np.ndarray], list[int]]:
-    lists: dict[int, np.ndarray] = {}
-    repeated = []
+    ids: list[int] = []
+    tables: list[np.ndarray] = []
     for position, entry in enumerate(entries):
         where = f"{task}, entry {position}"
         if not isinstance(entry, dict) or "desc_id" not in entry or not isinstance(entry.get("predictions"), list):
             raise InputError(f"{where}: expected desc_id and a list of predictions", file=path)
-        desc_id = _identifier(entry["desc_id"], path, where)
-        if desc_id in lists:
-            repeated.append(desc_id)
-        lists[desc_id] = _rows(entry["predictions"], f"{task}, desc_id {desc_id}", path)
+        ids.append(_identifier(entry["desc_id"], path, where))
+        tables.append(_table(entry["predictions"], f"{task}, desc_id {ids[-1]}", path))
+    _check_numbers(tables, ids, task, path)
+    lists = dict(zip(ids, tables))
+    seen: set[int] = set()
+    repeated = [] if len(lists) == len(ids) else [each for each in ids if each in seen or seen.add(each)]
     return lists, repeated
 
 
-def _rows(rows: list, where: str, path: Path) -> np.ndarray:
-    flat = itertools.chain.from_iterable
+def _table(rows: list, where: str, path: Path) -> np.ndarray:
     shaped = set(map(type, rows)) <= {list} and set(map(len, rows)) <= {4}
-    if not (shaped and set(map(type, flat(rows))) <= {int, float}):
+    numbers = list(itertools.chain.from_iterable(rows)) if shaped else [None]
+    if not set(map(type, numbers)) <= {int, float}:
         raise InputError(f"{where}: each prediction must be [video index, start, end, score]", file=path)
     try:
-        table = np.fromiter(flat(rows), np.float64, 4 * len(rows)).reshape(-1, 4)
-    except OverflowError:
+        packed = struct.pack(f"{len(numbers)}d", *numbers)  # in half the time of an array made from a list
+    except struct.error:  # an integer beyond all floats
         raise InputError(f"{where}: a number is too large", file=path) from None
-    video = table[:, 0]
-    good = np.isfinite(table).all(axis=1) & (video == np.floor(video)) & (video >= 0) & (video < LARGEST)
+    return np.frombuffer(packed).reshape(-1, 4)
+
+
+def _check_numbers(tables: list[np.ndarray], ids: list[int], task: str, path: Path) -> None:
+    """Raise InputError for the first row of the lists of a task that is not a video's number and finite numbers."""
+    rows = np.concatenate([np.empty((0, 4)), *tables])
+    video = rows[:, 0]
+    good = np.isfinite(rows).all(axis=1) & (video == np.floor(video)) & (video >= 0) & (video < LARGEST)
     if not good.all():
         bad = int(good.argmin())
+        ends = np.cumsum([len(table) for table in tables])
+        of = int(np.searchsorted(ends, bad, side="right"))
         raise InputError(
-            f"{where}: prediction {bad} is {reprlib.repr(rows[bad])}, not finite numbers",
+            f"{task}, desc_id {ids[of]}: prediction {bad - ends[of] + len(tables[of])} is "
+            f"{reprlib.repr(rows[bad].tolist())}, not finite numbers",
             file=path,
             remedy="a row begins with the number of a video in video2idx, a whole number from 0 on",
         )
-    return table
 
 
 def write_submission(
