@@ -37,7 +37,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.bert_layers import BertEncoder, BertLayer
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, add_total
+from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, RetrievalModel, Spans, add_total
 from verified.benchmark.vcmr.labels import inclusive_end
 from verified.benchmark.vcmr.layers import (
     InputProjection,
@@ -48,6 +48,7 @@ from verified.benchmark.vcmr.layers import (
     longest,
     zero_pads,
 )
+from verified.benchmark.vcmr.models.late_span import CLIPS_AT_ONCE, LateSpan
 from verified.benchmark.vcmr.query_video import (
     clip_logits,
     clip_scorer,
@@ -59,8 +60,6 @@ from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import PAD, max_over_clips, unit
 from verified.nn.precision import whole
 
-CLIPS_AT_ONCE = 16384
-"""Clips of (query, video) pairs that are computed at once: some 15 vectors of D each."""
 DECIMALS = 4
 """Of the contrast between neighbours, so that equal contrasts are equal whatever a video is computed with."""
 
@@ -145,17 +144,8 @@ class EventFormer(RetrievalModel):
 
     config: EventFormerConfig
     Config = EventFormerConfig
-    recipe = Recipe(
-        optimiser="adamw",
-        learning_rate=5e-4,
-        batch=64,
-        epochs=60,
-        patience=15,
-        warmup=0.05,
-        schedule="linear",
-        clip_norm=1.0,
-    )
-    small: ClassVar[dict[str, int | float]] = {"hidden": 64, "heads": 4, "feed_forward": 128, "score_channels": 16}
+    recipe = LateSpan.recipe
+    small: ClassVar[dict[str, int | float]] = LateSpan.small
     label = staticmethod(inclusive_end)
 
     def __init__(self, config: EventFormerConfig):
