@@ -152,6 +152,8 @@ class RetrievalModel(nn.Module):
     """Whether the model works on a given ranked list; then `video_scores` is never called."""
     rescores: bool = False
     """Two-stage: whether `Spans.score` replaces the scores of the list (and re-orders it)."""
+    scores_first: bool = False
+    """Whether `begin_pairs` gives these scores before starts and ends are known."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
@@ -194,6 +196,26 @@ class RetrievalModel(nn.Module):
         `scoring.paired_products`; one that needs the encodings of each pair gathers them.
         """
         raise NotImplementedError
+
+    def begin_pairs(
+        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor
+    ) -> tuple[Tensor, Encoded]:
+        """Of a model that `scores_first`: scores of P pairs, [P], and what `finish_pairs` reads of each."""
+        raise NotImplementedError
+
+    def finish_pairs(
+        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor, begun: Encoded
+    ) -> Spans:
+        """Of a model that `scores_first`: localise in some of the pairs that were begun; `begun` [P, …] is of these."""
+        raise NotImplementedError
+
+    def costly_pairs(self) -> bool:
+        """Whether a pair takes so long in `span_logits` that search leaves out those that cannot enter a list.
+
+        False where all pairs at once cost less than a choice among them: in narrow models, and where a pair is a
+        product of vectors.
+        """
+        return False
 
     def pair_bytes(self) -> int:
         """Working memory of one pair in `span_logits`, roughly; search forms as many pairs at a time as it may hold."""

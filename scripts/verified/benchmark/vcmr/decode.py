@@ -30,15 +30,31 @@ def best_spans(
     window = widest - min_pred_clips + 1
     highest = F.max_pool1d(reach, window, stride=1)[:, :, :clips]
     row_scores = (weighted * highest).flatten(1)
-    best_rows = row_scores.topk(min(rows, row_scores.shape[1]), dim=1).indices.sort(dim=1).values
+    best_rows = _largest(row_scores, rows)
     offsets = torch.arange(window, device=start.device)
     ends = F.pad(end, (0, widest), value=0.0).flatten(1)
     at = (best_rows // clips) * (clips + widest) + best_rows % clips + min_pred_clips
     expanded = ends.gather(1, (at.unsqueeze(2) + offsets).flatten(1)).view(*at.shape, window)
     scores = (weighted.flatten(1).gather(1, best_rows).unsqueeze(2) * expanded).flatten(1)
-    best = scores.topk(min(rows, scores.shape[1]), dim=1).indices.sort(dim=1).values
+    best = _largest(scores, rows)
     order = scores.gather(1, best).argsort(dim=1, descending=True, stable=True)
     best = best.gather(1, order)
     row_start = best_rows.gather(1, best // window)
     first = row_start % clips
     return row_start // clips, first, first + min_pred_clips + best % window, scores.gather(1, best)
+
+
+def _largest(scores: Tensor, count: int) -> Tensor:
+    """Places of the `count` largest of each row, of equal ones the first, in ascending order; [Q, N] → [Q, ≤ count].
+
+    `topk` promises nothing about equal ones. Only rows where the last of `count` equals the next are sorted for it.
+    """
+    if scores.shape[1] <= count:
+        return torch.arange(scores.shape[1], device=scores.device).expand(scores.shape)
+    values, places = scores.topk(count + 1, dim=1)
+    places = places[:, :count]
+    tied = (values[:, count - 1] == values[:, count]) & (values[:, count] > 0)
+    if bool(tied.any()):
+        places = places.clone()
+        places[tied] = scores[tied].argsort(dim=1, descending=True, stable=True)[:, :count]
+    return places.sort(dim=1).values

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from verified.benchmark.vcmr.bert_layers import BertEncoder
 from verified.benchmark.vcmr.contract import Encoded, Spans
 from verified.benchmark.vcmr.layers import InputProjection, longest
+from verified.nn.linear import LEAST_WEIGHTS
 
 MASKED = -1e10
 """Similarity of a clip and a token of which one is a pad."""
@@ -68,6 +69,11 @@ def clip_scorer(hidden: int, channels: int) -> nn.Sequential:
         nn.ReLU(),
         nn.Conv1d(channels, 1, 1, bias=False),
     )
+
+
+def is_wide(hidden: int) -> bool:
+    """Whether a model of hidden size D spends its time on the products of a pair, not on the calls around them."""
+    return hidden**2 >= LEAST_WEIGHTS
 
 
 def computed_length(mask: Tensor) -> int:

@@ -2,7 +2,8 @@
 
 The corpus is encoded once. Queries come in chunks: a one-stage model scores all videos block by block and its best ones
 are kept; a two-stage model is given its ranked list. Start and end logits are formed only for the kept videos and for
-the ground-truth video, which serves SVMR alone.
+the ground-truth video, which serves SVMR alone; a model that takes long over each is given only those that can enter
+the list (needed.py).
 
 Differences from the official code: spans are decoded with the tensors' own shape (there with the configured length,
 which scrambles rows when no video is that long); rows of zero probability are dropped instead of filling the list; a
@@ -26,6 +27,7 @@ from verified.benchmark.vcmr.data import Batches, Corpus, Moments, Padding
 from verified.benchmark.vcmr.decode import best_spans
 from verified.benchmark.vcmr.layers import longest
 from verified.benchmark.vcmr.metrics import DEPTH
+from verified.benchmark.vcmr.needed import localise_needed
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.runtime.progress import Progress
 
@@ -120,6 +122,8 @@ def search_encoded_corpus(
             progress.step(len(index))
     if not settings.quiet:
         progress.finish()
+        if left_out := sum(chunk_lists[3] for chunk_lists in searched):
+            log.info("%d of %d pairs were left out, as they can enter no list", left_out, len(queries) * kept)
     return TaskLists(*(_join([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
 
 
@@ -132,19 +136,28 @@ def _search_chunk(
     scores: Tensor,
     truth: Tensor,
     settings: SearchSettings,
-) -> tuple[Lists, Lists, Lists]:
-    pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
-    start, end, rescored = localise(model, queries, corpus, pairs, settings)
-    if rescored is not None:
-        scores, order = rescored[:, :-1].sort(dim=1, descending=True, stable=True)
-        candidates = candidates.gather(1, order)
-        index = order.unsqueeze(2).expand(-1, -1, start.shape[2])
-        start, end = (
-            torch.cat([probability[:, :-1].gather(1, index), probability[:, -1:]], dim=1)
-            for probability in (start, end)
-        )
-    weights = model.video_weights(scores)
+) -> tuple[Lists, Lists, Lists, int]:
     spans = settings.min_pred_clips, settings.max_pred_clips, settings.rows
+    left_out = 0
+    if candidates.device.type == "cpu" and model.costly_pairs():
+        needed = [
+            localise_needed(model, _row(queries, row), corpus, candidates[row], scores[row], int(truth[row]), spans)
+            for row in range(len(candidates))
+        ]
+        candidates, weights, start, end = (torch.stack(parts) for parts in list(zip(*needed))[:4])
+        left_out = sum(one.left_out for one in needed)
+    else:
+        pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
+        start, end, rescored = localise(model, queries, corpus, pairs, settings)
+        if rescored is not None:
+            scores, order = rescored[:, :-1].sort(dim=1, descending=True, stable=True)
+            candidates = candidates.gather(1, order)
+            index = order.unsqueeze(2).expand(-1, -1, start.shape[2])
+            start, end = (
+                torch.cat([probability[:, :-1].gather(1, index), probability[:, -1:]], dim=1)
+                for probability in (start, end)
+            )
+        weights = model.video_weights(scores)
     vcmr = best_spans(start[:, :-1], end[:, :-1], weights, *spans)
     alone = best_spans(start[:, -1:], end[:, -1:], torch.ones_like(weights[:, :1]), *spans)
     seconds = torch.from_numpy(videos.clip_seconds).to(candidates.device)
@@ -152,7 +165,12 @@ def _search_chunk(
         _lists(model, vcmr, candidates, seconds),
         _lists(model, alone, truth.unsqueeze(1), seconds),
         _video_lists(candidates[:, :DEPTH], weights[:, :DEPTH]),
+        left_out,
     )
+
+
+def _row(encoded: Encoded, row: int) -> Encoded:
+    return {name: tensor[row : row + 1] for name, tensor in encoded.items()}
 
 
 def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSettings) -> Encoded:

@@ -49,6 +49,7 @@ from verified.benchmark.vcmr.query_video import (
     clip_logits,
     clip_scorer,
     computed_length,
+    is_wide,
     localise_in_chunks,
     shared_cross_entropy,
 )
@@ -105,6 +106,7 @@ class Squidnet(RetrievalModel):
     two_stage = True
     padding_reach = 2
     rescores = True
+    scores_first = True
 
     def __init__(self, config: SquidnetConfig):
         super().__init__(config)
@@ -181,25 +183,39 @@ class Squidnet(RetrievalModel):
         ]
         return torch.stack(scores, dim=2)
 
+    def features(
+        self, similarity: Tensor, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor
+    ) -> Tensor:
+        """X of P pairs from their similarity; shapes as of `attend` → [P, L, 3D]."""
+        to_query, to_video = attend(similarity, video, query, video_mask, query_mask)
+        return torch.cat([video, to_query, video * to_video], dim=2)
+
     def joint(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Tensor:
         """G of P pairs: tokens [P, L, D] and [P, T, D] with their masks → [P, L, 4D]."""
+        return self._joint(video, video_mask, query, query_mask)[0]
+
+    def _joint(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> tuple[Tensor, Tensor]:
+        """G of P pairs, and the similarity [P, L', T'] of their clips and tokens up to the last real one."""
         similarity = self.similarity(video[:, : longest(video_mask)], query[:, : longest(query_mask)])
-        to_query, to_video = attend(similarity, video, query, video_mask, query_mask)
-        features = torch.cat([video, to_query, video * to_video], dim=2)
-        return torch.cat([features, self.JS_emb(features, video_mask)], dim=2)
+        features = self.features(similarity, video, video_mask, query, query_mask)
+        return torch.cat([features, self.JS_emb(features, video_mask)], dim=2), similarity
 
     def localise(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Spans:
         """Start and end logits [P, L] and video scores [P] of P pairs of tokens."""
         joint = self.joint(video, video_mask, query, query_mask)
-        score = self.CMP["video_predictor"](joint.amax(dim=1)).squeeze(1)
-        clips = computed_length(video_mask)
-        joint, seen = joint[:, :clips], video_mask[:, :clips]
+        return self._spans(joint[:, : computed_length(video_mask)], video_mask)._replace(score=self._score(joint))
+
+    def _score(self, joint: Tensor) -> Tensor:
+        return self.CMP["video_predictor"](joint.amax(dim=1)).squeeze(1)
+
+    def _spans(self, joint: Tensor, video_mask: Tensor) -> Spans:
+        """Start and end logits [P, L] from G [P, L' ≤ L, 4D], L' of `computed_length`."""
+        seen = video_mask[:, : joint.shape[1]]
         start = self.CMP["start_JSemb"](joint, seen)
         end = self.CMP["conditional_end_JSemb"](torch.cat([joint[:, :, 3 * self.config.hidden :], start], dim=2), seen)
         return Spans(
             clip_logits(self.CMP["start_moment_prediction"]["moment_predictor"], start, video_mask),
             clip_logits(self.CMP["end_moment_prediction"]["moment_predictor"], end, video_mask),
-            score,
         )
 
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
@@ -222,9 +238,40 @@ class Squidnet(RetrievalModel):
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)
 
+    def begin_pairs(
+        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor
+    ) -> tuple[Tensor, Encoded]:
+        """Scores of P pairs, their similarities and JS: two thirds of what a pair takes."""
+        video, mask, query, seen = _of_pairs(queries, videos, query_index, video_index)
+        joint, similarity = self._joint(video, mask, query, seen)
+        missing = (0, query.shape[1] - similarity.shape[2], 0, video.shape[1] - similarity.shape[1])
+        begun = {"similarity": F.pad(similarity, missing), "context": joint[:, :, 3 * self.config.hidden :].clone()}
+        return self._score(joint), begun
+
+    def finish_pairs(
+        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor, begun: Encoded
+    ) -> Spans:
+        video, mask, query, seen = _of_pairs(queries, videos, query_index, video_index)
+        clips = computed_length(mask)
+        similarity, context = (begun[name][:, :clips] for name in ("similarity", "context"))
+        features = self.features(similarity, video[:, :clips], mask[:, :clips], query, seen)
+        return self._spans(torch.cat([features, context], dim=2), mask)
+
+    def costly_pairs(self) -> bool:
+        return is_wide(self.config.hidden)
+
     def pair_bytes(self) -> int:
         return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)
 
     def video_weights(self, scores: Tensor) -> Tensor:
         """Softmax over the list of the scores [Q, videos] that the model itself gave."""
         return torch.softmax(scores, dim=1)
+
+
+def _of_pairs(queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> tuple[Tensor, ...]:
+    """Video tokens [P, L, D] and their mask, query tokens [P, T, D] and theirs."""
+    of_video, of_query = (
+        (encoded["tokens"][index], encoded["mask"][index])
+        for encoded, index in ((videos, video_index), (queries, query_index))
+    )
+    return *of_video, *of_query
