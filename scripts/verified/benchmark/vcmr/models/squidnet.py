@@ -241,7 +241,7 @@ class Squidnet(RetrievalModel):
     def begin_pairs(
         self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor
     ) -> tuple[Tensor, Encoded]:
-        """Scores of P pairs, their similarities and JS: two thirds of what a pair takes."""
+        """Scores [P] of P pairs; their similarities [P, L, T] and JS [P, L, D], two thirds of what a pair takes."""
         video, mask, query, seen = _of_pairs(queries, videos, query_index, video_index)
         joint, similarity = self._joint(video, mask, query, seen)
         missing = (0, query.shape[1] - similarity.shape[2], 0, video.shape[1] - similarity.shape[1])
