@@ -121,6 +121,22 @@ def test_sparse_reads_leave_most_frames_alone(long):
     assert np.diff(seen)[-4:] == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize("after", [0.0, 0.05, 0.4])
+def test_a_moment_that_begins_at_a_key_frame_decodes_nothing_before_it(long, after):
+    with av.open(str(long)) as container:
+        packets = container.demux(video=0)
+        keys = [float(packet.pts * packet.time_base) for packet in packets if packet.is_keyframe]
+    key = keys[len(keys) // 2]
+    with open_video(long) as video:
+        seen = []
+        for item in video:
+            seen.append(item.time)
+            video.needed = key + after
+            if item.until > video.needed + TOLERANCE:
+                break
+    assert key > 20 and seen[:2] == pytest.approx([0.0, key])
+
+
 def test_jump_that_lands_wrong_is_undone(long, monkeypatch):
     """An index that lies must cost time, not frames."""
     from verified.io.video import decode
@@ -270,11 +286,12 @@ def test_sparse_reads_are_exact_for_every_codec(tmp_path, elsewhere, codec, name
     images = list(counted(250, (64, 64)))
     path = elsewhere.submit(write_video, tmp_path / name, images, 25, codec=codec, gop=30, pixels=pixels).result()
     forward = list(iterate_frames(path))
-    wanted = np.random.default_rng(0).uniform(0, 10, 6)
-    frames, times = read_frames(path, wanted)
     assert len(forward) >= 245
     stamps = np.array([time for time, _ in forward])
-    for frame, time, at in zip(frames, times, wanted, strict=True):
-        expected = int(np.searchsorted(stamps, at + TOLERANCE, side="right")) - 1
-        assert time == pytest.approx(stamps[expected])
-        assert np.array_equal(frame, forward[expected][1])
+    on_keys = stamps[[60, 150, 240]]  # and just before each
+    for wanted in (np.random.default_rng(0).uniform(0, 10, 6), on_keys, on_keys - 2 * TOLERANCE):
+        frames, times = read_frames(path, wanted)
+        for frame, time, at in zip(frames, times, wanted, strict=True):
+            expected = int(np.searchsorted(stamps, at + TOLERANCE, side="right")) - 1
+            assert time == pytest.approx(stamps[expected])
+            assert np.array_equal(frame, forward[expected][1])

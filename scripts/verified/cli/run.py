@@ -180,14 +180,16 @@ def show(arguments: argparse.Namespace) -> None:
 
 @command(
     "usage",
-    "time, memory and rate of each rule in the runs so far",
+    "time, memory and rate of each rule in the runs so far, and their longest road",
     folder("--logs", "the runs' folder of logs (default: logs)", default=Path("logs")),
 )
 def usage(arguments: argparse.Namespace) -> None:
-    """Print a row per rule."""
-    from verified.planning.benchmarks import resource_use, table
+    """Print a row per rule, and the chain of jobs that took longest."""
+    from verified.planning.benchmarks import describe, longest_road, resource_use, table
 
     print(table(resource_use(arguments.logs)))
+    if (road := longest_road(arguments.logs)).jobs:
+        print(f"\n{describe(road)}")
 
 
 @command("where", "print the folder of the workflow's own Snakefile, rules and configurations")

@@ -26,6 +26,10 @@ TOLERANCE = 1e-3
 """Seconds by which a frame may be late and still count as shown."""
 MARGIN = 0.5
 """Seconds before a needed time from which on every frame is decoded."""
+TRIED = 2
+"""Key frames that a jump tries."""
+SAME = 1e-6
+"""Seconds by which two numbers for one time may differ."""
 FALLBACK_RATE = 25.0
 """Frames per second assumed where neither timestamps nor the container state a rate."""
 
@@ -147,7 +151,7 @@ class Decoder:
             for frame in frames:
                 if self._from > -math.inf and (frame.pts is None or frame.pts < self._from):
                     continue
-                if self._landed and self._time_of(frame) > self.needed:
+                if self._landed and self._time_of(frame) > self.needed + SAME:
                     self._undo_jump()
                     break
                 self.damage += frame.is_corrupt
@@ -187,22 +191,28 @@ class Decoder:
         return (_seconds(stamp, self.stream.time_base) or 0.0) - (self._origin or 0.0)
 
     def _jump(self, origin: float) -> None:
-        """Jump to the last key frame well before what is needed, unless decoding forward is as good."""
+        """Jump to the last key frame that is shown by the time needed, unless decoding forward is as good.
+
+        When it is shown stands in its packet; the index alone may be wrong. One that comes too late gives way to the
+        key frame before it.
+        """
         if self._index is None:
-            self._index = _read_index(self.stream, origin)
-        keys, goal = self._index.keys, self.needed - MARGIN
-        # The index has decoding times, which run ahead of the times shown: a key frame close to the goal may miss it.
-        nearest = bisect.bisect_right(keys, goal - MARGIN) - 1
-        if nearest < 0 or keys[nearest] <= self._reached + MARGIN or not self._stamped:
+            self._index = _read_index(self.stream)
+        first = bisect.bisect_right(self._index.keys, self._reached + MARGIN)
+        last = bisect.bisect_right(self._index.keys, self.needed + SAME)
+        if first >= last or not self._stamped:
             return
-        self._container.seek(round((goal + origin) / (self.stream.time_base or 1)), stream=self.stream)
-        packets = self._container.demux(self.stream)
-        first = next(packets, None)
-        if first is None or first.pts is None or not self._reached < self._time_of(first) <= goal:
-            self._undo_jump()
-        else:
-            self._from, self._landed = first.pts, True
-            self._demuxed = itertools.chain([first], packets)
+        for key in self._index.keys[first:last][: -1 - TRIED : -1]:
+            self._container.seek(round((key + origin) / (self.stream.time_base or 1)), stream=self.stream)
+            packets = self._container.demux(self.stream)
+            packet = next(packets, None)
+            if packet is None or packet.pts is None or self._time_of(packet) <= self._reached:
+                break
+            if self._time_of(packet) <= self.needed + SAME:
+                self._from, self._landed = packet.pts, True
+                self._demuxed = itertools.chain([packet], packets)
+                return
+        self._undo_jump()
 
     def _undo_jump(self) -> None:
         """After a jump that did not land as the index said: decode from the start, and drop the frames already given.
@@ -216,16 +226,20 @@ class Decoder:
 
 
 class _Index(NamedTuple):
-    """What a container's index tells: times of key frames (seconds), and whether it shows all frames, without gaps."""
+    """What a container's index tells: when key frames are shown (seconds), and whether it shows all frames, without
+    gaps."""
 
     keys: list[float]
     dense: bool
 
 
-def _read_index(stream: av.VideoStream, origin: float) -> _Index:
-    """The index of a stream whose first frame is stamped `origin` (seconds); it may be empty."""
+def _read_index(stream: av.VideoStream) -> _Index:
+    """The index of a stream; it may be empty.
+
+    It has decoding times, which run ahead of the times shown: by as much everywhere, it is taken, as at the start.
+    """
     entries = sorted((entry.timestamp, entry.is_keyframe) for entry in stream.index_entries)
-    times = [(_seconds(ticks, stream.time_base) or 0.0) - origin for ticks, _ in entries]
+    times = [_seconds(ticks - entries[0][0], stream.time_base) or 0.0 for ticks, _ in entries]
     keys = [time for time, (_, key) in zip(times, entries) if key]
     gaps = [after - before for before, after in itertools.pairwise(times)]
     return _Index(keys if len(keys) > 1 else [], dense=bool(gaps) and max(gaps) < MARGIN / 2)
