@@ -110,6 +110,7 @@ rule:
 
 
 onstart:
+    start_at_any_rate(workflow)
     try:
         check_enough(settings, {job.rule.name for job in workflow.dag.needrun_jobs()})
     except InputError as error:

@@ -66,12 +66,12 @@ def sample(path: Path, seconds: int) -> None:
 
 
 def key_frames(path: Path) -> list[float]:
-    """Times of the key frames behind the first, in seconds."""
+    """Times of the key frames behind the first, in seconds; of the first where there is no other."""
     import av
 
     with av.open(str(path)) as container:
         packets = [packet for packet in container.demux(video=0) if packet.is_keyframe and packet.pts is not None]
-        return [float(packet.pts * packet.time_base) for packet in packets[1:]]
+        return [float(packet.pts * packet.time_base) for packet in packets[1:] or packets]
 
 
 def moments_at(path: Path, starts: list[float]) -> None:

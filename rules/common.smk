@@ -18,7 +18,14 @@ from verified.runtime.digest import follow_imports, modules_digest, name_reader
 from verified.errors import InputError
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
-from verified.runtime.resources import CRITICAL_PATH, limit_runtime, longest_minutes, scale_by_attempt, usual_retries
+from verified.runtime.resources import (
+    CRITICAL_PATH,
+    limit_runtime,
+    longest_minutes,
+    scale_by_attempt,
+    start_at_any_rate,
+    usual_retries,
+)
 from verified.runtime.run_lock import enter
 from verified.runtime.run_marks import keep_own_marks
 from verified.runtime.announcements import announce

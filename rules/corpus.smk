@@ -134,6 +134,7 @@ rule build_corpus:
         "logs/{dataset}/build_corpus.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
+    priority: CRITICAL_PATH
     conda:
         "../envs/corpus.yaml"
     threads: 1

@@ -6,6 +6,7 @@ from verified.evaluator.paths import (
     starting_checkpoint,
     tuple_files,
     validation_files,
+    validations,
 )
 from verified.evaluator.settings import fine_tuning
 
@@ -77,11 +78,11 @@ rule finetune_without_negatives:
 
 
 rule ablate_evaluator:
-    """What fine-tuning and its perturbed negatives are worth: no fine-tuning, none, and as configured."""
+    """What fine-tuning and its perturbed negatives are worth: no fine-tuning, none, and as it was validated."""
     input:
         start=starting_checkpoint(settings),
         without=rules.finetune_without_negatives.output.checkpoint,
-        checkpoint=rules.finetune_evaluator.output.checkpoint,
+        validations=validations(settings),
         perturbations=tuple_files(settings, "perturbations"),
         clips=tuple_files(settings, "clips"),
         indices=tuple_files(settings, "indices"),

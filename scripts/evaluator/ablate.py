@@ -8,15 +8,12 @@ with job(snakemake, snakemake.params.threads):
 
     inputs, params = snakemake.input, snakemake.params
     set_threads(params.threads)
-    checkpoints = {
-        "no fine-tuning": inputs.start,
-        "hard_negatives none": inputs.without,
-        f"hard_negatives {params.hard_negatives}": inputs.checkpoint,
-    }
+    names = [dataset["name"] for dataset in params.datasets]
     ablate(
-        checkpoints,
+        {"no fine-tuning": inputs.start, "hard_negatives none": inputs.without},
         params.datasets,
         params.captions,
+        (f"hard_negatives {params.hard_negatives}", dict(zip(names, inputs.validations, strict=True))),
         params.confidence,
         params.precision,
         params.seed,

@@ -27,8 +27,7 @@ with job(snakemake, snakemake.params.threads) as log:
     if files.get("corrupted"):
         sets["corrupted"] = corrupted_candidates(rows_of("captions"), rows_of("corrupted"))
     result = {"dataset": key_of(snakemake.wildcards.dataset), "confidence": params.confidence, "sets": {}}
-    for name, graded in sets.items():
-        with_clips, values = confidences(model, graded, clips, indices, device, params.precision)
+    for name, (with_clips, values) in confidences(model, sets, clips, indices, device, params.precision).items():
         validated = validation(with_clips, values, params.confidence, params.resamples, params.seed)
         result["sets"][name] = validated
         for kind, area in validated["auroc"].items():

@@ -108,6 +108,11 @@ def validation_files(settings: Config) -> Callable[[object], dict[str, list[str]
     return graded_by
 
 
+def validations(settings: Config) -> list[str]:
+    """What the evaluator was found to tell apart, of each data set that it is fine-tuned on."""
+    return [f"{dataset_folder(settings, name)}/evaluator/validation.json" for name in finetuning_datasets(settings)]
+
+
 def known_truths(settings: Config) -> dict[str, dict[str, list[str]]]:
     """`truth_files` of every data set that has them."""
     files_of = {name: truth_files(settings, name) for name in finetuning_datasets(settings)}

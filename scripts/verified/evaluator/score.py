@@ -1,5 +1,7 @@
 """Confidence scores of all candidate captions (section 3.3): each moment encoded once for all its candidates."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -16,21 +18,41 @@ from verified.runtime.complete import check_complete
 from verified.runtime.progress import Progress
 
 
+@dataclass(frozen=True)
+class EncodedMoment:
+    """A clip as captions read it: keys and values of the fusion layers, and a unit vector a frame [1, T, embedding]."""
+
+    memory: list[tuple[Tensor, Tensor]]
+    frames: Tensor
+
+
 @torch.inference_mode()
+def encode_moment(model: NoiseEvaluator, frames: Tensor, precision: str = "float32") -> EncodedMoment:
+    """Encode a clip, uint8 [T, H, W, 3], once for all captions."""
+    with computing(frames.device, precision):
+        tokens, vectors = model.encode_video(normalise(frames[None]))
+        return EncodedMoment(model.fusion.memory(tokens), vectors)
+
+
+@torch.inference_mode()
+def caption_readings(
+    model: NoiseEvaluator, moment: EncodedMoment, captions: list[str], precision: str = "float32"
+) -> tuple[dict[str, Tensor], int]:
+    """z1, margin, probability and similarity [C] of C captions of a moment; how many were cut at the token limit."""
+    ids, mask, truncated = encode(captions)
+    device = moment.frames.device
+    ids, mask = ids.to(device), mask.to(device)
+    with computing(device, precision):
+        states, texts = model.encode_text(ids, mask)
+        logits = model.match(states, mask, moment.memory)
+    return {**confidence(logits.float()), "similarity": similarity(moment.frames, texts)[0]}, truncated
+
+
 def moment_readings(
     model: NoiseEvaluator, frames: Tensor, captions: list[str], precision: str = "float32"
 ) -> tuple[dict[str, Tensor], int]:
-    """z1, margin, probability and similarity [C] of C captions of one moment, and how many were cut at the token limit.
-
-    frames: uint8 [T, H, W, 3]. The clip is encoded once; keys and values of the cross-attention are shared.
-    """
-    ids, mask, truncated = encode(captions)
-    ids, mask = ids.to(frames.device), mask.to(frames.device)
-    with computing(frames.device, precision):
-        tokens, clip = model.encode_video(normalise(frames[None]))
-        states, texts = model.encode_text(ids, mask)
-        logits = model.match(states, mask, model.fusion.memory(tokens))
-    return {**confidence(logits.float()), "similarity": similarity(clip, texts)[0]}, truncated
+    """`caption_readings` of a clip, uint8 [T, H, W, 3]."""
+    return caption_readings(model, encode_moment(model, frames, precision), captions, precision)
 
 
 def score_candidates(

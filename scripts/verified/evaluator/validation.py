@@ -11,12 +11,13 @@ from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.clips import CodedClips, open_clips
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.sampling import scoring_view
-from verified.evaluator.score import moment_readings
-from verified.io.jsonl import read_jsonl, write_json
+from verified.evaluator.score import caption_readings, encode_moment
+from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.nn.device import visible_device
 from verified.runtime.progress import track
 
 FAITHFUL, STATIC, DYNAMIC = "faithful", "static", "dynamic"
+READINGS = "z1", "margin", "probability", "similarity"
 TYPE_OF_KIND = {STATIC: "statics", DYNAMIC: "dynamics"}
 
 
@@ -63,36 +64,51 @@ def unseen_perturbations(perturbations: list[dict]) -> list[Graded]:
     return graded
 
 
+Readings = dict[str, np.ndarray]
+"""Readings of captions by name (z1, margin, probability, similarity), float64 [n] each."""
+
+
 def confidences(
     model: NoiseEvaluator,
-    graded: list[Graded],
+    sets: dict[str, list[Graded]],
     clips: list[np.ndarray | CodedClips],
     indices: list[list[dict]],
     device: torch.device,
     precision: str = "float32",
-) -> tuple[list[Graded], dict[str, np.ndarray]]:
-    """The graded captions whose moments have a clip, and their readings by name, float64 [n] each."""
+) -> dict[str, tuple[list[Graded], Readings]]:
+    """Of each set, the graded captions whose moments have a clip, moment by moment, and their readings.
+
+    A moment's clip is encoded once for all sets.
+    """
     where = {
         entry["desc_id"]: (array, row)
         for array, index in enumerate(indices)
         for row, entry in enumerate(index)
         if not entry["reason"]
     }
-    by_moment: dict[int, list[Graded]] = {}
-    for caption in graded:
-        if caption.desc_id in where:
-            by_moment.setdefault(caption.desc_id, []).append(caption)
+    by_moment: dict[str, dict[int, list[Graded]]] = {name: {} for name in sets}
+    for name, graded in sets.items():
+        for caption in graded:
+            if caption.desc_id in where:
+                by_moment[name].setdefault(caption.desc_id, []).append(caption)
     model.to(device).eval()
-    with_clips, values = [], {"z1": [], "margin": [], "probability": [], "similarity": []}
-    for desc_id, captions in track(by_moment.items(), "graded captions", len(by_moment), "moments"):
+    moments = list(dict.fromkeys(desc_id for of_set in by_moment.values() for desc_id in of_set))
+    read: dict[str, dict[int, Readings]] = {name: {} for name in sets}
+    for desc_id in track(moments, "graded captions", len(moments), "moments"):
         array, row = where[desc_id]
         view = scoring_view(clips[array][row], model.size.frames, model.size.image_size)
-        frames = torch.from_numpy(view).to(device)
-        readings, _ = moment_readings(model, frames, [caption.caption for caption in captions], precision)
-        with_clips.extend(captions)
-        for name, numbers in readings.items():
-            values[name].extend(numbers.tolist())
-    return with_clips, {name: np.array(numbers, np.float64) for name, numbers in values.items()}
+        moment = encode_moment(model, torch.from_numpy(view).to(device), precision)
+        for name, of_set in by_moment.items():
+            if captions := of_set.get(desc_id):
+                readings, _ = caption_readings(model, moment, [caption.caption for caption in captions], precision)
+                read[name][desc_id] = {key: values.double().cpu().numpy() for key, values in readings.items()}
+    return {
+        name: (
+            [caption for captions in of_set.values() for caption in captions],
+            {key: np.concatenate([np.zeros(0), *(read[name][desc_id][key] for desc_id in of_set)]) for key in READINGS},
+        )
+        for name, of_set in by_moment.items()
+    }
 
 
 BINS = 10
@@ -185,6 +201,7 @@ def ablate(
     checkpoints: dict[str, str],
     datasets: list[dict],
     captions: dict[str, dict],
+    validated: tuple[str, dict[str, str]],
     confidence: str,
     precision: str,
     seed: int,
@@ -194,20 +211,25 @@ def ablate(
     """Write rows {dataset, set, variant, static, dynamic} of AUROCs (see `areas`).
 
     checkpoints: variant → its file. captions: data set → lists of files `captions` and `corrupted`, for data sets whose
-    truth is known.
+    truth is known. validated: a further variant, and for each data set the file in which its areas stand already (see
+    `validation`).
     """
     device = torch.device(visible_device())
     rows = []
     for variant, path in checkpoints.items():
         model = load_checkpoint(path)
         for dataset in datasets:
-            for name, graded in _captions_to_grade(dataset, captions.get(dataset["name"])).items():
-                indices = [read_jsonl(file) for file in dataset["indices"]]
-                clips = [open_clips(file, index) for file, index in zip(dataset["clips"], indices)]
-                with_clips, values = confidences(model, graded, clips, indices, device, precision)
+            indices = [read_jsonl(file) for file in dataset["indices"]]
+            clips = [open_clips(file, index) for file, index in zip(dataset["clips"], indices)]
+            sets = _captions_to_grade(dataset, captions.get(dataset["name"]))
+            for name, (with_clips, values) in confidences(model, sets, clips, indices, device, precision).items():
                 measured = areas(with_clips, values[confidence], resamples, seed)
                 rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **measured})
                 log.info("%s, %s: %s", variant, name, measured)
+    variant, files = validated
+    for dataset in datasets:
+        for name, of_set in read_json(files[dataset["name"]])["sets"].items():
+            rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **of_set["auroc"]})
     write_json(output, rows)
 
 

@@ -42,6 +42,21 @@ def usual_retries(workflow: Any) -> int:
     return getattr(workflow.execution_settings, "retries", None) or 0
 
 
+USUAL_RATE = (100, 1)
+"""Jobs and seconds of Snakemake's own `--max-jobs-per-timespan`."""
+
+
+def start_at_any_rate(workflow: Any) -> None:
+    """Have Snakemake's `workflow` start jobs as they come, where the user names no rate; for `onstart`.
+
+    For the rate it has by itself, Snakemake 9 looks at all ready jobs again a second after it looked, and each finished
+    job begins another such series: after a hundred jobs it looks a hundred times a second, and takes a core from them.
+    """
+    limiter = workflow.scheduler.job_rate_limiter
+    if limiter is not None and (limiter.max_jobs, limiter.timespan) == USUAL_RATE:
+        workflow.scheduler.job_rate_limiter = None
+
+
 def limit_runtime(rules: Iterable[Rule], longest: int | None, retries: int = 0) -> None:
     """Have no job of Snakemake's `rules` ask for more than `longest` minutes (None: no limit), however often tried.
 

@@ -65,7 +65,7 @@ def evaluator_scores(
         gather_clips(moments, [*videos.values()], size.frames, 1, size.image_size, None, clips, index)
         rows = read_jsonl(index)
         device = torch.device(visible_device())
-        found, values = confidences(model, graded, [open_clips(clips, rows)], [rows], device)
+        found, values = confidences(model, {"judged": graded}, [open_clips(clips, rows)], [rows], device)["judged"]
     known = {(one.desc_id, one.caption): float(value) for one, value in zip(found, values[reading])}
     for number, (one, place) in enumerate(zip(judged, of_caption)):
         if place is not None:

@@ -1,0 +1,49 @@
+"""Jobs start as they come, and Snakemake does not look at them again and again in between."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+from running import PROJECT
+
+from verified.runtime.resources import USUAL_RATE, start_at_any_rate
+
+SNAKEFILE = """
+from verified.runtime.resources import start_at_any_rate
+
+rule all:
+    input:
+        expand("{number}.txt", number=range(8)),
+
+rule one:
+    output:
+        touch("{number}.txt"),
+    shell:
+        "sleep 0.4"
+
+onstart:
+    start_at_any_rate(workflow)
+"""
+
+
+def test_ready_jobs_are_looked_at_when_one_has_finished(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--scheduler", "greedy", "--verbose"]
+    run = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT / "scripts"), "HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout
+    assert 9 <= run.stdout.count("Ready jobs: ") <= 10
+
+
+def test_a_rate_that_the_user_names_is_kept():
+    limiters = [SimpleNamespace(max_jobs=jobs, timespan=seconds) for jobs, seconds in (USUAL_RATE, (50, 1), (100, 60))]
+    schedulers = [SimpleNamespace(job_rate_limiter=limiter) for limiter in [*limiters, None]]
+    for scheduler in schedulers:
+        start_at_any_rate(SimpleNamespace(scheduler=scheduler))
+    assert [scheduler.job_rate_limiter for scheduler in schedulers] == [None, *limiters[1:], None]
