@@ -40,6 +40,8 @@ FAMILIES = {
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 """What the system says of a disk that takes no more."""
+SHOWN = 100
+"""Characters of a file name that is too long."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -120,6 +122,9 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            print(redact(f"error: {str(error.filename)[:SHOWN]}…: {error.strerror} (shorten it)"), file=sys.stderr)
+            return 2
         if error.errno not in FULL:
             raise
         location = f"{error.filename}: " if error.filename else ""

@@ -47,3 +47,8 @@ def test_a_full_disk_is_an_error_and_the_repeated_command_goes_on(tmp_path, monk
         assert Index(folder).positions.keys() == Index(tmp_path / "whole").positions.keys()
         assert (folder / "index.json").read_bytes() == (tmp_path / "whole" / "index.json").read_bytes()
     assert failed >= 3
+
+
+def test_a_name_longer_than_file_systems_take_is_an_error(capsys):
+    assert main(["ledger", "stats", "--ledger", "ledger" * 60]) == 2
+    said(capsys.readouterr().err, "ledgerledger", remedy=True)
