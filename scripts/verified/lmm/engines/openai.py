@@ -11,12 +11,13 @@ import dataclasses
 import logging
 import math
 import os
+import queue
 import random
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from verified.config.generation import EngineSettings, Generation, plain_address
@@ -79,7 +80,7 @@ class OpenAI:
     def __init__(self, settings: EngineSettings, first_wait: float = 0.5, longest_wait: float = 120.0):
         import openai
 
-        from verified.lmm.engines.guarded_http import Limits, Refused, guarded_client
+        from verified.lmm.engines.guarded_http import Declined, Limits, Post, Refused, guarded_client
 
         self.settings, self.model, self.revision = settings, settings.model, settings.revision
         key = os.environ.get(settings.api_key_variable)
@@ -90,14 +91,16 @@ class OpenAI:
             )
         keep_secret(key)
         self.limits = Limits()
+        http = guarded_client(self.limits)
         self.client = openai.OpenAI(
             api_key=key or "none",
             base_url=settings.base_url if isinstance(settings.base_url, str) else None,
             timeout=settings.timeout_seconds,
             max_retries=0,
-            http_client=guarded_client(self.limits),
+            http_client=http,
         )
-        self.errors, self.refused = openai, Refused
+        self.post = Post(self.client, http, path_of(settings))
+        self.errors, self.refused, self.declined = openai, Refused, Declined
         self.first_wait, self.longest_wait, self.free_at = first_wait, longest_wait, 0.0
         self.lock, self.stopped = threading.Lock(), threading.Event()
         self.answered, self.failed_calls, self.failed_tries = 0, 0, Counter()
@@ -124,9 +127,7 @@ class OpenAI:
         def call() -> Reply:
             if request.sound:
                 return self._transcribe(request)
-            body = body_of(request, self.settings)
-            content = self.client.post(path_of(self.settings), cast_to=bytes, body=body)
-            return read_answer(content, request, self.settings)
+            return read_answer(self.post(body_of(request, self.settings)), request, self.settings)
 
         return self.repeat(call, request)
 
@@ -176,8 +177,10 @@ class OpenAI:
                     remedy="start the endpoint, or correct base_url, and run again; all answers so far are kept",
                 ) from None
             reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
-        except self.errors.APIStatusError as error:
+        except self.declined as error:
             reply, named = self._refusal(error, request)
+        except self.errors.APIStatusError as error:
+            reply, named = self._refusal(self.declined.by_endpoint(error), request)
         return mask_key(reply), named
 
     def _transcribe(self, request: Request) -> Reply:
@@ -185,16 +188,16 @@ class OpenAI:
         answer = create(**transcription_arguments(request, self.model))
         return transcription_reply(answer.http_response.content, request)
 
-    def _refusal(self, error, request: Request | None) -> tuple[Reply, float | None]:
+    def _refusal(self, error: "Declined", request: Request | None) -> tuple[Reply, float | None]:
         """What an error status means; a pause that the endpoint asks for holds for all slots."""
-        status, headers = error.status_code, error.response.headers
+        status, headers = error.status, error.headers
         if 300 <= status < 400:
             raise InputError(
                 f"the endpoint {self.address} sends calls on to {redact(headers.get('location', 'nowhere'))[:200]}",
                 remedy="nothing was sent there; set `base_url` to where the endpoint really is",
             )
         try:
-            reply = read_refusal(status, error.body, redact(str(error.message)), request, self.settings)
+            reply = read_refusal(status, error.body, redact(error.message), request, self.settings)
         except RecursionError:
             reply = Reply("", "error", f"status-{status}", "the endpoint's words are nested too deep to be read")
         named = _retry_after(headers) if is_passing(reply.finish, reply.reason) else None
@@ -262,6 +265,7 @@ def answer_by(engines: Sequence[OpenAI], requests: Iterable[Request]) -> Iterato
     source, failure, alive = iter(requests), None, list(engines)
     again: list[tuple[Request, frozenset[int], Reply]] = []
     running: dict[Future[Reply], tuple[OpenAI, Request, frozenset[int]]] = {}
+    ended = queue.SimpleQueue[Future[Reply]]()
     under_way = Counter[int]()
     for engine in engines:
         engine.begin()
@@ -277,34 +281,35 @@ def answer_by(engines: Sequence[OpenAI], requests: Iterable[Request]) -> Iterato
         while True:
             for engine in alive if failure is None else ():
                 while under_way[id(engine)] < engine.settings.api_slots and (drawn := next_for(engine)):
-                    running[pool.submit(engine.ask, drawn[0])] = (engine, *drawn)
+                    future = pool.submit(engine.ask, drawn[0])
+                    running[future] = (engine, *drawn)
+                    future.add_done_callback(ended.put)
                     under_way[id(engine)] += 1
             if not running:
                 break
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                engine, request, tried = running.pop(future)
-                under_way[id(engine)] -= 1
-                problem = future.exception()
-                if isinstance(problem, NotNow) and engine in alive and len(alive) > 1:
-                    log.warning("%s; the others go on", problem.problem)
-                    alive.remove(engine)
-                    engine.stopped.set()
-                elif isinstance(problem, InputError) and engine in alive:
-                    failure = failure or problem
-                    for each in engines:
-                        each.stopped.set()
-                if isinstance(problem, InputError):
-                    reply = Reply("", "error", "endpoint", redact(str(problem))[:DETAIL])
-                else:
-                    reply = future.result()
-                tried |= {id(engine)}
-                unanswered = engine not in alive and reply.finish == "error"
-                unanswered |= is_passing(reply.finish, reply.reason)
-                if failure is None and unanswered and any(id(each) not in tried for each in alive):
-                    again.append((request, tried, reply))
-                else:
-                    yield dataclasses.replace(reply, request=request)
+            future = ended.get()
+            engine, request, tried = running.pop(future)
+            under_way[id(engine)] -= 1
+            problem = future.exception()
+            if isinstance(problem, NotNow) and engine in alive and len(alive) > 1:
+                log.warning("%s; the others go on", problem.problem)
+                alive.remove(engine)
+                engine.stopped.set()
+            elif isinstance(problem, InputError) and engine in alive:
+                failure = failure or problem
+                for each in engines:
+                    each.stopped.set()
+            if isinstance(problem, InputError):
+                reply = Reply("", "error", "endpoint", redact(str(problem))[:DETAIL])
+            else:
+                reply = future.result()
+            tried |= {id(engine)}
+            unanswered = engine not in alive and reply.finish == "error"
+            unanswered |= is_passing(reply.finish, reply.reason)
+            if failure is None and unanswered and any(id(each) not in tried for each in alive):
+                again.append((request, tried, reply))
+            else:
+                yield dataclasses.replace(reply, request=request)
     for request, _, reply in again:  # whoever could have tried them has stopped
         yield dataclasses.replace(reply, request=request)
     if failure is not None:
