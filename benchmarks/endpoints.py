@@ -4,7 +4,8 @@
 
 Scripted endpoints on this machine, each a process of its own, answer a call so many milliseconds after it came. Seconds
 are wall seconds, for an endpoint is what one waits for: nothing else may run beside it. The limit is slots divided by
-seconds an answer, added up over the endpoints; it needs no time of its own.
+seconds an answer, added up over the endpoints; it needs no time of its own. The last row is of processor seconds of the
+client, beside as many threads that call by the official client.
 """
 
 import contextlib
@@ -13,8 +14,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
-from sides import Row, Side, asked, compare, described
+from sides import Row, Side, asked, compare, described, processor_seconds
 
 from verified.config.generation import EngineSettings
 from verified.lmm.engines.openai import OpenAI, SeveralEndpoints
@@ -49,7 +51,8 @@ def main() -> None:
     with contextlib.ExitStack() as running:
         addresses = [running.enter_context(server()) for _ in SEVERAL]
         rows = [row(addresses, (50,), slots, options.tiny) for slots in (1, 8, 64)]
-        compare(options.turns, *rows, row(addresses, SEVERAL, 8, options.tiny))
+        several = row(addresses, SEVERAL, 8, options.tiny)
+        compare(options.turns, *rows, several, processor_row(f"{addresses[0]}/10", 4 if options.tiny else 2000))
 
 
 def row(addresses: list[str], paces: tuple[int, ...], slots: int, tiny: bool) -> Row:
@@ -65,12 +68,41 @@ def row(addresses: list[str], paces: tuple[int, ...], slots: int, tiny: bool) ->
 
 def seconds(urls: list[str], slots: int, count: int) -> float:
     """Seconds that so many calls take. Raises SystemExit where one is not answered."""
-    engines = [OpenAI(EngineSettings(engine="openai", model="paced", base_url=url, api_slots=slots)) for url in urls]
+    engines = [engine(url, slots) for url in urls]
     began = time.perf_counter()
     replies = SeveralEndpoints(engines).answer(Request("paced", f"call {number}", {}) for number in range(count))
     if (answered := sum(reply.text == "yes" for reply in replies)) != count:
         sys.exit(f"{answered} of {count} calls were answered")
     return time.perf_counter() - began
+
+
+def engine(url: str, slots: int) -> OpenAI:
+    """An engine of so many slots."""
+    return OpenAI(EngineSettings(engine="openai", model="paced", base_url=url, api_slots=slots))
+
+
+def processor_row(url: str, count: int, slots: int = 64) -> Row:
+    """Processor seconds of so many calls, by the engine and by the official client."""
+    ours = engine(url, slots)
+    body = {"model": "paced", "messages": [{"role": "user", "content": "call"}], "max_tokens": 512, "seed": 1}
+
+    def official() -> None:
+        def call(_: int) -> None:
+            ours.limits.begin(60)
+            ours.client.post("/chat/completions", cast_to=bytes, body=body)
+
+        with ThreadPoolExecutor(slots) as pool:
+            list(pool.map(call, range(count)))
+
+    def by_engine() -> None:
+        for _ in ours.answer(Request("paced", "call", {}) for _ in range(count)):
+            pass
+
+    sides = [
+        Side(name, lambda work=work: processor_seconds(work), count)
+        for name, work in (("ours", by_engine), ("the official client", official))
+    ]
+    return Row(f"calls by {slots} slots", "calls", *sides)
 
 
 @contextlib.contextmanager

@@ -86,9 +86,9 @@ def rows(names: Iterator[Path], count: int) -> list[Row]:
     ]
 
 
-def calls(count: int) -> Iterator[Call]:
-    """Distinct requests for three paraphrases each."""
-    for number in range(count):
+def calls(count: int, first: int = 0) -> Iterator[Call]:
+    """Distinct requests for three paraphrases each, by numbers from `first` on."""
+    for number in range(first, first + count):
         caption = f"a dog number {number} runs"
         request = Request(POSITIVES.name, f"{PROMPT}{caption}", {"caption": caption, "count": "3"})
         yield Call(POSITIVES, request, count=3)
@@ -115,11 +115,11 @@ def ask(file: Path, rate: float, count: int, known: int = 0) -> None:
         sys.exit(f"{found} outcomes were known, not {known}")
 
 
-def ledger_rows(count: int) -> list[dict]:
+def ledger_rows(count: int, first: int = 0) -> list[dict]:
     """Outcomes in the ledger's form, with the keys that `ask` looks up."""
     rest = {"engine": "e", "status": "ok", "reason": "", "detail": "", "finish": "stop", "text": ANSWER, "notes": "{}"}
     numbers = {"attempts": 1, "tokens_in": 200, "tokens_out": 30, "seconds": 0.1, "cost": 0.0, "created": 0.0}
-    parts = (parts_of(call.request, (), PacedEngine.model, PacedEngine.revision) for call in calls(count))
+    parts = (parts_of(call.request, (), PacedEngine.model, PacedEngine.revision) for call in calls(count, first))
     return [{"key": key_of(one), **one, **rest, **numbers} for one in parts]
 
 

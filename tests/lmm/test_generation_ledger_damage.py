@@ -178,7 +178,7 @@ def test_a_damaged_line_of_a_part_is_found_and_asked_again(tmp_path, damage, cap
 
 
 def test_rescue_brings_the_parts_along(tmp_path):
-    path = damaged(tmp_path / "l.sqlite", 0.6)
+    path = damaged(tmp_path / "l.sqlite", 0.55)
     killed_writer(path, 5000)
     saved, broken = rescue(path, tmp_path / "new.sqlite")
     assert broken and saved > 2540

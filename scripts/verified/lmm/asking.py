@@ -272,28 +272,30 @@ class Client:
         if reply.finish in ("blocked", "error"):
             reason = reply.reason or reply.finish
             if pending.best and not is_passing(reply.finish, reason):
-                return self._record_short(pending, pending.best[1], reply)
+                return self._record_short(pending, *pending.best, reply)
             return self._record(pending, reply, reply.finish, reason)
         parsed = call.task.read(call.request.slots, reply.text, call.count, reply.finish == "length")
         if parsed.missing == 0:
-            return self._record(pending, reply, "ok", "")
+            return self._record(pending, reply, "ok", "", parsed)
         if parsed.usable and (pending.best is None or parsed.missing < pending.best[0].missing):
             pending.best = parsed, reply
         last = pending.attempt >= self.attempts
         if last and pending.best:
-            return self._record_short(pending, pending.best[1], reply)
+            return self._record_short(pending, *pending.best, reply)
         status: Status = "truncated" if reply.finish == "length" else "invalid"
         judged = dataclasses.replace(reply, notes={**reply.notes, "attempt": pending.attempt})
-        outcome = self._record(pending, judged, status, _why(reply, parsed))
+        outcome = self._record(pending, judged, status, _why(reply, parsed), parsed)
         pending.attempt += 1
         return outcome if last else None
 
-    def _record_short(self, pending: _Pending, best: Reply, reply: Reply) -> Outcome:
+    def _record_short(self, pending: _Pending, parsed: Parsed, best: Reply, reply: Reply) -> Outcome:
         """After the last attempt, whose tokens and time `reply` holds: the best answer there was, as short."""
         spent = {name: getattr(reply, name) for name in ("tokens_in", "tokens_out", "seconds")}
-        return self._record(pending, dataclasses.replace(best, **spent), "ok", SHORT)
+        return self._record(pending, dataclasses.replace(best, **spent), "ok", SHORT, parsed)
 
-    def _record(self, pending: _Pending, reply: Reply, status: Status, reason: str) -> Outcome:
+    def _record(
+        self, pending: _Pending, reply: Reply, status: Status, reason: str, parsed: Parsed | None = None
+    ) -> Outcome:
         heard = self.sound_cost(pending.call.request) if reply.finish in ("stop", "length") else 0.0
         row = {
             "key": pending.key,
@@ -315,13 +317,15 @@ class Client:
         with self.budget.recording(row):
             stored = self.ledger.put(row)
         self.most_seen = max(self.most_seen, reply.tokens_in)
-        return self._outcome(stored, pending.call, known=False)
+        kept = (stored["text"], stored["finish"]) == (reply.text, reply.finish)
+        return self._outcome(stored, pending.call, False, parsed if kept else None)
 
     @staticmethod
-    def _outcome(row, call: Call, known: bool) -> Outcome:
-        """The outcome as the ledger holds it; the parts are parsed again from the text, by today's parser."""
-        parsed = Parsed()
-        if row["text"]:
+    def _outcome(row, call: Call, known: bool, parsed: Parsed | None = None) -> Outcome:
+        """The outcome as the ledger holds it, with its parts as `parsed` or, without that, by today's parser."""
+        if not row["text"]:
+            parsed = Parsed()
+        elif parsed is None:
             parsed = call.task.read(call.request.slots, row["text"], call.count, row["finish"] == "length")
         return Outcome(
             row["key"],

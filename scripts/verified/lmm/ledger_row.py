@@ -61,6 +61,8 @@ def key_of(parts: Mapping[str, str]) -> str:
 
 def storable(text: str) -> str:
     """Text without half of a surrogate pair, which JSON can smuggle in, and without NUL, which only damage leaves."""
+    if text.isascii() and "\0" not in text:
+        return text
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
@@ -84,14 +86,19 @@ def faults_of(row: Mapping[str, Any]) -> Iterator[str]:
     if key_of(row) != row["key"]:
         yield f"the content of this {row['task'][:40]} call belongs to another key"
     for name, kind in JSON.items():
-        try:
-            fits = isinstance(json.loads(row[name]), kind)
-        except (ValueError, RecursionError):
-            fits = False
-        if not fits:
+        if not _holds(row[name], kind):
             yield f"{name} is not a JSON {'object' if kind is dict else 'array'}"
     if row["status"] == "ok" and not row["text"].strip():
         yield "recorded as ok without an answer"
+
+
+@lru_cache(256)
+def _holds(text: str, kind: type) -> bool:
+    """Whether a text is the JSON of a value of that kind; most rows of a run have the same few texts."""
+    try:
+        return isinstance(json.loads(text), kind)
+    except (ValueError, RecursionError):
+        return False
 
 
 def is_sound(row: Mapping[str, Any]) -> bool:

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.config.generation import EngineSettings, Generation, plain_address
 from verified.errors import InputError
@@ -28,6 +29,9 @@ from verified.lmm.engines.transcription_protocol import transcription_arguments,
 from verified.lmm.outcome import NotNow, is_passing
 from verified.lmm.request import Reply, Request
 from verified.runtime.secrets import keep_secret, redact
+
+if TYPE_CHECKING:
+    from verified.lmm.engines.guarded_http import Declined
 
 log = logging.getLogger("verified")
 
