@@ -51,4 +51,4 @@ def test_a_full_disk_is_an_error_and_the_repeated_command_goes_on(tmp_path, monk
 
 def test_a_name_longer_than_file_systems_take_is_an_error(capsys):
     assert main(["ledger", "stats", "--ledger", "ledger" * 60]) == 2
-    said(capsys.readouterr().err, "ledgerledger", remedy=True)
+    said(capsys.readouterr().err, ("ledger" * 20)[:100], remedy=True)
