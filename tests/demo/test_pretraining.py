@@ -63,6 +63,20 @@ def test_the_image_network_stays_as_it_was_trained():
     assert all(torch.equal(before[name], value) for name, value in stem.network.state_dict().items())
 
 
+def test_frames_seen_before_are_not_computed_again(monkeypatch):
+    stem = TinyStem(SIZE).train()
+    batches = [torch.rand(2, SIZE.frames, 3, 112, 112) for _ in range(2)]
+    batches += [batches[1].flip(0), torch.stack([batches[0][1], batches[1][0]])]
+    plain = [stem(batch) for batch in batches]
+    seen = []
+    network = stem.network.forward
+    monkeypatch.setattr(stem.network, "forward", lambda frames: seen.append(len(frames)) or network(frames))
+    stem.remember_frames()
+    for batch, tokens in zip(batches, plain, strict=True):
+        assert torch.equal(stem(batch), tokens)
+    assert len(seen) == 2
+
+
 def test_the_frames_that_are_looked_at_are_every_second_one():
     stem = TinyStem(SIZE).eval()
     pixels = torch.randn(1, 8, 3, 64, 64)
