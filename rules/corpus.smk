@@ -26,7 +26,7 @@ rule render_demo:
         dataset=datasets("rendered"),
     conda:
         "../envs/corpus.yaml"
-    threads: 1
+    threads: 4  # processes, on which no byte depends
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=scale_by_attempt(30),
@@ -77,6 +77,7 @@ rule probe_videos:
         "logs/{dataset}/probe_videos/{shard}.tsv"
     wildcard_constraints:
         dataset=filtered_pattern(settings, False),
+    priority: CRITICAL_PATH
     conda:
         "../envs/corpus.yaml"
     threads: 1

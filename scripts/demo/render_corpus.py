@@ -5,5 +5,5 @@ from verified.runtime.job import job
 with job(snakemake):
     from verified.demo.source import render_demo
 
-    output = snakemake.output
-    render_demo(snakemake.params.source, snakemake.params.seed, output.videos, output.moments, output.truth)
+    output, params = snakemake.output, snakemake.params
+    render_demo(params.source, params.seed, output.videos, output.moments, output.truth, snakemake.threads)

@@ -16,9 +16,10 @@ SOURCE = {"kind": "demo", "videos": 6, "seconds": 6, "fps": 8, "size": 64, "trai
 SPLITS = {"train_split": "train", "selection_split": "val", "test_split": "test", "held_out_share": 0.0}
 
 
-def render(folder: Path, seed: int = 5, **changes) -> Path:
+def render(folder: Path, seed: int = 5, processes: int = 1, **changes) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    render_demo(SOURCE | changes, seed, folder / "videos", folder / "rendered.jsonl", folder / "truth.jsonl")
+    files = folder / "rendered.jsonl", folder / "truth.jsonl"
+    render_demo(SOURCE | changes, seed, folder / "videos", *files, processes)
     return folder
 
 
@@ -31,8 +32,8 @@ def demo(tmp_path_factory) -> Path:
     return render(tmp_path_factory.mktemp("demo"))
 
 
-def test_the_same_seed_gives_the_same_bytes(demo, tmp_path):
-    assert contents(render(tmp_path)) == contents(demo)
+def test_the_same_seed_gives_the_same_bytes_in_any_number_of_processes(demo, tmp_path):
+    assert contents(render(tmp_path, processes=3)) == contents(demo)
 
 
 def test_a_fresh_process_gives_the_same_bytes(demo, tmp_path, request):

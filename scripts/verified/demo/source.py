@@ -1,8 +1,11 @@
 """The source `demo`: the world rendered as H.264 files beside a moments file, and the truth, which only tests and the
 validity report read."""
 
+import contextlib
 import os
 import random
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,34 +20,48 @@ from verified.runtime.seeds import derive_seed
 
 
 def render_demo(
-    source: dict, seed: int, videos: str | os.PathLike, moments: str | os.PathLike, truth: str | os.PathLike
+    source: dict,
+    seed: int,
+    videos: str | os.PathLike,
+    moments: str | os.PathLike,
+    truth: str | os.PathLike,
+    processes: int = 1,
 ) -> None:
     """Write the videos into the folder `videos`, their coarse captions to `moments`, the facts to `truth`.
 
-    A video depends on the seed and its own name, so that a larger corpus of the same seed begins with the same videos.
+    A video depends on the seed and its own name, so that a larger corpus of the same seed begins with the same videos,
+    and any number of processes renders them.
     """
     names = [f"demo-{number:04d}" for number in range(1, source["videos"] + 1)]
     splits = assign_splits(names, source["train_share"], source["val_share"], seed)
     Path(videos).mkdir(parents=True, exist_ok=True)
     moment_rows, truth_rows = [], []
-    for name in track(names, "render", len(names), "videos"):
-        world = make_world(seed, name, source["seconds"], source["fps"])
-        write_video(
-            Path(videos, f"{name}.mp4"),
-            render_world(world, source["size"], derive_seed(seed, "noise", name)),
-            world.fps,
-        )
-        rng = random.Random(derive_seed(seed, "coarse captions", name))
-        events = []
-        for event in world.events:
-            known = facts(event, world.fps)
-            span = {"start": event.first / world.fps, "end": event.last / world.fps}
-            row = {"desc_id": len(moment_rows) + 1, "video": name, **span, "split": splits[name]}
-            moment_rows.append({**row, "caption": coarse_caption(known, rng)})
-            events.append({"desc_id": row["desc_id"], **span, "facts": known})
-        truth_rows.append({"video": name, "cuts": world.cuts, "events": events})
+    with ProcessPoolExecutor(processes) if processes > 1 else contextlib.nullcontext() as pool:
+        rendered = (pool.map if pool else map)(partial(_render_video, source, seed, Path(videos)), names)
+        for name, (cuts, known) in zip(names, track(rendered, "render", len(names), "videos"), strict=True):
+            events = []
+            for event in known:
+                span = {"start": event["start"], "end": event["end"]}
+                row = {"desc_id": len(moment_rows) + 1, "video": name, **span, "split": splits[name]}
+                moment_rows.append({**row, "caption": event["caption"]})
+                events.append({"desc_id": row["desc_id"], **span, "facts": event["facts"]})
+            truth_rows.append({"video": name, "cuts": cuts, "events": events})
     write_jsonl(moments, moment_rows)
     write_jsonl(truth, truth_rows)
+
+
+def _render_video(source: dict, seed: int, folder: Path, name: str) -> tuple[list[float], list[dict]]:
+    """Write one video; returns its cuts and its events {start, end, caption, facts}, times in seconds."""
+    world = make_world(seed, name, source["seconds"], source["fps"])
+    frames = render_world(world, source["size"], derive_seed(seed, "noise", name))
+    write_video(folder / f"{name}.mp4", frames, world.fps)
+    rng = random.Random(derive_seed(seed, "coarse captions", name))
+    events = []
+    for event in world.events:
+        known = facts(event, world.fps)
+        span = {"start": event.first / world.fps, "end": event.last / world.fps}
+        events.append({**span, "caption": coarse_caption(known, rng), "facts": known})
+    return world.cuts, events
 
 
 def render_world(world: World, size: int, noise_seed: int) -> np.ndarray:
