@@ -158,6 +158,23 @@ rule rank_vlg_net:
         "../scripts/longform/rank_vlg_net.py"
 
 
+use rule rank_vlg_net as rank_guided with:
+    input:
+        unpack(movie_paths.feature_files(settings, "frames", "tokens", "sentences")),
+        rows=rules.list_movie_annotations.output.rows,
+        checkpoint=f"{MOVIES}/training/{{movies}}/checkpoint.safetensors",
+    output:
+        metrics=f"{MOVIES}/{{movies}}/guided/metrics.json",
+        submission=f"{MOVIES}/{{movies}}/guided/submission.jsonl",
+    log:
+        f"{MOVIE_LOGS}/rank_guided/{{movies}}.log",
+    benchmark:
+        f"{MOVIE_LOGS}/rank_guided/{{movies}}.tsv"
+    params:
+        movies=movie_paths.set_values(settings),
+        settings=movie_paths.testing_values(settings, "guided"),
+
+
 rule tabulate_movies:
     """The tables of the MAD paper for the configuration's data sets of movies, and the stage's own."""
     input:

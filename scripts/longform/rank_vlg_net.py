@@ -1,8 +1,10 @@
-"""A trained VLG-Net on a test split (see rules/longform_models.smk)."""
+"""A trained VLG-Net on a test split, guided where sentence features are given (see rules/longform_models.smk)."""
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
+    from pathlib import Path
+
     from verified.benchmark.mad.experiment import measure_ranker, test_rows, vlg_ranker
     from verified.benchmark.mad.feature_files import LongFeatures
     from verified.benchmark.mad.settings import Testing, make_grid
@@ -13,14 +15,15 @@ with job(snakemake, snakemake.params.settings["threads"]):
     inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
     rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
     grid = make_grid(testing.grid)
-    features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens))
+    sentences = FeatureFile(inputs.sentences) if inputs.get("sentences") else None
+    features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens), sentences)
     metrics = measure_ranker(
         rows,
         grid,
         features,
         vlg_ranker(inputs.checkpoint, features, grid, testing.nms_threshold, testing.search_batch),
         testing,
-        f"vlg-net trained on {snakemake.wildcards.training}",
+        f"vlg-net trained on {Path(inputs.checkpoint).parent.name}",
         snakemake.output.submission,
     )
     write_json(snakemake.output.metrics, metrics)

@@ -25,7 +25,7 @@ with job(snakemake):
     for path in map(Path, inputs.results):
         if path.name == "baselines.json":
             results[path.parent.name]["baselines"] = read_json(path)
-        elif path.parent.name in ("zero-shot", "dense"):
+        elif path.parent.name in ("zero-shot", "dense", "guided"):
             results[path.parent.parent.name][path.parent.name] = read_json(path)
         else:
             name, training = path.parts[-4], path.parent.name

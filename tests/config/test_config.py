@@ -76,6 +76,7 @@ def test_generated_files_are_in_step():
             {"datasets": {"d": {"title": "x", "source": {"kind": "demo"}, "proposals": {"val_share": 0.3}}}},
             ["datasets.d.proposals"],
         ),
+        (demo(longform={"models": ["zero-shot", "guided"]}), ["longform", "guided", "vlg-net"]),
     ],
 )
 def test_errors_name_key_value_and_nearest_key(values, parts):

@@ -230,9 +230,9 @@ class Longform(Section):
     """IoU above which a lower-ranked proposal is suppressed."""
     iou_cmp: Literal["published", "gt", "ge"] = "published"
     """Whether IoU must exceed (gt) or reach (ge) the threshold; published: ge for VLG-Net, gt for all else."""
-    models: tuple[Literal["zero-shot", "dense", "vlg-net"], ...] = ("zero-shot", "vlg-net")
+    models: tuple[Literal["zero-shot", "dense", "vlg-net", "guided"], ...] = ("zero-shot", "vlg-net")
     """Baselines beside Oracle and Random Chance. dense: as zero-shot, by the vectors of `generation.embed`, of data
-    sets whose movies are at hand."""
+    sets whose movies are at hand. guided: the proposals of vlg-net by its scores and those of zero-shot together."""
     chance_runs: int = Field(default=100, ge=1)
     """Runs that Random Chance is drawn in, beside its expectation."""
     short_seconds: float = Field(default=180.0, gt=0)
@@ -278,6 +278,8 @@ class Longform(Section):
                     raise ValueError(f"mixtures: unknown data set {name!r}; known: {', '.join(self.datasets)}")
                 if not 0 < share <= 1:
                     raise ValueError(f"mixtures: share {share} of {name} is not in (0, 1]")
+        if "guided" in self.models and "vlg-net" not in self.models:
+            raise ValueError("models: guided ranks what vlg-net was trained for, so name vlg-net too")
         if self.mixtures and self.mixture_test not in self.datasets:
             raise ValueError("mixtures are given, so mixture_test must name the data set that they are tested on")
         return self

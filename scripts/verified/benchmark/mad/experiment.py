@@ -229,15 +229,18 @@ def sizes(settings: VlgNet, grid: Grid, features: LongFeatures, row: Mapping):
 def vlg_ranker(
     checkpoint: str | Path, features: LongFeatures, grid: Grid, nms_threshold: float, search_batch: int
 ) -> Ranker:
-    """VLG-Net as a ranker. Raises InputError where the checkpoint was trained for other windows."""
+    """VLG-Net as a ranker; guided by the cosines of zero-shot where `features` have sentences.
+
+    Raises InputError where the checkpoint was trained for other windows.
+    """
     from verified.benchmark.mad.vlg_checkpoint import load
     from verified.benchmark.mad.vlg_search import TOKENS, rank_windows
 
     model = load(checkpoint, grid)
 
     def rank(frames: np.ndarray, rows: list[dict]) -> list[np.ndarray]:
-        return rank_windows(
-            model, frames, [features.token_rows(row["id"], TOKENS) for row in rows], grid, nms_threshold, search_batch
-        )
+        tokens = [features.token_rows(row["id"], TOKENS) for row in rows]
+        sentences = features.sentence_rows(row["id"] for row in rows) if features.sentences else None
+        return rank_windows(model, frames, tokens, grid, nms_threshold, search_batch, sentences)
 
     return rank

@@ -228,7 +228,7 @@ def lengths(settings: Config) -> list[float | None]:
 def iou_cmp(settings: Config, model: str) -> Comparison:
     """``gt`` or ``ge`` for one method."""
     setting = settings.longform.iou_cmp
-    return setting if setting != "published" else "ge" if model == "vlg-net" else "gt"
+    return setting if setting != "published" else "ge" if model in ("vlg-net", "guided") else "gt"
 
 
 def result_files(settings: Config) -> list[str]:
@@ -243,6 +243,8 @@ def result_files(settings: Config) -> list[str]:
             files.append(f"{stage}/{name}/dense/metrics.json")
         if "vlg-net" in settings.longform.models:
             files.append(f"{stage}/{name}/vlg-net/{name}/metrics.json")
+        if "guided" in settings.longform.models:
+            files.append(f"{stage}/{name}/guided/metrics.json")
     if trainings(settings):
         tested = settings.longform.mixture_test
         files += [

@@ -13,7 +13,9 @@ METHODS = {
     "zero-shot": "Zero-shot",
     "dense": "Dense, zero-shot",
     "vlg-net": "VLG-Net",
+    "guided": "VLG-Net, guided by zero-shot",
 }
+TRAINED = ("vlg-net", "guided")
 MOVIES = "In brackets: 95 % interval over movies, drawn with all of their queries."
 
 
@@ -28,7 +30,7 @@ def recall_table(
 ) -> Table:
     """Tables 2 and 3: each method's recall at one length of videos (None: whole movies).
 
-    results: data set → {"baselines", "zero-shot", "dense", "vlg-net"} as the jobs wrote them, those that are there.
+    results: data set → {"baselines" or a method of `METHODS`: what its job wrote}, those that are there.
     """
     columns = [(column, k) for column in range(len(IOUS)) for k in ks]
     header = [f"IoU={IOUS[column]:g} R@{k}" for column, k in columns]
@@ -48,7 +50,7 @@ def recall_table(
 
 def _methods(results: Mapping, seconds: float | None) -> dict[str, Mapping]:
     measures = {}
-    for name in ("baselines", "zero-shot", "dense", "vlg-net"):
+    for name in ("baselines", "zero-shot", "dense", *TRAINED):
         if name in results:
             at_length = next(entry for entry in results[name]["lengths"] if entry["seconds"] == seconds)
             measures |= (
@@ -63,7 +65,7 @@ def _cell(at_length: Mapping, column: int, k: int, method: str) -> Estimate | fl
     if method == "oracle" and k:
         return None
     value, low, high = (at_length[name][k][column] for name in ("recall", "low", "high"))
-    return value if low is None else Estimate(value, low, high, 1 if method == "vlg-net" else None)
+    return value if low is None else Estimate(value, low, high, 1 if method in TRAINED else None)
 
 
 def _number(text: str | None) -> float | None:

@@ -1,6 +1,7 @@
 """VLG-Net over whole movies: each window encoded once, each query fused with each window, one ranking per query."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 
 import numpy as np
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.recall import DEPTH
 from verified.benchmark.mad.vlg_net import VLGNet
-from verified.benchmark.mad.zero_shot import NMS
+from verified.benchmark.mad.zero_shot import NMS, clip_sums, cosines, span_norms
 from verified.benchmark.nms import best_spans
 
 TOKENS = 50
@@ -24,11 +25,14 @@ def rank_windows(
     grid: Grid,
     nms_threshold: float = NMS,
     batch: int = 512,
+    sentences: np.ndarray | None = None,
 ) -> list[np.ndarray]:
     """The best spans of a movie for each query: float64 [at most 100, 3] of start, end (seconds) and probability.
 
     frames: features [n, dim]; queries: token features [tokens, dim] each; `batch` windows go through fusion at once.
-    Windows go over the features' frames, as in the published loader.
+    Windows go over the features' frames, as in the published loader. With the queries' sentence features [queries, dim]
+    VLG-Net is guided: a span's score is its logit plus its zero-shot cosine, each of mean 0 and deviation 1 over the
+    movie's spans.
     """
     starts = grid.starts(len(frames))
     if not len(starts):
@@ -41,20 +45,36 @@ def rank_windows(
     # No window but the one over a movie shorter than itself reaches beyond the movie: its padding holds no proposal.
     inside = clips[:, 1] * grid.clip_frames <= len(frames)
     spans = grid.seconds(clips[inside])
+    guides = repeat(None) if sentences is None else _cosines(frames, clips[inside], sentences, grid)
     ranked = []
-    for tokens in queries:
+    for tokens, guide in zip(queries, guides, strict=False):
         query = model.encode_query(torch.from_numpy(tokens[:TOKENS])[None].to(device))
         words = torch.ones(query.shape[0], query.shape[2], dtype=torch.bool, device=device)
-        probabilities = []
+        parts = []
         for windows in torch.split(video, batch):
             count = len(windows)
             logits = model.score(windows, query.expand(count, -1, -1), words.expand(count, -1))
-            probabilities.append(logits.float().sigmoid().cpu())
-        scores = torch.cat(probabilities).flatten().double().numpy()
-        scores = scores[inside]
+            parts.append(logits.float().cpu())
+        logits = torch.cat(parts).flatten()[torch.from_numpy(inside)]
+        if guide is None:
+            scores = logits.sigmoid().double().numpy()
+        else:
+            scores = _standardise(logits.double().numpy()) + _standardise(guide)
         best = best_spans(scores, spans, nms_threshold, DEPTH)
         ranked.append(np.column_stack([spans[best], scores[best]]))
     return ranked
+
+
+def _cosines(frames: np.ndarray, clips: np.ndarray, sentences: np.ndarray, grid: Grid) -> Iterator[np.ndarray]:
+    """For each sentence, its zero-shot cosine with the spans of `clips` [P, 2], of which windows repeat some."""
+    spans, place = np.unique(clips, axis=0, return_inverse=True)
+    sums = clip_sums(frames, grid.clip_frames, int(spans[:, 1].max()))
+    for scores in cosines(sums, spans, span_norms(sums, spans, grid.clips), sentences):
+        yield scores[place.reshape(-1)]
+
+
+def _standardise(scores: np.ndarray) -> np.ndarray:
+    return (scores - scores.mean()) / max(float(scores.std()), 1e-12)
 
 
 def cut_windows(frames: np.ndarray, starts: np.ndarray, grid: Grid) -> Tensor:

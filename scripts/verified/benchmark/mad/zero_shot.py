@@ -6,6 +6,8 @@ difference of two prefix sums of s_c·q, one matrix product for the movie; |S|²
 window's clips, summed over rectangles. A query costs two look-ups a proposal, whatever the proposals' length.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from verified.benchmark.mad.grid import Grid, distinct
@@ -35,16 +37,23 @@ def rank_proposals(
     lengths = span_norms(sums, spans, grid.clips)
     seconds = grid.seconds(spans)
     ranked = []
+    for column in cosines(sums, spans, lengths, queries):
+        best = best_spans(column, seconds, nms_threshold, DEPTH)
+        ranked.append(np.column_stack([seconds[best], column[best]]))
+    return ranked
+
+
+def cosines(sums: np.ndarray, spans: np.ndarray, lengths: np.ndarray, queries: np.ndarray) -> Iterator[np.ndarray]:
+    """For each of the sentence features [queries, dim], its cosine with every span of clips: float64 [P].
+
+    sums: of the clips [clips, dim]; lengths: `span_norms` of the spans [P, 2].
+    """
     for start in range(0, len(queries), QUERIES_AT_ONCE):
         unit_queries = queries[start : start + QUERIES_AT_ONCE].astype(np.float64)
         unit_queries /= np.maximum(np.linalg.norm(unit_queries, axis=1, keepdims=True), 1e-12)
         prefix = np.zeros((len(sums) + 1, len(unit_queries)))
         np.cumsum(sums @ unit_queries.T, axis=0, out=prefix[1:])
-        scores = (prefix[spans[:, 1]] - prefix[spans[:, 0]]) / lengths[:, None]
-        for column in np.ascontiguousarray(scores.T):
-            best = best_spans(column, seconds, nms_threshold, DEPTH)
-            ranked.append(np.column_stack([seconds[best], column[best]]))
-    return ranked
+        yield from np.ascontiguousarray(((prefix[spans[:, 1]] - prefix[spans[:, 0]]) / lengths[:, None]).T)
 
 
 def clip_sums(frames: np.ndarray, clip_frames: int, clips: int) -> np.ndarray:
