@@ -88,6 +88,7 @@ include: "rules/export.smk"
 
 follow_imports(workflow.modifier.rules)
 name_reader(workflow.modifier.rules, settings.video_reader)
+add_pod(workflow)
 limit_runtime(workflow.rules, longest_minutes(workflow), usual_retries(workflow))
 finish_begun(workflow, HOME)
 announce(workflow.rules, workflow.configfiles, sys.argv)

@@ -16,10 +16,12 @@ from snakemake.utils import validate
 
 from verified.runtime.digest import follow_imports, modules_digest, name_reader
 from verified.errors import InputError
+from verified.runtime.bucket import keep_in_bucket
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
 from verified.runtime.resources import (
     CRITICAL_PATH,
+    add_pod,
     limit_runtime,
     longest_minutes,
     scale_by_attempt,
@@ -72,6 +74,10 @@ validate(
 config["name"] = settings.name
 HOME = home(settings)
 announce_parent()
+try:
+    BUCKET = keep_in_bucket(workflow)
+except InputError as error:
+    raise WorkflowError(f"error: {error}")
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     keep_own_marks()
     try:

@@ -1,10 +1,11 @@
 """Settings of all tests. Its presence also puts this folder on the import path, for `media`, `running` and the like."""
 
 import os
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 from hypothesis import settings
+from running import snakemake
 
 from verified.runtime.amx import limit_onednn
 
@@ -33,6 +34,16 @@ FIRST = ("test_demo.py", "test_rehearsal.py", *NANO, "test_released_figures.py")
 """Files whose tests take minutes: begun last, they would keep a core waiting."""
 
 ORDINARY = os.sched_getscheduler(0) if hasattr(os, "sched_getscheduler") else None
+
+
+@pytest.fixture(scope="session")
+def nano(tmp_path_factory) -> Path:
+    """A folder in which the nano configuration was built once."""
+    folder = tmp_path_factory.mktemp("nano")
+    run = snakemake(folder, "--cores", "2", "results/tables")
+    (folder / "run.log").write_text(run.stdout, encoding="utf-8")
+    assert run.returncode == 0, run.stdout[-6000:]
+    return folder
 
 
 @pytest.fixture(autouse=True)
