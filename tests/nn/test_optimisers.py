@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +35,24 @@ def test_forty_steps_are_the_official_ones(kind, optimiser, betas):
             steps.step()
             for name, parameter in parameters.items():
                 np.testing.assert_allclose(parameter.detach().numpy(), golden[f"{kind}.{name}"][step], atol=1e-6)
+
+
+def test_a_training_loads_no_compiler():
+    """Torch's compiler takes a second to import, and its optimisers would."""
+    code = """
+import sys, torch
+from verified.nn.optimisers import AdamW, BertAdam, parameter_groups
+for kind in (AdamW, BertAdam):
+    layer = torch.nn.Linear(2, 2)
+    steps = kind(parameter_groups(layer.named_parameters(), 0.01), lr=0.1)
+    layer(torch.ones(2)).sum().backward()
+    steps.step()
+    steps.zero_grad()
+    steps.load_state_dict(steps.state_dict())
+sys.exit("torch._dynamo" in sys.modules)
+"""
+    scripts = Path(__file__).resolve().parents[2] / "scripts"
+    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(scripts)}).returncode == 0
 
 
 def test_learning_rate_curves_are_the_official_ones():

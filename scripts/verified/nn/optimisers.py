@@ -7,6 +7,7 @@ of tensors, tensor by tensor the same arithmetic: of a narrow model's step, call
 # Operations on lists of tensors have private names in torch, which its own optimisers use.
 # pyright: reportPrivateUsage=false, reportPrivateImportUsage=false
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -15,6 +16,12 @@ import torch
 from torch import Tensor, nn
 
 Undecayed = Callable[[str, nn.Parameter], bool]
+
+# torch has these methods import its compiler before they first run, so that it leaves them out: a second of every
+# training, and nothing here is compiled.
+for _method in ("add_param_group", "zero_grad", "state_dict", "load_state_dict"):
+    _plain: Any = inspect.unwrap(getattr(torch.optim.Optimizer, _method))
+    _plain.__dynamo_disable = _plain
 
 
 def bias_or_norm(name: str, parameter: nn.Parameter) -> bool:
