@@ -17,6 +17,8 @@ from typing import NamedTuple
 from sides import Row, arithmetic, asked, compare, described, side
 
 TOKENS, VIDEO_DIM, TEXT_DIM, HIDDEN = 30, 64, 768, 256
+LENGTHS = 11, 14, 17, 18, 20, 22, 24, 27, 30
+"""Tokens of queries in turn: Charades-FIG's captions have 17 words on average, and a tokeniser adds some."""
 
 
 class Size(NamedTuple):
@@ -85,7 +87,8 @@ class MadeUp:
         """The lists of all queries."""
         from verified.benchmark.vcmr.search import search_encoded_corpus
 
-        return search_encoded_corpus(self.model, self.corpus, self, Texts(self.tokens), self.moments, self.settings)
+        corpus = dict(self.corpus)
+        return search_encoded_corpus(self.model, corpus, self, Texts(self.tokens), self.moments, self.settings)
 
     def products(self) -> float:
         """Multiplications that no search can leave out."""
@@ -142,9 +145,11 @@ class Texts:
 
     def batch(self, index):
         """Token features and mask of the queries at `index`."""
+        import numpy as np
         import torch
 
-        return self.tokens[index], torch.ones(len(index), self.tokens.shape[1], dtype=torch.bool)
+        lengths = torch.tensor(LENGTHS)[torch.from_numpy(np.asarray(index)) % len(LENGTHS)]
+        return self.tokens[index], torch.arange(self.tokens.shape[1]) < lengths[:, None]
 
 
 def made_up(size: Size) -> MadeUp:

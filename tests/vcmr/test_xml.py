@@ -110,8 +110,26 @@ def test_training_without_pads_gives_the_losses_and_gradients_of_padded_training
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
 
 
-def test_only_wide_models_leave_pads_out_and_only_in_training():
-    wide = XML(XMLConfig(**SIZES | {"hidden": 256}))
-    assert wide.train().packs(torch.ones(1))
-    assert not wide.eval().packs(torch.ones(1))
-    assert not XML(XMLConfig(**SIZES | {"hidden": 252})).train().packs(torch.ones(1))
+def test_only_wide_models_leave_pads_out_and_only_on_the_cpu():
+    assert XML(XMLConfig(**SIZES | {"hidden": 256})).packs(torch.ones(1))
+    assert not XML(XMLConfig(**SIZES | {"hidden": 256})).packs(torch.ones(1, device="meta"))
+    assert not XML(XMLConfig(**SIZES | {"hidden": 252})).packs(torch.ones(1))
+
+
+def test_encodings_without_pads_are_those_of_padded_sequences(monkeypatch):
+    torch.manual_seed(0)
+    wide = {"video_dim": 24, "text_dim": 20, "context_clips": 16, "query_tokens": 12, "hidden": 256}
+    model = XML(XMLConfig(**wide)).eval()
+    mask = torch.arange(16) < torch.tensor([3, 16, 9, 15, 1])[:, None]
+    tokens = torch.arange(12) < torch.tensor([12, 3, 1, 7, 5])[:, None]
+    video, query = torch.randn(5, 16, 24), torch.randn(5, 12, 20)
+    pairs = torch.arange(5), torch.arange(5)
+    sides = []
+    with torch.no_grad():
+        for _ in range(2):
+            queries, videos = model.encode_queries(query, tokens), model.encode_videos(video, mask)
+            spans = model.span_logits(queries, videos, *pairs)
+            sides.append([spans.start, spans.end, model.video_scores(queries, videos)])
+            monkeypatch.setattr(XML, "packs", lambda *_: False)
+    for one, other in zip(*sides, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)

@@ -189,6 +189,14 @@ class RetrievalModel(nn.Module):
         """One-stage: [Q, V] score of every video for every query."""
         raise NotImplementedError
 
+    def corpus_scorer(self, corpus: Encoded, rows: int) -> Callable[[Encoded], Tensor] | None:
+        """One-stage, on the CPU: a function that gives [Q, V] `video_scores` of a whole corpus for encoded queries.
+
+        None: search calls `video_scores` block by block. `rows` is how many clips the processor's cache holds; what
+        the function alone reads may be taken out of `corpus`.
+        """
+        return None
+
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         """Localise in P pairs: pair p is query ``query_index[p]`` in video ``video_index[p]`` ([P] int64 each).
 

@@ -14,7 +14,7 @@ from verified.benchmark.vcmr.data import Moments, Queries, Videos, feature_width
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
 from verified.benchmark.vcmr.results import truth_of, write_test
-from verified.benchmark.vcmr.search import encode_corpus, encode_queries, search, video_scores
+from verified.benchmark.vcmr.search import corpus_scorer, encode_corpus, encode_queries, search
 from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
 from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.benchmark.vcmr.training import Run, SplitData, train
@@ -103,13 +103,13 @@ def rank_videos(files: Files, captions: str, settings: RankingSettings, output: 
 @torch.no_grad()
 def _rank_videos(model: RetrievalModel, data: SplitData, settings: RankingSettings, kept: int) -> Ranked:
     searching = settings.searching()
-    corpus = encode_corpus(model, data.videos, searching)
+    score = corpus_scorer(model, encode_corpus(model, data.videos, searching), searching.device)
     kept = min(kept, len(data.videos))
     videos, cosines = [], []
     for at in range(0, len(data.queries), searching.chunk):
         index = np.arange(at, min(at + searching.chunk, len(data.queries)))
         queries = encode_queries(model, data.queries, index, searching.device)
-        best = video_scores(model, queries, corpus, searching.device).topk(kept, dim=1)
+        best = score(queries).topk(kept, dim=1)
         videos.append(best.indices.cpu().numpy())
         cosines.append(best.values.float().cpu().numpy())
     return Ranked(data.moments.desc_id, np.concatenate(videos), np.concatenate(cosines), data.moments.videos)

@@ -13,7 +13,9 @@ video is padded to the model's context length, so that its scores do not depend 
 
 import logging
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -102,21 +104,22 @@ def search_encoded_corpus(
     settings: SearchSettings,
     ranked: Ranked | None = None,
 ) -> TaskLists:
-    """`search` over a corpus that is encoded already."""
+    """`search` over a corpus that is encoded already; what only a `corpus_scorer` reads is taken out of it."""
     kept = min(settings.searched_videos, len(videos))
     chunk = _chunk(model, kept, videos.context, settings)
+    score = None if model.two_stage else corpus_scorer(model, corpus, settings.device)
     searched = []
     progress = Progress("search", len(queries), "queries")
     for at in range(0, len(queries), chunk):
         index = np.arange(at, min(at + chunk, len(queries)))
         encoded = encode_queries(model, queries, index, settings.device)
         truth = torch.from_numpy(moments.video[index]).to(settings.device)
-        if model.two_stage:
-            if ranked is None:
-                raise ValueError("a two-stage model searches in ranked lists, and none are given")
-            candidates, scores = (tensor.to(settings.device) for tensor in ranked.rows(moments.desc_id[index], kept))
+        if score is not None:
+            scores, candidates = score(encoded).topk(kept, dim=1)
+        elif ranked is None:
+            raise ValueError("a two-stage model searches in ranked lists, and none are given")
         else:
-            scores, candidates = video_scores(model, encoded, corpus, settings.device).topk(kept, dim=1)
+            candidates, scores = (tensor.to(settings.device) for tensor in ranked.rows(moments.desc_id[index], kept))
         searched.append(_search_chunk(model, encoded, corpus, videos, candidates, scores, truth, settings))
         if not settings.quiet:
             progress.step(len(index))
@@ -225,8 +228,17 @@ def encode_queries(model: RetrievalModel, queries: Batches, index: np.ndarray, d
     return {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
 
 
-def video_scores(model: RetrievalModel, queries: Encoded, corpus: Encoded, device: str) -> Tensor:
-    """[Q, V] scores of a one-stage model, block by block over the corpus."""
+def corpus_scorer(model: RetrievalModel, corpus: Encoded, device: str) -> Callable[[Encoded], Tensor]:
+    """A function that gives [Q, V] scores of a one-stage model for encoded queries.
+
+    What it alone reads may be taken out of `corpus`.
+    """
+    scorer = model.corpus_scorer(corpus, SCORED_AT_ONCE) if device == "cpu" else None
+    return scorer or partial(_video_scores, model, corpus, device)
+
+
+def _video_scores(model: RetrievalModel, corpus: Encoded, device: str, queries: Encoded) -> Tensor:
+    """[Q, V], block by block over the corpus."""
     count = len(next(iter(corpus.values())))
     block = max(1, SCORED_AT_ONCE // model.config.context_clips)
     scores = []

@@ -17,7 +17,7 @@ Differences from the official code that change numbers:
 - Spans are decoded and rows of zero probability dropped as search.py says.
 - Sampled ranks come from a generator of the training loop, in the official order of draws; so do seeds of dropout.
 
-Without effect on them, but for rounding: masks are boolean; a wide model's training computes only those pads that the
+Without effect on them, but for rounding: masks are boolean; a wide model computes on the CPU only those pads that the
 kernels see (packing.py). Left out: the subtitle stream, cross attention and merging of streams (the video-only mode
 alone is built), the unused cosine position option, the log-sum-exp loss.
 
@@ -102,11 +102,11 @@ class XML(OneVectorTail, RetrievalModel):
         initialise(self)
 
     def packs(self, x: Tensor) -> bool:
-        """Whether the encoders leave pads of `x` [B, L, dim] out: in training on the CPU, where `nn.linear` computes.
+        """Whether the encoders leave pads of `x` [B, L, dim] out: on the CPU, where `nn.linear` computes.
 
         A narrower model's step is made of calls, not of what they compute.
         """
-        return self.training and x.device.type == "cpu" and self.config.hidden**2 >= LEAST_WEIGHTS
+        return x.device.type == "cpu" and self.config.hidden**2 >= LEAST_WEIGHTS
 
     def query_tokens(self, query: Tensor, mask: Tensor) -> Tensor:
         """Token vectors before pooling; [Q, T, E] → [Q, T, D]."""
