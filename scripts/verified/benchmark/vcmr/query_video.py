@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from verified.benchmark.vcmr.bert_layers import BertEncoder
 from verified.benchmark.vcmr.contract import Encoded, Spans
 from verified.benchmark.vcmr.layers import InputProjection, longest
-from verified.nn.linear import LEAST_WEIGHTS
 
 MASKED = -1e10
 """Similarity of a clip and a token of which one is a pad."""
@@ -20,6 +19,8 @@ PAD_LOGIT = -1e4
 """Start and end logits of pads."""
 REACH = 2
 """Clips to either side that the kernels of the start and end scores see."""
+WIDE = 2**18
+"""Weights of a map from which on its product with the rows of four pairs keeps a core busy."""
 
 
 class Embeddings(nn.Module):
@@ -72,8 +73,11 @@ def clip_scorer(hidden: int, channels: int) -> nn.Sequential:
 
 
 def is_wide(hidden: int) -> bool:
-    """Whether a model of hidden size D spends its time on the products of a pair, not on the calls around them."""
-    return hidden**2 >= LEAST_WEIGHTS
+    """Whether four pairs at a time take a model of hidden size D no longer than many do.
+
+    At D = 256 they take a third longer, more than leaving some out is worth.
+    """
+    return hidden**2 >= WIDE
 
 
 def computed_length(mask: Tensor) -> int:

@@ -34,13 +34,7 @@ from verified.benchmark.vcmr.bert_layers import BertEncoder
 from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, add_total
 from verified.benchmark.vcmr.labels import inclusive_end
 from verified.benchmark.vcmr.layers import InputProjection, LearnedPositions, initialise, zero_pads
-from verified.benchmark.vcmr.query_video import (
-    clip_logits,
-    clip_scorer,
-    computed_length,
-    is_wide,
-    localise_in_chunks,
-)
+from verified.benchmark.vcmr.query_video import clip_logits, clip_scorer, computed_length, localise_in_chunks
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import unit
 from verified.nn.precision import whole
@@ -182,9 +176,6 @@ class LateSpan(RetrievalModel):
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)
-
-    def costly_pairs(self) -> bool:
-        return is_wide(self.config.hidden)
 
     def pair_bytes(self) -> int:
         return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)
