@@ -7,6 +7,7 @@ with job(snakemake):
 
     from verified.benchmark.mad.diversity import count_diversity, draw_diversity
     from verified.benchmark.mad.figures import draw_example, draw_lengths, draw_moments
+    from verified.benchmark.mad.recall_tables import METHODS
     from verified.io.jsonl import read_json, read_jsonl
 
     movies = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "movies"]
@@ -22,9 +23,8 @@ with job(snakemake):
     for path in map(Path, snakemake.input.results):
         result = read_json(path)
         lengths = [measure["seconds"] for measure in result["lengths"]]
-        name = "Random Chance" if path.name == "baselines.json" else path.parent.name
-        if path.name != "baselines.json" and name != "zero-shot":
-            name = f"VLG-Net, {name}"
+        method = "chance" if path.name == "baselines.json" else path.parent.name
+        name = METHODS.get(method, f"VLG-Net, {method}")  # a training of VLG-Net has the name of its data
         recalls = [measure.get("chance", measure)["recall"] for measure in result["lengths"]]
         curves.append((name, lengths, {1: [one[0][2] for one in recalls], 5: [one[1][2] for one in recalls]}))
     draw_lengths(curves, output.lengths)

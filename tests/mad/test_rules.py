@@ -43,7 +43,8 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("movies")
     config = folder / "small.yaml"
     config.write_text(yaml.safe_dump(SMALL))
-    run = snakemake(folder, "--cores", "2", "results/tables", config=config)
+    figure = "results/small/longform/figures/lengths.csv"
+    run = snakemake(folder, "--cores", "2", "results/tables", figure, config=config)
     assert run.returncode == 0, run.stdout[-4000:]
     return folder, config
 
@@ -58,6 +59,8 @@ def test_the_tables_of_the_paper_are_there(built):
     recall = (folder / "results" / "tables" / "mad-2.md").read_text()
     methods = ("Oracle", "Zero-shot", "VLG-Net", "VLG-Net, guided by zero-shot")
     assert all(f"| {method} |" in recall for method in methods)
+    curves = (folder / "results" / "small" / "longform" / "figures" / "lengths.csv").read_text()
+    assert all(method in curves for method in ("Random Chance", "Zero-shot", "VLG-Net, movies", methods[-1]))
 
 
 @pytest.mark.slow
