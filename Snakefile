@@ -90,7 +90,7 @@ follow_imports(workflow.modifier.rules)
 name_reader(workflow.modifier.rules, settings.video_reader)
 add_pod(workflow)
 limit_runtime(workflow.rules, longest_minutes(workflow), usual_retries(workflow))
-finish_begun(workflow, HOME)
+finish_begun(workflow, HOME, BUCKET.begun_again if BUCKET else begun_again)
 announce(workflow.rules, workflow.configfiles, sys.argv)
 
 

@@ -31,7 +31,7 @@ from verified.runtime.resources import (
 from verified.runtime.run_lock import enter
 from verified.runtime.run_marks import keep_own_marks
 from verified.runtime.announcements import announce
-from verified.runtime.rebuilding import files_to_rebuild, finish_begun
+from verified.runtime.rebuilding import begun_again, files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
 from verified.config import load
 from verified.config.folders import (

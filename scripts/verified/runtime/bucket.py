@@ -8,6 +8,7 @@ an HDF5 file links to, the videos that a shard's list describes. What stands els
 with the workflow, is read where it is.
 """
 
+import io
 import json
 import os
 from collections.abc import Iterable
@@ -17,6 +18,7 @@ from typing import Any
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.runtime.content import CHUNK, link_targets
+from verified.runtime.rebuilding import BEGUN, begun_of
 from verified.runtime.seals import BUILT, VIDEOS, seal_of
 
 KEPT = (BUILT, "logs")
@@ -64,9 +66,8 @@ class Bucket:
 
     def fetch(self, path: str | os.PathLike[str]) -> bool:
         """Copy a file here; whether there is one. It takes its place whole, with its time in the bucket."""
-        try:
-            item = self.client.get_object(Bucket=self.name, Key=self.key_of(path))
-        except self.client.exceptions.NoSuchKey:
+        item = self._get(path)
+        if item is None:
             return False
         place, time = self.here / path, item["LastModified"].timestamp()
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -78,10 +79,28 @@ class Bucket:
         partial.replace(place)
         return True
 
-    def store(self, path: str | os.PathLike[str]) -> None:
-        """Copy a file there."""
-        with (self.here / path).open("rb") as file:
-            self.client.put_object(Bucket=self.name, Key=self.key_of(path), Body=file)
+    def read(self, path: str | os.PathLike[str]) -> bytes | None:
+        """What a small file holds; None where there is none."""
+        item = self._get(path)
+        return item["Body"].read() if item else None
+
+    def _get(self, path: str | os.PathLike[str]) -> Any:
+        try:
+            return self.client.get_object(Bucket=self.name, Key=self.key_of(path))
+        except self.client.exceptions.NoSuchKey:
+            return None
+
+    def store(self, path: str | os.PathLike[str], content: bytes | None = None) -> None:
+        """Copy a file there, or this content in its place."""
+        with (self.here / path).open("rb") if content is None else io.BytesIO(content) as body:
+            self.client.put_object(Bucket=self.name, Key=self.key_of(path), Body=body)
+
+    def begun_again(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Files below `folder` that a job began to build again and did not (see `runtime.rebuilding.begun_again`)."""
+        there = self.entries(f"{Path(folder).as_posix()}/")
+        marks = [Path(path) for path in there if path.endswith(BEGUN)]
+        files = [mark.with_name(mark.name[1:].removesuffix(BEGUN)).as_posix() for mark in marks]
+        return [file for file in files if not any(path == file or path.startswith(f"{file}/") for path in there)]
 
     def remove(self, path: str | os.PathLike[str]) -> None:
         """Remove a file there."""
@@ -137,8 +156,8 @@ def _fetch_belongings(bucket: Bucket, path: Path) -> None:
         with path.open(encoding="utf-8") as lines:
             videos = [Path(json.loads(line)["path"]) for line in lines]
         for video in videos:
-            if video.parts[0] in KEPT and not video.exists():
-                bucket.fetch(video)
+            if not (video.is_absolute() or ".." in video.parts or video.exists()):
+                bucket.fetch(video)  # what is not in the bucket either is missed by whoever reads the list
 
 
 def _stand_at_own_paths(provider: Any, bucket: Bucket) -> None:
@@ -191,10 +210,19 @@ def _copies(objects: Any, bucket: Bucket) -> Any:
             self._is_dir = None  # a job in a pod may have made the folder since the plugin looked
             return super().exists()
 
+        def remove(self) -> None:
+            """Before a job builds a file again, or when the run needs a temporary one no more."""
+            path = self.local_path()
+            seal = bucket.read(seal_of(path))
+            if seal and "temporary" not in json.loads(seal):
+                bucket.store(begun_of(path), b"")
+            super().remove()
+
         def store_object(self) -> None:
             super().store_object()
             if self._overwrite_local_path is None and (seal := seal_of(self.local_path())).is_file():
                 bucket.store(seal)
+                bucket.remove(begun_of(self.local_path()))
 
         def retrieve_object(self) -> None:
             super().retrieve_object()

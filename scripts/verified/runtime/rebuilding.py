@@ -8,6 +8,9 @@ from typing import Any
 
 from verified.runtime.announcements import CONFIGURATIONS
 
+BEGUN = ".begun"
+"""Ending of the mark of what a job began to build again."""
+
 
 def mark_of(path: str | os.PathLike[str]) -> Path:
     """Where it is noted that a damaged file was removed and is to be built again."""
@@ -18,7 +21,7 @@ def mark_of(path: str | os.PathLike[str]) -> Path:
 def begun_of(path: str | os.PathLike[str]) -> Path:
     """Where it is noted that a job began to build a sealed file again; it is gone when the file is sealed."""
     path = Path(path)
-    return path.with_name(f".{path.name}.begun")
+    return path.with_name(f".{path.name}{BEGUN}")
 
 
 def rebuild_command(paths: Iterable[str | os.PathLike[str]], configurations: str | None = None) -> str:
@@ -52,7 +55,7 @@ def files_to_rebuild(workflow: Any, folder: str) -> Callable[[object], list[str]
 
 def begun_again(folder: str | os.PathLike[str]) -> list[str]:
     """Files below `folder` that a job began to build again and did not: the job failed, and they are gone."""
-    return _absent(folder, ".begun")
+    return _absent(folder, BEGUN)
 
 
 def _absent(folder: str | os.PathLike[str], ending: str) -> list[str]:
@@ -63,19 +66,19 @@ def _absent(folder: str | os.PathLike[str], ending: str) -> list[str]:
     return sorted(path for path in paths if not os.path.exists(path))
 
 
-def finish_begun(workflow: Any, folder: str | os.PathLike[str]) -> None:
+def finish_begun(workflow: Any, folder: str, begun: Callable[[str], list[str]] = begun_again) -> None:
     """Have this Snakemake build what failed jobs left undone, wherever it is behind a target, and what depends on it.
 
     Snakemake removes what a failed job had written. A file that is gone and behind others that are there counts for it
     as one that nobody needs, so it would say that there is nothing to be done, and keep what was made of the earlier
-    state. Unlike `--forcerun`, this makes no targets of the files.
+    state. Unlike `--forcerun`, this makes no targets of the files. `begun` says which they are below `folder`.
     """
     if not workflow.is_main_process:
         return
     build: Callable[[], None] = workflow._build_dag
 
     def build_with_begun() -> None:
-        workflow.dag.forcefiles.update(begun_again(folder))
+        workflow.dag.forcefiles.update(begun(folder))
         build()
 
     workflow._build_dag = build_with_begun
