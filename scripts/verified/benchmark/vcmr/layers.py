@@ -93,9 +93,9 @@ class SelfAttention(nn.Module):
         return self.attend(query, key, value, mask)
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-        """Attention in each head between what the three maps gave; three times [N, S, D] → [N, S, D]."""
+        """Attention in each head between what the three maps gave; [N, S, D] and twice [N, K, D] → [N, S, D]."""
         n, s, hidden = query.shape
-        q, k, v = (part.view(n, s, self.heads, hidden // self.heads).transpose(1, 2) for part in (query, key, value))
+        q, k, v = (part.view(n, -1, self.heads, hidden // self.heads).transpose(1, 2) for part in (query, key, value))
         added = (~mask).to(q.dtype) * MASKED
         if mask.dim() < 4:
             added = added[:, None, None, :] if mask.dim() == 2 else added[:, None]

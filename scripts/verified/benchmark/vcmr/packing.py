@@ -26,7 +26,8 @@ class Packing:
         lengths = (mask * torch.arange(1, size + 1)).amax(dim=1)
         order = lengths.argsort(stable=True)
         self.groups, index, positions = [], [], []
-        for members in order.tensor_split(min(GROUPS, count)):
+        self.members = order.tensor_split(min(GROUPS, count))
+        for members in self.members:
             kept = torch.arange(min(int(lengths[members[-1]]) + reach, size))
             self.groups.append(mask[members, : len(kept)])
             index.append((members[:, None] * size + kept).flatten())
@@ -37,6 +38,10 @@ class Packing:
     def rows(self, x: Tensor) -> Tensor:
         """[N, S, D] → [R, D], zero at pads, whatever was there."""
         return x.flatten(0, 1).index_select(0, self.index).index_fill_(0, self.pads, 0.0)
+
+    def rows_with_pads(self, x: Tensor) -> Tensor:
+        """The same with the pads that are kept as they are."""
+        return x.flatten(0, 1).index_select(0, self.index)
 
     def to_padded(self, rows: Tensor) -> Tensor:
         """[R, D] → [N, S, D], zero where nothing was computed."""
