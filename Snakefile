@@ -89,7 +89,7 @@ include: "rules/export.smk"
 follow_imports(workflow.modifier.rules)
 name_reader(workflow.modifier.rules, settings.video_reader)
 add_pod(workflow)
-limit_runtime(workflow.rules, longest_minutes(workflow), usual_retries(workflow))
+FURTHER_ATTEMPTS = limit_runtime(workflow.rules, longest_minutes(workflow))
 finish_begun(workflow, HOME, BUCKET.begun_again if BUCKET else begun_again)
 announce(workflow.rules, workflow.configfiles, sys.argv)
 
@@ -112,6 +112,7 @@ rule:
 
 onstart:
     start_at_any_rate(workflow)
+    try_further(workflow.execution_settings.retries, FURTHER_ATTEMPTS)
     try:
         check_enough(settings, {job.rule.name for job in workflow.dag.needrun_jobs()})
     except InputError as error:

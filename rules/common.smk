@@ -26,7 +26,7 @@ from verified.runtime.resources import (
     longest_minutes,
     scale_by_attempt,
     start_at_any_rate,
-    usual_retries,
+    try_further,
 )
 from verified.runtime.run_lock import enter
 from verified.runtime.run_marks import keep_own_marks

@@ -1,6 +1,8 @@
 """From a laptop to a cluster: the paper's plan, its configurations, the profiles."""
 
 import re
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +18,7 @@ from verified.config import load, read
 from verified.errors import InputError
 from verified.planning.placeholders import lay_out, missing, published_moments
 from verified.planning.plan import rows_of, stage_of_rule, table
-from verified.runtime.resources import add_pod, limit_runtime, scale_by_attempt
+from verified.runtime.resources import add_pod, limit_runtime, scale_by_attempt, try_further
 
 CONFIG = PROJECT / "config"
 PROFILES = PROJECT / "profiles"
@@ -136,11 +138,40 @@ def test_decoding_ahead_of_a_gpu_has_cores(paper):
 def test_work_that_takes_longer_is_tried_more_often(minutes, attempts):
     resources = Resources.from_mapping({"runtime": scale_by_attempt(minutes), "mem_mb": scale_by_attempt(7)})
     rule = SimpleNamespace(resources=resources, restart_times=2)
-    limit_runtime([rule], 1440, retries=2)
+    further = limit_runtime([rule], 1440)
+    try_further(0, further)
+    assert rule.restart_times == 2
+    try_further(2, further)
     assert rule.restart_times + 1 == attempts
     runtimes = [rule.resources["runtime"].evaluate(None, attempt=attempt).value for attempt in (1, 2, 3)]
     assert runtimes == [min(1440, minutes * attempt) for attempt in (1, 2, 3)]
     assert rule.resources["mem_mb"].evaluate(None, attempt=3).value == 21
+
+
+SNAKEFILE = """
+from verified.runtime.resources import limit_runtime, scale_by_attempt, try_further
+
+rule long:
+    output:
+        "never.txt",
+    resources:
+        runtime=scale_by_attempt(30),
+    shell:
+        "echo tried >> tried.txt; false"
+
+FURTHER_ATTEMPTS = limit_runtime(workflow.rules, 10)
+
+onstart:
+    try_further(workflow.execution_settings.retries, FURTHER_ATTEMPTS)
+"""
+
+
+def test_snakemake_tries_it_so_often(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--retries", "1", "--scheduler", "greedy"]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT / "scripts"), "HOME": str(tmp_path)}
+    subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
+    assert (tmp_path / "tried.txt").read_text().split() == ["tried"] * (1 + 1 + 2)
 
 
 def test_a_pod_asks_for_more_than_its_job():

@@ -61,11 +61,6 @@ def _add(asked: Request, more: int) -> Callable[..., int]:
     return added
 
 
-def usual_retries(workflow: Any) -> int:
-    """How often the profile of Snakemake's `workflow` has a lost job tried again."""
-    return getattr(workflow.execution_settings, "retries", None) or 0
-
-
 USUAL_RATE = (100, 1)
 """Jobs and seconds of Snakemake's own `--max-jobs-per-timespan`."""
 
@@ -81,21 +76,34 @@ def start_at_any_rate(workflow: Any) -> None:
         workflow.scheduler.job_rate_limiter = None
 
 
-def limit_runtime(rules: Iterable[Rule], longest: int | None, retries: int = 0) -> None:
+def limit_runtime(rules: Iterable[Rule], longest: int | None) -> list[tuple[Rule, int]]:
     """Have no job of Snakemake's `rules` ask for more than `longest` minutes (None: no limit), however often tried.
 
-    A rule that needs longer at its first attempt is tried again so much more often than `retries`: calls that were
-    answered are in the ledger and trainings save their states, so each attempt goes on where the last one was stopped.
+    Returns the rules that would take longer at their first attempt, and how many further ones each needs: calls that
+    were answered are in the ledger and trainings save their states, so each attempt goes on where the last one was
+    stopped.
     """
+    further: list[tuple[Rule, int]] = []
     if not longest:
-        return
+        return further
     for rule in rules:
         if "runtime" not in rule.resources or not rule.resources["runtime"].is_evaluable():
             continue
         asked: Request = rule.resources["runtime"]
         rule.resources["runtime"] = _limit(asked, longest)
-        if retries and (needed := math.ceil(asked.evaluate(None, attempt=1).value / longest)) > 1:
-            rule.restart_times = retries + needed - 1
+        if (needed := math.ceil(asked.evaluate(None, attempt=1).value / longest)) > 1:
+            further.append((rule, needed - 1))
+    return further
+
+
+def try_further(retries: int, further: Iterable[tuple[Rule, int]]) -> None:
+    """Have jobs of the rules `further` tried so many times more than `retries`, where lost jobs are tried again at all.
+
+    For `onstart`: Snakemake does not know its `--retries` while it reads rules.
+    """
+    for rule, times in further:
+        if retries:
+            rule.restart_times = retries + times
 
 
 def _limit(asked: Request, longest: int) -> Callable[..., int]:
