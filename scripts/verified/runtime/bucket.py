@@ -48,7 +48,7 @@ class Bucket:
 
     def check(self) -> None:
         """Raise InputError where the bucket is not there, or may not be looked at."""
-        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingImports] (see requirements-storage.in)
 
         try:
             self.client.head_bucket(Bucket=self.name)
