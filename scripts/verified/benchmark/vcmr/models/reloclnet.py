@@ -146,9 +146,10 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
         return first, middle, self.video_encoder3(middle, mask)
 
     def packed_features(self, first: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """M and F where the losses read them, zero at other pads; from the clips after block 1, pads among them.
+        """M and F where the losses read them, zero at other pads, [N, L, D] each; from the clips [N, L, D] after block
+        1 and the mask [N, L].
 
-        Those must all be there: the pads that the kernels reach attend to every pad of their video.
+        The clips' pads must all be there: the pads that the kernels reach attend to every pad of their video.
         """
         packing, across = Packing(mask, REACH), self.video_cross_att
         rows = packing.rows_with_pads(first)
