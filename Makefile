@@ -87,7 +87,7 @@ test-vllm:
 PACKAGES := -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 define on_top
 $(PYTHON) -m venv $(1)
-	$(BIN)/python $(PACKAGES) > "$$($(1)/bin/python $(PACKAGES))/workflow.pth"
+	{ $(BIN)/python $(PACKAGES); echo "$(abspath scripts)"; } > "$$($(1)/bin/python $(PACKAGES))/workflow.pth"
 endef
 
 # Packages that carry clips; nothing of them is run.
