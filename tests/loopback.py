@@ -2,6 +2,7 @@
 
 import contextlib
 import email
+import http.client
 import json
 import re
 import socket
@@ -176,8 +177,10 @@ def raw_endpoint(speak: Callable[[socket.socket], None]) -> Iterator[str]:
     listening = socket.create_server(("127.0.0.1", 0))
 
     def talk(connection: socket.socket) -> None:
-        with connection, contextlib.suppress(OSError):
-            connection.recv(65536)
+        with connection, contextlib.suppress(OSError), connection.makefile("rb") as asked:
+            # All of it: a socket that is closed with something unread takes back what it has sent.
+            asked.readline()
+            asked.read(int(http.client.parse_headers(asked)["content-length"] or 0))
             speak(connection)
 
     def accept() -> None:

@@ -7,6 +7,7 @@ A client's timeout applies to one read from the socket. An endpoint that sends a
 one "100 Continue" after another never exceeds it. Here the limits are enforced at the socket, below all of that.
 """
 
+import contextlib
 import json
 import threading
 import time
@@ -166,9 +167,8 @@ class Post:
         raise Declined(status, headers, body_of_error, message)
 
     def _exchange(self, request: httpcore2.Request) -> tuple[int, dict[str, str], bytes]:
-        connection = self._connection()
+        connection, response = self._begun(request)
         try:
-            response = connection.handle_request(request)
             try:
                 headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
                 _refuse_compressed(headers)
@@ -184,7 +184,19 @@ class Post:
             connection.close()
         return response.status, headers, answer
 
-    def _connection(self) -> httpcore2.ConnectionInterface:
+    def _begun(self, request: httpcore2.Request) -> tuple[httpcore2.ConnectionInterface, httpcore2.Response]:
+        """A connection with the status and headers that came over it.
+
+        An endpoint may close a kept connection while a call is on its way. A call that ends so before its answer begins
+        goes out again over a new connection, which is no failure of the endpoint.
+        """
+        while (connection := self._kept()) is not None:
+            with contextlib.suppress(httpcore2.NetworkError, httpcore2.RemoteProtocolError):
+                return connection, _answer_over(connection, request)
+        connection = self.pool.create_connection(self.url.origin)
+        return connection, _answer_over(connection, request)
+
+    def _kept(self) -> httpcore2.ConnectionInterface | None:
         while self.idle:
             try:
                 connection = self.idle.pop()  # the latest, which is the least likely to have been closed
@@ -193,7 +205,15 @@ class Post:
             if connection.is_available() and not connection.has_expired():
                 return connection
             connection.close()
-        return self.pool.create_connection(self.url.origin)
+        return None
+
+
+def _answer_over(connection: httpcore2.ConnectionInterface, request: httpcore2.Request) -> httpcore2.Response:
+    try:
+        return connection.handle_request(request)
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _said(answer: bytes, status: int) -> tuple[object, str]:
