@@ -33,7 +33,9 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
-PATIENCE = 30  # seconds
+PATIENCE = 60  # seconds
+BETWEEN_PAGES = ("context", "navigated", "not defined", "of null", "of undefined")
+"""Words of what a browser answers while one page goes and the next is not whole."""
 SEEN = """
 JSON.stringify([document.activeElement.id, document.body.innerText,
   ...[...document.querySelectorAll('input, textarea')].map((field) => field.value)])
@@ -105,10 +107,18 @@ class Browser:
         return result["result"].get("value")
 
     def wait(self, condition: str) -> None:
-        """Return when a JavaScript condition holds."""
+        """Return when a JavaScript condition holds; between two pages, nothing does."""
         end = time.monotonic() + PATIENCE
-        while not self.run(condition):
-            assert time.monotonic() < end, f"not so after {PATIENCE} s: {condition}"
+        while True:
+            try:
+                if self.run(condition):
+                    return
+                said = self.run("document.body?.innerText")
+            except RuntimeError as error:
+                said = str(error)
+                if not any(words in said for words in BETWEEN_PAGES):
+                    raise
+            assert time.monotonic() < end, f"not so after {PATIENCE} s: {condition}\n{said and said[-900:]}"
             time.sleep(0.05)
 
     def insist(self, act: Callable[[], None], condition: str, once: bool = False) -> None:

@@ -49,7 +49,8 @@ def walk_by_tab(chromium: Browser) -> None:
     """The Tab key comes to everything that can be used, and whoever looks or listens knows where the focus is."""
     wanted = chromium.run(REACHABLE)
     chromium.run("document.activeElement.blur()")
-    for _ in range(3 * wanted + 5):
+    # Twice what a quiet machine needs, and again: a headless browser misses a key now and then.
+    for _ in range(6 * wanted + 20):
         chromium.press("Tab", 9)
         focus = chromium.run(FOCUS)
         if focus is None and chromium.run("(window.seen || new Set()).size") >= wanted:
