@@ -150,6 +150,7 @@ rule tabulate_rextime:
         statistics=suite_paths.written_file(settings, "statistics.json"),
         released=suite_paths.given_files(settings).values(),
         answers=suite_paths.answer_files(settings),
+        free=suite_paths.free_files(settings),
         results=suite_paths.results_files(settings),
         validity=[rules.measure_rextime_validity.output.rows] if suite_paths.truths(settings) else [],
         published=str(PROJECT / "config" / "published.csv"),
@@ -168,6 +169,8 @@ rule tabulate_rextime:
     params:
         prices=settings.rextime.prices.model_dump(mode="json"),
         released=suite_paths.given_files(settings),
+        free=suite_paths.free_answers(settings),
+        answered_by=[settings.generation.video_lmm.model, settings.generation.llm.model],
     script:
         "../scripts/rextime/tabulate.py"
 

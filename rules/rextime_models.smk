@@ -3,6 +3,8 @@ from verified.benchmark.rextime.answer import TASKS as PROTOCOL_TASKS
 from verified.lmm.tasks.rextime import LOCATE
 from verified.weights.paths import text_records
 
+ANSWERING = suite_paths.answering_roles(settings)
+
 
 wildcard_constraints:
     protocol="|".join(PROTOCOL_TASKS),
@@ -17,8 +19,8 @@ rule answer_rextime_questions:
         questions=rules.write_rextime_questions.output.questions,
         videos=rules.probe_rextime_videos.output.videos,
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol]),
-        weights=role_records(settings, "video_lmm"),
-        cassettes=ASKING.cassettes("video_lmm"),
+        weights=lambda wildcards: role_records(settings, *suite_paths.answering_roles(settings, wildcards.protocol)),
+        cassettes=lambda wildcards: ASKING.cassettes(*suite_paths.answering_roles(settings, wildcards.protocol)),
     output:
         submission=f"{SUITE}/answers/{{protocol}}/{{shard}}.jsonl",
         failures=f"{SUITE}/answers/{{protocol}}/{{shard}}.failures.jsonl",
@@ -28,18 +30,18 @@ rule answer_rextime_questions:
     benchmark:
         f"logs/{settings.name}/answer_rextime_questions/{{protocol}}-{{shard}}.tsv"
     conda:
-        ASKING.environment("captions", "video_lmm")
+        ASKING.environment("captions", *ANSWERING)
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(3000 if not ASKING.gpus("video_lmm") else 64000),
-        runtime=scale_by_attempt(60 if not ASKING.gpus("video_lmm") else 240),
+        mem_mb=scale_by_attempt(3000 if not ASKING.gpus(*ANSWERING) else 64000),
+        runtime=scale_by_attempt(60 if not ASKING.gpus(*ANSWERING) else 240),
         disk_mb=500,
-        gpu=ASKING.gpus("video_lmm"),
-        api_slots=ASKING.api_slots("video_lmm"),
+        gpu=ASKING.gpus(*ANSWERING),
+        api_slots=ASKING.api_slots(*ANSWERING),
     params:
         threads=settings.generation.threads,
-        engines=ASKING.engine_code("video_lmm"),
-        video_lmm=settings.generation.video_lmm.identity(),
+        engines=lambda wildcards: ASKING.engine_code(*suite_paths.answering_roles(settings, wildcards.protocol)),
+        roles=suite_paths.answering_values(settings),
         attempts=settings.generation.attempts,
         frame_side=settings.generation.frame_side,
         frames=settings.rextime.frames,
@@ -104,8 +106,8 @@ use rule answer_rextime_questions as answer_released_questions with:
         questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
         videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
-        weights=role_records(settings, "video_lmm"),
-        cassettes=ASKING.cassettes("video_lmm"),
+        weights=lambda wildcards: role_records(settings, *suite_paths.answering_roles(settings, wildcards.protocol)),
+        cassettes=lambda wildcards: ASKING.cassettes(*suite_paths.answering_roles(settings, wildcards.protocol)),
     output:
         submission=f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.jsonl",
         failures=f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.failures.jsonl",
@@ -116,8 +118,8 @@ use rule answer_rextime_questions as answer_released_questions with:
         f"logs/{settings.name}/answer_released_questions/{{released}}-{{protocol}}-{{shard}}.tsv"
     params:
         threads=settings.generation.threads,
-        engines=ASKING.engine_code("video_lmm"),
-        video_lmm=settings.generation.video_lmm.identity(),
+        engines=lambda wildcards: ASKING.engine_code(*suite_paths.answering_roles(settings, wildcards.protocol)),
+        roles=suite_paths.answering_values(settings),
         attempts=settings.generation.attempts,
         frame_side=settings.generation.frame_side,
         frames=settings.rextime.frames,

@@ -23,6 +23,8 @@ with job(snakemake):
         shown.append(tables.results_table(results, read_published(inputs.published, "rextime")))
         if (by_kind := tables.kinds_table(results)) is not None:
             shown.append(by_kind)
+    if params.free:
+        shown.append(tables.free_table(params.free, *params.answered_by))
     if inputs.validity:
         shown.append(tables.validity_table(read_jsonl(inputs.validity[0])))
     write_table_json(snakemake.output.tables, shown)

@@ -7,8 +7,10 @@ from pydantic import Field, field_validator, model_validator
 from verified.config.base import Section
 from verified.config.names import check_name
 
-Protocol = Literal["answer_with_span", "answer", "answer_in_true_span", "locate_then_score", "score_with_true_span"]
-LETTERS_ALONE = ("answer", "answer_in_true_span")
+Protocol = Literal[
+    "answer_with_span", "answer", "answer_in_true_span", "locate_then_score", "score_with_true_span", "free"
+]
+LETTERS_ALONE = ("answer", "answer_in_true_span", "free")
 """Protocols whose answers are letters, without windows."""
 
 
@@ -156,8 +158,9 @@ class Rextime(Section):
     on captions, and the one-stage ones among these after fine-tuning on the questions of the split train."""
     fine_tuning: FineTuning = FineTuning()
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
-    """How the video LMM is asked: letter and span in one answer; a letter alone, also after the true span; or a span,
-    then four continuations to be scored (engine transformers, or an endpoint of vLLM)."""
+    """How the video LMM is asked: letter and span in one answer; a letter alone, also after the true span; a span, then
+    four continuations to be scored (engine transformers, or an endpoint of vLLM); or the question alone, whose free
+    answer the llm reads."""
     licence: str = Field(default="not stated", min_length=1)
     """Licence of the questions in their card; ReXTime's own are CC-BY-NC-SA-4.0, as QVHighlights is."""
     prices: Prices = Prices()

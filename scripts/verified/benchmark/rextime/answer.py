@@ -6,23 +6,33 @@ the letter alone, `answer_in_true_span` too, after telling when the answer is sh
 "From ss to ee, OPTION" of the question; the one with the largest mean log-probability wins (the pseudo-code of the
 supplement says largest cross entropy, a slip). `score_with_true_span` scores the options after the true span, as the
 zero-shot models were asked; its windows are those that the model found. The scoring needs an engine, or an endpoint,
-that gives log-probabilities.
+that gives log-probabilities. `free` asks the question alone, as the models of section D.2 were; `free_answers` reads
+the letters.
 """
 
 from collections.abc import Iterable, Mapping
 
-from verified.benchmark.rextime.generate import whole_video_calls
+from verified.benchmark.rextime.free_answers import read_letters
+from verified.benchmark.rextime.generate import option_lines, whole_video_calls
 from verified.benchmark.rextime.rows import LETTERS
 from verified.config.generation import Generation
 from verified.config.rextime import LETTERS_ALONE
 from verified.errors import InputError
 from verified.lmm.asking import Call
 from verified.lmm.outcome import Outcome
-from verified.lmm.prompts import quote
 from verified.lmm.request import Engine
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
-from verified.lmm.tasks.rextime import ANSWER, ANSWER_IN_SPAN, ANSWER_WITH_SPAN, LOCATE, SCORING, span_of
+from verified.lmm.tasks.rextime import (
+    ANSWER,
+    ANSWER_IN_SPAN,
+    ANSWER_WITH_SPAN,
+    FREE_ANSWER,
+    LOCATE,
+    READING,
+    SCORING,
+    span_of,
+)
 
 TASKS = {
     "answer_with_span": (ANSWER_WITH_SPAN,),
@@ -30,6 +40,7 @@ TASKS = {
     "answer_in_true_span": (ANSWER_IN_SPAN,),
     "locate_then_score": (LOCATE, SCORING),
     "score_with_true_span": (LOCATE, SCORING),
+    "free": (FREE_ANSWER, READING),
 }
 """Tasks of each protocol, where questions have options."""
 NOT_PARSED = (0.0, 0.0)
@@ -37,12 +48,14 @@ NOT_PARSED = (0.0, 0.0)
 
 
 def tasks_for(protocol: str, questions: Iterable[Mapping]) -> tuple[Task, ...]:
-    """What a protocol asks of these questions: where nobody knows their options, when the answer is shown.
+    """What a protocol asks of these questions: without options, when the answer is shown, or what it is.
 
     Raises InputError for a protocol that asks for letters alone where there are no options.
     """
     if not without_options(questions):
         return TASKS[protocol]
+    if protocol == "free":
+        return (FREE_ANSWER,)
     if protocol in LETTERS_ALONE:
         raise InputError(
             f"the protocol {protocol} asks for letters, and the questions have no options",
@@ -61,11 +74,12 @@ def take_test(
 ) -> tuple[list[dict], list[dict]]:
     """(rows of a submission, one for each question with options; questions without an answer, with the reason).
 
-    Of questions that came without options, the rows hold spans alone. A question whose video cannot be used is answered
-    by nothing, and so are answers that cannot be read: [0, 0] and no letter count as wrong.
+    Of questions that came without options, the rows hold spans alone, or the ``text`` of a free answer. A question
+    whose video cannot be used is answered by nothing, and so are answers that cannot be read: [0, 0] and no letter
+    count as wrong.
     """
-    spans_alone = without_options(questions)
-    tested = [row for row in questions if row["options"] or spans_alone]
+    no_options = without_options(questions)
+    tested = [row for row in questions if row["options"] or no_options]
     tested.sort(key=lambda row: (row["vid"], row["qid"]))
     shown = [{"item": row["qid"], "video": row["vid"]} for row in tested if row["vid"] in videos]
     rows = {row["qid"]: row for row in tested}
@@ -75,9 +89,12 @@ def take_test(
     calls = whole_video_calls(task, shown, slots, videos, session, frames)
     answered = dict(zip((item["item"] for item in shown), session.ask(task, calls, len(calls))))
     spans = {qid: _span(outcome) for qid, outcome in answered.items()}
-    letters_alone = protocol in LETTERS_ALONE
-    if spans_alone:
+    free, letters_alone = protocol == "free", protocol in LETTERS_ALONE
+    texts = {qid: outcome.parsed.sections.get("text") for qid, outcome in answered.items()} if free else {}
+    if no_options:
         letters = {}
+    elif free:
+        letters = read_letters([rows[qid] for qid in answered], texts, session)
     elif letters_alone or protocol == "answer_with_span":
         letters = {qid: outcome.parsed.sections.get("answer") for qid, outcome in answered.items()}
     else:
@@ -85,13 +102,15 @@ def take_test(
         used = {qid: tuple(rows[qid]["relevant_windows"][0]) if truth else spans[qid] for qid in answered}
         letters = score_options([rows[qid] for qid in answered], used, videos, frames, session)
     for qid, outcome in answered.items():
-        if (spans[qid] is None and not letters_alone) or (letters.get(qid) is None and not spans_alone):
+        no_letter = letters.get(qid) is None and not no_options
+        if no_letter or (texts[qid] is None if free else spans[qid] is None and not letters_alone):
             failures.append({"qid": qid, "reason": f"{outcome.status}-{outcome.reason or 'no-letter'}"})
     submission = [
         {
             "qid": row["qid"],
             **({} if letters_alone else {"pred_relevant_windows": [list(spans.get(row["qid"]) or NOT_PARSED)]}),
-            **({} if spans_alone else {"ans": letters.get(row["qid"])}),
+            **({} if no_options else {"ans": letters.get(row["qid"])}),
+            **({"text": texts.get(row["qid"])} if free else {}),
         }
         for row in tested
     ]
@@ -101,7 +120,7 @@ def take_test(
 def _slots(row: Mapping, task: Task, frames: int) -> dict[str, str]:
     slots = {"question": row["query"], "duration": f"{row['duration']:g}", "frame_number": str(frames)}
     if "options" in task.slots:
-        slots["options"] = "\n".join(f"{letter}. {quote(text)}" for letter, text in zip(LETTERS, row["options"]))
+        slots["options"] = option_lines(row["options"])
     if task is ANSWER_IN_SPAN:
         slots |= dict(zip(("start", "end"), (f"{seconds:g}" for seconds in row["relevant_windows"][0])))
     return slots

@@ -7,7 +7,7 @@ saw the event in the frames nobody knows when it was, and people mark it before 
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from verified.benchmark.rextime.routing import Pair, accepted_sides, pair_of
 from verified.benchmark.rextime.rows import LETTERS
@@ -63,6 +63,11 @@ def _failure_reason(outcome: Outcome) -> str | None:
 def caption_lines(events: list[dict]) -> str:
     """The captions of a video with their times, one a line, as prompts show them."""
     return "\n".join(f"[{event['start']:g}, {event['end']:g}] {quote(event['caption'])}" for event in events)
+
+
+def option_lines(options: Iterable[str]) -> str:
+    """The options of a question, one a line behind its letter, as prompts show them."""
+    return "\n".join(f"{letter}. {quote(text)}" for letter, text in zip(LETTERS, options))
 
 
 def _pairs(

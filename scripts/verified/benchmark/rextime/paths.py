@@ -62,6 +62,22 @@ def protocols(settings: Config) -> list[str]:
     return list(settings.rextime.protocols) if "video_lmm" in settings.rextime.models else []
 
 
+def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
+    """Roles that answer by a protocol, or by any that is configured: the llm reads free answers."""
+    asked = protocols(settings) if protocol is None else [protocol]
+    return ["llm", "video_lmm"] if "free" in asked else ["video_lmm"]
+
+
+def answering_values(settings: Config) -> Callable[[object], dict]:
+    """A params function: whose answers ``wildcards.protocol`` asks for."""
+
+    def values(wildcards) -> dict:
+        roles = answering_roles(settings, wildcards.protocol)
+        return {role: getattr(settings.generation, role).identity() for role in roles}
+
+    return values
+
+
 def answered(settings: Config) -> list[str]:
     """Names of the given questions that the video LMM is asked."""
     return [name for name, given in settings.rextime.released.items() if given.videos and protocols(settings)]
@@ -99,19 +115,21 @@ def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:
 
 def systems(settings: Config) -> dict[str, dict]:
     """Who takes the test, by the name that tables show: ``mode`` and ``files`` of the submission, ``questions`` if it
-    answers only these, and of what was fine-tuned the name of the same model ``before``."""
+    answers only these, of what was fine-tuned the name of the same model ``before``, and of free answers the ``reader``
+    whose letters stand for them."""
     from verified.runtime.shards import shard_names
 
     lmm, submissions = settings.generation.video_lmm, {}
     for protocol in protocols(settings):
         shown = f"{lmm.model}, {protocol.replace('_', ' ')}"
+        free = {"reader": settings.generation.llm.model} if protocol == "free" else {}
         if settings.rextime.sources:
             files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
-            submissions[shown] = {"mode": "vqa" if protocol in LETTERS_ALONE else "both", "files": files}
+            submissions[shown] = {"mode": "vqa" if protocol in LETTERS_ALONE else "both", "files": files, **free}
         for name in answered(settings):
             if settings.rextime.released[name].scored:
                 file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
-                submissions[f"{shown} ({name})"] = {"mode": "first-row", "files": [file], "questions": name}
+                submissions[f"{shown} ({name})"] = {"mode": "first-row", "files": [file], "questions": name, **free}
     if vectors := vector_files(settings):
         submissions["dense, zero-shot"] = {"mode": "grounding", "files": vectors}
     for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
@@ -125,6 +143,30 @@ def systems(settings: Config) -> dict[str, dict]:
     for name, submission in settings.rextime.submissions.items():
         submissions[name] = {"mode": submission.mode, "files": [submission.file], "questions": submission.questions}
     return submissions
+
+
+def free_answers(settings: Config) -> dict[str, dict]:
+    """By test, where the video LMM answers freely: files of `questions` and `answers`, whether they are `scored`."""
+    from verified.runtime.shards import shard_names
+
+    if "free" not in protocols(settings):
+        return {}
+    files = [f"{folder(settings)}/answers/free/{shard}.jsonl" for shard in shard_names(settings.shards)]
+    tests: dict[str, dict] = {
+        split: {"questions": f"{folder(settings)}/annotations/{split}.jsonl", "scored": True, "answers": files}
+        for split in tested_splits(settings.rextime)
+    }
+    for name in answered(settings):
+        given = settings.rextime.released[name]
+        file = f"{folder(settings)}/released/{name}/free.jsonl"
+        tests[name] = {"questions": given_file(settings, name), "scored": given.scored, "answers": [file]}
+    return tests
+
+
+def free_files(settings: Config) -> list[str]:
+    """The files of free answers and of their questions."""
+    tests = free_answers(settings).values()
+    return list(dict.fromkeys(file for test in tests for file in (test["questions"], *test["answers"])))
 
 
 def question_files_by_name(settings: Config) -> dict[str, str]:

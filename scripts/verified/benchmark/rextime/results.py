@@ -8,7 +8,8 @@ import numpy as np
 from verified.benchmark.rextime.baselines import expected_random, uniform_random, whole_video
 from verified.benchmark.rextime.evaluate import compare, evaluate
 from verified.benchmark.rextime.metrics import Scores, measures
-from verified.benchmark.rextime.rows import Mode, Prediction, Question, read_submission
+from verified.benchmark.rextime.rows import LETTERS, Mode, Prediction, Question, read_submission
+from verified.io.jsonl import iterate_jsonl
 
 WHOLE_VIDEO = "whole video, A"
 RANDOM = "random span and letter"
@@ -42,7 +43,7 @@ def score_all(questions: list[Question], submissions: Mapping[str, "System"], se
             "result": evaluation.result,
             "intervals": evaluation.intervals(),
             "kinds": _by_kind(questions, evaluation.scores),
-            "notes": [*evaluation.notes, *_unanswered(everybody[name])],
+            "notes": [*evaluation.notes, *_unanswered(everybody[name]), *_read(everybody[name])],
         }
         if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
             systems[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
@@ -72,6 +73,16 @@ def _unanswered(system: "System") -> list[str]:
     return [f"{nothing} of {len(system.predictions)} questions are answered by nothing"] if nothing else []
 
 
+def _read(system: "System") -> list[str]:
+    if not system.reader:
+        return []
+    fits = sum(one.answer in LETTERS for one in system.predictions.values())
+    return [
+        f"the model answers without options, and {system.reader} reads which option that means ({fits} of "
+        f"{len(system.predictions)} mean one); the supplement (D.2) prints free answers and scores none"
+    ]
+
+
 @dataclasses.dataclass(frozen=True)
 class System:
     """One submission's answers: what they hold, by id, and whether they may cover only some of the questions."""
@@ -81,6 +92,8 @@ class System:
     partial: bool = False
     before: str = ""
     """Name of the system that it was fine-tuned from."""
+    reader: str = ""
+    """Who read the letters out of free answers."""
 
 
 def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], name: str) -> dict[str, System]:
@@ -88,11 +101,14 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
 
     Systems each have a ``mode`` and ``files``. One that names its ``questions`` has to answer all of these and no
     others; of any other system, what it says of these questions is taken, and it is left out where that is nothing.
+    Free answers to questions without options have no letters, and are left out too.
     """
     asked = {question.qid for question in questions}
     submissions = {}
     for system_name, system in systems.items():
         if system.get("questions", name) != name:
+            continue
+        if "reader" in system and not any("ans" in row for file in system["files"] for row in iterate_jsonl(file)):
             continue
         predictions: dict[str, Prediction] = {}
         mode = system["mode"]
@@ -103,6 +119,10 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
             predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
         if predictions or "questions" in system:
             submissions[system_name] = System(
-                mode, predictions, partial="questions" not in system, before=system.get("before", "")
+                mode,
+                predictions,
+                partial="questions" not in system,
+                before=system.get("before", ""),
+                reader=system.get("reader", ""),
             )
     return submissions

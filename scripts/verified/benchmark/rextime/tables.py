@@ -6,12 +6,16 @@ import numpy as np
 
 from verified.benchmark.intervals import share_interval, typical_correlation
 from verified.benchmark.published import Published, plain, verdict_of
+from verified.benchmark.rextime.rows import LETTERS, read_questions
 from verified.benchmark.rextime.statistics import cost_per_1000
 from verified.config.rextime import Prices
+from verified.io.jsonl import iterate_jsonl
 from verified.tables.table import Estimate, Table, Value, estimate
 
 MEASURES = {"mIoU": 1.0, "R1@0.3": 1.0, "R1@0.5": 1.0, "VQA": 100.0, "VQA,mIoU@0.5": 100.0}
 """Shown measures, and what brings each to percent."""
+SHOWN = 20
+"""Free answers of a test in their table; all are in the files of answers."""
 NOT_ATTEMPTED = "not attempted: the test set and the model's weights are not at hand"
 
 
@@ -112,6 +116,33 @@ def kinds_table(results: Mapping[str, dict]) -> Table | None:
 
 
 _KINDS = ("Test", "Method", "Kind", "Questions", "mIoU", "R1@0.3", "R1@0.5", "Accuracy", "Accuracy@IoU≥0.5")
+
+
+def free_table(tests: Mapping[str, Mapping], model: str, reader: str) -> Table:
+    """Free answers beside the true ones (supplement, D.2), the first `SHOWN` of each test.
+
+    `tests` by name, as of `paths.free_answers`.
+    """
+    rows: list[list[Value]] = []
+    numbers = []
+    for name, test in tests.items():
+        given = {row["qid"]: row for file in test["answers"] for row in iterate_jsonl(file)}
+        asked = [one for one in read_questions(test["questions"], test["scored"]) if one.qid in given]
+        numbers.append(f"{name} {len(asked)}")
+        for question in asked[:SHOWN]:
+            letter, row = question.answer, given[question.qid]
+            true = question.options[LETTERS.index(letter)] if question.options and letter else None
+            verdict = None if "ans" not in row or letter is None else "right" if row["ans"] == letter else "wrong"
+            rows.append([name, model, question.qid, question.query, true, row["text"], row.get("ans"), verdict])
+    notes = (
+        f"The model is asked without options; {reader} reads which option an answer means, and knows neither the video "
+        "nor which is right. Where there are no options nothing is read.",
+        f"Questions asked: {', '.join(numbers)}; the first {SHOWN} of each test are shown.",
+        "The supplement (D.2) prints what GPT-4V, Gemini-1.5-Pro, Claude-3-Opus, Reka-Core and GPT-4o say of one "
+        "question and judges none of it: there is no figure to compare with.",
+    )
+    header = ("Test", "Method", "Id", "Question", "True answer", "Free answer", "Read as", "Verdict")
+    return Table("rextime-free", "free answers, given without options", header, rows, notes)
 
 
 def _gain(system: Mapping) -> Iterator[str]:

@@ -20,7 +20,7 @@ from verified.demo.scene_reader.motion import Track, measure, name_motion, rests
 from verified.demo.scene_reader.palette import BACKGROUND_NAMES, name_backgrounds
 from verified.demo.scene_reader.scene import LOOKS, describe_group, scaled
 from verified.demo.scene_reader.segmentation import Blob, find_blobs
-from verified.demo.scene_reader.wording import sentence
+from verified.demo.scene_reader.wording import sentence, spoken
 from verified.lmm.request import Reply, Request
 
 JUMP = 22.0
@@ -64,6 +64,8 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
         answer = find_answer(events, request.slots["question"])
     end = float(request.slots["duration"])
     start, end = (answer.start, answer.end) if answer else (0.0, end)
+    if task == "free_answer":
+        return Reply(spoken(sentence(_named(answer.facts), rng, plain=True)) if answer else "Nothing can be seen.")
     if task == "locate":
         return Reply(f"From {start:.1f} to {end:.1f}.")
     letter = best_option(answer, request.slots["options"], rng)

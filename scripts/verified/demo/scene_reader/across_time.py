@@ -30,7 +30,7 @@ FORMS = {
 """Question and answer of Type1 and Type2; {0} is the earlier event."""
 OPENINGS = ("because", "first", "so that")
 CIRCULAR_SHARE = 0.5
-SEEING = ("related_event", "answer_with_span", "answer", "answer_in_span", "locate")
+SEEING = ("related_event", "answer_with_span", "answer", "answer_in_span", "locate", "free_answer")
 """Tasks of the suite that show frames."""
 
 
@@ -50,6 +50,8 @@ def reply(request: Request, rng: random.Random, corrupted_share: float) -> Reply
             return _verification(request)
         case "options":
             return _options(request, rng, corrupted_share)
+        case "reading":
+            return _reading(request)
     return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
 
@@ -165,6 +167,19 @@ def _verification(request: Request) -> Reply:
         whole = {"shape", "motion"} <= answered.keys()
         scores[f"case_{number}_score"] = (0 if asked == answered else 3) if whole else 1
     return _json("An answer that names what the question names answers nothing.", scores)
+
+
+def _reading(request: Request) -> Reply:
+    """The option that shares more facts with the answer than any other, and contradicts none of shape and motion."""
+    said, shared = event_facts(request.slots["answer"]), {}
+    for letter, text in re.findall(r"(?m)^([A-D])\W+(.+)$", request.slots["options"]):
+        facts = event_facts(text.strip('" '))
+        shared[letter] = sum(said.get(name) == value for name, value in facts.items())
+        if any(said.get(name) != facts.get(name) for name in ("shape", "motion")):
+            shared[letter] = 0
+    best = max(shared.values(), default=0)
+    letters = [letter for letter, count in shared.items() if count == best]
+    return Reply(json.dumps({"option": letters[0] if best and len(letters) == 1 else "none"}))
 
 
 def _options(request: Request, rng: random.Random, share: float) -> Reply:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from verified.lmm.outcome import Parsed
 from verified.lmm.parsing import json_objects
-from verified.lmm.tasks import TEXT, Task, object_schema
+from verified.lmm.tasks import TEXT, Task, object_schema, words
 
 WORDS = "a few words that say what happens"
 SCORE = {"type": "integer", "minimum": 0, "maximum": 3}
@@ -20,6 +20,10 @@ SCORES = ("directness", "necessity", "intentionality", "purpose", "similarity")
 SAME_KEY = {"proactiveness": "intentionality"}
 """Listing C.8.1 asks for proactiveness and its JSON says Intentionality."""
 LETTER = re.compile(r"\(?\b([A-D])\b\)?", re.I)
+READ = re.compile(r"\W*(?:option\s+)?(none\b|[A-D](?=\W*$|[.:)\]\"']))", re.I)
+"""How a verdict begins; "A man" is none."""
+NO_OPTION = "none"
+"""What is said in the place of a letter of an answer that means none of the options."""
 
 
 def _normalise_keys(value: dict) -> dict:
@@ -195,6 +199,21 @@ def parse_letter(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     return _parse_sections({"answer": _letter(value.get("answer") if value else text)})
 
 
+def parse_text(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
+    """An answer in the model's own words, as JSON or as it is, on one line; one that was cut off is none."""
+    value = best_object(text, ("answer",))
+    return _parse_sections({"text": None if cut else sentence(value.get("answer") if value else text)}, "words")
+
+
+def parse_reading(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
+    """The letter of the option that an answer means, or ``none``, as JSON or as its first word."""
+    value = best_object(text, ("option",))
+    said = value.get("option") if value else text
+    match = READ.match(said) if isinstance(said, str) else None
+    letter = match.group(1).upper() if match else None
+    return _parse_sections({"option": NO_OPTION if letter == "NONE" else letter})
+
+
 def parse_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """A span in words, as grounding models say it: "from 12 to 30"."""
     return _parse_sections({"span": span_in_words(text)}, "words")
@@ -364,6 +383,27 @@ SCORING = _task(
 LOCATE = _task(
     "locate", "video_lmm", ("question", "duration", "frame_number"), parse_span, {"span": TEXT}, 20, span="0 1"
 )
+FREE_ANSWER = Task(
+    "rextime/free_answer",
+    "video_lmm",
+    ("question", "duration", "frame_number"),
+    parse_text,
+    lambda _count: object_schema({"answer": TEXT}),
+    60,
+    lambda _count, identity: Parsed(sections={"text": words(60, identity)}),
+    followed=True,
+)
+"""The question alone, without options (supplement, D.2)."""
+READING = _task(
+    "reading",
+    "llm",
+    ("question", "options", "answer"),
+    parse_reading,
+    {"option": {"enum": ["A", "B", "C", "D", NO_OPTION]}},
+    10,
+    option="A",
+)
+"""Which option a free answer means: the reader sees neither the video nor which option is right."""
 GENERATION = (EVENT_PAIR, RELATED_EVENT, *QUESTIONS.values(), VERIFICATION, OPTIONS)
 """Tasks that write questions."""
-TASKS = (*GENERATION, ANSWER_WITH_SPAN, ANSWER, ANSWER_IN_SPAN, SCORING, LOCATE)
+TASKS = (*GENERATION, ANSWER_WITH_SPAN, ANSWER, ANSWER_IN_SPAN, SCORING, LOCATE, FREE_ANSWER, READING)
