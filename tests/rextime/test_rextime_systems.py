@@ -201,7 +201,11 @@ def untrained(name: str, folder) -> dict:
 
     draw = np.random.default_rng(4)
     sizes = {"video_dim": 12, "text_dim": 10, "context_clips": 16}
-    narrow = {"xml": {"hidden": 16}, "conquer": {"hidden": 16, "heads": 2, "feed_forward": 16, "score_channels": 4}}
+    narrow = {
+        "xml": {"hidden": 16},
+        "conquer": {"hidden": 16, "heads": 2, "feed_forward": 16, "score_channels": 4},
+        "univtg": {"hidden": 16, "heads": 2, "feed_forward": 16, "layers": 1, "dropout": 0.0},
+    }
     torch.manual_seed(0)
     model = build_model(name, sizes, narrow[name])
     files = {"checkpoint": folder / "model.safetensors", "video": folder / "video.h5", "text": folder / "text.h5"}
@@ -220,16 +224,17 @@ def two_questions() -> list[dict]:
     ]
 
 
-def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(tmp_path):
+@pytest.mark.parametrize("name, rate", [("xml", 3e-3), ("univtg", 1e-2)])
+def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(name, rate, tmp_path):
     from verified.benchmark.vcmr.checkpoint import load_model
 
-    files, rows = untrained("xml", tmp_path), two_questions()
-    recipe = {"epochs": 40, "batch": 2, "learning_rate": 3e-3}
+    files, rows = untrained(name, tmp_path), two_questions()
+    recipe = {"epochs": 40, "batch": 2, "learning_rate": rate}
     settings = TrainingSettings(**RANKING, recipe=recipe, options={}, precision="float32", seed=3)
     tuned, record = tmp_path / "tuned.safetensors", tmp_path / "log.jsonl"
     fine_tune(rows, files, settings, tuned, record)
     header = load_model(tuned)[1]
-    assert header.items() >= {"model": "xml", "trained_on": "fig", "fine_tuned_on": 2, "epochs": 40}.items()
+    assert header.items() >= {"model": name, "trained_on": "fig", "fine_tuned_on": 2, "epochs": 40}.items()
     assert len(read_jsonl(record)) == 40 and not (tmp_path / "unfinished.safetensors").exists()
     asked = [
         Question(row["qid"], "?", row["vid"], row["duration"], (tuple(row["relevant_windows"][0]),)) for row in rows
@@ -247,7 +252,7 @@ def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(tmp_pa
     assert note.startswith(f"val, after: fine-tuning changes mIoU {gain['mIoU']:+.2f}")
 
 
-@pytest.mark.parametrize("name", ["xml", "conquer"])
+@pytest.mark.parametrize("name", ["xml", "conquer", "univtg"])
 def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path):
     files, rows = untrained(name, tmp_path), two_questions()
     predictions = ground(rows, files, RankingSettings(**RANKING))
@@ -282,3 +287,14 @@ def test_an_endpoint_takes_the_test_and_sees_all_frames(tmp_path, monkeypatch):
     (body,) = served.bodies
     assert len(images_of(body)) == 4
     assert 'A. "a"' in prompt_of(body) and '"What \\"happens\\"?"' in prompt_of(body)
+
+
+def test_published_rows_name_the_model_that_would_fill_them():
+    from verified.benchmark.published import read_published
+    from verified.benchmark.vcmr.registry import model_names
+
+    published = read_published("config/published.csv", "rextime")
+    table = results_table({}, published)
+    named = {row[1]: row[-1].partition("retrieval.models: [")[2].partition("]")[0] for row in table.rows}
+    assert {method for method, model in named.items() if model} == {"UniVTG"}
+    assert {model for model in named.values() if model} <= set(model_names())

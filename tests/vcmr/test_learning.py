@@ -16,7 +16,7 @@ def splits(tmp_path_factory):
     return plant(folder, 48, seed=1), plant(folder, 20, seed=2)
 
 
-@pytest.mark.parametrize("name, epochs", [("xml", 12), ("reloclnet", 12), ("hero", 16)])
+@pytest.mark.parametrize("name, epochs", [("xml", 12), ("reloclnet", 12), ("hero", 16), ("univtg", 20)])
 def test_a_small_model_finds_planted_words_in_unseen_videos(name, epochs, splits, tmp_path):
     torch.manual_seed(0)
     model = small_model(name)

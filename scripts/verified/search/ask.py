@@ -328,7 +328,7 @@ class Index:
         corpus = self._gather_encoded(candidates)
         scores, order = model.video_scores(query, corpus).topk(len(candidates), dim=1)
         settings = SearchSettings(spans["min_pred_clips"], spans["max_pred_clips"])
-        start, end, _ = localise(model, query, corpus, order, settings)
+        start, end = localise(model, query, corpus, order, settings)[:2]
         limits = spans["min_pred_clips"], spans["max_pred_clips"], DEPTH
         slot, first, last, score = best_spans(start, end, model.video_weights(scores), *limits)
         selected = order.gather(1, slot)[0].numpy()

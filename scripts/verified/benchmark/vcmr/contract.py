@@ -108,6 +108,8 @@ class Spans(NamedTuple):
     """[P, L] end logits."""
     score: Tensor | None = None
     """[P] score of the video for the query, from models that re-score the list (`rescores`)."""
+    windows: Tensor | None = None
+    """[P, W, 3] start, end and score of whole windows, from models that propose such (`proposes`); see windows.py."""
 
 
 def add_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -152,6 +154,8 @@ class RetrievalModel(nn.Module):
     """Whether the model works on a given ranked list; then `video_scores` is never called."""
     rescores: bool = False
     """Two-stage: whether `Spans.score` replaces the scores of the list (and re-orders it)."""
+    proposes: bool = False
+    """Whether the lists of search hold `Spans.windows`; starts and ends are then those of `spans_of_windows`."""
     scores_first: bool = False
     """Whether `begin_pairs` gives these scores before starts and ends are known."""
 

@@ -44,6 +44,19 @@ def best_spans(
     return row_start // clips, first, first + min_pred_clips + best % window, scores.gather(1, best)
 
 
+def best_windows(windows: Tensor, weight: Tensor, rows: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The `rows` best proposed windows of each query over its K videos, as `best_spans` gives spans.
+
+    `windows` [Q, K, W, 3] starts, ends and scores; `weight` [Q, K], which multiplies the scores. Starts and ends are
+    those of the windows.
+    """
+    scores = (weight.unsqueeze(2) * windows[..., 2]).flatten(1)
+    best = _largest(scores, rows)
+    best = best.gather(1, scores.gather(1, best).argsort(dim=1, descending=True, stable=True))
+    start, end = (windows[..., side].flatten(1).gather(1, best) for side in range(2))
+    return best // windows.shape[2], start, end, scores.gather(1, best)
+
+
 def _largest(scores: Tensor, count: int) -> Tensor:
     """Places of the `count` largest of each row, of equal ones the first, in ascending order; [Q, N] → [Q, ≤ count].
 

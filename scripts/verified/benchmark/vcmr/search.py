@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -26,7 +27,7 @@ from torch import Tensor
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
 from verified.benchmark.vcmr.data import Batches, Corpus, Moments, Padding
-from verified.benchmark.vcmr.decode import best_spans
+from verified.benchmark.vcmr.decode import best_spans, best_windows
 from verified.benchmark.vcmr.layers import longest
 from verified.benchmark.vcmr.metrics import DEPTH
 from verified.benchmark.vcmr.needed import localise_needed
@@ -61,6 +62,19 @@ class SearchSettings:
     padding: Padding = "context"
     quiet: bool = False
     """Whether progress is left out (the searches between epochs)."""
+
+
+class Localised(NamedTuple):
+    """What a model says of K videos of each of Q queries."""
+
+    start: Tensor
+    """[Q, K, L] probabilities."""
+    end: Tensor
+    """[Q, K, L] probabilities."""
+    score: Tensor | None
+    """[Q, K] of the videos, from models that re-score the list."""
+    windows: Tensor | None
+    """[Q, K, W, 3], from models that propose windows."""
 
 
 @dataclass
@@ -141,7 +155,7 @@ def _search_chunk(
     settings: SearchSettings,
 ) -> tuple[Lists, Lists, Lists, int]:
     spans = settings.min_pred_clips, settings.max_pred_clips, settings.rows
-    left_out = 0
+    left_out, windows = 0, None
     if candidates.device.type == "cpu" and model.costly_pairs():
         needed = [
             localise_needed(model, _row(queries, row), corpus, candidates[row], scores[row], int(truth[row]), spans)
@@ -151,25 +165,35 @@ def _search_chunk(
         left_out = sum(one.left_out for one in needed)
     else:
         pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
-        start, end, rescored = localise(model, queries, corpus, pairs, settings)
+        start, end, rescored, windows = localise(model, queries, corpus, pairs, settings)
         if rescored is not None:
             scores, order = rescored[:, :-1].sort(dim=1, descending=True, stable=True)
             candidates = candidates.gather(1, order)
-            index = order.unsqueeze(2).expand(-1, -1, start.shape[2])
-            start, end = (
-                torch.cat([probability[:, :-1].gather(1, index), probability[:, -1:]], dim=1)
-                for probability in (start, end)
-            )
+            own = order.shape[1] + torch.zeros_like(order[:, :1])
+            start, end = (_in_order(of, torch.cat([order, own], dim=1)) for of in (start, end))
+            if windows is not None:
+                windows = _in_order(windows, torch.cat([order, own], dim=1))
         weights = model.video_weights(scores)
-    vcmr = best_spans(start[:, :-1], end[:, :-1], weights, *spans)
-    alone = best_spans(start[:, -1:], end[:, -1:], torch.ones_like(weights[:, :1]), *spans)
+    one = torch.ones_like(weights[:, :1])
+    if windows is None:
+        vcmr = best_spans(start[:, :-1], end[:, :-1], weights, *spans)
+        alone = best_spans(start[:, -1:], end[:, -1:], one, *spans)
+        beyond = model.decoded_end
+    else:
+        vcmr, alone = (best_windows(*of, settings.rows) for of in ((windows[:, :-1], weights), (windows[:, -1:], one)))
+        beyond = 0
     seconds = torch.from_numpy(videos.clip_seconds).to(candidates.device)
     return (
-        _lists(model, vcmr, candidates, seconds),
-        _lists(model, alone, truth.unsqueeze(1), seconds),
+        _lists(vcmr, candidates, seconds, beyond),
+        _lists(alone, truth.unsqueeze(1), seconds, beyond),
         _video_lists(candidates[:, :DEPTH], weights[:, :DEPTH]),
         left_out,
     )
+
+
+def _in_order(values: Tensor, order: Tensor) -> Tensor:
+    """[Q, K, …] with the second axis in the order [Q, K] of each row."""
+    return torch.take_along_dim(values, order.view(*order.shape, *[1] * (values.dim() - 2)), dim=1)
 
 
 def _row(encoded: Encoded, row: int) -> Encoded:
@@ -250,14 +274,15 @@ def _video_scores(model: RetrievalModel, corpus: Encoded, device: str, queries: 
 
 def localise(
     model: RetrievalModel, queries: Encoded, corpus: Encoded, pairs: Tensor, settings: SearchSettings
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Start and end probabilities [Q, K, L] of the videos `pairs` [Q, K] of each query, and their scores [Q, K]."""
+) -> Localised:
+    """What the model says of the videos `pairs` [Q, K] of each query."""
     count, kept = pairs.shape
     order = pairs.flatten().argsort(stable=True)
     video, query = pairs.flatten()[order], order // kept
     most = max(1, settings.memory_mb * 2**20 // (2 * model.pair_bytes()))
     start = torch.empty(count * kept, model.config.context_clips, device=pairs.device)
     end, rescored = torch.empty_like(start), torch.empty(count * kept, device=pairs.device)
+    windows: Tensor | None = None
     for at in range(0, len(order), most):
         some = slice(at, at + most)
         block, position = _gather_needed(corpus, video[some])
@@ -266,8 +291,16 @@ def localise(
         end[order[some]] = spans.end.float().softmax(dim=1)
         if spans.score is not None:
             rescored[order[some]] = spans.score.float()
+        if spans.windows is not None:
+            windows = start.new_empty(count * kept, *spans.windows.shape[1:]) if windows is None else windows
+            windows[order[some]] = spans.windows.float()
     shape = (count, kept, -1)
-    return start.view(shape), end.view(shape), rescored.view(count, kept) if model.rescores else None
+    return Localised(
+        start.view(shape),
+        end.view(shape),
+        rescored.view(count, kept) if model.rescores else None,
+        windows.view(*shape, 3) if windows is not None and model.proposes else None,
+    )
 
 
 def _gather_needed(corpus: Encoded, video: Tensor) -> tuple[Encoded, Tensor]:
@@ -284,11 +317,12 @@ def _chunk(model: RetrievalModel, kept: int, clips: int, settings: SearchSetting
     return int(min(settings.chunk, max(1, settings.memory_mb * 2**20 // (2 * each))))
 
 
-def _lists(model: RetrievalModel, spans: tuple[Tensor, ...], candidates: Tensor, seconds: Tensor) -> Lists:
+def _lists(spans: tuple[Tensor, ...], candidates: Tensor, seconds: Tensor, beyond: int) -> Lists:
+    """The rows of spans whose end lies `beyond` clips behind the number that is given."""
     slot, first, last, score = spans
     video = candidates.gather(1, slot)
     length = seconds[video]
-    start, end = first * length, (last + model.decoded_end) * length
+    start, end = first * length, (last + beyond) * length
     decoded = score > 0
     video = torch.where(decoded, video, NO_VIDEO)
     return Lists(*(tensor.cpu().numpy() for tensor in (video, start, end, score)))

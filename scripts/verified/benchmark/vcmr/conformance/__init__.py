@@ -12,7 +12,13 @@ import torch
 
 from verified.benchmark.vcmr.conformance.context import check_attention, check_long, check_padding
 from verified.benchmark.vcmr.conformance.decoding import check_round_trip
-from verified.benchmark.vcmr.conformance.forms import check_labels, check_losses, check_shapes, check_weights
+from verified.benchmark.vcmr.conformance.forms import (
+    check_labels,
+    check_losses,
+    check_shapes,
+    check_weights,
+    check_windows,
+)
 from verified.benchmark.vcmr.conformance.inputs import check_batch_mates, check_changed_pads, check_pads, check_reading
 from verified.benchmark.vcmr.conformance.leaks import check_no_leak
 from verified.benchmark.vcmr.conformance.learning import check_gradients, check_overfitting
@@ -30,6 +36,7 @@ CHECKS: dict[str, Callable[[Trial], None]] = {
     check.__name__.removeprefix("check_"): check
     for check in (
         check_shapes,
+        check_windows,
         check_losses,
         check_weights,
         check_labels,

@@ -2,8 +2,17 @@
 
 import torch
 
-from verified.benchmark.vcmr.conformance.trial import Padded, Trial, close, require, require_same, take, to_float64
-from verified.benchmark.vcmr.contract import Batch, RetrievalModel, Spans
+from verified.benchmark.vcmr.conformance.trial import (
+    Answers,
+    Padded,
+    Trial,
+    close,
+    require,
+    require_same,
+    take,
+    to_float64,
+)
+from verified.benchmark.vcmr.contract import Batch, RetrievalModel
 from verified.benchmark.vcmr.synthetic import WORDS
 
 
@@ -68,10 +77,10 @@ def check_batch_mates(trial: Trial) -> None:
         alone = trial.answers_of(model, queries, video)
         require_same(alone, whole.of(slice(None), [index]), "other videos of the batch change the answers of a video")
         pair = (index, (index * 3) % corpus.count)
-        for name, logits in zip(Spans._fields, trial.spans(model, queries, videos, [pair])):
+        for name, logits in zip(Answers._fields[1:], trial.spans(model, queries, videos, [pair])):
             same = logits is None or close(logits[0], getattr(whole, name)[pair])
             require(same, f"span_logits: other pairs of the batch change a pair's {name}")
-        for name, logits in zip(Spans._fields, trial.spans(model, queries, videos, [pair, pair])):
+        for name, logits in zip(Answers._fields[1:], trial.spans(model, queries, videos, [pair, pair])):
             same = logits is None or close(logits, getattr(whole, name)[pair].expand_as(logits))
             require(same, f"span_logits: a pair that is asked for twice has another {name}")
     order = torch.randperm(corpus.count, generator=torch.Generator().manual_seed(6)).tolist()

@@ -101,7 +101,7 @@ class Trial:
         if not self.cls.two_stage:
             with torch.no_grad():
                 scores = model.video_scores(queries, videos)
-        grids = (None if logits is None else logits.view(*shape, *logits.shape[1:]) for logits in spans)
+        grids = (None if logits is None else logits.view(*shape, *logits.shape[1:]) for logits in spans[:3])
         return Answers._make((scores, *grids))
 
     def answers(self, model: RetrievalModel, queries: Padded | None = None, videos: Padded | None = None) -> Answers:
