@@ -175,6 +175,53 @@ use rule rank_vlg_net as rank_guided with:
         settings=movie_paths.testing_values(settings, "guided"),
 
 
+if movie_paths.pretrained_sets(settings):
+
+    use rule rank_vlg_net as rank_pretrained_vlg_net with:
+        input:
+            unpack(movie_paths.feature_files(settings, "frames", "tokens")),
+            **movie_paths.shipped_inputs(settings),
+            rows=rules.list_movie_annotations.output.rows,
+        output:
+            metrics=f"{MOVIES}/{{movies}}/{movie_paths.PRETRAINED}/metrics.json",
+            submission=f"{MOVIES}/{{movies}}/{movie_paths.PRETRAINED}/submission.jsonl",
+        log:
+            f"{MOVIE_LOGS}/rank_pretrained_vlg_net/{{movies}}.log",
+        benchmark:
+            f"{MOVIE_LOGS}/rank_pretrained_vlg_net/{{movies}}.tsv"
+        params:
+            movies=movie_paths.set_values(settings),
+            settings=movie_paths.testing_values(settings, movie_paths.PRETRAINED),
+
+
+if movie_paths.trainings(settings) and settings.longform.encoder == "evaluator":
+
+    rule describe_vlg_net:
+        """The card of a trained VLG-Net: its recipe and corpus, what it finds in the corpus's test movies, its digest."""
+        input:
+            checkpoint=f"{MOVIES}/training/{{movies}}/checkpoint.safetensors",
+            record=f"{MOVIES}/training/{{movies}}/log.jsonl",
+            rows=rules.list_movie_annotations.output.rows,
+            metrics=f"{MOVIES}/{{movies}}/vlg-net/{{movies}}/metrics.json",
+            encoder=movie_paths.encoder_inputs(settings)["checkpoint"],
+        output:
+            card=f"{MOVIES}/training/{{movies}}/card.json",
+        log:
+            f"{MOVIE_LOGS}/describe_vlg_net/{{movies}}.log",
+        benchmark:
+            f"{MOVIE_LOGS}/describe_vlg_net/{{movies}}.tsv"
+        conda:
+            "../envs/longform.yaml"
+        threads: 1
+        resources:
+            mem_mb=scale_by_attempt(1000),
+            runtime=scale_by_attempt(10),
+        params:
+            plan=movie_paths.card_plan(settings),
+        script:
+            "../scripts/longform/describe_vlg_net.py"
+
+
 rule tabulate_movies:
     """The tables of the MAD paper for the configuration's data sets of movies, and the stage's own."""
     input:

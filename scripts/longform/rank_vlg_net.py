@@ -7,12 +7,15 @@ with job(snakemake, snakemake.params.settings["threads"]):
 
     from verified.benchmark.mad.experiment import measure_ranker, test_rows, vlg_ranker
     from verified.benchmark.mad.feature_files import LongFeatures
+    from verified.benchmark.mad.pretrained.paths import require_its_encoder
     from verified.benchmark.mad.settings import Testing, make_grid
     from verified.config.longform import MovieSet
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
 
     inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
+    if inputs.get("encoder"):
+        require_its_encoder(inputs.encoder)
     rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
     grid = make_grid(testing.grid)
     sentences = FeatureFile(inputs.sentences) if inputs.get("sentences") else None

@@ -7,6 +7,7 @@ with job(snakemake):
 
     from verified.benchmark.mad.lsmdc import count_clips
     from verified.benchmark.mad.manifest import summarise_reports
+    from verified.benchmark.mad.paths import PRETRAINED
     from verified.benchmark.mad.tables import all_tables
     from verified.benchmark.published import read_published
     from verified.io.jsonl import read_json
@@ -25,7 +26,7 @@ with job(snakemake):
     for path in map(Path, inputs.results):
         if path.name == "baselines.json":
             results[path.parent.name]["baselines"] = read_json(path)
-        elif path.parent.name in ("zero-shot", "dense", "guided"):
+        elif path.parent.name in ("zero-shot", "dense", "guided", PRETRAINED):
             results[path.parent.parent.name][path.parent.name] = read_json(path)
         else:
             name, training = path.parts[-4], path.parent.name

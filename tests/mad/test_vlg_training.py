@@ -13,6 +13,7 @@ from refusals import refused
 from verified.benchmark.mad.feature_files import LongFeatures
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.recall import first_hits, recall
+from verified.benchmark.mad.vlg_alignment import alignment_loss
 from verified.benchmark.mad.vlg_checkpoint import FORM, load, save
 from verified.benchmark.mad.vlg_net import VLGSettings
 from verified.benchmark.mad.vlg_search import rank_windows
@@ -146,6 +147,56 @@ def test_a_killed_training_goes_on_to_the_same_weights_and_log(trained, tmp_path
     assert [row["learning_rate"] for row in log] == [3e-3, 3e-3, 1.5e-3, 1.5e-3]
     for one, other in zip(whole.state_dict().values(), again.state_dict().values(), strict=True):
         assert torch.equal(one, other)
+
+
+ALIGNED = SETTINGS.model_copy(update={"align_epochs": 3, "epochs": 2, "batch": 40, "decay": "cosine"})
+
+
+def test_a_sentence_is_held_against_its_own_moment_among_all_clips_of_the_batch():
+    video = torch.eye(4).view(4, 2, 2).transpose(0, 1)  # two windows of two clips, each of a direction of its own
+    query = torch.zeros(2, 4, 3)
+    query[0, :, 1], query[1, :, 2] = video[0, :, 1], video[1, :, 0]
+    query[0, :, 2] = video[1, :, 1]  # behind the last word of the first sentence
+    own = torch.tensor([[False, True], [True, False]])
+    lengths = torch.tensor([2, 3])
+    assert alignment_loss(video, query, lengths, own) < 1e-4
+    assert alignment_loss(video, query, lengths, ~own) > 10
+    whole = alignment_loss(video, query, lengths, torch.ones_like(own))  # half of each share lies on the other clip
+    assert whole == pytest.approx(0.5 / 0.07, abs=0.01)
+
+
+def test_a_training_that_begins_with_alignment_is_the_same_after_a_kill_in_either_stage(tmp_path):
+    rows, features = _world(tmp_path)
+    whole = initial(SIZE, GRID, 1)
+    log = train(whole, rows, {"s": features}, GRID, ALIGNED, 1)
+    assert [row["stage"] for row in log] == ["alignment"] * 3 + ["grounding"] * 2
+    assert [row["positives"] == row["queries"] for row in log] == [True] * 3 + [False] * 2
+    assert log[2]["loss"] < log[0]["loss"] and log[4]["learning_rate"] < log[1]["learning_rate"]
+    for steps in (3, 12):
+        state = TrainingState(tmp_path / f"{steps}.safetensors", {}, 0.0)
+        dying = KilledAfter(state.path, {}, 0.0)
+        dying.steps = steps
+        with pytest.raises(Killed):
+            train(initial(SIZE, GRID, 1), rows, {"s": features}, GRID, ALIGNED, 1, dying)
+        again = initial(SIZE, GRID, 1)
+        assert train(again, rows, {"s": features}, GRID, ALIGNED, 1, state) == log
+        for one, other in zip(whole.state_dict().values(), again.state_dict().values(), strict=True):
+            assert torch.equal(one, other)
+
+
+def test_alignment_leaves_the_fusion_as_it_was(tmp_path):
+    rows, features = _world(tmp_path, movies=4)
+    fresh, stopped = initial(SIZE, GRID, 1), initial(SIZE, GRID, 1)
+    dying = KilledAfter(tmp_path / "state.safetensors", {}, 0.0)
+    dying.steps = 1
+    with pytest.raises(Killed):
+        train(stopped, rows, {"s": features}, GRID, ALIGNED, 1, dying)
+    moved = {
+        name.split(".")[0]
+        for (name, one), other in zip(fresh.state_dict().items(), stopped.state_dict().values(), strict=True)
+        if not torch.equal(one, other)
+    }
+    assert {"feat_pool", "language_encoder"} <= moved <= {"feat_pool", "context_aggregator", "language_encoder"}
 
 
 def test_a_checkpoint_is_read_for_its_own_windows(trained, tmp_path):

@@ -8,6 +8,7 @@ from verified.config.base import Section
 from verified.config.names import check_name
 
 Split = Literal["train", "val", "test"]
+MovieModel = Literal["zero-shot", "dense", "vlg-net", "guided", "vlg-net-pretrained"]
 MAD_ENCODER = "openai/clip-vit-base-patch32"
 """What MAD's features were computed with."""
 EVALUATOR = "evaluator"
@@ -185,8 +186,13 @@ class VlgNet(Section):
     """Windows per step."""
     learning_rate: float = Field(default=1e-4, gt=0)
     """Learning rate of Adam."""
+    decay: Literal["halve", "cosine"] = "halve"
+    """Learning rate: halved every `halve_every` epochs (published), or half a cosine after a short rise."""
     halve_every: int = Field(default=25, ge=1)
     """Epochs after which the learning rate is halved."""
+    align_epochs: int = Field(default=0, ge=0)
+    """Epochs before `epochs` in which only the encoders are trained, to bring a sentence near the clips of its moment;
+    the published training has none."""
     search_batch: int = Field(default=512, ge=1)
     """Windows per forward pass at test."""
     threads: int = Field(default=1, ge=1)
@@ -230,9 +236,10 @@ class Longform(Section):
     """IoU above which a lower-ranked proposal is suppressed."""
     iou_cmp: Literal["published", "gt", "ge"] = "published"
     """Whether IoU must exceed (gt) or reach (ge) the threshold; published: ge for VLG-Net, gt for all else."""
-    models: tuple[Literal["zero-shot", "dense", "vlg-net", "guided"], ...] = ("zero-shot", "vlg-net")
+    models: tuple[MovieModel, ...] = ("zero-shot", "vlg-net")
     """Baselines beside Oracle and Random Chance. dense: as zero-shot, by the vectors of `generation.embed`, of data
-    sets whose movies are at hand. guided: the proposals of vlg-net by its scores and those of zero-shot together."""
+    sets whose movies are at hand. guided: the proposals of vlg-net by its scores and those of zero-shot together.
+    vlg-net-pretrained: VLG-Net as it comes with the workflow, on movies of kind demo and features of the evaluator."""
     chance_runs: int = Field(default=100, ge=1)
     """Runs that Random Chance is drawn in, beside its expectation."""
     short_seconds: float = Field(default=180.0, gt=0)
@@ -280,6 +287,13 @@ class Longform(Section):
                     raise ValueError(f"mixtures: share {share} of {name} is not in (0, 1]")
         if "guided" in self.models and "vlg-net" not in self.models:
             raise ValueError("models: guided ranks what vlg-net was trained for, so name vlg-net too")
+        if "vlg-net-pretrained" in self.models and (
+            self.encoder != EVALUATOR or not any(movies.source.rendered for movies in self.datasets.values())
+        ):
+            raise ValueError(
+                "models: vlg-net-pretrained knows features of the evaluator and movies of kind demo only:"
+                f" set encoder to {EVALUATOR} and name such a data set, or leave it out"
+            )
         if self.mixtures and self.mixture_test not in self.datasets:
             raise ValueError("mixtures are given, so mixture_test must name the data set that they are tested on")
         return self

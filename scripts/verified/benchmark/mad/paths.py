@@ -21,6 +21,9 @@ from verified.runtime.shards import shard_names
 from verified.weights.paths import joint_records
 
 KINDS = ("frames", "tokens", "sentences")
+PRETRAINED = "vlg-net-pretrained"
+VLG_NETS = ("vlg-net", "guided", PRETRAINED)
+"""Methods that rank by VLG-Net's scores."""
 UNPACKED_WORDNET = "resources/released/wordnet/wordnet"
 """Where the published WordNet is unpacked."""
 
@@ -228,7 +231,7 @@ def lengths(settings: Config) -> list[float | None]:
 def iou_cmp(settings: Config, model: str) -> Comparison:
     """``gt`` or ``ge`` for one method."""
     setting = settings.longform.iou_cmp
-    return setting if setting != "published" else "ge" if model in ("vlg-net", "guided") else "gt"
+    return setting if setting != "published" else "ge" if model in VLG_NETS else "gt"
 
 
 def result_files(settings: Config) -> list[str]:
@@ -245,12 +248,35 @@ def result_files(settings: Config) -> list[str]:
             files.append(f"{stage}/{name}/vlg-net/{name}/metrics.json")
         if "guided" in settings.longform.models:
             files.append(f"{stage}/{name}/guided/metrics.json")
+        if name in pretrained_sets(settings):
+            files.append(f"{stage}/{name}/{PRETRAINED}/metrics.json")
     if trainings(settings):
         tested = settings.longform.mixture_test
         files += [
             f"{stage}/{tested}/vlg-net/{mixture_name(mixture)}/metrics.json" for mixture in settings.longform.mixtures
         ]
     return list(dict.fromkeys(files))
+
+
+def pretrained_sets(settings: Config) -> list[str]:
+    """Data sets that the VLG-Net which comes with the workflow is tested on: rendered ones.
+
+    Raises InputError where they are the movies that it was trained on.
+    """
+    if PRETRAINED not in settings.longform.models:
+        return []
+    from verified.benchmark.mad.pretrained.paths import require_other_world
+
+    require_other_world(settings.seed)
+    return rendered_sets(settings)
+
+
+def shipped_inputs(settings: Config) -> dict[str, str]:
+    """The VLG-Net that comes with the workflow, its card, and the checkpoint whose features it is to read."""
+    from verified.benchmark.mad.pretrained.paths import card_file, shipped_vlg_net
+
+    encoder = str(encoder_inputs(settings)["checkpoint"])
+    return {"checkpoint": shipped_vlg_net(), "card": card_file(), "encoder": encoder}
 
 
 def statistics_files(settings: Config) -> list[str]:
@@ -396,6 +422,30 @@ def titles_with_metadata(settings: Config) -> list[str]:
     return [movies.title for movies in movie_sets(settings).values() if movies.metadata]
 
 
+def card_plan(settings: Config) -> dict[str, dict]:
+    """By data set, what the card of its VLG-Net says of recipe and corpus, as plain values."""
+    section = settings.longform
+    recipe = section.vlg_net.model_dump(mode="json", exclude={"search_batch", "gpu"})
+    shared = {"command": "make pretrained-vlg-net", "seed": settings.seed}
+    return {
+        name: {**shared, "grid": section.grid.model_dump(mode="json"), "recipe": recipe, "corpus": values}
+        for name, movies in movie_sets(settings).items()
+        for values in (movies.model_dump(mode="json"),)
+    }
+
+
+def _pretrained_note() -> str:
+    from verified.benchmark.mad.pretrained.paths import WEIGHTS, read_card
+
+    card = read_card()
+    trained, file = card["trained_on"], card["files"][WEIGHTS]
+    return (
+        f"comes with the workflow ({WEIGHTS}, SHA-256 {file['sha256'][:16]}…): trained by `{card['command']}` with seed"
+        f" {card['seed']} on {trained['movies']} generated movies of other worlds ({trained['sentences']:,} sentences,"
+        f" {trained['windows']:,} windows), and on nothing of these"
+    )
+
+
 def table_layout(settings: Config) -> dict:
     """What the tables are laid out by, as plain values."""
     section = settings.longform
@@ -413,6 +463,7 @@ def table_layout(settings: Config) -> dict:
         },
         "mixtures": {mixture_name(mixture): mixture for mixture in section.mixtures},
         "mixture_test": section.mixture_test,
+        "pretrained": _pretrained_note() if PRETRAINED in section.models else "",
         "lsmdc16": list(section.lsmdc16),
         "short_seconds": section.short_seconds,
         "tail": section.grid.tail,

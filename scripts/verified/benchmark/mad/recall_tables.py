@@ -14,8 +14,9 @@ METHODS = {
     "dense": "Dense, zero-shot",
     "vlg-net": "VLG-Net",
     "guided": "VLG-Net, guided by zero-shot",
+    "vlg-net-pretrained": "VLG-Net, pretrained on another generated corpus",
 }
-TRAINED = ("vlg-net", "guided")
+TRAINED = ("vlg-net", "guided", "vlg-net-pretrained")
 MOVIES = "In brackets: 95 % interval over movies, drawn with all of their queries."
 
 
@@ -44,7 +45,7 @@ def recall_table(
             if movies["comparable"] and any(figure is not None for figure in figures):
                 rows.append((movies["title"], METHODS[method], "published", *figures))
         notes += _notes(movies["title"], results[name], seconds, layout)
-    notes += [*_encoders(layout), *_intervals(results)]
+    notes += [*_encoders(layout), *_pretrained(results, layout), *_intervals(results)]
     return Table(key, title, ("Data set", "Method", "Figures", *header), rows, notes)
 
 
@@ -178,7 +179,7 @@ def lengths_table(results: Mapping, layout: Mapping) -> Table:
         "MAD Figure 4: recall by length of the video, IoU=0.5",
         ("Data set", "Method", "Length", "R@1", "R@5"),
         rows,
-        (ceiling, *_encoders(layout), *_intervals(results)),
+        (ceiling, *_encoders(layout), *_pretrained(results, layout), *_intervals(results)),
     )
 
 
@@ -187,7 +188,13 @@ def _encoders(layout: Mapping) -> list[str]:
     return [f"{movies['title']}: {movies['encoder']}." for movies in layout["sets"].values()]
 
 
+def _pretrained(results: Mapping, layout: Mapping) -> list[str]:
+    """Where the weights of the pretrained row come from."""
+    shown = any("vlg-net-pretrained" in methods for methods in results.values())
+    return [f"{METHODS['vlg-net-pretrained']} {layout['pretrained']}."] if shown else []
+
+
 def _intervals(results: Mapping) -> list[str]:
     """What brackets hold."""
-    single = any("vlg-net" in methods for methods in results.values())
+    single = any(set(TRAINED) & set(methods) for methods in results.values())
     return [MOVIES, *([f"{ONE_TRAINING_NOTE} So for VLG-Net."] if single else [])]

@@ -5,10 +5,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from verified.benchmark.mad.grid import Grid
+from verified.benchmark.mad.pretrained.paths import SHIPPED
 from verified.benchmark.mad.vlg_net import VLGNet, VLGSettings
 from verified.errors import InputError
 from verified.nn import checkpoint
 from verified.nn.device import visible_device
+from verified.runtime.shipped import check_card
 
 FORM = checkpoint.Form("vlg-net", 1, "train VLG-Net again")
 WINDOW = ("fps", "window", "clips", "pooling_counts")
@@ -22,8 +24,10 @@ def save(path: str | Path, model: VLGNet, grid: Grid, facts: dict) -> None:
 def load(path: str | Path, grid: Grid) -> VLGNet:
     """The network in evaluation mode, on a GPU where there is one.
 
-    Raises InputError for a file that is no such checkpoint, or one that was trained for other windows than `grid`.
+    Raises InputError for a file that is no such checkpoint, one that was trained for other windows than `grid`, and for
+    shipped weights that are not as their card says.
     """
+    check_card(path, SHIPPED)
     tensors, header = checkpoint.load(path, FORM)
     wanted = json.loads(json.dumps(asdict(grid)))
     try:

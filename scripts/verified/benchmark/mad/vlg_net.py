@@ -73,6 +73,9 @@ class MomentPooling(nn.Module):
     is the published behaviour.
     """
 
+    outside: Tensor
+    """Whether a clip lies outside an anchor, bool [A, N]."""
+
     def __init__(self, width: int, anchors: Tensor, clips: int):
         super().__init__()
         self.conv1d = nn.Conv1d(2 * width, 1, 1)

@@ -4,6 +4,9 @@ The last epoch's weights are kept: the published configuration never evaluates d
 51 of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights,
 as the warm-up checkpoint (from temporal action detection) was never at hand.
 
+Not published: epochs of alignment before those of grounding (`vlg_alignment`), and a learning rate on a cosine. Without
+them, which is the default, no step differs.
+
 Every random draw of an epoch is seeded by the epoch.
 """
 
@@ -20,6 +23,7 @@ from torch import Tensor
 
 from verified.benchmark.mad.feature_files import LongFeatures
 from verified.benchmark.mad.grid import Grid
+from verified.benchmark.mad.vlg_alignment import alignment_loss
 from verified.benchmark.mad.vlg_net import VLGNet, VLGSettings, anchor_loss, scaled_targets
 from verified.benchmark.mad.vlg_search import TOKENS, cut_windows
 from verified.benchmark.mad.vlg_windows import draw_window, targets
@@ -28,11 +32,14 @@ from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.nn import training
 from verified.nn.device import visible_device
+from verified.nn.optimisers import cosine_multiplier
 from verified.nn.training_state import Reached, TrainingState
 from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed, generator
 
 log = logging.getLogger("verified")
+WARMUP = 0.02
+"""Share of the steps in which a rate on a cosine rises."""
 
 
 @dataclass(frozen=True)
@@ -75,32 +82,45 @@ def train(
             "no movie is longer than a window", remedy="set grid.tail to cover, or choose a smaller window"
         )
     device, per_epoch = next(model.parameters()).device, ceil(len(usable) / settings.batch)
+    epochs = settings.align_epochs + settings.epochs
+    # Alignment is of moments alone: its windows all hold theirs.
+    alignment = settings.model_copy(update={"negative_share": 0.0})
 
     def batches(first: int) -> Iterator[list[Batch]]:
-        for epoch in range(first // per_epoch, settings.epochs):
-            for batch in _batches(usable, lengths, features, grid, settings, seed, epoch):
+        for epoch in range(first // per_epoch, epochs):
+            drawn = alignment if epoch < settings.align_epochs else settings
+            for batch in _batches(usable, lengths, features, grid, drawn, seed, epoch):
                 yield [batch]
 
     def losses(batch: Batch, step: int) -> tuple[Tensor, dict[str, Tensor | float]]:
+        if step < settings.align_epochs * per_epoch:
+            loss = _align(model, batch, device)
+            return loss, {"loss": loss, "positives": batch.positives, "queries": len(batch.lengths)}
         logits = model(batch.frames.to(device), batch.tokens.to(device), batch.lengths.to(device))
         wanted = scaled_targets(batch.targets.to(device))
         loss = anchor_loss(logits.float(), wanted)
         return loss, {"loss": loss, "positives": batch.positives, "queries": len(batch.lengths)}
 
     def rate(step: int) -> float:
+        if settings.decay == "cosine":
+            total = epochs * per_epoch
+            return settings.learning_rate * cosine_multiplier(step, total, WARMUP * total)
         return settings.learning_rate * 0.5 ** (step // per_epoch // settings.halve_every)
 
     def row(step: int, terms: list[training.Terms], reached: Reached) -> Row:
         total = reduce(add, (one["loss"] * one["queries"] for one in terms))
         positives, queries = (sum(one[name] for one in terms) for name in ("positives", "queries"))
         facts = {"loss": round(total / queries, 6), "positives": positives, "queries": queries}
-        return {"epoch": step // per_epoch, **facts, "learning_rate": rate(step)}
+        epoch, stage = step // per_epoch, {}
+        if settings.align_epochs:
+            stage = {"stage": "alignment" if epoch < settings.align_epochs else "grounding"}
+        return {"epoch": epoch, **stage, **facts, "learning_rate": rate(step)}
 
     how = training.Training(
         label="vlg-net",
         module=model,
         optimiser=torch.optim.Adam(model.parameters(), lr=settings.learning_rate),
-        steps=settings.epochs * per_epoch,
+        steps=epochs * per_epoch,
         rate=rate,
         batches=lambda first: prefetch(batches(first)),
         losses=losses,
@@ -113,6 +133,13 @@ def train(
     reached = training.train(how, state)
     model.eval()
     return reached.rows
+
+
+def _align(model: VLGNet, batch: Batch, device: torch.device) -> Tensor:
+    """The alignment of a batch, whose moments are the anchors that fit them best."""
+    video, query = model.encode_video(batch.frames.to(device)), model.encode_query(batch.tokens.to(device))
+    moments = ~model.masked_attention_pooling.outside[batch.targets.argmax(dim=1).to(device)]
+    return alignment_loss(video.float(), query.float(), batch.lengths.to(device), moments)
 
 
 def _batches(

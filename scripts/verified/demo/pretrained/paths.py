@@ -11,14 +11,15 @@ SHIPPED = Path(__file__).with_name("weights")
 
 def shipped_backbone() -> str:
     """The folder of the image backbone."""
-    return _relative_name(SHIPPED / "image-backbone")
+    return relative_name(SHIPPED / "image-backbone")
 
 
 def shipped_evaluator() -> str:
     """The evaluator's checkpoint."""
-    return _relative_name(SHIPPED / "evaluator.safetensors")
+    return relative_name(SHIPPED / "evaluator.safetensors")
 
 
-def _relative_name(path: Path) -> str:
+def relative_name(path: Path) -> str:
+    """A file's name from the working folder where it lies in it, else its absolute one."""
     path, here = path.resolve(), Path.cwd().resolve()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
