@@ -1,6 +1,6 @@
 from verified.benchmark.vcmr.paths import search_values
 from verified.benchmark.rextime.answer import TASKS as PROTOCOL_TASKS
-from verified.lmm.tasks.rextime import LOCATE
+from verified.lmm.tasks.rextime import LOCATE, SCORING
 from verified.weights.paths import text_records
 
 ANSWERING = suite_paths.answering_roles(settings)
@@ -8,27 +8,66 @@ ANSWERING = suite_paths.answering_roles(settings)
 
 wildcard_constraints:
     protocol="|".join(PROTOCOL_TASKS),
+    tuned=f"(?:{suite_paths.TUNED})?",
     released="|".join(settings.rextime.released) or "(?!)",
     grounded="|".join(suite_paths.datasets_used(settings)) or "(?!)",
     grounder="[a-z0-9_]+-[a-z-]+",
 
 
+if suite_paths.adapter(settings):
+
+    rule fine_tune_video_lmm:
+        """The video LMM learns from the questions of train by low-rank adapters (ReXTime supplement, C.5)."""
+        input:
+            questions=f"{SUITE}/annotations/{suite_paths.TRAIN}.jsonl",
+            videos=expand(rules.probe_rextime_videos.output.videos, shard=SHARDS),
+            prompts=ASKING.prompts(LOCATE, SCORING),
+            weights=role_records(settings, "video_lmm"),
+        output:
+            adapter=suite_paths.adapter(settings),
+            card=suite_paths.card(settings)[0],
+            record=f"{SUITE}/fine-tuned/video-lmm/log.jsonl",
+        log:
+            f"logs/{settings.name}/fine_tune_video_lmm.log",
+        benchmark:
+            f"logs/{settings.name}/fine_tune_video_lmm.tsv"
+        conda:
+            ASKING.environment("captions", "video_lmm")
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(8000 if not ASKING.gpus("video_lmm") else 64000),
+            runtime=scale_by_attempt(1440),
+            disk_mb=4000,
+            gpu=ASKING.gpus("video_lmm"),
+        params:
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("video_lmm"),
+            video_lmm=settings.generation.video_lmm.identity(),
+            frame_side=settings.generation.frame_side,
+            frames=settings.rextime.frames,
+            lora=settings.rextime.lora.model_dump(mode="json"),
+            seed=settings.seed,
+        script:
+            "../scripts/rextime/fine_tune_lmm.py"
+
+
 rule answer_rextime_questions:
-    """The video LMM takes the test by one protocol (ReXTime supplement, C.5), a shard at a time."""
+    """The video LMM, as it is or fine-tuned, takes the test by one protocol (ReXTime supplement, C.5), by shard."""
     input:
         questions=rules.write_rextime_questions.output.questions,
         videos=rules.probe_rextime_videos.output.videos,
+        adapter=suite_paths.adapter_of(settings),
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol]),
         weights=lambda wildcards: role_records(settings, *suite_paths.answering_roles(settings, wildcards.protocol)),
         cassettes=lambda wildcards: ASKING.cassettes(*suite_paths.answering_roles(settings, wildcards.protocol)),
     output:
-        submission=f"{SUITE}/answers/{{protocol}}/{{shard}}.jsonl",
-        failures=f"{SUITE}/answers/{{protocol}}/{{shard}}.failures.jsonl",
-        counts=f"{SUITE}/answers/{{protocol}}/{{shard}}.counts.json",
+        submission=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
+        failures=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
+        counts=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
     log:
-        f"logs/{settings.name}/answer_rextime_questions/{{protocol}}-{{shard}}.log",
+        f"logs/{settings.name}/answer_rextime_questions/{{tuned}}{{protocol}}-{{shard}}.log",
     benchmark:
-        f"logs/{settings.name}/answer_rextime_questions/{{protocol}}-{{shard}}.tsv"
+        f"logs/{settings.name}/answer_rextime_questions/{{tuned}}{{protocol}}-{{shard}}.tsv"
     conda:
         ASKING.environment("captions", *ANSWERING)
     threads: settings.generation.threads
@@ -45,7 +84,7 @@ rule answer_rextime_questions:
         attempts=settings.generation.attempts,
         frame_side=settings.generation.frame_side,
         frames=settings.rextime.frames,
-        asked_in=asked_in_of(f"{SUITE}/answers/{{protocol}}/{{shard}}.counts.json"),
+        asked_in=asked_in_of(f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
         seed=settings.seed,
     script:
         "../scripts/rextime/answer_questions.py"
@@ -105,17 +144,18 @@ use rule answer_rextime_questions as answer_released_questions with:
     input:
         questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
         videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
+        adapter=suite_paths.adapter_of(settings),
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
         weights=lambda wildcards: role_records(settings, *suite_paths.answering_roles(settings, wildcards.protocol)),
         cassettes=lambda wildcards: ASKING.cassettes(*suite_paths.answering_roles(settings, wildcards.protocol)),
     output:
-        submission=f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.jsonl",
-        failures=f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.failures.jsonl",
-        counts=f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.counts.json",
+        submission=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
+        failures=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
+        counts=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
     log:
-        f"logs/{settings.name}/answer_released_questions/{{released}}-{{protocol}}-{{shard}}.log",
+        f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.log",
     benchmark:
-        f"logs/{settings.name}/answer_released_questions/{{released}}-{{protocol}}-{{shard}}.tsv"
+        f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.tsv"
     params:
         threads=settings.generation.threads,
         engines=lambda wildcards: ASKING.engine_code(*suite_paths.answering_roles(settings, wildcards.protocol)),
@@ -123,7 +163,7 @@ use rule answer_rextime_questions as answer_released_questions with:
         attempts=settings.generation.attempts,
         frame_side=settings.generation.frame_side,
         frames=settings.rextime.frames,
-        asked_in=asked_in_of(f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.counts.json"),
+        asked_in=asked_in_of(f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
         seed=settings.seed,
 
 
@@ -131,13 +171,15 @@ rule join_released_answers:
     """The video LMM's answers to given questions as a submission, for `verified evaluate` or a leaderboard."""
     input:
         questions=lambda wildcards: suite_paths.given_file(settings, wildcards.released),
-        shards=expand(f"{SUITE}/released/{{{{released}}}}/answers/{{{{protocol}}}}/{{shard}}.jsonl", shard=SHARDS),
+        shards=expand(
+            f"{SUITE}/released/{{{{released}}}}/answers/{{{{tuned}}}}{{{{protocol}}}}/{{shard}}.jsonl", shard=SHARDS
+        ),
     output:
-        submission=f"{SUITE}/released/{{released}}/{{protocol}}.jsonl",
+        submission=f"{SUITE}/released/{{released}}/{{tuned}}{{protocol}}.jsonl",
     log:
-        f"logs/{settings.name}/join_released_answers/{{released}}-{{protocol}}.log",
+        f"logs/{settings.name}/join_released_answers/{{released}}/{{tuned}}{{protocol}}.log",
     benchmark:
-        f"logs/{settings.name}/join_released_answers/{{released}}-{{protocol}}.tsv"
+        f"logs/{settings.name}/join_released_answers/{{released}}/{{tuned}}{{protocol}}.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1
@@ -269,6 +311,7 @@ rule score_rextime:
     input:
         questions=suite_paths.question_files_by_name(settings).values(),
         submissions=[file for system in suite_paths.systems(settings).values() for file in system["files"]],
+        cards=suite_paths.card(settings),
     output:
         results=f"{SUITE}/results.json",
     log:

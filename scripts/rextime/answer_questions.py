@@ -13,7 +13,8 @@ with job(snakemake, snakemake.params.threads) as log:
     generation = locate_models(settings.generation, snakemake.input.weights)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
     questions, protocol = read_jsonl(snakemake.input.questions), snakemake.wildcards.protocol
-    tasks, engines = tasks_for(protocol, questions), engines_for(protocol, generation, questions)
+    adapter = snakemake.input.adapter or None
+    tasks, engines = tasks_for(protocol, questions), engines_for(protocol, generation, questions, adapter)
     with Session(generation, settings.seed, tasks, engines) as session:
         submission, failures = take_test(questions, videos, protocol, settings.rextime.frames, session)
         counts = {"questions": len(submission), "by_nothing": len(failures), "calls": session.outcome_counts()}

@@ -164,7 +164,7 @@ def test_a_template_that_fails_is_named(tmp_path):
     (tmp_path / "chat_template.json").unlink()
     for template in (tiny_models.QWEN_TEXT_TEMPLATE, "{{ raise_exception('no pictures, please') }}"):
         seeing = engine(folder)
-        seeing._load()
+        seeing.load()
         seeing.processor.chat_template = template
         with pytest.raises(InputError) as refusal:
             next(seeing.answer([requests_for("qwen_vl")[1]]))

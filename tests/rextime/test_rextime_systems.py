@@ -137,7 +137,7 @@ def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tiny
     (reply,) = Scoring(engine).answer([asked])
     answer = json.loads(reply.text)
     assert reply.finish == "stop" and answer["tokens"] == len(text)  # a tokeniser of single bytes
-    inputs = engine._inputs("Look.", _pictures(frames))
+    inputs = engine.inputs("Look.", _pictures(frames))
     ids, total = inputs["input_ids"], 0.0
     added = engine.tokenizer(text, add_special_tokens=False).input_ids
     for token in added[:4]:  # one token after the other, as the model would write them

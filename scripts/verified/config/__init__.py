@@ -12,6 +12,7 @@ from verified.config.annotations import Annotations
 from verified.config.audit import Audit
 from verified.config.base import Section
 from verified.config.datasets import RESERVED, DataSet
+from verified.config.engines import ENGINES
 from verified.config.evaluator import Evaluator
 from verified.config.export import Export
 from verified.config.features import EMBED, PACKAGED_JOINT, Features
@@ -164,6 +165,17 @@ class Config(Section):
                 raise ValueError(f"rextime.sources.{name}: unknown data set {source.dataset!r}; known: {known}")
             if not self.datasets[source.dataset].source.has_videos:
                 raise ValueError(f"rextime.sources.{name}: the data set {source.dataset!r} has no videos")
+        return self
+
+    @model_validator(mode="after")
+    def video_lmm_learns(self) -> "Config":
+        lmm = self.generation.video_lmm
+        if "fine_tuned_video_lmm" in self.rextime.models and (not lmm.kind.learns or lmm.structured):
+            able = " or ".join(name for name, kind in ENGINES.items() if kind.learns)
+            raise ValueError(
+                f"rextime.models: fine_tuned_video_lmm needs a generation.video_lmm of the engine {able}, "
+                "with structured: false"
+            )
         return self
 
 

@@ -23,6 +23,8 @@ class EngineKind:
     """The module in the place of `module` with `batch: true` or `batch: offline`, where it takes them."""
     scores: bool = False
     """Gives the log-probabilities of a given answer."""
+    learns: bool = False
+    """A job can fine-tune the model that it loads."""
     answers: bool = True
     """Answers prompts; what does not is for the role `embed` alone."""
     embeds: bool = False
@@ -50,7 +52,7 @@ ENGINES: dict[str, EngineKind] = {
         "verified.lmm.engines.cassette", replays=True, embeds=True, video_inputs=(STILLS, FRAMES, MP4)
     ),
     "transformers": EngineKind(
-        "verified.lmm.engines.transformers", loads_model=True, scores=True, video_inputs=(STILLS, FRAMES)
+        "verified.lmm.engines.transformers", loads_model=True, scores=True, learns=True, video_inputs=(STILLS, FRAMES)
     ),
     "openai": EngineKind(
         "verified.lmm.engines.openai",

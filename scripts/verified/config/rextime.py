@@ -136,6 +136,28 @@ class FineTuning(Section):
     """Peak learning rate."""
 
 
+class Lora(Section):
+    """Fine-tuning of the video LMM by low-rank adapters (LoRA) on the questions of train; the defaults are VTimeLLM's
+    (supplement, C.5)."""
+
+    rank: int = Field(default=64, ge=1)
+    """Rank of the adapters; TimeChat's is 32."""
+    alpha: float = Field(default=128, gt=0)
+    """What the adapters add is multiplied by alpha / rank."""
+    targets: tuple[str, ...] = Field(default=("q_proj", "k_proj", "v_proj", "o_proj"), min_length=1)
+    """Linear layers of the language model that get an adapter, by their names in its blocks."""
+    epochs: int = Field(default=2, ge=1)
+    """Epochs; TimeChat: 3."""
+    batch: int = Field(default=128, ge=1)
+    """Questions per step, whose gradients are added up one by one; TimeChat: 64."""
+    learning_rate: float = Field(default=1e-4, gt=0)
+    """Peak learning rate; TimeChat: 3e-5."""
+    precision: Literal["float32", "bfloat16"] = "bfloat16"
+    """Number format of the frozen model while it is fine-tuned; adapters are float32."""
+    gradient_checkpointing: bool = True
+    """Compute inner values twice instead of keeping them: a third more time, a fraction of the memory."""
+
+
 class Rextime(Section):
     """The ReXTime suite; built only where `sources` or `released` names something."""
 
@@ -153,10 +175,12 @@ class Rextime(Section):
     """Least verification score of a question that is kept."""
     frames: int = Field(default=50, ge=2)
     """Uniform frames of a whole video that a video LMM sees."""
-    models: tuple[Literal["video_lmm", "retrieval", "fine_tuned_retrieval"], ...] = ()
+    models: tuple[Literal["video_lmm", "fine_tuned_video_lmm", "retrieval", "fine_tuned_retrieval"], ...] = ()
     """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models as trained
-    on captions, and the one-stage ones among these after fine-tuning on the questions of the split train."""
+    on captions; and, after fine-tuning on the questions of the split train, the video LMM (engine transformers) and the
+    one-stage models among these."""
     fine_tuning: FineTuning = FineTuning()
+    lora: Lora = Lora()
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
     """How the video LMM is asked: letter and span in one answer; a letter alone, also after the true span; a span, then
     four continuations to be scored (engine transformers, or an endpoint of vLLM); or the question alone, whose free
@@ -190,6 +214,15 @@ class Rextime(Section):
         taught = any(source.dataset and source.split == "train" for source in self.sources.values())
         if "fine_tuned_retrieval" in self.models and not ("retrieval" in self.models and taught):
             raise ValueError("models: fine_tuned_retrieval needs `retrieval` and a source {dataset: …, split: train}")
+        return self
+
+    @model_validator(mode="after")
+    def videos_to_learn_from(self):
+        taught = any((one.dataset or one.videos) and one.split == "train" for one in self.sources.values())
+        if "fine_tuned_video_lmm" in self.models and not ("video_lmm" in self.models and taught):
+            raise ValueError(
+                "models: fine_tuned_video_lmm needs `video_lmm` and a source with videos {split: train, …}"
+            )
         return self
 
     @model_validator(mode="after")

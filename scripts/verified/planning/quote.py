@@ -234,10 +234,14 @@ def quote(config: Config) -> list[dict]:
                 rows += _count_dataset(name, dataset, config, generation, seen)
         if config.rextime.sources or config.rextime.released:
             from verified.benchmark.rextime.paths import vector_files
-            from verified.benchmark.rextime.quote import tasks_of, walk_of
+            from verified.benchmark.rextime.quote import answering_tasks, tasks_of, tuned_walk, walk_of, with_adapter
 
+            tested: list = []
             asked = (*tasks_of(config.rextime), *([EMBEDDING] if vector_files(config) else []))
-            suite = _count_calls("rextime", asked, config, generation, seen, walk_of(config))
+            suite = _count_calls("rextime", asked, config, generation, seen, walk_of(config, tested))
+            if (tuned := with_adapter(config, generation)) is not None:
+                answering, walk = answering_tasks(config.rextime), tuned_walk(config, tested)
+                suite += _count_calls("rextime, fine-tuned", answering, config, tuned, set(), walk)
             rows += [{**row, "unseen": 0} for row in suite]
         if generation.speech and config.longform.datasets:
             from verified.benchmark.mad.listening import walk_of as tracks_of

@@ -160,10 +160,18 @@ def score_options(
     return {row["qid"]: best.get(row["qid"]) for row in questions}
 
 
-def engines_for(protocol: str, generation: Generation, questions: Iterable[Mapping] = ()) -> dict[str, Engine]:
-    """What takes the place of the configured engine where a protocol scores; nothing where it does not."""
+def engines_for(
+    protocol: str, generation: Generation, questions: Iterable[Mapping] = (), adapter: str | None = None
+) -> dict[str, Engine]:
+    """What takes the place of the configured engine where a protocol scores, or where the model was fine-tuned and its
+    adapters lie in a file; nothing elsewhere. Raises InputError for an engine that cannot score."""
+    tuned = None
+    if adapter is not None:
+        from verified.lmm.engines.transformers import Transformers
+
+        tuned = Transformers(generation.video_lmm, generation.threads, adapter)
     if SCORING not in tasks_for(protocol, questions):
-        return {}
+        return {"video_lmm": tuned} if tuned else {}
     if generation.video_lmm.structured:
         raise InputError(
             f"the protocol {protocol} scores given answers",
@@ -171,4 +179,4 @@ def engines_for(protocol: str, generation: Generation, questions: Iterable[Mappi
         )
     from verified.lmm.engines.scoring import scoring_engine
 
-    return {"video_lmm": scoring_engine(generation)}
+    return {"video_lmm": scoring_engine(generation, tuned)}

@@ -12,6 +12,8 @@ from verified.tables.layout import runs
 
 TRAIN = "train"
 """The split whose questions get no wrong options and train models."""
+TUNED = "fine-tuned/"
+"""Folder of a fine-tuned model's answers, beside those of the model before."""
 
 
 def folder(settings: Config) -> str:
@@ -83,13 +85,39 @@ def answered(settings: Config) -> list[str]:
     return [name for name, given in settings.rextime.released.items() if given.videos and protocols(settings)]
 
 
+def adapter(settings: Config) -> str | None:
+    """The adapters of the fine-tuned video LMM, where it takes the test as well."""
+    tuned = "fine_tuned_video_lmm" in settings.rextime.models
+    return f"{folder(settings)}/fine-tuned/video-lmm/adapter.safetensors" if tuned else None
+
+
+def card(settings: Config) -> list[str]:
+    """The card of these adapters, if there are any."""
+    return [f"{folder(settings)}/fine-tuned/video-lmm/card.json"] if adapter(settings) else []
+
+
+def adapter_of(settings: Config) -> Callable[[object], str | list[str]]:
+    """An input function: the adapters of the model in ``wildcards.tuned``, which is `TUNED` or empty."""
+
+    def file(wildcards) -> str | list[str]:
+        return (adapter(settings) or []) if wildcards.tuned else []
+
+    return file
+
+
 def answer_files(settings: Config) -> list[str]:
     """The video LMM's answers to given questions, in the form of a submission."""
     return [
-        f"{folder(settings)}/released/{name}/{protocol}.jsonl"
+        f"{folder(settings)}/released/{name}/{part}{protocol}.jsonl"
         for name in answered(settings)
         for protocol in protocols(settings)
+        for part in _taught(settings)
     ]
+
+
+def _taught(settings: Config) -> list[str]:
+    """Folders of the answers of the video LMM: before, and where it is, after fine-tuning."""
+    return ["", TUNED] if adapter(settings) else [""]
 
 
 def grounders(settings: Config) -> list[tuple[str, str, str]]:
@@ -115,21 +143,29 @@ def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:
 
 def systems(settings: Config) -> dict[str, dict]:
     """Who takes the test, by the name that tables show: ``mode`` and ``files`` of the submission, ``questions`` if it
-    answers only these, of what was fine-tuned the name of the same model ``before``, and of free answers the ``reader``
-    whose letters stand for them."""
+    answers only these.
+
+    What was fine-tuned has the name of the same model ``before``, and a video LMM the ``card`` of its adapters. Free
+    answers have the ``reader`` whose letters stand for them.
+    """
     from verified.runtime.shards import shard_names
 
-    lmm, submissions = settings.generation.video_lmm, {}
-    for protocol in protocols(settings):
-        shown = f"{lmm.model}, {protocol.replace('_', ' ')}"
-        free = {"reader": settings.generation.llm.model} if protocol == "free" else {}
-        if settings.rextime.sources:
-            files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
-            submissions[shown] = {"mode": "vqa" if protocol in LETTERS_ALONE else "both", "files": files, **free}
+    submissions = {}
+    for protocol, part in ((protocol, part) for protocol in protocols(settings) for part in _taught(settings)):
+        mode = "vqa" if protocol in LETTERS_ALONE else "both"
+        own = f"{folder(settings)}/answers/{part}{protocol}"
+        named = {"files": [f"{own}/{shard}.jsonl" for shard in shard_names(settings.shards)], "mode": mode}
+        tests = {"": named} if settings.rextime.sources else {}
         for name in answered(settings):
             if settings.rextime.released[name].scored:
-                file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
-                submissions[f"{shown} ({name})"] = {"mode": "first-row", "files": [file], "questions": name, **free}
+                file = f"{folder(settings)}/released/{name}/{part}{protocol}.jsonl"
+                tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name}
+        shown = f"{settings.generation.video_lmm.model}, {protocol.replace('_', ' ')}"
+        free = {"reader": settings.generation.llm.model} if protocol == "free" else {}
+        for test, facts in tests.items():
+            before = {"before": f"{shown}{test}", "card": card(settings)[0]} if part else {}
+            tuned = ", fine-tuned on questions" if part else ""
+            submissions[f"{shown}{tuned}{test}"] = facts | before | free
     if vectors := vector_files(settings):
         submissions["dense, zero-shot"] = {"mode": "grounding", "files": vectors}
     for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):

@@ -15,6 +15,7 @@ from verified.benchmark.rextime.rows import read_questions
 from verified.benchmark.rextime.sample import choose
 from verified.benchmark.rextime.vectors import grounding_calls
 from verified.config import Config
+from verified.config.generation import Generation
 from verified.config.rextime import Rextime
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
@@ -28,14 +29,19 @@ from verified.runtime.shards import rows_of_shard, shard_names
 
 def tasks_of(suite: Rextime) -> tuple[Task, ...]:
     """Tasks of the suite with the configured protocols, each once; those of `embed` are no part of it."""
-    protocols = suite.protocols if "video_lmm" in suite.models else ()
-    written = GENERATION if suite.sources else ()
-    given = (LOCATE,) if protocols and any(one.videos for one in suite.released.values()) else ()
-    return tuple(dict.fromkeys((*written, *(task for protocol in protocols for task in TASKS[protocol]), *given)))
+    answering = answering_tasks(suite) if "video_lmm" in suite.models else ()
+    return tuple(dict.fromkeys((*(GENERATION if suite.sources else ()), *answering)))
 
 
-def walk_of(config: Config) -> Callable[[Session], None]:
-    """Everything that the suite would ask. Raises InputError where a source cannot be read."""
+Tested = list[tuple[list[dict], dict[str, dict]]]
+"""Questions that a video LMM answers, each time with their videos."""
+
+
+def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
+    """Everything that the suite would ask, but of a fine-tuned model; `tested` gets what the video LMM answers.
+
+    Raises InputError where a source cannot be read.
+    """
 
     def walk(session: Session) -> None:
         suite = config.rextime
@@ -44,6 +50,7 @@ def walk_of(config: Config) -> Callable[[Session], None]:
             shard_items = rows_of_shard(items, shard, config.shards)
             videos = _videos(config, shard, shard_items)
             questions, _, _ = write_questions(shard_items, videos, session, suite)
+            tested.append((questions, videos))
             for protocol in paths.protocols(config):
                 take_test(questions, videos, protocol, suite.frames, session)
             if paths.vector_files(config):
@@ -54,10 +61,39 @@ def walk_of(config: Config) -> Callable[[Session], None]:
             given = suite.released[name]
             questions = asked_rows(choose(read_questions(given.questions, given.scored), given, config.seed))
             videos = _given_videos(config, name, questions)
+            tested.append((questions, videos))
             for protocol in paths.protocols(config):
                 take_test(questions, videos, protocol, suite.frames, session)
 
     return walk
+
+
+def tuned_walk(config: Config, tested: Tested) -> Callable[[Session], None]:
+    """What the fine-tuned video LMM would be asked, of what the other walk has `tested`."""
+
+    def walk(session: Session) -> None:
+        for questions, videos in tested:
+            for protocol in paths.protocols(config):
+                take_test(questions, videos, protocol, config.rextime.frames, session)
+
+    return walk
+
+
+def with_adapter(config: Config, generation: Generation) -> Generation | None:
+    """The settings by which the calls of the fine-tuned video LMM are looked up; None where there is none."""
+    adapter = paths.adapter(config)
+    if adapter is None:
+        return None
+    from verified.lmm.engines.transformers import revision_with
+
+    revision = revision_with(generation.video_lmm.revision, adapter)
+    return generation.model_copy(update={"video_lmm": generation.video_lmm.model_copy(update={"revision": revision})})
+
+
+def answering_tasks(suite: Rextime) -> tuple[Task, ...]:
+    """Tasks of the configured protocols, each once."""
+    given = (LOCATE,) if any(one.videos for one in suite.released.values()) else ()
+    return tuple(dict.fromkeys((*(task for protocol in suite.protocols for task in TASKS[protocol]), *given)))
 
 
 def _given_videos(config: Config, name: str, questions: list[dict]) -> dict[str, dict]:

@@ -1,7 +1,7 @@
 """Scores of everybody who took the test, by split, with intervals and comparisons to the whole-video baseline."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from verified.benchmark.rextime.baselines import expected_random, uniform_random
 from verified.benchmark.rextime.evaluate import compare, evaluate
 from verified.benchmark.rextime.metrics import Scores, measures
 from verified.benchmark.rextime.rows import LETTERS, Mode, Prediction, Question, read_submission
-from verified.io.jsonl import iterate_jsonl
+from verified.io.jsonl import iterate_jsonl, read_json
 
 WHOLE_VIDEO = "whole video, A"
 RANDOM = "random span and letter"
@@ -43,7 +43,7 @@ def score_all(questions: list[Question], submissions: Mapping[str, "System"], se
             "result": evaluation.result,
             "intervals": evaluation.intervals(),
             "kinds": _by_kind(questions, evaluation.scores),
-            "notes": [*evaluation.notes, *_unanswered(everybody[name]), *_read(everybody[name])],
+            "notes": [*evaluation.notes, *_unanswered(everybody[name]), *_origin(everybody[name])],
         }
         if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
             systems[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
@@ -73,14 +73,19 @@ def _unanswered(system: "System") -> list[str]:
     return [f"{nothing} of {len(system.predictions)} questions are answered by nothing"] if nothing else []
 
 
-def _read(system: "System") -> list[str]:
-    if not system.reader:
-        return []
-    fits = sum(one.answer in LETTERS for one in system.predictions.values())
-    return [
-        f"the model answers without options, and {system.reader} reads which option that means ({fits} of "
-        f"{len(system.predictions)} mean one); the supplement (D.2) prints free answers and scores none"
-    ]
+def _origin(system: "System") -> Iterator[str]:
+    """Who read free answers, and what a fine-tuned model learnt from."""
+    if system.reader:
+        fits = sum(one.answer in LETTERS for one in system.predictions.values())
+        yield (
+            f"the model answers without options, and {system.reader} reads which option that means ({fits} of "
+            f"{len(system.predictions)} mean one); the supplement (D.2) prints free answers and scores none"
+        )
+    if card := system.card:
+        yield (
+            f"low-rank adapters (rank {card['rank']}, alpha {card['alpha']:g}, seed {card['seed']}) after "
+            f"{card['steps']} steps on {card['questions']} questions, sha256 {card['questions_sha256'][:16]}"
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +99,8 @@ class System:
     """Name of the system that it was fine-tuned from."""
     reader: str = ""
     """Who read the letters out of free answers."""
+    card: Mapping | None = None
+    """Of the adapters that it was fine-tuned by."""
 
 
 def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], name: str) -> dict[str, System]:
@@ -124,5 +131,6 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
                 partial="questions" not in system,
                 before=system.get("before", ""),
                 reader=system.get("reader", ""),
+                card=read_json(system["card"]) if "card" in system else None,
             )
     return submissions

@@ -7,14 +7,13 @@ the reply is ``{"mean_log_probability": ..., "tokens": ...}``.
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from verified.config.engines import ENGINES
 from verified.config.generation import Generation
 from verified.errors import InputError
 from verified.lmm.engines import make_engine
-from verified.lmm.engines.media import pictures
 from verified.lmm.request import Engine, Gathering, Reply, Request
 
 
@@ -45,17 +44,17 @@ class Scoring:
     def _score(self, request: Request) -> Reply:
         import torch
 
-        self.engine._load()
+        self.engine.load()
         started = time.monotonic()
         try:
-            images = pictures(request)
+            images, clip = self.engine.shown(request)
         except (OSError, ValueError, SyntaxError) as error:
             return Reply("", "error", "media", str(error))
         if images and not self.engine.sees:
             return Reply("", "error", "no-eyes", f"{self.engine.model} takes no images")
         if not request.prompt.endswith(request.slots["continuation"]):
             return Reply("", "error", "prompt", "a prompt whose continuation is scored must end with it")
-        inputs = self.engine._inputs(request.prompt.removesuffix(request.slots["continuation"]).rstrip(), images)
+        inputs = self.engine.inputs(before_continuation(request), images, clip)
         prompt = inputs["input_ids"]
         added = self.engine.tokenizer(
             [request.slots["continuation"]], add_special_tokens=False, return_tensors="pt"
@@ -63,16 +62,9 @@ class Scoring:
         total = prompt.shape[1] + added.shape[1]
         if total > self.engine.most_tokens:
             return Reply("", "error", "context-length", f"{total} tokens, at most {self.engine.most_tokens}", total)
-        longer = {}
-        for name, values in inputs.items():
-            if values.shape == prompt.shape and name != "input_ids":  # masks and types, one per token
-                filler = torch.ones_like(added) if name == "attention_mask" else torch.zeros_like(added)
-                values = torch.cat([values, filler.to(values.dtype)], dim=1)
-            longer[name] = values
-        longer["input_ids"] = torch.cat([prompt, added], dim=1)
         try:
             with torch.inference_mode():
-                logits = self.engine.network(**longer).logits[0, prompt.shape[1] - 1 : -1].float()
+                logits = self.engine.network(**lengthen(inputs, added)).logits[0, prompt.shape[1] - 1 : -1].float()
         except RuntimeError as error:  # out of memory, above all
             return Reply("", "error", "model", str(error)[:500], tokens_in=total)
         log_probabilities = torch.log_softmax(logits, dim=-1).gather(1, added[0].unsqueeze(1))
@@ -80,7 +72,25 @@ class Scoring:
         return Reply(text, tokens_in=total, seconds=time.monotonic() - started)
 
 
-def scoring_engine(generation: Generation) -> Engine:
-    """The engine of the role video_lmm, which also scores."""
-    engine = make_engine(generation.video_lmm, generation)
+def before_continuation(request: Request) -> str:
+    """The prompt of a request without the continuation that ends it."""
+    return request.prompt.removesuffix(request.slots["continuation"]).rstrip()
+
+
+def lengthen(inputs: Mapping[str, Any], added: Any) -> dict[str, Any]:
+    """Inputs of a network that reads the tokens `added` [1, n] after the prompt; masks and types go on with it."""
+    import torch
+
+    prompt, longer = inputs["input_ids"], {}
+    for name, values in inputs.items():
+        if values.shape == prompt.shape and name != "input_ids":  # masks and types, one per token
+            filler = torch.ones_like(added) if name == "attention_mask" else torch.zeros_like(added)
+            values = torch.cat([values, filler.to(values.dtype)], dim=1)
+        longer[name] = values
+    return longer | {"input_ids": torch.cat([prompt, added], dim=1)}
+
+
+def scoring_engine(generation: Generation, engine: Engine | None = None) -> Engine:
+    """The engine of the role video_lmm, or another in its place, which also scores."""
+    engine = engine or make_engine(generation.video_lmm, generation)
     return engine if isinstance(engine, Gathering) else Scoring(engine)

@@ -8,12 +8,14 @@ frames`), where the model's processor has a video part. Answers cannot be constr
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from jinja2 import TemplateError
 
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
+from verified.io.files import file_digest
 from verified.lmm.engines.media import free_gpu_memory, no_template_for, pictures, remove_control_tokens, video_facts
 from verified.lmm.request import Reply, Request
 
@@ -26,13 +28,15 @@ def make(role: EngineSettings, generation: Generation) -> "Transformers":
 class Transformers:
     """Engine `transformers`; the model is loaded with the first question.
 
-    Raises InputError when the model cannot be loaded.
+    `adapter`: the file of low-rank adapters that fine-tuning made of this model; they are merged into its weights, and
+    the revision names them. Raises InputError when the model cannot be loaded.
     """
 
     name = "transformers"
 
-    def __init__(self, settings: EngineSettings, threads: int = 1):
-        self.model, self.revision, self.settings, self.threads = settings.model, settings.revision, settings, threads
+    def __init__(self, settings: EngineSettings, threads: int = 1, adapter: str | Path | None = None):
+        self.model, self.settings, self.threads, self.adapter = settings.model, settings, threads, adapter
+        self.revision = settings.revision if adapter is None else revision_with(settings.revision, adapter)
         self.network: Any = None
         self.processor: Any = None
         self.gpu_share = settings.gpu_memory_share if settings.gpu else 0.0
@@ -46,10 +50,11 @@ class Transformers:
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield one reply per request, in order."""
         for request in requests:
-            self._load()
+            self.load()
             yield self._answer(request)
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Load the model, unless it is there: `network`, `processor` and `tokenizer`."""
         if self.network is not None:
             return
         import torch
@@ -59,7 +64,7 @@ class Transformers:
         torch.set_num_threads(self.threads)
         self.device = "cuda" if self.settings.gpu else "cpu"
         source = self.settings.folder or self.model
-        pinned = {} if self.settings.folder else {"revision": self.revision or None}
+        pinned = {} if self.settings.folder else {"revision": self.settings.revision or None}
         try:
             config = transformers.AutoConfig.from_pretrained(source, **pinned)
             self.sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
@@ -74,6 +79,10 @@ class Transformers:
                 f"the model {self.model!r} cannot be loaded: {error}",
                 remedy="check `model`: a hub name, which `verified fetch` brings here, or a folder with weights",
             ) from None
+        if self.adapter is not None:
+            from verified.lmm.adapter import merge_adapters
+
+            merge_adapters(self.network, self.adapter, self.model, self.settings.revision)
         text = config.get_text_config()
         model_limit = getattr(text, "max_position_embeddings", None) or self.settings.max_context_tokens
         self.most_tokens = min(model_limit, self.settings.max_context_tokens)
@@ -85,14 +94,13 @@ class Transformers:
         import torch
 
         started = time.monotonic()
-        as_video = request.frames is not None and self.settings.video_input == "frames"
         try:
-            images = pictures(replace(request, frames=None) if as_video else request)
+            images, clip = self.shown(request)
         except (OSError, ValueError, SyntaxError) as error:
             return Reply("", "error", "media", str(error))
         if images and not self.sees:
             return Reply("", "error", "no-eyes", f"{self.model} takes no images")
-        inputs = self._inputs(request.prompt, images, request if as_video else None)
+        inputs = self.inputs(request.prompt, images, clip)
         tokens_in = inputs["input_ids"].shape[1]
         room = self.most_tokens - tokens_in
         if room < 1:
@@ -118,7 +126,15 @@ class Transformers:
         spent = time.monotonic() - started
         return Reply(text, finish, tokens_in=tokens_in, tokens_out=len(ids), seconds=spent)
 
-    def _inputs(self, prompt: str, images: list, clip: Request | None = None):
+    def shown(self, request: Request) -> tuple[list, Request | None]:
+        """The pictures of a request, and the request itself where its frames are one video instead.
+
+        Raises OSError, ValueError or SyntaxError for a picture that cannot be decoded.
+        """
+        as_video = request.frames is not None and self.settings.video_input == "frames"
+        return pictures(replace(request, frames=None) if as_video else request), request if as_video else None
+
+    def inputs(self, prompt: str, images: list, clip: Request | None = None) -> Any:
         """Inputs of the network: `prompt` after the images, or after the frames of `clip` as one video."""
         prompt = remove_control_tokens(prompt, self.control)
         if clip and not getattr(self.processor, "video_processor", None):
@@ -150,6 +166,12 @@ class Transformers:
             inputs = self.tokenizer([prompt], return_tensors="pt", add_special_tokens=special)
         inputs.pop("token_type_ids", None)
         return inputs.to(self.device)
+
+
+def revision_with(revision: str, adapter: str | Path) -> str:
+    """The revision of a model with the adapters of a file: another file makes another model of it."""
+    digest = file_digest(adapter)[:16] if Path(adapter).is_file() else "to be trained"
+    return f"{revision} with adapters {digest}".strip()
 
 
 def _processor(model: str, kind: str, pinned: dict):
