@@ -111,7 +111,7 @@ def reached(script: Path) -> set[str]:
             path.name, set()
         )
         # The registry looks at a network's layers when it has made one, which stages that only name models never do.
-        layers = {"verified.nn.linear", "verified.benchmark.vcmr.dropout"} if path.name == "registry.py" else set()
+        layers = {"verified.nn.linear", "verified.nn.dropout"} if path.name == "registry.py" else set()
         for name in ours - layers:
             base = SCRIPTS.joinpath(*name.split("."))
             waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]

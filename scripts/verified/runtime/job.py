@@ -12,6 +12,7 @@ from verified.io.video_reader import READER
 from verified.runtime.amx import limit_onednn
 from verified.runtime.announcements import temporary_outputs
 from verified.runtime.children import die_with, tie_children
+from verified.runtime.freed_memory import keep_freed_memory
 from verified.runtime.gpu_leases import lease
 from verified.runtime.run_lock import working
 from verified.runtime.seals import sealed
@@ -134,6 +135,7 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
     die_with_parent()
     tie_children()
     _hide_script()
+    keep_freed_memory()
     limit_onednn()  # a cluster's nodes may differ from the machine on which Snakemake runs
     if not online:
         os.environ["HF_HUB_OFFLINE"] = "1"

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.packing import Packing
+from verified.nn.dropout import attend
 
 MASKED = -10000.0
 """Added to the attention scores of positions that must not be seen."""
@@ -84,7 +85,7 @@ class SelfAttention(nn.Module):
         self.query = nn.Linear(hidden, hidden)
         self.key = nn.Linear(hidden, hidden)
         self.value = nn.Linear(hidden, hidden)
-        self.dropout = dropout
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor | Packing) -> Tensor:
         query, key, value = (projection(x) for projection in (self.query, self.key, self.value))
@@ -99,9 +100,7 @@ class SelfAttention(nn.Module):
         added = (~mask).to(q.dtype) * MASKED
         if mask.dim() < 4:
             added = added[:, None, None, :] if mask.dim() == 2 else added[:, None]
-        dropout = self.dropout if self.training else 0.0
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=added, dropout_p=dropout)
-        return out.transpose(1, 2).reshape(n, s, hidden)
+        return attend(q, k, v, self.dropout, added).transpose(1, 2).reshape(n, s, hidden)
 
 
 class ResidualOutput(nn.Module):

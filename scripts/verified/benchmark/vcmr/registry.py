@@ -150,7 +150,7 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
 
     Raises InputError for an option that the model's config does not have.
     """
-    from verified.benchmark.vcmr.dropout import use_quick_dropout
+    from verified.nn.dropout import use_quick_dropout
     from verified.nn.linear import through_onednn
 
     model = model_class(name)

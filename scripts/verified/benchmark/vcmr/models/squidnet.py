@@ -60,6 +60,9 @@ from verified.nn.modules import Parts
 CLIPS_AT_ONCE = 4096
 """Clips of (query, video) pairs that are computed at once: some 20 vectors of D each, 0.25 GB at D = 768."""
 
+QUERY_LENGTHS, PAIRS_OF_A_LENGTH = 4, 16
+"""Groups of pairs by the length of their queries, at most, and pairs in each, at least: in fewer, calls cost more."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SquidnetConfig(ModelConfig):
@@ -183,6 +186,17 @@ class Squidnet(RetrievalModel):
         ]
         return torch.stack(scores, dim=2)
 
+    def _real_similarity(self, video: Tensor, query: Tensor, query_mask: Tensor) -> Tensor:
+        """s [P, L, T'] up to the last real token; pairs whose queries are of like length are computed together."""
+        tokens, pairs = query_mask.sum(dim=1), len(query)
+        parts = []
+        order = torch.argsort(tokens, stable=True)
+        for rows in order.chunk(max(1, min(QUERY_LENGTHS, pairs // PAIRS_OF_A_LENGTH))):
+            real = query.index_select(0, rows)[:, : int(tokens[rows].max())]
+            part = self.similarity(video.index_select(0, rows), real)
+            parts.append(F.pad(part, (0, int(tokens.max()) - real.shape[1])))
+        return torch.cat(parts).index_select(0, torch.argsort(order))
+
     def features(
         self, similarity: Tensor, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor
     ) -> Tensor:
@@ -196,7 +210,7 @@ class Squidnet(RetrievalModel):
 
     def _joint(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> tuple[Tensor, Tensor]:
         """G of P pairs, and the similarity [P, L', T'] of their clips and tokens up to the last real one."""
-        similarity = self.similarity(video[:, : longest(video_mask)], query[:, : longest(query_mask)])
+        similarity = self._real_similarity(video[:, : longest(video_mask)], query, query_mask)
         features = self.features(similarity, video, video_mask, query, query_mask)
         return torch.cat([features, self.JS_emb(features, video_mask)], dim=2), similarity
 

@@ -1,0 +1,73 @@
+"""Dropout of our own: share, scale and gradient of PyTorch's, with other draws."""
+
+import pytest
+import torch
+from torch import nn
+
+from verified.nn.dropout import Dropout, attend, dropout, use_quick_dropout
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_as_much_is_dropped_as_is_asked_for_and_the_rest_is_scaled(share):
+    torch.manual_seed(0)
+    x = torch.ones(1001, 333, requires_grad=True)  # a number of elements that four do not divide
+    out = dropout(x, share)
+    out.sum().backward()
+    kept = out != 0
+    assert kept.float().mean().item() == pytest.approx(1 - share, abs=5 * (share * (1 - share) / x.numel()) ** 0.5)
+    assert all(len(side.unique()) == 2 for side in (kept[:500], kept[500:], kept[:, 0], kept[:, -1]))
+    torch.testing.assert_close(out[kept], torch.full((int(kept.sum()),), 1 / (1 - share)), rtol=1e-3, atol=0)
+    assert out.mean().item() == pytest.approx(1, abs=0.02)
+    assert torch.equal(x.grad, out.detach())
+
+
+def test_draws_follow_the_seed_and_do_not_repeat():
+    def drawn(seed):
+        torch.manual_seed(seed)
+        return dropout(torch.ones(999), 0.5), dropout(torch.ones(999), 0.5)
+
+    assert all(torch.equal(one, other) for one, other in zip(drawn(1), drawn(1)))
+    first, second = drawn(2)
+    assert not torch.equal(first, second)
+    words = first.bool()[:996].view(-1, 4).float()  # the four elements of a word are drawn apart
+    assert torch.corrcoef(words.T).fill_diagonal_(0).abs().max() < 0.25
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.0, 1.0), (1.0, 0.0)])
+def test_nothing_or_everything_is_dropped(share, expected):
+    assert torch.equal(dropout(torch.ones(5, 3), share), torch.full((5, 3), expected))
+    assert dropout(torch.ones(0, 3), share).shape == (0, 3)
+
+
+def test_a_model_draws_so_in_training_alone():
+    model = use_quick_dropout(nn.Sequential(nn.Dropout(0.5), nn.Linear(8, 8)))
+    x = torch.ones(7, 8)
+    assert type(model[0]) is Dropout
+    assert torch.equal(model.eval()[0](x), x)
+    assert not torch.equal(model.train()[0](x), x)
+
+
+@pytest.mark.parametrize("kind", [None, "numbers", "booleans"])
+def test_attention_that_drops_next_to_nothing_is_that_without_dropout(kind):
+    """Written out, with one weight in 65,536 dropped: outputs and gradients of the fused one, up to the few dropped."""
+    torch.manual_seed(3)
+    query, key, value = (torch.randn(4, 2, length, 8, requires_grad=True) for length in (5, 7, 7))
+    seen = torch.rand(4, 1, 5, 7) < 0.7
+    seen[..., 0] = True
+    mask = {None: None, "numbers": (~seen).float() * -1e9, "booleans": seen}[kind]
+    gradients = []
+    for dropped in (nn.Dropout(0.0), Dropout(2.0**-16)):
+        out = attend(query, key, value, dropped, mask)
+        gradients.append([out, *torch.autograd.grad(out.square().sum(), (query, key, value))])
+    for plain, written in zip(*gradients):
+        torch.testing.assert_close(written, plain, rtol=1e-3, atol=1e-4)
+
+
+def test_attention_drops_as_much_as_is_asked_for():
+    torch.manual_seed(4)
+    query, key = torch.zeros(50, 40, 8), torch.zeros(50, 30, 8)  # each of 30 is looked at alike
+    out = attend(query, key, torch.ones(50, 30, 1), Dropout(0.3))
+    assert out.mean().item() == pytest.approx(1, abs=0.01)
+    assert out.var().item() == pytest.approx(0.3 / 0.7 / 30, rel=0.1)
+    still = attend(query, key, torch.ones(50, 30, 1), Dropout(0.3).eval())
+    torch.testing.assert_close(still, torch.ones(50, 40, 1))
