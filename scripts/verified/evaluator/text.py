@@ -2,11 +2,11 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
 from verified.evaluator.architecture import Architecture
 from verified.nn.bert import BertAttention, BertEmbeddings, BertLayer, BertSize, key_mask
-from verified.nn.dropout import attend
 from verified.nn.modules import Layers
 
 
@@ -78,7 +78,9 @@ class FusionLayer(BertLayer):
         pairs, length, width = states.shape
         videos = memory_key.shape[0]
         query = attention.query(states).reshape(videos, pairs // videos * length, attention.heads, -1)
-        read = attend(query.transpose(1, 2), memory_key, memory_value, attention.dropout)
+        read = scaled_dot_product_attention(
+            query.transpose(1, 2), memory_key, memory_value, dropout_p=attention.dropout.p if self.training else 0.0
+        )
         read = read.transpose(1, 2).reshape(pairs, length, width)
         return self.feed_forward(self.crossattention.output(read, states))
 

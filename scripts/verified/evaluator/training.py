@@ -10,7 +10,6 @@ from verified.evaluator.processes import processes
 from verified.evaluator.step import Batch, TrainingStep
 from verified.io.jsonl import Row
 from verified.nn import training
-from verified.nn.dropout import use_quick_dropout
 from verified.nn.optimisers import cosine_multiplier, one_dimensional, parameter_groups
 from verified.nn.training_state import Reached, TrainingState
 from verified.runtime.prefetch import prefetch
@@ -54,7 +53,7 @@ def train(
     and errors: see `training.train`; an error names the items of the batch.
     """
     rank, world = processes()
-    use_quick_dropout(step.to(device)).train()
+    step.to(device).train()
     wrapped = nn.parallel.DistributedDataParallel(step) if world > 1 else step
 
     def rate(number: int) -> float:

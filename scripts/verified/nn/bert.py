@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu
-
-from verified.nn.dropout import attend
+from torch.nn.functional import gelu, scaled_dot_product_attention
 
 TYPES = 2
 """Rows of the table of token types; every token here is of the first."""
@@ -75,7 +73,10 @@ class HeadedAttention(nn.Module):
     def forward(self, states: Tensor, keys: Tensor | None) -> Tensor:
         """[N, L, width] and a mask that broadcasts to [N, 1, L, L], None where all is seen → [N, L, width]."""
         query, key, value = (self.split_heads(projection(states)) for projection in (self.query, self.key, self.value))
-        return attend(query, key, value, self.dropout, keys).transpose(1, 2).flatten(2)
+        dropout = self.dropout.p if self.training else 0.0
+        scale = self.head_width**-0.5
+        read = scaled_dot_product_attention(query, key, value, attn_mask=keys, dropout_p=dropout, scale=scale)
+        return read.transpose(1, 2).flatten(2)
 
 
 class Residual(nn.Module):

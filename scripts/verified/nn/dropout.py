@@ -40,15 +40,13 @@ def use_quick_dropout(model: Net) -> Net:
     return model
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, dropped: nn.Dropout, mask: Tensor | None = None) -> Tensor:
+def attend(query: Tensor, key: Tensor, value: Tensor, dropped: nn.Dropout, mask: Tensor) -> Tensor:
     """Scaled dot-product attention with dropout of its weights; [..., S, D] and twice [..., K, D] → [..., S, D].
 
-    `mask` broadcasts to [..., S, K]: numbers are added to the products, of booleans the false ones are never looked at.
+    `mask` broadcasts to [..., S, K] and is added to the products.
     """
     if not (isinstance(dropped, Dropout) and dropped.training and dropped.p and query.device.type == "cpu"):
         share = dropped.p if dropped.training else 0.0
         return scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=share)
-    products = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
-    if mask is not None:
-        products = products.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else products + mask
+    products = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1) + mask
     return dropped(products.softmax(-1)) @ value
