@@ -197,6 +197,7 @@ def untrained(name: str, folder) -> dict:
     import torch
 
     from verified.benchmark.vcmr.checkpoint import save_model
+    from verified.benchmark.vcmr.models.cg_detr import CGDETR
     from verified.benchmark.vcmr.registry import build_model
 
     draw = np.random.default_rng(4)
@@ -205,6 +206,7 @@ def untrained(name: str, folder) -> dict:
         "xml": {"hidden": 16},
         "conquer": {"hidden": 16, "heads": 2, "feed_forward": 16, "score_channels": 4},
         "univtg": {"hidden": 16, "heads": 2, "feed_forward": 16, "layers": 1, "dropout": 0.0},
+        "cg_detr": {**CGDETR.small, "hidden": 32, "feed_forward": 32, "dropout": 0.0, "inner_dropout": 0.0},
     }
     torch.manual_seed(0)
     model = build_model(name, sizes, narrow[name])
@@ -224,18 +226,18 @@ def two_questions() -> list[dict]:
     ]
 
 
-@pytest.mark.parametrize("name, rate", [("xml", 3e-3), ("univtg", 1e-2)])
-def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(name, rate, tmp_path):
+@pytest.mark.parametrize("name, rate, epochs", [("xml", 3e-3, 40), ("univtg", 1e-2, 40), ("cg_detr", 3e-3, 80)])
+def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(name, rate, epochs, tmp_path):
     from verified.benchmark.vcmr.checkpoint import load_model
 
     files, rows = untrained(name, tmp_path), two_questions()
-    recipe = {"epochs": 40, "batch": 2, "learning_rate": rate}
+    recipe = {"epochs": epochs, "batch": 2, "learning_rate": rate}
     settings = TrainingSettings(**RANKING, recipe=recipe, options={}, precision="float32", seed=3)
     tuned, record = tmp_path / "tuned.safetensors", tmp_path / "log.jsonl"
     fine_tune(rows, files, settings, tuned, record)
     header = load_model(tuned)[1]
-    assert header.items() >= {"model": name, "trained_on": "fig", "fine_tuned_on": 2, "epochs": 40}.items()
-    assert len(read_jsonl(record)) == 40 and not (tmp_path / "unfinished.safetensors").exists()
+    assert header.items() >= {"model": name, "trained_on": "fig", "fine_tuned_on": 2, "epochs": epochs}.items()
+    assert len(read_jsonl(record)) == epochs and not (tmp_path / "unfinished.safetensors").exists()
     asked = [
         Question(row["qid"], "?", row["vid"], row["duration"], (tuple(row["relevant_windows"][0]),)) for row in rows
     ]
@@ -252,7 +254,7 @@ def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(name, 
     assert note.startswith(f"val, after: fine-tuning changes mIoU {gain['mIoU']:+.2f}")
 
 
-@pytest.mark.parametrize("name", ["xml", "conquer", "univtg"])
+@pytest.mark.parametrize("name", ["xml", "conquer", "univtg", "cg_detr"])
 def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path):
     files, rows = untrained(name, tmp_path), two_questions()
     predictions = ground(rows, files, RankingSettings(**RANKING))
@@ -296,5 +298,5 @@ def test_published_rows_name_the_model_that_would_fill_them():
     published = read_published("config/published.csv", "rextime")
     table = results_table({}, published)
     named = {row[1]: row[-1].partition("retrieval.models: [")[2].partition("]")[0] for row in table.rows}
-    assert {method for method, model in named.items() if model} == {"UniVTG"}
+    assert {method for method, model in named.items() if model} == {"UniVTG", "CG-DETR"}
     assert {model for model in named.values() if model} <= set(model_names())

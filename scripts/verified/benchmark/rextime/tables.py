@@ -17,7 +17,7 @@ MEASURES = {"mIoU": 1.0, "R1@0.3": 1.0, "R1@0.5": 1.0, "VQA": 100.0, "VQA,mIoU@0
 SHOWN = 20
 """Free answers of a test in their table; all are in the files of answers."""
 NOT_ATTEMPTED = "not attempted: the test set and the model's weights are not at hand"
-OWN_MODELS = {"UniVTG": "univtg"}
+OWN_MODELS = {"UniVTG": "univtg", "CG-DETR": "cg_detr"}
 """Published rows whose model is one of ours, by its name in `retrieval.models`."""
 
 
