@@ -23,6 +23,7 @@ TORCH = (
     "evaluator/finetune",
     "evaluator/meta_evaluate",
     "rextime/fine_tune",
+    "rextime/fine_tune_lmm",
     "rextime/ground_by_vectors",
     "rextime/ground_questions",
     "weights/import_umt",
