@@ -1,0 +1,151 @@
+"""The VLG-Net that comes with the workflow: its card, a world of its own, its row, and what is refused."""
+
+import shutil
+
+import pytest
+import yaml
+from refusals import refused
+from running import PROJECT
+
+from verified.benchmark.mad import vlg_checkpoint
+from verified.benchmark.mad.annotations import read_mad
+from verified.benchmark.mad.encoders import EvaluatorEncoder, write_movie_features, write_sentence_features
+from verified.benchmark.mad.experiment import vlg_ranker
+from verified.benchmark.mad.feature_files import LongFeatures
+from verified.benchmark.mad.paths import PRETRAINED, result_files, table_layout
+from verified.benchmark.mad.pretrained.paths import (
+    SHIPPED,
+    WEIGHTS,
+    read_card,
+    require_its_encoder,
+    shipped_vlg_net,
+)
+from verified.benchmark.mad.ranking import measure_recall, rank_rows
+from verified.benchmark.mad.recall_tables import METHODS, lengths_table, recall_table
+from verified.benchmark.mad.settings import make_grid
+from verified.benchmark.mad.short_videos import cut_movies
+from verified.config import load
+from verified.demo.movies import render_movies
+from verified.demo.pretrained.paths import shipped_evaluator
+from verified.demo.world import make_world
+from verified.io.files import file_digest
+from verified.io.hdf5 import FeatureFile
+from verified.io.jsonl import read_jsonl
+from verified.runtime.seeds import derive_seed
+
+CARD = read_card()
+
+
+def configured(file, **changes):
+    values = yaml.safe_load((PROJECT / "config" / file).read_text())
+    return load({**values, **changes})
+
+
+DEMO = configured("longform-demo.yaml")
+
+
+def test_the_card_names_every_file_by_its_bytes_and_the_configuration_that_made_it():
+    for name, entry in CARD["files"].items():
+        path = SHIPPED / name
+        assert (path.stat().st_size, file_digest(path)) == (entry["bytes"], entry["sha256"]), name
+    assert {path.name for path in SHIPPED.iterdir()} == {*CARD["files"], "card.json", "README.md"}
+    assert sum(entry["bytes"] for entry in CARD["files"].values()) < 2_000_000
+    made = configured("longform-pretrained.yaml")
+    assert CARD["seed"] == made.seed and len(CARD["commit"]) == 12
+    assert CARD["corpus"] == made.longform.datasets["movies"].model_dump(mode="json")
+    assert CARD["recipe"].items() <= made.longform.vlg_net.model_dump(mode="json").items()
+    assert CARD["encoder"]["sha256"] == file_digest(shipped_evaluator())
+    log = read_jsonl(SHIPPED / "vlg-net.log.jsonl")
+    assert sum(row["queries"] for row in log) == CARD["trained_on"]["windows"] and log[-1] == CARD["last_epoch"]
+
+
+def test_it_is_clear_of_chance_on_movies_that_it_was_not_trained_on():
+    assert CARD["held_out"]["180 s"]["R@1 IoU=0.5"] > 45 and CARD["held_out"]["whole movies"]["R@1 IoU=0.5"] > 25
+
+
+def test_it_finds_most_moments_of_movies_that_nobody_saw(tmp_path):
+    source = {
+        "movies": 4,
+        "shortest": 90,
+        "longest": 90,
+        "size": 64,
+        "train_share": 0.1,
+        "val_share": 0.1,
+        "refused": 0,
+    }
+    render_movies(source, 2, 99, tmp_path)
+    rows = read_mad(tmp_path / "test.json", "test")
+    videos = {row["movie"]: tmp_path / "videos" / f"{row['movie']}.mp4" for row in rows}
+    encoder, (frames, tokens, sentences) = EvaluatorEncoder(shipped_evaluator()), map(tmp_path.joinpath, "fts")
+    write_movie_features(videos, encoder, "evaluator", 2, 256, frames)
+    write_sentence_features(rows, encoder, "evaluator", 256, tokens, sentences)
+    grid, features = make_grid(DEMO.longform.grid), LongFeatures(FeatureFile(frames), FeatureFile(tokens))
+    cut = cut_movies(rows, None, "keep")
+    ranked = rank_rows(cut, grid, features.movie, vlg_ranker(shipped_vlg_net(), features, grid, 0.3, 64), "test")
+    recalls = measure_recall(cut, ranked, "ge")["recall"]
+    assert len(rows) > 40 and recalls[0][2] > 60  # R@1 at IoU 0.5; the demo's own training finds a tenth
+
+
+def test_a_bit_that_flipped_is_found_before_it_is_used(tmp_path, monkeypatch):
+    shutil.copytree(SHIPPED, tmp_path / "weights")
+    monkeypatch.setattr(vlg_checkpoint, "SHIPPED", tmp_path / "weights")
+    path = tmp_path / "weights" / WEIGHTS
+    content = bytearray(path.read_bytes())
+    content[-1000] ^= 4
+    path.write_bytes(content)
+    with refused(WEIGHTS, remedy=True):
+        vlg_checkpoint.load(path, make_grid(DEMO.longform.grid))
+
+
+def events(seed, movies):
+    """What the events of the movies of a configuration with that seed look like and where they go."""
+    shortest = DEMO.longform.datasets["movies"].source.shortest
+    worlds = (make_world(derive_seed(seed, "longform"), f"film-{number:02d}", shortest, 2) for number in movies)
+    return {repr((one.shape, one.colour, one.texture, one.placed)) for world in worlds for one in world.events}
+
+
+@pytest.mark.parametrize("seed", [DEMO.seed, 1])
+def test_no_event_of_a_demo_is_one_that_it_was_trained_on(seed):
+    """Movies of both have the same names, so events are compared, not names."""
+    trained, tested = events(CARD["seed"], range(1, 145)), events(seed, range(1, 21))
+    assert len(trained) > 20_000 and len(tested) > 3000 and not trained & tested
+
+
+def test_the_seed_that_it_was_trained_with_is_refused():
+    with refused(str(CARD["seed"]), PRETRAINED, remedy=True):
+        result_files(configured("longform-demo.yaml", seed=CARD["seed"]))
+
+
+def test_features_of_another_evaluator_are_refused(tmp_path):
+    require_its_encoder(shipped_evaluator())
+    (tmp_path / "other.safetensors").write_bytes(b"another")
+    with refused(PRETRAINED, file=tmp_path / "other.safetensors", remedy=True):
+        require_its_encoder(tmp_path / "other.safetensors")
+    values = yaml.safe_load((PROJECT / "config" / "longform-demo.yaml").read_text())
+    with refused("models", PRETRAINED, "encoder"):
+        load({**values, "longform": {**values["longform"], "encoder": "packaged-joint"}})
+
+
+def measures():
+    """What a job writes of a method, or of the baselines, at both lengths."""
+    values = [[10.0, 5.0, 1.0]] * 5
+    measure = dict.fromkeys(("recall", "low", "high", "intra_class"), values)
+    drawn = {"runs": 2, "recall": values, "error": values}
+    tail = {"videos": 1, "seconds": 3.0, "without_windows": 0, "queries_without_overlap": 0}
+    baselines = {"oracle": measure, "chance": measure, "chance_drawn": drawn, "tail": tail}
+    lengths = [{"seconds": seconds, **measure, **baselines} for seconds in (180.0, None)]
+    return {"queries": 3, "movies": 1, "iou_cmp": "ge", "lengths": lengths}
+
+
+def test_its_row_stands_beside_those_of_the_run_and_says_where_it_comes_from():
+    assert f"results/longform-demo/longform/movies/{PRETRAINED}/metrics.json" in result_files(DEMO)
+    layout = table_layout(DEMO)
+    results = {"movies": {name: measures() for name in ("baselines", "vlg-net", PRETRAINED)}}
+    layout["sets"] = {"movies": layout["sets"]["movies"]}
+    tables = [recall_table("mad-2", "x", None, (1, 5), results, layout, {}), lengths_table(results, layout)]
+    for table in tables:
+        methods = [row[1] for row in table.rows]
+        assert METHODS["vlg-net"] in methods and METHODS[PRETRAINED] in methods
+        said = next(note for note in table.notes if note.startswith(METHODS[PRETRAINED]))
+        for fact in (CARD["files"][WEIGHTS]["sha256"][:16], f"seed {CARD['seed']}", CARD["command"]):
+            assert fact in said
