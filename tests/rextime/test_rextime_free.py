@@ -19,7 +19,7 @@ from verified.io.video import probe
 from verified.lmm.outcome import Parsed
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
-from verified.lmm.tasks.rextime import FREE_ANSWER, READING
+from verified.lmm.tasks.rextime import FREE_ANSWER, READING, parse_letter
 
 OPTIONS = ["it grows", "it stays", "it falls", "it turns"]
 
@@ -157,6 +157,27 @@ def test_the_protocol_is_configured_quoted_and_has_its_files():
 def test_a_reading_is_a_letter_or_none(text, letter):
     parsed = READING.read({}, text, 1, False)
     assert parsed.sections.get("option") == letter and parsed.missing == (letter is None)
+
+
+@pytest.mark.parametrize(
+    "text, letter",
+    [
+        ("b", "B"),
+        ("(c)", "C"),
+        ("**D**", "D"),
+        ("A. A man falls", "A"),
+        ('{"answer": "Option C"}', "C"),
+        ("The answer is A because a ball rolls.", "A"),
+        ("It shows a man, so B.", "B"),
+        ("A ball rolls, which is option (d)", "D"),
+        ("A man falls", None),
+        ("The answer is a dog", None),
+        ('{"answer": 3}', None),
+    ],
+)
+def test_an_answer_is_the_letter_of_an_option_and_no_article(text, letter):
+    parsed = parse_letter({}, text, 1, False)
+    assert parsed.sections.get("answer") == letter and parsed.missing == (letter is None)
 
 
 def test_a_free_answer_is_one_line_of_words_as_json_or_not():

@@ -19,9 +19,17 @@ ALIGNED = ("high", "medium", "low")
 SCORES = ("directness", "necessity", "intentionality", "purpose", "similarity")
 SAME_KEY = {"proactiveness": "intentionality"}
 """Listing C.8.1 asks for proactiveness and its JSON says Intentionality."""
-LETTER = re.compile(r"\(?\b([A-D])\b\)?", re.I)
 READ = re.compile(r"\W*(?:option\s+)?(none\b|[A-D](?=\W*$|[.:)\]\"']))", re.I)
 """How a verdict begins; "A man" is none."""
+ALONE = r"(?:[B-D]\b|A\b(?!\s+(?!(?:is|as|because|since|and|or|which)\b)[a-z]))"
+"""An option's letter in a sentence, where "a" and "A man" are words, and "A because" is not."""
+LETTERS = (
+    re.compile(r"\W*(?:option\s+)?([A-D])(?=\W*$|[.:)\]\"'])", re.I),
+    re.compile(rf"(?i:\b(?:answer|option|choice)(?:\s+is)?)\W*({ALONE})"),
+    re.compile(r"\(([A-D])\)", re.I),
+    re.compile(rf"\b({ALONE})"),
+)
+"""Where an answer's letter stands, surest first: at its beginning, after "answer is", in brackets, elsewhere."""
 NO_OPTION = "none"
 """What is said in the place of a letter of an answer that means none of the options."""
 
@@ -189,8 +197,10 @@ def answer_with_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed
 
 
 def _letter(text: object) -> str | None:
-    match = LETTER.search(text) if isinstance(text, str) else None
-    return match.group(1).upper() if match else None
+    if not isinstance(text, str):
+        return None
+    found = LETTERS[0].match(text) or next(filter(None, (pattern.search(text) for pattern in LETTERS[1:])), None)
+    return found.group(1).upper() if found else None
 
 
 def parse_letter(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
