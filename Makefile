@@ -145,8 +145,7 @@ pretrained: env
 # The same of VLG-Net for long videos, about twenty minutes of one core.
 VLG_NET := scripts/verified/benchmark/mad/pretrained/weights
 pretrained-vlg-net: env
-	$(BIN)/snakemake --cores all results/longform-pretrained/longform/training/movies/card.json \
-	  --configfile config/longform-pretrained.yaml $(ARGS)
+	$(BIN)/snakemake --cores all results/longform-pretrained/longform/training/movies/card.json --configfile config/longform-pretrained.yaml $(ARGS)
 	mkdir -p $(VLG_NET)
 	cp results/longform-pretrained/longform/training/movies/card.json $(VLG_NET)/
 	cp results/longform-pretrained/longform/training/movies/checkpoint.safetensors $(VLG_NET)/vlg-net.safetensors

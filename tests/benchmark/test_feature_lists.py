@@ -31,7 +31,7 @@ def is_there(name: str) -> bool:
         return (PROJECT / "config" / "prompts" / "rextime" / name).is_file()
     if "." in name:
         return any(key == name or key.startswith(f"{name}.") for key in KEYS)
-    return f'"{name}"' in PACKAGE or re.search(rf"rule {name}( as \w+ with)?:", RULES) is not None
+    return f'"{name}"' in PACKAGE or re.search(rf"rule (\w+ as )?{name}( as \w+)?( with)?:", RULES) is not None
 
 
 @pytest.mark.parametrize("page", ["longform.md", "rextime.md"])
