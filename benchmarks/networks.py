@@ -6,8 +6,8 @@ Linear maps run by oneDNN on AMD's processors and by PyTorch's own library, MKL,
     python benchmarks/networks.py --work conquer hero     # some of them
 
 One thread, random weights from one seed. Outputs (of training: losses and a gradient, computed without dropout, which
-draws otherwise there) may differ by 1e-4 at most. XML's step of training as it runs also leaves pads out and has the
-dropout of wide models; the other has neither. The limit is the multiplications that the work does, of the step those of
+draws otherwise there) may differ by 1e-4 at most. XML's step of training as it runs also leaves pads out and draws
+dropout its own way; the other does neither. The limit is the multiplications that the work does, of the step those of
 real tokens and clips.
 """
 
@@ -51,9 +51,8 @@ def by_way(way: str, run) -> list:
     """What comes of one run, as it runs or by the library `way` on padded sequences with PyTorch's dropout."""
     from torch.nn import functional
 
-    from verified.benchmark.vcmr import dropout
     from verified.benchmark.vcmr.models import xml
-    from verified.nn import linear
+    from verified.nn import dropout, linear
 
     with ExitStack() as stack:
         if way != "as it runs":
