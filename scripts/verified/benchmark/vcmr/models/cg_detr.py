@@ -60,7 +60,7 @@ from verified.benchmark.vcmr.models.eventformer import same_video
 from verified.benchmark.vcmr.models.univtg import inside_moment, projection, with_times
 from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
-from verified.benchmark.vcmr.scoring import PAD
+from verified.benchmark.vcmr.scoring import PAD, unit
 from verified.benchmark.vcmr.windows import generalised_iou, spans_of_windows
 from verified.nn.modules import Layers, Parts
 from verified.nn.precision import whole
@@ -233,7 +233,7 @@ class CGDETR(RetrievalModel):
         for layer in self.txtproj_encoder["layers"]:
             x = layer(x, seen, positions)
         sentence, _ = self.sentence(words, mask)
-        return {"tokens": torch.cat([x[:, :count], words], dim=1), "unit": _unit(sentence), "mask": seen}
+        return {"tokens": torch.cat([x[:, :count], words], dim=1), "unit": unit(sentence), "mask": seen}
 
     def token_positions(self, tokens: Tensor) -> Tensor:
         """Those of the dummies, zeros for words; [N, M + T, D] → [N, M + T, D]."""
@@ -260,7 +260,7 @@ class CGDETR(RetrievalModel):
         positions = self.positions(clips, mask)
         alone = clips.flatten(0, 1).unsqueeze(1), mask.flatten().unsqueeze(1), positions.flatten(0, 1).unsqueeze(1)
         tokens, _ = self.moment(*alone)
-        return {"tokens": clips, "unit": _unit(tokens).view(*mask.shape, -1), "mask": mask}
+        return {"tokens": clips, "unit": unit(tokens).view(*mask.shape, -1), "mask": mask}
 
     def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
         with whole(videos["mask"].device):
@@ -320,14 +320,13 @@ class CGDETR(RetrievalModel):
         moment = (batch.span + batch.span.new_tensor([0, 1])) / count
         logits, spans = (of.float() for of in self.decode(found.clips, mask))
         drawn = draw_clips(inside, mask, generator)
-        told, told_wrong = (None if of is None else self.told(of) for of in (found, wrong))
+        told, told_wrong = self.told(found), None if wrong is None else self.told(wrong)
         detection = [detection_losses(*of, moment.float(), c) for of in zip(logits, spans)]
         span, giou, label = (torch.stack(terms).sum() for terms in zip(*detection))
         wrong_saliency = None if wrong is None else wrong.saliency.float()
         saliency = ranking_loss(found.saliency.float(), wrong_saliency, inside, mask, real, drawn, c.margin)
         if wrong_saliency is not None:
             saliency = saliency + over_items(F.softplus(wrong_saliency), mask, real)
-        assert told is not None
         attention = ranking_loss(told, told_wrong, inside, mask, real, drawn, c.margin)
         attention = attention + binary_loss(told, inside, mask)
         if told_wrong is not None:
@@ -361,7 +360,7 @@ class CGDETR(RetrievalModel):
         nothing, dummies = self.sentence(
             tokens[:, :count], token_mask[:, :count], self.token_positions(tokens)[:, :count]
         )
-        moments, others, sentences, nothings = (_unit(x) for x in (moment, other, sentence, nothing))
+        moments, others, sentences, nothings = (unit(x) for x in (moment, other, sentence, nothing))
         target = torch.arange(len(moments), device=moments.device)
         align = F.cross_entropy(torch.cat([moments @ sentences.T, others @ sentences.T], dim=1), target)
         first = (target == 0).long()  # see the differences
@@ -408,12 +407,6 @@ def _beside(
     for layer in encoder["layers"]:
         x = layer(x, seen, positions)
     return x[:, 0], x[:, 1:]
-
-
-def _unit(x: Tensor) -> Tensor:
-    """Vectors [..., D] divided by their length, in float32 at least."""
-    with whole(x.device):
-        return F.normalize(x.to(torch.promote_types(x.dtype, torch.float32)), dim=-1)
 
 
 def ends_of(spans: Tensor) -> Tensor:
