@@ -368,8 +368,9 @@ def test_two_browsers_share_the_work_and_an_outage_loses_nothing(pages, tmp_path
             one.run("nextOpen()")
             one.wait("document.body?.innerText.includes('no moment for you now')")
     rows = read_jsonl(folder / "decisions.jsonl")
-    assert [row["desc_id"] for row in rows] == [1, 4, 2, 3]
-    assert [row["reviewer"] for row in rows] == ["Ann", HOSTILE, "Ann", "Ann"]
+    decided = [(row["desc_id"], row["reviewer"]) for row in rows]
+    assert sorted(decided[:2]) == [(1, "Ann"), (4, HOSTILE)], "the first two were sent at once: either may come first"
+    assert decided[2:] == [(2, "Ann"), (3, "Ann")]
 
 
 def test_a_refused_decision_holds_up_no_other_and_its_moment_is_open_again(pages, tmp_path):
