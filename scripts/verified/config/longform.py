@@ -166,6 +166,8 @@ class VlgNet(Section):
     """Width, also of the sentence's LSTM."""
     blocks: int = Field(default=7, ge=0)
     """Passes through the shared GCNeXt block."""
+    warm_start: str | None = None
+    """Checkpoint from which GCNeXt's block starts, as published: G-TAD's, or one of VLG-Net; null: random weights."""
     neighbours: int = Field(default=7, ge=1)
     """Nearest clips of a clip."""
     groups: int = Field(default=32, ge=1)

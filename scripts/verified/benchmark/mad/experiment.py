@@ -179,6 +179,7 @@ def train_vlg_net(
     """Train VLG-Net on a mixture and write its checkpoint; returns the log. A killed training resumes."""
     from verified.benchmark.mad.vlg_checkpoint import save
     from verified.benchmark.mad.vlg_training import initial, train
+    from verified.benchmark.mad.vlg_warm_start import warm_start
     from verified.nn.training_state import TrainingState, fingerprint
 
     room = Room(KEPT_BYTES)
@@ -189,6 +190,7 @@ def train_vlg_net(
     rows = mixed_rows(mixture, seed)
     size = sizes(settings, grid, features[rows[0]["source"]], rows[0])
     inputs = [source[kind] for source in mixture.values() for kind in ("rows", "frames", "tokens")]
+    inputs += [settings.warm_start] if settings.warm_start else []
     owner = fingerprint(
         code,
         [
@@ -202,8 +204,9 @@ def train_vlg_net(
     )
     state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
     model = initial(size, grid, seed)
+    start = {"warm_start": warm_start(model, settings.warm_start)} if settings.warm_start else {}
     log_rows = train(model, rows, features, grid, settings, seed, state)
-    save(checkpoint, model, grid, {"trained_on": {name: source["share"] for name, source in mixture.items()}})
+    save(checkpoint, model, grid, {"trained_on": {name: source["share"] for name, source in mixture.items()}, **start})
     state.remove()
     return log_rows
 

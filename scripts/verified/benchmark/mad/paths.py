@@ -183,10 +183,12 @@ def mixture_name(mixture: dict[str, float]) -> str:
 
 
 def training_inputs(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: rows, frame and token features of each data set in ``wildcards.training``."""
+    """An input function: rows, frame and token features of each data set in ``wildcards.training``, and the checkpoint
+    that GCNeXt starts from."""
+    start = settings.longform.vlg_net.warm_start
 
     def files(wildcards) -> list[str]:
-        return [
+        return ([start] if start else []) + [
             path
             for name in trainings(settings)[wildcards.training]
             for path in (

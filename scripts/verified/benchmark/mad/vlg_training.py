@@ -1,8 +1,8 @@
 """Training of VLG-Net on windows of long movies (appendix A.2).
 
 The last epoch's weights are kept: the published configuration never evaluates during training (it would after epoch
-51 of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights,
-as the warm-up checkpoint (from temporal action detection) was never at hand.
+51 of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights
+unless `warm_start` names a checkpoint (`vlg_warm_start`), as G-TAD's was never at hand.
 
 Not published: epochs of alignment before those of grounding (`vlg_alignment`), and a learning rate on a cosine. Without
 them, which is the default, no step differs.
