@@ -83,3 +83,5 @@ def test_missing_files_that_a_configuration_names_are_problems(check, options):
     assert status == 1 and names(shown, *keys, "longform.wordnet", "words", "longform.published", "train_data.json")
     status, shown = check({**DESCRIBED, "videos": "gone"}, *options)
     assert status == 1 and names(shown, "source.manifest", "m.csv", "source.videos", "gone")
+    status, shown = check(DESCRIBED, *options, models=["vlg-net"], vlg_net={"warm_start": "gtad.pth.tar"})
+    assert status == 1 and names(shown, "longform.vlg_net.warm_start", "no file gtad.pth.tar")

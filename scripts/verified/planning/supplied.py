@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.benchmark.mad.paths import folder as movies_folder
+from verified.benchmark.mad.paths import trainings
 from verified.benchmark.rextime.paths import folder as suite_folder
 from verified.benchmark.rextime.paths import supplied_paths
 from verified.config import Config, outputs
@@ -43,7 +44,7 @@ def list_supplied(settings: Config) -> Iterator[Supplied]:
 
 
 def supplied_movies(settings: Config) -> Iterator[Supplied]:
-    """What data sets of movies start from."""
+    """What data sets of movies start from, and VLG-Net."""
     for name, movie_set in settings.longform.datasets.items():
         source, made = movie_set.source, f"{movies_folder(settings)}/{name}/annotations.jsonl"
         named = {f"annotations.{split}": path for split, path in getattr(source, "annotations", {}).items()}
@@ -58,6 +59,10 @@ def supplied_movies(settings: Config) -> Iterator[Supplied]:
             yield Supplied(f"longform.datasets.{name}.source.videos", source.videos, True, made)
     for split, path in settings.longform.lsmdc16.items():
         yield Supplied(f"longform.lsmdc16.{split}", path, False, f"{movies_folder(settings)}/tables.json")
+    start, trained = settings.longform.vlg_net.warm_start, list(trainings(settings))
+    if start and trained:
+        made = f"{movies_folder(settings)}/training/{trained[0]}/checkpoint.safetensors"
+        yield Supplied("longform.vlg_net.warm_start", start, False, made)
 
 
 def check_supplied(settings: Config) -> None:

@@ -5,7 +5,6 @@ first convolution fill the one block that VLG-Net passes several times. A checkp
 """
 
 import logging
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from verified.benchmark.mad.vlg_net import VLGNet
@@ -19,19 +18,10 @@ BLOCKS = ("backbone1.2.", "x_1d_b.2.", "context_aggregator.0.")
 """Where the block stands: in G-TAD of 512 and of 256 channels, and in VLG-Net."""
 
 
-@dataclass(frozen=True)
-class WarmStart:
-    """Where a block came from: the file, its digest, how many of its tensors were taken and were not."""
-
-    file: str
-    sha256: str
-    taken: int
-    not_taken: int
-
-
 def warm_start(model: VLGNet, path: str | Path) -> dict[str, str | int]:
-    """Fill the model's GCNeXt block in place from a local checkpoint; returns the fields of `WarmStart`.
+    """Fill the model's GCNeXt block in place from a local checkpoint.
 
+    Returns where it came from: file, sha256, and how many of its tensors were taken and not_taken.
     Only tensors are read of the file (`io.foreign`). Raises InputError for one without such a block, for a block of
     other shapes, and for a model without one.
     """
@@ -48,6 +38,6 @@ def warm_start(model: VLGNet, path: str | Path) -> dict[str, str | int]:
         if name.startswith(prefix)
     }
     checkpoint.fill(model.context_aggregator[0], block, "VLG-Net's GCNeXt block", path)
-    facts = WarmStart(str(path), file_digest(path), len(block), len(read) - len(block))
-    log.info("GCNeXt from %s: %d tensors taken, %d not", path, facts.taken, facts.not_taken)
-    return asdict(facts)
+    left = len(read) - len(block)
+    log.info("GCNeXt from %s: %d tensors taken, %d not", path, len(block), left)
+    return {"file": str(path), "sha256": file_digest(path), "taken": len(block), "not_taken": left}
