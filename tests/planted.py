@@ -84,4 +84,4 @@ def small_model(name: str, **options) -> RetrievalModel:
     cls = model_class(name)
     sizes = {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": CLIPS, "query_tokens": TOKENS}
     assert issubclass(cls.Config, ModelConfig)
-    return cls(cls.Config(**sizes, vocabulary=1 + len(WORDS), **{**cls.small, **options}))
+    return cls(cls.Config(**{**sizes, "vocabulary": 1 + len(WORDS), **cls.small, **options}))

@@ -69,8 +69,17 @@ class BertAdam(torch.optim.Optimizer):
             roots = torch._foreach_sqrt(squares)
             torch._foreach_add_(roots, group["eps"])
             updates = torch._foreach_div(means, roots)
-            torch._foreach_add_(updates, parameters, alpha=group["weight_decay"])
-            torch._foreach_sub_(parameters, updates, alpha=group["lr"])
+            self._decay(parameters, updates, group["lr"], group["weight_decay"])
+
+    @torch.no_grad()
+    def decay(self, parameters: list[Tensor], rate: float, weight_decay: float) -> None:
+        """What a step does to parameters that never had a gradient other than 0."""
+        self._decay(parameters, [torch.zeros_like(parameter) for parameter in parameters], rate, weight_decay)
+
+    @staticmethod
+    def _decay(parameters: list[Tensor], updates: list[Tensor], rate: float, weight_decay: float) -> None:
+        torch._foreach_add_(updates, parameters, alpha=weight_decay)
+        torch._foreach_sub_(parameters, updates, alpha=rate)
 
 
 class AdamW(torch.optim.Optimizer):
@@ -93,7 +102,12 @@ class AdamW(torch.optim.Optimizer):
                 first, second = (1.0 - beta ** state["step"] for beta in group["betas"])
                 rates.append(-group["lr"] * second**0.5 / first)
             torch._foreach_addcdiv_(parameters, means, roots, rates)
-            torch._foreach_sub_(parameters, parameters, alpha=group["lr"] * group["weight_decay"])
+            self.decay(parameters, group["lr"], group["weight_decay"])
+
+    @torch.no_grad()
+    def decay(self, parameters: list[Tensor], rate: float, weight_decay: float) -> None:
+        """What a step does to parameters that never had a gradient other than 0."""
+        torch._foreach_sub_(parameters, parameters, alpha=rate * weight_decay)
 
 
 def _groups_with_gradients(

@@ -151,6 +151,7 @@ class Hero(OneVectorTail, RetrievalModel):
         "span_share": 1.0,
     }
     query_input = "ids"
+    words_table = "v_encoder.f_encoder.embeddings.word_embeddings"
     normalise_video = False
     official_batch = 50
     label = staticmethod(inclusive_end_two_clips)
