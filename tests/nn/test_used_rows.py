@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from verified.nn import used_rows
 from verified.nn.optimisers import AdamW, BertAdam, parameter_groups
 from verified.nn.training import Training, train
 from verified.nn.training_state import TrainingState
@@ -118,6 +119,11 @@ def test_it_does_so_where_the_last_row_is_read_and_where_all_are(tmp_path):
     assert_same(plain, trained(range(ROWS), tmp_path / "all"))
 
 
+def test_it_does_so_block_by_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(used_rows, "BLOCK", 1000)
+    assert_same(trained(None, tmp_path / "plain"), trained(READ, tmp_path / "narrow"))
+
+
 @pytest.mark.parametrize("die_at", [3, 7])
 def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path, die_at):
     plain = trained(None, tmp_path / "plain")
@@ -160,7 +166,14 @@ class Tied(Network):
 
 @pytest.mark.parametrize(
     "network",
-    [Network(20), Network(max_norm=1.0), Network(sparse=True), Network(scale_grad_by_freq=True), Network().double(), Tied()],
+    [
+        Network(20),
+        Network(max_norm=1.0),
+        Network(sparse=True),
+        Network(scale_grad_by_freq=True),
+        Network().double(),
+        Tied(),
+    ],
     ids=["narrow vectors", "max_norm", "sparse", "scale_grad_by_freq", "double", "tied"],
 )
 def test_tables_that_would_train_otherwise_are_refused(network):

@@ -69,7 +69,7 @@ class BertAdam(torch.optim.Optimizer):
             roots = torch._foreach_sqrt(squares)
             torch._foreach_add_(roots, group["eps"])
             updates = torch._foreach_div(means, roots)
-            self._decay(parameters, updates, group["lr"], group["weight_decay"])
+            self._decay(parameters, list(updates), group["lr"], group["weight_decay"])
 
     @torch.no_grad()
     def decay(self, parameters: list[Tensor], rate: float, weight_decay: float) -> None:

@@ -4,9 +4,9 @@ The gradient of every other row is 0 at each step, and so are its moments: all t
 rows in use become a parameter of their own, and the others wait beside it. When the whole table is read (`state_dict`),
 they get the decay of all steps since, in their order and by the optimiser's own arithmetic.
 
-On the CPU this ends with the same bytes as a training of all rows, as rows of the gradient that are 0 add nothing to its
-norm. That norm is a sum lane by lane of the processor's vectors, so rows must fill whole vectors (`LANES`), or the
-others would be added up in another order.
+On the CPU this ends with the same bytes as a training of all rows: rows of the gradient that are 0 add nothing to its
+norm. That norm is a sum lane by lane of the processor's vectors, so rows must fill whole vectors (`LANES`), or those in
+use would be added up in another order.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,12 +21,12 @@ from verified.nn.optimisers import AdamW, BertAdam
 
 LANES = 16
 """Float32 numbers in the widest vector of a processor (512 bits)."""
-BLOCK = 2**14
-"""Numbers that get the decay of all steps before the next ones do, as they stay in the processor's cache."""
+BLOCK = 2**18
+"""Numbers that get the decay of all steps before the next ones do: a megabyte, which stays in the processor's cache."""
 
 
 class UsedRows(nn.Module):
-    """Some rows of an embedding [V, D] as a parameter `weight` [U, D]; ids and state dict are those of the embedding."""
+    """Some rows of an embedding [V, D] as a parameter `weight` [U, D]; ids and state dict are the embedding's."""
 
     def __init__(self, table: nn.Embedding, used: Iterable[int]):
         super().__init__()

@@ -130,8 +130,8 @@ class RetrievalModel(nn.Module):
     query_input: ClassVar[Literal["features", "ids"]] = "features"
     """Token features from the features stage, or token ids ([CLS] first, no [SEP])."""
     words_table: ClassVar[str] = ""
-    """Of a model that reads token ids: the name of its `nn.Embedding` of words. On the CPU, training then computes those
-    rows alone that the captions, `cls_id` and pads (id 0) name: it must read no others. Empty: all rows."""
+    """Of a model that reads token ids: the name of its `nn.Embedding` of words, where it looks up no ids but those of
+    the captions, `cls_id` and 0 (pads). On the CPU, training then computes these rows alone. Empty: all rows."""
     normalise_query: ClassVar[bool] = True
     """Whether each token feature is divided by its norm + 1e-5."""
     normalise_video: ClassVar[bool] = True
