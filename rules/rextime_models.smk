@@ -311,6 +311,7 @@ rule score_rextime:
     input:
         questions=suite_paths.question_files_by_name(settings).values(),
         submissions=[file for system in suite_paths.systems(settings).values() for file in system["files"]],
+        videos=sorted({file for system in suite_paths.systems(settings).values() for file in system.get("videos", [])}),
         cards=suite_paths.card(settings),
     output:
         results=f"{SUITE}/results.json",

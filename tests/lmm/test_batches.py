@@ -408,6 +408,6 @@ def test_a_check_says_whether_an_endpoint_takes_batches():
         without.before = lambda method, path: (404, {"error": {"message": "Not Found"}})
         for url, level in ((batched.url, "ok"), (without.url, "problem")):
             generation = Generation(llm=role(url), image_lmm=role(url), video_lmm=role(url, batch=False))
-            found = [one for one in endpoint_findings(generation) if one.key.endswith(".batch")]
+            found = [one for one in endpoint_findings(generation, generation.roles()) if one.key.endswith(".batch")]
             assert [(one.level, one.key) for one in found] == [(level, "generation.llm.batch")]
             assert level == "ok" or found[0].remedy

@@ -118,9 +118,8 @@ def test_the_budget_holds_before_the_call(tmp_path):
 @pytest.mark.parametrize("shows", ["nothing", "frames"])
 def test_a_check_asks_for_a_vector_and_not_for_words(tmp_path, shows):
     with endpoint(lambda number, body: embedding([1.0])) as served:
-        (finding,) = [
-            one for one in endpoint_findings(served_by(tmp_path, served.url, shows=shows)) if "embed" in one.key
-        ]
+        generation = served_by(tmp_path, served.url, shows=shows)
+        (finding,) = [one for one in endpoint_findings(generation, generation.roles()) if "embed" in one.key]
         assert finding.level == "ok" and len(served.bodies) == 1
         assert ("messages" in served.bodies[0]) == (shows == "frames")
 

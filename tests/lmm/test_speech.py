@@ -125,5 +125,7 @@ def test_the_budget_holds_before_the_call(film, tmp_path):
 
 def test_a_check_asks_for_a_transcript_and_not_for_words(tmp_path):
     with endpoint(lambda number, body: transcription([])) as served:
-        (finding,) = [one for one in endpoint_findings(settings(tmp_path, served.url)) if "speech" in one.key]
+        generation = settings(tmp_path, served.url)
+        found = endpoint_findings(generation, generation.roles())
+        (finding,) = [one for one in found if "speech" in one.key]
         assert finding.level == "ok" and len(served.bodies) == 1 and "file" in served.bodies[0]

@@ -1,15 +1,28 @@
 """`verified check` on data sets of movies: the movies that a run would leave out, each with what it lacks."""
 
 import json
+import wave
 
 import pytest
 import yaml
 from loopback import endpoint, transcription
 from refusals import names
+from sounds import tone
 
 from verified.__main__ import main
 
 HEADER = "movie,track,described,transcript,subtitles,split\n"
+SPOKEN = "1\n00:00:00,000 --> 00:00:00,500\nA dog runs.\n"
+
+
+def files_of_movies(folder):
+    """Sound and transcripts of the movies a and b."""
+    for name in ("a.wav", "b.wav", "d.wav"):
+        with wave.open(str(folder / name), "wb") as file:
+            file.setparams((1, 2, 16_000, 0, "NONE", ""))
+            file.writeframes((tone(0.5) * 32767).astype("<i2").tobytes())
+    for name in ("a.srt", "b.srt"):
+        (folder / name).write_text(SPOKEN)
 
 
 @pytest.fixture
@@ -19,7 +32,12 @@ def check(tmp_path, monkeypatch, capsys):
     (tmp_path / "films").mkdir()
 
     def run(source: dict, *options: str, generation: dict | None = None, **longform) -> tuple[int, str]:
-        section = {"datasets": {"mine": {"title": "Mine", "source": source}}, "encoder": "packaged-joint", **longform}
+        section = {
+            "datasets": {"mine": {"title": "Mine", "source": source}},
+            "encoder": "packaged-joint",
+            "models": ["zero-shot"],
+        }
+        section |= longform
         (tmp_path / "own.yaml").write_text(
             yaml.safe_dump({"name": "own", "longform": section, "generation": generation or {}})
         )
@@ -34,15 +52,41 @@ DESCRIBED = {"kind": "described", "manifest": "m.csv", "videos": "films"}
 
 
 def test_a_movie_without_a_file_or_a_video_is_a_note_and_all_of_them_a_problem(check, tmp_path):
-    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,a.json,,\nb,b.wav,d.wav,b.json,,\n")
+    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,a.srt,,test\nb,b.wav,d.wav,b.srt,,test\n")
     status, shown = check(DESCRIBED, "--offline")
     assert status == 1 and names(shown, "problem", "mine.source", "2 of 2", "a.wav", "b.wav")
-    for name in ("a.wav", "b.wav", "d.wav", "a.json", "b.json", "films/a.mp4"):
-        (tmp_path / name).touch()
+    files_of_movies(tmp_path)
+    (tmp_path / "films" / "a.mp4").touch()
     status, shown = check(DESCRIBED, "--offline")
     assert status == 0 and names(shown, "note", "mine.source", "1 of 2", "b (no video in films)")
     (tmp_path / "films" / "b.mkv").touch()
     assert names(check(DESCRIBED, "--offline")[1], "ok", "mine.source", "2 movies")
+
+
+def test_a_movie_whose_files_cannot_be_read_is_named_before_it_is_collected(check, tmp_path):
+    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,a.srt,,test\nb,b.wav,d.wav,b.srt,c.srt,train\n")
+    files_of_movies(tmp_path)
+    (tmp_path / "c.srt").write_bytes(SPOKEN.replace("dog", "caf\xe9").encode("latin-1"))
+    for name in ("a", "b"):
+        (tmp_path / "films" / f"{name}.mp4").touch()
+    status, shown = check(DESCRIBED, "--offline")
+    assert status == 0 and names(shown, "note", "mine.source", "1 of 2", "b (c.srt", "not UTF-8")
+    status, shown = check(DESCRIBED, "--offline", models=["vlg-net"])
+    assert status == 1 and names(shown, "problem", "mine.source", "'train'", "vlg-net")
+    (tmp_path / "c.srt").write_text(SPOKEN)
+    assert check(DESCRIBED, "--offline", models=["vlg-net"])[0] == 0
+    (tmp_path / "a.wav").write_bytes(b"no sound")
+    status, shown = check(DESCRIBED, "--offline")
+    assert status == 1 and names(shown, "note", "a (a.wav") and names(shown, "problem", "'test'")
+
+
+def test_a_movie_that_nobody_writes_down_is_left_out(check, tmp_path):
+    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,a.srt,,test\nb,b.wav,d.wav,,,test\n")
+    files_of_movies(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / "films" / f"{name}.mp4").touch()
+    status, shown = check(DESCRIBED, "--offline")
+    assert status == 0 and names(shown, "note", "1 of 2", "b (d.wav", "no transcript", "generation.speech")
 
 
 def test_a_manifest_that_cannot_be_read_is_named_with_its_row(check, tmp_path):
@@ -52,9 +96,11 @@ def test_a_manifest_that_cannot_be_read_is_named_with_its_row(check, tmp_path):
 
 
 def test_who_writes_speech_down_is_tried_where_only_movies_are_collected(check, tmp_path, monkeypatch):
-    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,,,\n")
-    for name in ("a.wav", "d.wav", "films/a.mp4"):
-        (tmp_path / name).touch()
+    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,,,test\n")
+    files_of_movies(tmp_path)
+    for name in ("a.srt", "b.srt"):
+        (tmp_path / name).unlink()
+    (tmp_path / "films" / "a.mp4").touch()
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     with endpoint(lambda number, body: transcription([])) as served:
         speech = {"base_url": served.url, "model": "loud-1", "api_key_variable": "NO_SUCH_KEY"}

@@ -100,8 +100,8 @@ OPTIONS = {"options": ["it grows", "it stays", "it falls", "it turns"]}
 def test_a_users_model_answers_given_questions_is_scored_and_asked_nothing_twice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "clips").mkdir()
-    for name in ("a", "b"):
-        write_video(tmp_path / "clips" / f"{name}.mp4", counted(16), 8)
+    for name, frames in (("a", 16), ("b", 32)):
+        write_video(tmp_path / "clips" / f"{name}.mp4", counted(frames), 8)
 
     def questions(file, **more):
         rows = [
@@ -147,7 +147,8 @@ def test_a_users_model_answers_given_questions_is_scored_and_asked_nothing_twice
     for name, mode in (("val", "both"), ("spans", "grounding")):
         own = next(value for key, value in systems[name]["systems"].items() if key.startswith("own"))
         assert own["mode"] == mode and own["result"]["brief"]["MR-full-mIoU"] == 75
-        assert own["notes"][-1] == "1 of 4 questions are answered by nothing"
+        assert own["notes"][-2] == "1 of 4 questions are answered by nothing"
+        assert own["notes"][-1].startswith("1 of 4 questions") and "b (4 s for 2)" in own["notes"][-1]
     assert main(["evaluate", str(tmp_path / "val.jsonl"), str(given / "val" / "answer_with_span.jsonl")]) == 0
 
 

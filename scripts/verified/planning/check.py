@@ -16,9 +16,10 @@ from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
 from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings, processor_findings
 from verified.planning.check_movies import movie_findings
+from verified.planning.check_questions import question_findings
 from verified.planning.findings import Finding
 from verified.planning.quote import quote, totals
-from verified.planning.readiness import problems
+from verified.planning.readiness import asked_roles, problems
 from verified.weights.wanted import has_computed_features, wanted_models
 
 
@@ -39,6 +40,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
         ):
             moments += yield from corpus_findings(settings, name)
     yield from movie_findings(settings, stuck)
+    yield from question_findings(settings, stuck)
     yield from batch_findings(settings, moments)
     yield from _backbone_findings(settings)
     yield from _budget_findings(settings)
@@ -47,9 +49,8 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
         message, _, remedy = warning.partition(". ")
         yield Finding("note", "annotations.choose_by", message, remedy.rstrip("."))
     yield from _statement_findings(settings)
-    others = settings.generation.roles().keys() - {*ROLES}
-    if not offline and (datasets_with(settings, "annotated_here") or others):
-        yield from endpoint_findings(settings.generation)
+    if not offline:
+        yield from endpoint_findings(settings.generation, asked_roles(settings))
     yield from disk_findings(settings, models_here=not any(key in stuck for key in _model_keys(settings)))
     yield from processor_findings()
     if not cluster:
@@ -144,12 +145,10 @@ def _model_keys(settings: Config) -> list[str]:
 
 def _present_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
     """Keys and models that are present."""
-    if datasets_with(settings, "annotated_here"):
-        roles = settings.generation.roles()
-        variables = {role.api_key_variable for role in roles.values() if role.asks_endpoint}
-        for variable in sorted(filter(os.environ.get, variables)):
-            keys = [f"generation.{name}" for name, role in roles.items() if role.api_key_variable == variable]
-            yield Finding("ok", ", ".join(keys), f"{variable} is set")
+    roles = {name: role for name, role in asked_roles(settings).items() if role.asks_endpoint}
+    for variable in sorted(filter(os.environ.get, {role.api_key_variable for role in roles.values()})):
+        keys = [f"generation.{name}" for name, role in roles.items() if role.api_key_variable == variable]
+        yield Finding("ok", ", ".join(keys), f"{variable} is set")
     models = _model_keys(settings)
     if models and not any(key in stuck for key in models):
         yield Finding("ok", "weights", f"{len(models)} models of the hub are here, at their locked revisions")

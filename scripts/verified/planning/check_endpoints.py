@@ -1,6 +1,6 @@
 """Whether each endpoint of a configuration answers one call of text, or sound, and, where its role sees, a picture."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -27,10 +27,10 @@ REMEDIES = {
 }
 
 
-def endpoint_findings(generation: Generation) -> Iterator[Finding]:
-    """Ask every endpoint; two roles that share endpoint and model are asked once."""
+def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
+    """Ask every endpoint of these roles; two that share endpoint and model are asked once."""
     asked: dict[tuple, list[str]] = {}
-    for name, role in generation.roles().items():
+    for name, role in roles.items():
         if role.asks_endpoint:
             try:
                 addresses = addresses_of(role)
@@ -60,13 +60,13 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
                     f"{role.model} read no more tokens with a picture than without: it may not see pictures at all"
                 )
                 yield Finding("note", key, message, "name a model that does, or ask it about a picture by hand")
-    yield from _batch_findings(generation)
+    yield from _batch_findings(roles)
 
 
-def _batch_findings(generation: Generation) -> Iterator[Finding]:
+def _batch_findings(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
     """Whether each endpoint that is to take batches has any."""
     tried: set[tuple] = set()
-    for name, role in generation.roles().items():
+    for name, role in roles.items():
         if role.batch is True and (place := (role.base_url, role.api_key_variable)) not in tried:
             tried.add(place)
             from verified.lmm.engines.batches import Provider

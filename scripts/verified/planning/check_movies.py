@@ -1,11 +1,13 @@
-"""Data sets of movies before a run: which movies lack a file that would give them sentences or features."""
+"""Data sets of movies before a run: which movies and splits would give no sentences or features."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from verified.benchmark.mad.annotations import read_mad
-from verified.benchmark.mad.manifest import absent_files, read_manifest
+from verified.benchmark.mad.collection import unreadable
+from verified.benchmark.mad.manifest import read_manifest
+from verified.benchmark.mad.paths import trainings
 from verified.config import Config
 from verified.config.longform import DescribedSource, MadSource
 from verified.corpus.video_folder import VideoFolder
@@ -14,6 +16,8 @@ from verified.planning.findings import Finding
 
 SHOWN = 5
 """Movies that one line names."""
+TESTED = "which the tables report (longform.datasets.NAME.test_split)"
+TRAINED = "on which vlg-net is trained (longform.datasets.NAME.train_split)"
 
 
 def movie_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
@@ -25,34 +29,47 @@ def movie_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
         key, source = f"longform.datasets.{name}.source", movie_set.source
         if isinstance(source, MadSource | DescribedSource) and not any(other.startswith(key) for other in stuck):
             try:
-                movies, lacking = _movies(source, movie_set.times)
+                movies, lacking = _movies(source, movie_set.times, heard=settings.generation.speech is not None)
             except InputError as error:
                 yield Finding("problem", key, str(error))
                 continue
-            if not lacking:
-                yield Finding("ok", key, f"{len(movies)} movies, each with its files")
-                continue
-            said = [f"{movie} ({lacks})" for movie, lacks in lacking.items()]
-            more = f", and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
-            message = f"{len(said)} of {len(movies)} movies would be left out: {', '.join(said[:SHOWN])}{more}"
-            level = "problem" if len(said) == len(movies) else "note"
-            yield Finding(level, key, message, "put the files there, or correct their names")
+            remedy = "put the files there, or correct them or their names"
+            if lacking:
+                said = [f"{movie} ({lacks})" for movie, lacks in lacking.items()]
+                more = f", and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+                message = f"{len(said)} of {len(movies)} movies would be left out: {', '.join(said[:SHOWN])}{more}"
+                yield Finding("problem" if len(said) == len(movies) else "note", key, message, remedy)
+            else:
+                yield Finding("ok", key, f"{len(movies)} movies, each with files that can be read")
+            left = set[str]().union(*(splits for movie, splits in movies.items() if movie not in lacking))
+            if left and movie_set.test_split not in left:
+                yield Finding(
+                    "problem", key, f"no movie is left of the split {movie_set.test_split!r}, {TESTED}", remedy
+                )
+            if left and movie_set.train_split not in left and name in trainings(settings):
+                yield Finding(
+                    "problem", key, f"no movie is left of the split {movie_set.train_split!r}, {TRAINED}", remedy
+                )
 
 
 def _movies(
-    source: MadSource | DescribedSource, times: Literal["ext_timestamps", "timestamps"]
-) -> tuple[list[str], dict[str, str]]:
-    """Movies of a data set, and {movie: what it lacks}. Raises InputError where its files cannot be read."""
+    source: MadSource | DescribedSource, times: Literal["ext_timestamps", "timestamps"], heard: bool
+) -> tuple[dict[str, set[str]], dict[str, str]]:
+    """Movies of a data set with their splits, and {movie: what it lacks}. Raises InputError for what cannot be read.
+
+    heard: whether the role `speech` writes down what comes without a transcript.
+    """
+    movies: dict[str, set[str]] = {}
     lacking: dict[str, str] = {}
     if isinstance(source, DescribedSource):
-        rows = read_manifest(source.manifest)
-        movies = [row["movie"] for row in rows]
-        for row in rows:
-            if absent := absent_files(row):
-                lacking[row["movie"]] = f"no file {absent[0]}"
+        for row in read_manifest(source.manifest):
+            movies[row["movie"]] = {row["split"]}
+            if reason := unreadable(row, heard):
+                lacking[row["movie"]] = reason
     else:
-        read = [row for split, path in source.annotations.items() for row in read_mad(path, split, times)]
-        movies = list(dict.fromkeys(row["movie"] for row in read))
+        for split, path in source.annotations.items():
+            for row in read_mad(path, split, times):
+                movies.setdefault(row["movie"], set()).add(split)
     if source.videos and getattr(source, "frames", None) is None:
         there = VideoFolder(Path(source.videos)).files
         for movie in movies:

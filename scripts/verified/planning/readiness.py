@@ -8,13 +8,15 @@ from typing import NamedTuple
 from verified.benchmark.mad.paths import published_files, wordnet_files
 from verified.benchmark.mad.wordnet import PUBLISHED as PUBLISHED_WORDNET
 from verified.benchmark.rextime.paths import supplied_paths as rextime_files
+from verified.benchmark.rextime.quote import tasks_of
 from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.evaluator import PRETRAINED
-from verified.config.generation import ROLES
+from verified.config.generation import ROLES, EngineSettings
 from verified.errors import InputError
 from verified.lmm.hand_written import is_hand_written, read_answers
 from verified.lmm.prompts import read_prompts
+from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import PAPER
 from verified.planning.supplied import supplied_movies
 from verified.quality.text import missing_packages
@@ -178,15 +180,33 @@ def dataset_splits(dataset: DataSet) -> set[str]:
     return splits | {HELD_OUT} if dataset.spans.held_out_share else splits
 
 
+def asked_roles(settings: Config) -> dict[str, EngineSettings]:
+    """The configured roles that a run may call, by name."""
+    roles = settings.generation.roles()
+    if _annotates(settings):
+        return roles
+    grounder, reranker = settings.retrieval.grounder, settings.retrieval.reranker
+    asked = {task.role for task in _suite_tasks(settings)} | (roles.keys() - {*ROLES})
+    if grounder.first_stages or (reranker.first_stages and reranker.by != "relevance"):
+        asked.add("video_lmm")
+    return {name: role for name, role in roles.items() if name in asked}
+
+
+def _annotates(settings: Config) -> bool:
+    return any(dataset.source.annotated_here for dataset in settings.datasets.values())
+
+
+def _suite_tasks(settings: Config) -> tuple[Task, ...]:
+    return tasks_of(settings.rextime) if settings.rextime.sources or settings.rextime.released else ()
+
+
 def _answers(settings: Config) -> Iterator[Problem]:
     generation = settings.generation
-    roles = {name: role for name, role in generation.roles().items() if name not in ROLES}
-    if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
-        roles = generation.roles()
-        try:
-            read_prompts(generation.prompts, PAPER)
-        except InputError as error:
-            yield Problem("generation.prompts", str(error), error.remedy or "correct the prompt file")
+    try:
+        read_prompts(generation.prompts, (*(PAPER if _annotates(settings) else ()), *_suite_tasks(settings)))
+    except InputError as error:
+        yield Problem("generation.prompts", str(error), error.remedy or "correct the prompt file")
+    roles = asked_roles(settings)
     unset: dict[str, list[str]] = {}
     for name, role in roles.items():
         if role.cassette and not Path(role.cassette).is_file():

@@ -21,8 +21,8 @@ from verified.benchmark.tiou import tiou
 from verified.config.longform import Collection
 from verified.errors import InputError
 from verified.io.jsonl import read_json, write_json
-from verified.io.sound import read_track
-from verified.io.subtitles import read_voices, spoken, voice_activity
+from verified.io.sound import read_part, read_track
+from verified.io.subtitles import Cue, read_voices, spoken, voice_activity
 from verified.runtime.progress import track
 
 log = logging.getLogger("verified")
@@ -74,6 +74,31 @@ def collect(
     return rows, reports
 
 
+def unreadable(movie: dict, heard: bool) -> str:
+    """Why a row of a manifest will give no sentence, as far as its files say without their sound; "" if nothing does.
+
+    heard: whether the role `speech` writes down what comes without a transcript.
+    """
+    try:
+        _written(movie, heard)
+        for sound in OPTIONAL.values():
+            read_part(movie[sound], 0.0, 0.1, 4000)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _written(movie: dict, heard: bool) -> tuple[list[Word], list[Cue]]:
+    """What its transcript and its subtitles say. Raises InputError for the first file that cannot be used."""
+    if absent := absent_files(movie):
+        raise InputError("no such file", file=absent[0])
+    if movie["transcript"] is None and not heard:
+        remedy = "name one, put one beside the file, or set generation.speech, whose role writes it"
+        raise InputError("no transcript of the described track", file=movie["described"], remedy=remedy)
+    words = read_transcript(movie["transcript"]) if movie["transcript"] else []
+    return words, read_voices(movie["subtitles"]) if movie["subtitles"] else []
+
+
 def _part_name(movie: dict, settings: Collection) -> str:
     """A name for a movie's result that changes with its row, the settings, and size or time of a file."""
     known = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in movie_files(movie)]
@@ -83,14 +108,8 @@ def _part_name(movie: dict, settings: Collection) -> str:
 def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> tuple[list[dict], dict]:
     given = {column for column in OPTIONAL if movie[column]}
     try:
-        if absent := absent_files(movie):
-            raise InputError("no such file", file=absent[0])
-        if "transcript" not in given and listen is None:
-            remedy = "name one, put one beside the file, or set generation.speech, whose role writes it"
-            raise InputError("no transcript of the described track", file=movie["described"], remedy=remedy)
+        words, cues = _written(movie, listen is not None)
         tracks = read_track(movie["track"], settings.rate), read_track(movie["described"], settings.rate)
-        words = read_transcript(movie["transcript"]) if "transcript" in given else []
-        cues = read_voices(movie["subtitles"]) if "subtitles" in given else []
     except InputError as error:
         counts = dict.fromkeys(("spoken", "dialogue", "outside", "kept"), 0)
         facts = {"movie": movie["movie"], "duration": None, "delay": None, "reason": str(error), "subtitles": None}

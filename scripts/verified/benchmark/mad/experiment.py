@@ -68,7 +68,8 @@ def test_rows(path: str | Path, split: str) -> list[dict]:
     """Rows of the split that is tested. Raises InputError where there is none."""
     rows = [row for row in read_jsonl(path) if row["split"] == split]
     if not rows:
-        raise InputError(f"no annotation in split {split}", file=path, remedy="set test_split of this data set")
+        remedy = "set test_split of this data set, or see the table longform-annotations for movies that were left out"
+        raise InputError(f"no annotation in split {split}", file=path, remedy=remedy)
     return rows
 
 
@@ -169,7 +170,9 @@ def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:
             split_rows = drawn
         rows += [{**row, "source": name} for row in split_rows]
     if not rows:
-        raise InputError(f"no training row in {', '.join(mixture)}", remedy="set train_split of the data sets")
+        named = ", ".join(f"{name} ({source['split']})" for name, source in mixture.items())
+        remedy = "set train_split of the data sets, or see the table longform-annotations for movies that were left out"
+        raise InputError(f"no training row in {named}", remedy=remedy)
     return rows
 
 

@@ -143,7 +143,7 @@ def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:
 
 def systems(settings: Config) -> dict[str, dict]:
     """Who takes the test, by the name that tables show: ``mode`` and ``files`` of the submission, ``questions`` if it
-    answers only these.
+    answers only these, and then the rows of the ``videos`` that it was shown.
 
     What was fine-tuned has the name of the same model ``before``, and a video LMM the ``card`` of its adapters. Free
     answers have the ``reader`` whose letters stand for them.
@@ -159,7 +159,8 @@ def systems(settings: Config) -> dict[str, dict]:
         for name in answered(settings):
             if settings.rextime.released[name].scored:
                 file = f"{folder(settings)}/released/{name}/{part}{protocol}.jsonl"
-                tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name}
+                shown_videos = described_videos(settings, name)
+                tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name, "videos": shown_videos}
         shown = f"{settings.generation.video_lmm.model}, {protocol.replace('_', ' ')}"
         free = {"reader": settings.generation.llm.model} if protocol == "free" else {}
         for test, facts in tests.items():
@@ -179,6 +180,13 @@ def systems(settings: Config) -> dict[str, dict]:
     for name, submission in settings.rextime.submissions.items():
         submissions[name] = {"mode": submission.mode, "files": [submission.file], "questions": submission.questions}
     return submissions
+
+
+def described_videos(settings: Config, name: str) -> list[str]:
+    """Rows of the videos of given questions."""
+    from verified.runtime.shards import shard_names
+
+    return [f"{folder(settings)}/released/{name}/videos/{shard}.jsonl" for shard in shard_names(settings.shards)]
 
 
 def free_answers(settings: Config) -> dict[str, dict]:

@@ -9,12 +9,15 @@ from verified.benchmark.rextime.baselines import expected_random, uniform_random
 from verified.benchmark.rextime.evaluate import compare, evaluate
 from verified.benchmark.rextime.metrics import Scores, measures
 from verified.benchmark.rextime.rows import LETTERS, Mode, Prediction, Question, read_submission
+from verified.benchmark.submissions import list_some
 from verified.io.jsonl import iterate_jsonl, read_json
 
 WHOLE_VIDEO = "whole video, A"
 RANDOM = "random span and letter"
 NOT_ANSWERED = (0.0, 0.0)
 """The window that stands for none: of an answer that could not be read, of a video that could not be shown."""
+LENGTH_TOLERANCE = 0.05
+"""Share of a video's length, and at least a second, by which a file may differ from what its questions say."""
 
 
 def score_all(questions: list[Question], submissions: Mapping[str, "System"], seed: int) -> dict:
@@ -43,7 +46,12 @@ def score_all(questions: list[Question], submissions: Mapping[str, "System"], se
             "result": evaluation.result,
             "intervals": evaluation.intervals(),
             "kinds": _by_kind(questions, evaluation.scores),
-            "notes": [*evaluation.notes, *_unanswered(everybody[name]), *_origin(everybody[name])],
+            "notes": [
+                *evaluation.notes,
+                *_unanswered(everybody[name]),
+                *_lengths(questions, everybody[name]),
+                *_origin(everybody[name]),
+            ],
         }
         if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
             systems[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
@@ -71,6 +79,23 @@ def _unanswered(system: "System") -> list[str]:
     answers = system.predictions.values()
     nothing = sum(one.answer is None if system.mode == "vqa" else one.window == NOT_ANSWERED for one in answers)
     return [f"{nothing} of {len(system.predictions)} questions are answered by nothing"] if nothing else []
+
+
+def _lengths(questions: list[Question], system: "System") -> list[str]:
+    """How many questions were asked about videos of another length than they say: cut otherwise, or another video."""
+    others = [
+        question
+        for question in questions
+        if (seconds := system.seconds.get(question.video)) is not None
+        and abs(seconds - question.duration) > max(1.0, LENGTH_TOLERANCE * question.duration)
+    ]
+    if not others:
+        return []
+    shown = [f"{one.video} ({system.seconds[one.video]:g} s for {one.duration:g})" for one in others]
+    named = list_some(list(dict.fromkeys(shown)))
+    return [
+        f"{len(others)} of {len(questions)} questions were asked about videos of another length than they say: {named}"
+    ]
 
 
 def _origin(system: "System") -> Iterator[str]:
@@ -101,6 +126,8 @@ class System:
     """Who read the letters out of free answers."""
     card: Mapping | None = None
     """Of the adapters that it was fine-tuned by."""
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Lengths of the videos that it was shown, where they are known."""
 
 
 def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], name: str) -> dict[str, System]:
@@ -132,5 +159,8 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
                 before=system.get("before", ""),
                 reader=system.get("reader", ""),
                 card=read_json(system["card"]) if "card" in system else None,
+                seconds={
+                    row["video"]: row["duration"] for file in system.get("videos", ()) for row in iterate_jsonl(file)
+                },
             )
     return submissions
