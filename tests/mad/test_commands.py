@@ -8,7 +8,11 @@ from refusals import said
 
 from verified.__main__ import main
 from verified.benchmark.mad import collection
-from verified.benchmark.mad.annotations import read_mad, write_mad
+from verified.benchmark.mad.annotations import check_rows, read_mad, write_mad
+from verified.benchmark.mad.grid import Grid
+from verified.benchmark.mad.ranking import baselines
+from verified.benchmark.mad.short_videos import cut_movies
+from verified.cli.evaluate import recalls
 from verified.io.hdf5 import write_features
 from verified.io.sound import write_wave
 
@@ -53,6 +57,16 @@ def test_chance_needs_the_times_alone(truth, capsys):
     assert main(["longform", "chance", str(truth)]) == 0
     out = capsys.readouterr().out
     assert "Oracle" in out and "100.00" in out and "Random Chance" in out
+
+
+def test_chance_is_that_of_the_given_grid(truth, capsys):
+    own = ["--fps", "2", "--window", "64", "--clips", "32", "--tail", "cover"]
+    assert main(["longform", "chance", str(truth), *own]) == 0
+    rows, _, _ = check_rows(read_mad(truth, "test"))
+    chance = baselines(cut_movies(rows, None), Grid(2.0, 64, 32, tail="cover"), "gt", 100, 0)["chance"]
+    assert recalls(chance) in capsys.readouterr().out
+    assert main(["longform", "chance", str(truth), "--clips", "63"]) == 2
+    said(capsys.readouterr().err, "128", "63")
 
 
 def test_described_movies_become_annotations(tmp_path, capsys):
@@ -131,7 +145,8 @@ def test_annotations_of_clips_come_to_stand_on_the_movies_time(tmp_path, capsys)
     command += ["--output", str(tmp_path / "out")]
     assert main(command) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert len(lines) == 3 and lines[2]["start"] is None and lines[2]["reason"]
+    assert len(lines) == 3 and lines[2]["start"] is lines[2]["end"] is None and lines[2]["reason"]
+    assert [(line["start"], line["end"]) for line in lines[:2]] == [(20.0, 24.0)] * 2  # of the clip, whatever its part
     for split, sentence, span in (("test", "A door opens.", [20.0, 24.0]), ("train", "She waits.", [21.0, 22.5])):
         (row,) = read_mad(tmp_path / "out" / f"{split}.json", split)
         assert (row["sentence"], [row["start"], row["end"]], row["duration"]) == (sentence, span, 60.0)

@@ -85,7 +85,9 @@ def test_the_role_writes_both_tracks_down_once_and_a_quote_counts_it(folder):
         assert len(served.bodies) == 2, "each track once"
         assert [row["sentence"] for row in rows["train"]] == ["A dog runs across the yard."]
         assert reports[0]["transcribed"] == ["subtitles", "transcript"] and reports[0]["dialogue"] == 1
-        assert summarise_reports(reports)["transcribed"] == 1 and summarise_reports(reports)["without_subtitles"] == 0
+        summary = summarise_reports(reports)
+        assert summary["transcribed"] == 1 and summary["without_subtitles"] == 0
+        assert summary["spoken"] == summary["dialogue"] + summary["outside"] + summary["kept"] == 2
         (row,) = quote(settings)
         assert (row["calls"], row["known"]) == (0, 2)
 

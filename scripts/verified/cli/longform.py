@@ -86,7 +86,7 @@ def collect_movies(arguments: argparse.Namespace) -> None:
     option("--fps", type=between(0, 1000), default=5.0, help="frames per second of both (default: 5)"),
 )
 def locate(arguments: argparse.Namespace) -> None:
-    """Print a JSON line per pair, and write the annotations. Raises InputError for features of two widths."""
+    """Print a JSON line per pair, with the clip's place in the movie, and write the annotations. Raises InputError for features of two widths."""
     from verified.benchmark.mad.annotations import write_mad
     from verified.benchmark.mad.clip_alignment import locate_clip, retime
     from verified.errors import InputError
@@ -106,6 +106,7 @@ def locate(arguments: argparse.Namespace) -> None:
             )
         located = locate_clip(movie, clip)
         start = None if located.first is None else round(located.first / arguments.fps, 3)
+        end = None if start is None else round(start + len(clip) / arguments.fps, 3)
         if arguments.output and start is not None:
             timed = retime(row, start, len(clip) / arguments.fps, len(movie) / arguments.fps, arguments.pairs, number)
             rows.setdefault(timed["split"], []).append(timed)
@@ -114,6 +115,7 @@ def locate(arguments: argparse.Namespace) -> None:
                 {
                     **row,
                     "start": start,
+                    "end": end,
                     "agreement": located.agreement,
                     "similarity": round(located.similarity, 4),
                     "reason": located.reason,
@@ -137,20 +139,31 @@ def locate(arguments: argparse.Namespace) -> None:
         default="drop",
         help="end of a movie: left out as published (default: drop), or covered by one more window",
     ),
+    option("--fps", type=between(0, 1000), default=5.0, help="frames per second (default: 5)"),
+    option("--window", type=between(1, 1_000_000, int), default=128, help="frames of a window (default: 128)"),
+    option("--clips", type=between(1, 1000, int), default=64, help="clips of a window (default: 64)"),
 )
 def chance(arguments: argparse.Namespace) -> None:
-    """Print the recall of both, and what no proposal covers."""
+    """Print the recall of both, and what no proposal covers. Raises InputError for a window of no whole clips."""
     from verified.benchmark.mad.annotations import check_rows, read_mad
     from verified.benchmark.mad.grid import Grid
     from verified.benchmark.mad.ranking import baselines
     from verified.benchmark.mad.short_videos import cut_movies
+    from verified.config.longform import GridSettings
+    from verified.errors import InputError
 
     rows, _, counts = check_rows(read_mad(arguments.truth, "test", arguments.times or "ext_timestamps"))
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
     if not rows:
         return
     cut = cut_movies(rows, arguments.seconds)
-    measured = baselines(cut, Grid(tail=arguments.tail), "gt", 100, 0)
+    given = {name: getattr(arguments, name) for name in ("fps", "window", "clips", "tail")}
+    try:
+        grid = Grid(**GridSettings(**given).model_dump())
+    except ValueError as error:
+        message = f"a window of {arguments.window} frames cannot be read as {arguments.clips} clips"
+        raise InputError(message, remedy="half a window holds whole clips, such as 64 frames and 32 clips") from error
+    measured = baselines(cut, grid, "gt", 100, 0)
     print("Oracle\n" + recalls(measured["oracle"]))
     print("Random Chance (expectation)\n" + recalls(measured["chance"]))
     print(

@@ -93,7 +93,8 @@ def digest(facts: list) -> str:
 
 def summarise_reports(reports: Sequence[dict]) -> dict:
     """How many ``movies`` there are, how many were ``collected``, ``without_subtitles`` and ``transcribed`` by the role
-    speech among those, and the ``left_out`` {movie: reason}."""
+    speech among those, the ``left_out`` {movie: reason}, and of the sentences of those collected how many were
+    ``spoken``, over ``dialogue``, ``outside`` the movie, and ``kept``."""
     collected = [report for report in reports if not report["reason"]]
     return {
         "movies": len(reports),
@@ -101,4 +102,5 @@ def summarise_reports(reports: Sequence[dict]) -> dict:
         "without_subtitles": sum(not report["subtitles"] for report in collected),
         "transcribed": sum(bool(report.get("transcribed")) for report in collected),
         "left_out": {report["movie"]: report["reason"] for report in reports if report["reason"]},
+        **{name: sum(report[name] for report in collected) for name in ("spoken", "dialogue", "outside", "kept")},
     }

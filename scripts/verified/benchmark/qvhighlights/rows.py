@@ -58,7 +58,8 @@ def read_window_queries(path: str | os.PathLike) -> list[WindowQuery]:
                 f"qid {qid} has no relevant_windows",
                 file=path,
                 row=number,
-                remedy="take a file with ground truth: of QVHighlights' test split highlight_test_with_gt.jsonl",
+                remedy="take a file with ground truth (of QVHighlights' test split highlight_test_with_gt.jsonl); one"
+                " without, for a leaderboard, is scored there",
             )
         if problem := _query_problem(row):
             raise InputError(f"qid {qid}: {problem}", file=path, row=number, remedy="correct the row, or leave it out")
