@@ -160,3 +160,9 @@ def test_movies_of_ones_own_are_seen_by_what_is_installed_unless_another_is_name
     assert settings.longform.encoder == encoder
     note = encoder_note(settings, settings.longform.datasets["set-0"])
     assert ("1,000 classes" in note) == (encoder == "packaged-joint")
+    assert "the-vectors" not in note
+    embed = {"engine": "openai", "model": "the-vectors", "base_url": "http://127.0.0.1:9/v1"}
+    values["longform"]["models"] = ["dense"]
+    dense = Config(**values | {"generation": {"embed": embed}})
+    with_vectors = encoder_note(dense, dense.longform.datasets["set-0"])
+    assert with_vectors.startswith(note) and "the-vectors" in with_vectors

@@ -131,3 +131,12 @@ def test_missing_files_that_a_configuration_names_are_problems(check, options):
     assert status == 1 and names(shown, "source.manifest", "m.csv", "source.videos", "gone")
     status, shown = check(DESCRIBED, *options, models=["vlg-net"], vlg_net={"warm_start": "gtad.pth.tar"})
     assert status == 1 and names(shown, "longform.vlg_net.warm_start", "no file gtad.pth.tar")
+
+
+def test_an_evaluator_that_has_seen_no_real_video_is_a_note(check, tmp_path):
+    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,a.srt,,test\n")
+    files_of_movies(tmp_path)
+    (tmp_path / "films" / "a.mp4").touch()
+    status, shown = check(DESCRIBED, "--offline", encoder="evaluator")
+    assert status == 0 and names(shown, "note", "longform.encoder", "mine", "no real video", "packaged-joint")
+    assert "no real video" not in check(DESCRIBED, "--offline")[1]

@@ -86,7 +86,10 @@ def collect_movies(arguments: argparse.Namespace) -> None:
     option("--fps", type=between(0, 1000), default=5.0, help="frames per second of both (default: 5)"),
 )
 def locate(arguments: argparse.Namespace) -> None:
-    """Print a JSON line per pair, with the clip's place in the movie, and write the annotations. Raises InputError for features of two widths."""
+    """Print a JSON line per pair, with the clip's place in the movie, and write the annotations.
+
+    Raises InputError for features of two widths.
+    """
     from verified.benchmark.mad.annotations import write_mad
     from verified.benchmark.mad.clip_alignment import locate_clip, retime
     from verified.errors import InputError

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from verified.benchmark.mad.paths import BLIND_EVALUATOR, has_blind_encoder
 from verified.config import Config, outputs
 from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import dataset_folder, datasets_with
@@ -78,6 +79,10 @@ def _backbone_findings(settings: Config) -> Iterator[Finding]:
     for key, encoder in used.items():
         if encoder in (PACKAGED, PACKAGED_JOINT):
             yield Finding("note", key, f"{encoder} {PACKAGED_KNOWS}", better)
+    movies = settings.longform.datasets
+    if blind := [key for key in movies if has_blind_encoder(settings, movies[key])]:
+        message = f"the evaluator sees the movies of {', '.join(blind)}: {BLIND_EVALUATOR}"
+        yield Finding("note", "longform.encoder", message, f"set it to {PACKAGED_JOINT}; {better}")
     if not rendered and name in BLIND:
         message = f"{name} knows nothing of real videos: what is found by its features is close to random"
         yield Finding("note", "features.video_backbone", message, f"set it to {PACKAGED}; {better}")

@@ -348,18 +348,38 @@ def computing_encoder(settings: Config) -> Callable[[Any], str]:
 
 
 def encoder_note(settings: Config, movies: MovieSet) -> str:
-    """Which encoder a data set's figures rest on, and a warning where it has seen nothing of the kind."""
-    section, source = settings.longform, movies.source
-    if getattr(source, "features_supplied", False):
+    """Which encoder a data set's figures rest on, with a warning where it has seen nothing of the kind.
+
+    Where `dense` is among the models, also whose vectors its row rests on.
+    """
+    embed = settings.generation.embed
+    if embed is None or "dense" not in settings.longform.models:
+        return _features_note(settings, movies)
+    knows = f", which {PACKAGED_KNOWS}" if embed.model == PACKAGED_JOINT else ""
+    return f"{_features_note(settings, movies)}; for dense, zero-shot by the vectors of {embed.model}{knows}"
+
+
+def _features_note(settings: Config, movies: MovieSet) -> str:
+    section, start = settings.longform, settings.evaluator.imported
+    if getattr(movies.source, "features_supplied", False):
         return "frames and sentences as supplied in files, by the encoder that made them"
     if section.encoder == PACKAGED_JOINT:
         return f"frames and sentences by {PACKAGED_JOINT}, which {PACKAGED_KNOWS}"
     if section.encoder != EVALUATOR:
         return f"frames and sentences by {section.encoder}"
-    start = settings.evaluator.imported
     said = f"frames and sentences by this configuration's evaluator, begun from {start or 'the rendered world alone'}"
+    return f"{said}: {BLIND_EVALUATOR}" if has_blind_encoder(settings, movies) else said
+
+
+BLIND_EVALUATOR = "it has seen no real video, and what rests on it is close to random"
+
+
+def has_blind_encoder(settings: Config, movies: MovieSet) -> bool:
+    """Whether an evaluator that has seen no real video computes the features of movies that are real."""
+    source = movies.source
     known = source.rendered or (source.corpus and settings.datasets[source.corpus].source.has_truth)
-    return said if known or start else f"{said}: it has seen no real video, and what rests on it is close to random"
+    computed = not getattr(source, "features_supplied", False) and settings.longform.encoder == EVALUATOR
+    return bool(computed and not known and not settings.evaluator.imported)
 
 
 def testing_values(settings: Config, model: str) -> dict:

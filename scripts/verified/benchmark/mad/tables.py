@@ -262,7 +262,7 @@ def _left_out(title: str, summary: Mapping) -> list[str]:
     said += f", {summary['transcribed']} of them with transcripts by the role speech" if summary["transcribed"] else ""
     return [
         f"{title}: collected from {summary['collected']} of {summary['movies']} movies{said}.",
-        f"{title}: {summary['spoken']} sentences were described, of which {summary['dialogue']} overlap dialogue or songs"
+        f"{title}: {summary['spoken']} sentences were described; {summary['dialogue']} overlap dialogue or songs"
         f" and {summary['outside']} lie outside their movie: {summary['kept']} are kept.",
         *(f"{title} lacks {movie}: {reason.rstrip('.')}." for movie, reason in summary["left_out"].items()),
     ]
