@@ -15,7 +15,7 @@ from verified.errors import InputError
 from verified.features import packaged
 from verified.features.backbones import load_backbone
 from verified.features.efficientnet import EfficientNetLite0
-from verified.features.joint import load_joint
+from verified.features.joint import load_joint, whole_sentences
 from verified.features.text import write_text_features
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
@@ -54,6 +54,16 @@ def test_a_picture_of_a_class_is_near_its_sentence():
     logits = np.full((1, 1000), -1e3, np.float32)
     logits[0, 7] = 0
     assert packaged.class_shares(logits)[0, 7] == pytest.approx(1)
+
+
+def test_sentences_alone_have_the_same_bytes_and_need_no_states_of_tokens(siglip_folder, monkeypatch):
+    texts = ["a red ball rolls", "a taxi", "a much longer sentence about a dog that runs over a green meadow"]
+    for name in (PACKAGED_JOINT, str(siglip_folder)):
+        encoder = load_joint(name)
+        pairs = encoder.sentences(texts)
+        assert whole_sentences(encoder, texts).tobytes() == np.stack([whole for _, whole in pairs]).tobytes()
+    monkeypatch.setattr(packaged, "_text_side", None)
+    assert whole_sentences(packaged.PackagedJoint(), texts[:1]).shape == (1, 384)
 
 
 def test_things_near_a_sentence_are_named():

@@ -17,7 +17,7 @@ from PIL import Image
 
 from verified.captions.tar import KeyframeTars
 from verified.errors import InputError
-from verified.features.joint import JointEncoder
+from verified.features.joint import JointEncoder, whole_sentences
 from verified.features.packaged import class_names
 from verified.features.pictures import fit
 from verified.nn.sentences import encode
@@ -166,7 +166,7 @@ def _joint_vectors(texts: Iterable[str], encoder: JointEncoder) -> dict[str, np.
     progress = Progress("joint sentence vectors", len(ordered), "texts")
     for at in range(0, len(ordered), TEXTS_AT_ONCE):
         batch = ordered[at : at + TEXTS_AT_ONCE]
-        vectors |= {text: unit(whole) for text, (_, whole) in zip(batch, encoder.sentences(batch), strict=True)}
+        vectors |= {text: unit(whole) for text, whole in zip(batch, whole_sentences(encoder, batch), strict=True)}
         progress.step(len(batch))
     progress.finish()
     return vectors

@@ -45,7 +45,7 @@ class PackagedVectors:
         if shown:
             vectors = self._encoder(np.stack([fit(Image.fromarray(frame), self._encoder) for frame in shown]))
         else:
-            vectors = np.stack([whole for _, whole in self._encoder.sentences([request.prompt for request in batch])])
+            vectors = self._encoder.whole_sentences([request.prompt for request in batch])
         seconds = (time.monotonic() - started) / len(batch)
         for vector in vectors:
             yield Reply(vector_text(vector), seconds=seconds)

@@ -82,9 +82,12 @@ class PackagedJoint:
         ids, mask, _ = mini_lm.batch_of(texts, tokeniser)
         with torch.inference_mode():
             states = network(ids, mask).numpy()
-        shared = class_vectors().mean(axis=0)
-        whole = _scale(encode(texts, threads=torch.get_num_threads()) - shared)
+        whole = self.whole_sentences(texts)
         return [(_scale(states[row, :length]), whole[row]) for row, length in enumerate(mask.sum(1).tolist())]
+
+    def whole_sentences(self, texts: list[str]) -> np.ndarray:
+        """The sentences' vectors alone, float32 [N, 384], without the states of their tokens."""
+        return _scale(encode(texts, threads=torch.get_num_threads()) - class_vectors().mean(axis=0))
 
 
 def nearest_classes(vectors: np.ndarray, count: int) -> list[list[tuple[str, float]]]:

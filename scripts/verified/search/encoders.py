@@ -168,8 +168,8 @@ class JointEncoder:
     def query(self, text: str) -> Encoded:
         """The sentence's projection, of length 1."""
         self._joint = self._joint or joint.load_joint(self._name)
-        [(_, sentence)] = self._joint.sentences([text])
-        return {"unit": torch.from_numpy(normalise(sentence[None]).astype(np.float32))}
+        sentence = joint.whole_sentences(self._joint, [text])
+        return {"unit": torch.from_numpy(normalise(sentence).astype(np.float32))}
 
 
 Encoder = ModelEncoder | JointEncoder
