@@ -10,6 +10,7 @@ from verified.benchmark.vcmr.models.univtg import (
     UniVTG,
     UniVTGConfig,
     boundary_losses,
+    encoders_apart,
     foreground_loss,
     inside_moment,
     inter_loss,
@@ -65,6 +66,28 @@ def test_clips_know_their_time_in_the_video():
     found = with_times(torch.full((2, 3, 1), 7.0), mask)
     assert found[0].tolist() == [[7.0, 0.0, 0.5], [7.0, 0.5, 1.0], [0.0, 0.0, 0.0]]
     assert found[1, 2].tolist() == pytest.approx([7.0, 2 / 3, 1.0])
+
+
+def test_features_of_two_encoders_are_unit_vectors_each():
+    clip = torch.tensor([[[3.0, 4.0, 0.0, 0.5]]])
+    assert encoders_apart(clip, 2)[0, 0].tolist() == pytest.approx([0.6, 0.8, 0.0, 1.0])
+    assert encoders_apart(clip, 0) is clip
+
+
+def test_windows_of_published_weights_reach_out_from_the_end_of_a_clip():
+    """The authors' (i + c/2) / N with clips of c = 2 seconds: half a clip later than the clip's centre."""
+    torch.manual_seed(0)
+    corpus = SyntheticCorpus(UniVTG)
+    sizes = {**corpus.sizes, **UniVTG.small}
+    ours, theirs = (UniVTG(UniVTGConfig(**sizes, clip_centre=at)).eval() for at in (0.5, 1.0))
+    theirs.load_state_dict(ours.state_dict())
+    video, mask = corpus.all_videos
+    with torch.no_grad():
+        queries = ours.encode_queries(*corpus.all_queries)
+        clips = ours.encode_videos(video, mask)["tokens"]
+        windows = [model.predict(clips, mask, queries["tokens"], queries["mask"])[1] for model in (ours, theirs)]
+    half = (0.5 / mask.sum(dim=1))[:, None, None].expand_as(windows[0])
+    assert torch.allclose(windows[1] - windows[0], half, atol=1e-6)
 
 
 def test_left_out_branches_are_made_up_for_by_the_others():

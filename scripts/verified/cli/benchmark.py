@@ -132,9 +132,11 @@ def check_model(arguments: argparse.Namespace) -> int:
 
 @command(
     "import",
-    "convert a published checkpoint (.pth) to safetensors",
+    "convert a published checkpoint (.pth, .ckpt) to safetensors",
     option(
-        "model", metavar="MODEL", help="xml, reloclnet, conquer, squidnet, hero, umt (evaluator), clip4clip (movies)"
+        "model",
+        metavar="MODEL",
+        help="xml, reloclnet, conquer, squidnet, hero, univtg, cg_detr, umt (evaluator), clip4clip (movies)",
     ),
     folder("file", "the published checkpoint, which is read as plain tensors", metavar="FILE"),
     output("file to write (default: FILE with the ending .safetensors); of clip4clip, a folder", metavar="FILE"),
@@ -157,10 +159,14 @@ def import_model(arguments: argparse.Namespace) -> None:
     if arguments.model == "umt":
         told = _import_umt(arguments.file, target, options)
     else:
-        from verified.benchmark.vcmr.importing import import_checkpoint
+        from verified.benchmark.vcmr.checkpoint import FORM
+        from verified.benchmark.vcmr.importing import LAYERS, import_checkpoint, what_it_reads
+        from verified.nn.checkpoint import load_facts
 
         count = import_checkpoint(arguments.model, arguments.file, target, options)
         told = f"{arguments.model} with {count:,} parameters"
+        if arguments.model in LAYERS:
+            told += f"\n{what_it_reads(arguments.model, load_facts(target, FORM)['config'])}"
     seal_built(target)
     print(f"{target}: {told}")
 

@@ -2,9 +2,10 @@
 
 A pickle can run code when it is read. torch's weights-only reader refuses whatever is not a tensor or plain data; the
 process adds a second wall: it hands over a safetensors file and ends. `easydict.EasyDict`, in which the TVR family
-wraps its settings, is read as a dict.
+wraps its settings, is read as a dict; `argparse.Namespace`, in which the DETR family does, holds attributes alone.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -55,7 +56,7 @@ def main(source: str, target: str) -> int:
     from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
 
     torch.serialization.add_safe_globals(  # pyright: ignore[reportUnknownMemberType] (classes without arguments there)
-        [(OrderedDict, "easydict.EasyDict")]
+        [(OrderedDict, "easydict.EasyDict"), argparse.Namespace]
     )
     try:
         content = torch.load(source, map_location="cpu", weights_only=True)

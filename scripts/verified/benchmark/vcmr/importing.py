@@ -1,9 +1,12 @@
-"""The authors' checkpoints (.pth) as ours: sizes are read off the tensors, names are mapped by the model."""
+"""The authors' checkpoints (.pth, .ckpt) as ours: sizes are read off the tensors, names are mapped by the model."""
 
 import hashlib
-from dataclasses import fields
+import re
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from verified.benchmark.vcmr.checkpoint import save_model
 from verified.benchmark.vcmr.contract import RetrievalModel
@@ -11,6 +14,7 @@ from verified.benchmark.vcmr.registry import model_class
 from verified.errors import InputError
 from verified.io.foreign import read_tensors
 from verified.io.jsonl import write_jsonl
+from verified.nn.checkpoint import misfit
 
 _XML = {
     "video_dim": ("video_input_proj.LayerNorm.weight", 0),
@@ -18,6 +22,13 @@ _XML = {
     "context_clips": ("ctx_pos_embed.position_embeddings.weight", 0),
     "query_tokens": ("query_pos_embed.position_embeddings.weight", 0),
     "hidden": ("video_query_linear.weight", 0),
+}
+_GROUNDER = {
+    "video_dim": ("input_vid_proj.0.LayerNorm.weight", 0),
+    "text_dim": ("input_txt_proj.0.LayerNorm.weight", 0),
+    "query_tokens": ("txt_position_embed.position_embeddings.weight", 0),
+    "hidden": ("token_type_embeddings.weight", 1),
+    "feed_forward": ("transformer.encoder.layers.0.linear1.weight", 0),
 }
 SIZES: dict[str, dict[str, tuple[str, int]]] = {
     "xml": _XML,
@@ -42,8 +53,35 @@ SIZES: dict[str, dict[str, tuple[str, int]]] = {
         "vocabulary": ("v_encoder.f_encoder.embeddings.word_embeddings.weight", 0),
         "hidden": ("video_query_linear.weight", 0),
     },
+    "univtg": _GROUNDER,
+    "cg_detr": {
+        **_GROUNDER,
+        "windows": ("query_embed.weight", 0),
+        "dummies": ("dummy_rep_token", 0),
+        "prompts": ("global_rep_token", 0),
+    },
 }
-"""Where each size of a config stands in a state dict, after `from_official`: (key, axis)."""
+"""Where each size of a config stands in a state dict, as published or after `from_official`: (key, axis)."""
+LAYERS = {
+    "univtg": {"layers": "transformer.encoder"},
+    "cg_detr": {
+        "encoder_layers": "transformer.encoder",
+        "decoder_layers": "transformer.decoder",
+        "cross_layers": "transformer.t2v_encoder",
+        "moment_layers": "transformer.mcls_encoder",
+        "dummy_layers": "txtproj_encoder",
+        "sentence_layers": "scls_encoder",
+    },
+}
+"""The stacks of layers of a grounding model, which are counted."""
+TIMES = 2
+"""Numbers beside a clip's features that say where in the video it lies."""
+SLOWFAST, CLIP = 2304, 512
+"""Widths of the authors' features: of SlowFast, and of CLIP (ViT-B/32), clips and tokens."""
+CONTEXT = 75
+"""Clips of QVHighlights' videos; no tensor depends on how many there are."""
+CLIP_SECONDS = 2.0
+"""Length of the clips that they cut QVHighlights, and what they trained on beside it, into."""
 
 
 def import_checkpoint(name: str, source: str | Path, target: str | Path, options: dict | None = None) -> int:
@@ -57,19 +95,24 @@ def import_checkpoint(name: str, source: str | Path, target: str | Path, options
     cls = model_class(name)
     if name not in SIZES:
         raise InputError(f"no published checkpoint of {name!r} is known", remedy=f"known: {', '.join(SIZES)}")
-    official = read_tensors(source)
+    kind, remedy = "without subtitles", "XML with subtitles lacks the third video encoder and cannot be converted"
+    if name in LAYERS:
+        kind, remedy = (
+            "as on QVHighlights",
+            "one with pre-norm or other projections cannot be converted",
+        )
+    official = {key.removeprefix("module."): tensor for key, tensor in read_tensors(source).items()}
     try:
         state = cls.from_official(official)
-        sizes = {size: int(state[key].shape[axis]) for size, (key, axis) in SIZES[name].items()}
-        model = _model(cls, {"text_dim": 0, **sizes, **(options or {})})
+        model = _model(cls, {"text_dim": 0, **_sizes(name, official | state), **(options or {})})
+        shapes = {key: tensor.shape for key, tensor in state.items()}
+        if problem := misfit(shapes, {key: tensor.shape for key, tensor in model.state_dict().items()}):
+            raise ValueError(problem)
         model.load_state_dict(state)
-    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
         detail = " ".join(str(error).split())[:400]
-        raise InputError(
-            f"not a checkpoint of {name} that works without subtitles: {detail}",
-            file=source,
-            remedy="XML with subtitles lacks the third video encoder and cannot be converted",
-        ) from None
+        what = f"not a checkpoint of {name} that works {kind}: {detail}"
+        raise InputError(what, file=source, remedy=remedy) from None
     parameters = sum(parameter.numel() for parameter in model.parameters())
     facts = {
         "imported_from": source.name,
@@ -84,11 +127,49 @@ def import_checkpoint(name: str, source: str | Path, target: str | Path, options
     return parameters
 
 
+def what_it_reads(name: str, config: dict[str, Any]) -> str:
+    """Features that a grounding model with this config needs, beside what the workflow makes of videos and texts."""
+    first, video = config["first_encoder_dim"], config["video_dim"]
+    clips = f"{video} numbers a clip of {CLIP_SECONDS:g} seconds"
+    if first:
+        clips += f": {first} of one encoder and {video - first} of another (SlowFast, CLIP). Nothing here makes them"
+    else:
+        clips += ", as features.video_backbone makes them where it names the same encoder"
+    return (
+        f"{name} reads {clips}.\nOf a text, it reads {config['text_dim']} numbers a token (published weights those of "
+        "CLIP's ViT-B/32, first and last token included)."
+    )
+
+
+def _sizes(name: str, tensors: dict[str, Tensor]) -> dict[str, int | float]:
+    """What a config says of the tensors, and of a grounding model what its authors' features fix."""
+    sizes: dict[str, int | float] = {}
+    for size, (key, axis) in SIZES[name].items():
+        if key not in tensors:
+            raise ValueError(f"tensor {key} is missing")
+        if tensors[key].dim() <= axis:
+            raise ValueError(f"tensor {key} is {list(tensors[key].shape)}")
+        sizes[size] = int(tensors[key].shape[axis])
+    if name not in LAYERS:
+        return sizes
+    for size, stack in LAYERS[name].items():
+        numbers = (re.match(rf"{re.escape(stack)}\.layers\.(\d+)\.", key) for key in tensors)
+        sizes[size] = len({number[1] for number in numbers if number})
+    sizes["video_dim"] -= TIMES
+    sizes["context_clips"] = CONTEXT
+    if sizes["video_dim"] == SLOWFAST + CLIP:
+        sizes["first_encoder_dim"] = SLOWFAST
+    if name == "univtg":
+        sizes["clip_centre"] = CLIP_SECONDS / 2
+    return sizes
+
+
 def _model(cls: type[RetrievalModel], values: dict[str, object]) -> RetrievalModel:
     """The model on the CPU; a word of the command line takes the type of the option's default."""
     defaults = {field.name: field.default for field in fields(cls.Config)}
+    kinds = {name: int if default is MISSING else type(default) for name, default in defaults.items()}
     typed: dict[str, Any] = {
-        name: type(defaults[name])(value) if isinstance(value, str) and name in defaults else value
+        name: kinds[name](value) if isinstance(value, str) and name in kinds else value
         for name, value in values.items()
     }
     return cls(cls.Config(**typed))

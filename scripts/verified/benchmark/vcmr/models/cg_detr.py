@@ -57,7 +57,7 @@ from verified.benchmark.vcmr.detr_layers import (
 from verified.benchmark.vcmr.labels import inclusive_end
 from verified.benchmark.vcmr.layers import longest, zero_pads
 from verified.benchmark.vcmr.models.eventformer import same_video
-from verified.benchmark.vcmr.models.univtg import inside_moment, projection, with_times
+from verified.benchmark.vcmr.models.univtg import encoders_apart, inside_moment, projection, with_times
 from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import PAD, unit
@@ -109,6 +109,8 @@ class CGDETRConfig(ModelConfig):
     align_weight: float = 1.0
     distill_weight: float = 1.0
     ortho_weight: float = 1.0
+    first_encoder_dim: int = 0
+    """See `univtg.encoders_apart`."""
 
 
 class Calibrated(NamedTuple):
@@ -256,6 +258,7 @@ class CGDETR(RetrievalModel):
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         """Clips, and the unit vectors of the tokens of each clip alone, [V, L, D] each."""
+        video = encoders_apart(video, self.config.first_encoder_dim)
         clips = self.input_vid_proj(with_times(video, mask)) + self.token_type_embeddings.weight[1]
         positions = self.positions(clips, mask)
         alone = clips.flatten(0, 1).unsqueeze(1), mask.flatten().unsqueeze(1), positions.flatten(0, 1).unsqueeze(1)

@@ -20,12 +20,13 @@ a given video.
 Differences from the official code
 - The moment is known in whole clips, those that it touches; officially in seconds.
 - t_i is the clip's centre for every clip length; officially (i + c/2) / N with c in seconds, right for c = 1 alone.
+  Weights that learnt to reach out from there need it (`clip_centre`); `verified import` sets it.
 - Clips behind a video's end are zeros before each convolution, so that no answer depends on padding; officially they
   hold what attention made of them, which reaches the last three clips.
 - The rate rises over 5 % of the steps and falls linearly to zero; officially it rises for 10 of 200 epochs and falls to
   a tenth after each 80. AdamW is that of the other models: its ε is 1e-6, and it does not decay biases.
 - Windows come out with fractions of clips, cut to the video; NMS is the data set's (officially at tIoU 0.7).
-- The pre-training on pseudo labels of several corpora is not here: weights of it load by `from_official`.
+- The pre-training on pseudo labels of several corpora is not here: weights of it come in by `verified import`.
 """
 
 from dataclasses import dataclass
@@ -71,6 +72,10 @@ class UniVTGConfig(ModelConfig):
     foreground_weight: float = 10.0
     intra_weight: float = 0.05
     inter_weight: float = 0.01
+    clip_centre: float = 0.5
+    """Where a clip's t_i lies, in clips from its start; published weights for clips of two seconds have 1."""
+    first_encoder_dim: int = 0
+    """See `encoders_apart`."""
 
 
 class ClipHead(nn.Module):
@@ -91,6 +96,16 @@ class ClipHead(nn.Module):
 def projection(size: int, hidden: int, dropout: float) -> nn.Sequential:
     """FC(ReLU(FC(·))) of the head of this file; [..., size] → [..., hidden]."""
     return nn.Sequential(InputProjection(size, hidden, dropout), InputProjection(hidden, hidden, dropout, relu=False))
+
+
+def encoders_apart(video: Tensor, first: int) -> Tensor:
+    """Clips whose first `first` features, of one encoder, and the others, of another, are unit vectors; [..., F].
+
+    As the authors read them: SlowFast's 2304, then CLIP's. With 0, features stay as they are.
+    """
+    if not first:
+        return video
+    return torch.cat([unit(video[..., :first]), unit(video[..., first:])], dim=-1).to(video.dtype)
 
 
 def with_times(video: Tensor, mask: Tensor) -> Tensor:
@@ -161,6 +176,7 @@ class UniVTG(RetrievalModel):
         return {"tokens": tokens, "unit": unit(attention_pooling(tokens, shares, mask)), "mask": mask}
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
+        video = encoders_apart(video, self.config.first_encoder_dim)
         clips = self.input_vid_proj(with_times(video, mask)) + self.token_type_embeddings.weight[1]
         return {"tokens": clips, "unit": unit(clips), "mask": mask}
 
@@ -179,7 +195,7 @@ class UniVTG(RetrievalModel):
         x = x[:, :length]
         with whole(x.device):  # windows of long videos differ by less than bfloat16 tells apart
             reach = self.span_embed(x.float() if x.dtype == torch.bfloat16 else x, mask).sigmoid()
-        centre = (torch.arange(length, device=x.device) + 0.5) / mask.sum(dim=1, keepdim=True)
+        centre = (torch.arange(length, device=x.device) + self.config.clip_centre) / mask.sum(dim=1, keepdim=True)
         windows = centre.to(reach.dtype).unsqueeze(2) + reach * reach.new_tensor([-1.0, 1.0])
         return self.class_embed(x, mask).squeeze(2), windows
 
