@@ -1,7 +1,7 @@
 from verified.benchmark.vcmr.paths import search_values
 from verified.benchmark.rextime.answer import TASKS as PROTOCOL_TASKS
 from verified.lmm.tasks.rextime import LOCATE, SCORING
-from verified.weights.paths import text_records
+from verified.weights.paths import published_records, text_records
 
 ANSWERING = suite_paths.answering_roles(settings)
 
@@ -12,6 +12,8 @@ wildcard_constraints:
     released="|".join(settings.rextime.released) or "(?!)",
     grounded="|".join(suite_paths.datasets_used(settings)) or "(?!)",
     grounder="[a-z0-9_]+-[a-z-]+",
+    published="|".join(settings.rextime.published) or "(?!)",
+    test=r"suite|(?:dataset|released)-[^/]+",
 
 
 if suite_paths.adapter(settings):
@@ -258,6 +260,38 @@ if suite_paths.vector_files(settings):
             "../scripts/rextime/ground_by_vectors.py"
 
 
+rule ground_by_published_weights:
+    """A grounding model with its authors' weights finds the spans of questions, zero-shot (supplement, Table 1)."""
+    input:
+        unpack(suite_paths.published_inputs(settings)),
+        weights=published_records(settings),
+    output:
+        submission=f"{SUITE}/grounding/published/{{published}}/{{test}}.jsonl",
+        facts=f"{SUITE}/grounding/published/{{published}}/{{test}}.facts.json",
+        text=f"{SUITE}/grounding/published/{{published}}/{{test}}.h5",
+    log:
+        f"logs/{settings.name}/ground_by_published_weights/{{published}}-{{test}}.log",
+    benchmark:
+        f"logs/{settings.name}/ground_by_published_weights/{{published}}-{{test}}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
+        runtime=scale_by_attempt(120),
+        disk_mb=2000,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        encoder=lambda wildcards: settings.rextime.published[wildcards.published].text_encoder,
+        revision=lambda wildcards: settings.rextime.published[wildcards.published].text_revision,
+        search=suite_paths.published_search(settings),
+        sources=suite_paths.published_sources(settings),
+        released=lambda wildcards: wildcards.test.startswith(suite_paths.RELEASED),
+        model_code=suite_paths.published_code,
+    script:
+        "../scripts/rextime/ground_as_published.py"
+
+
 rule fine_tune_grounder:
     """A retrieval model learns from the questions of train where their answers are shown (supplement, Table 2)."""
     input:
@@ -312,7 +346,7 @@ rule score_rextime:
         questions=suite_paths.question_files_by_name(settings).values(),
         submissions=[file for system in suite_paths.systems(settings).values() for file in system["files"]],
         videos=sorted({file for system in suite_paths.systems(settings).values() for file in system.get("videos", [])}),
-        cards=suite_paths.card(settings),
+        origins=suite_paths.origins(settings),
     output:
         results=f"{SUITE}/results.json",
     log:

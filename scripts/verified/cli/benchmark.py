@@ -167,6 +167,7 @@ def import_model(arguments: argparse.Namespace) -> None:
         told = f"{arguments.model} with {count:,} parameters"
         if arguments.model in LAYERS:
             told += f"\n{what_it_reads(arguments.model, load_facts(target, FORM)['config'])}"
+            told += f"\nuse it with: rextime.published.{arguments.model}.checkpoint: {target}"
     seal_built(target)
     print(f"{target}: {told}")
 

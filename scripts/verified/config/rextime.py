@@ -10,6 +10,7 @@ from verified.config.names import check_name
 Protocol = Literal[
     "answer_with_span", "answer", "answer_in_true_span", "locate_then_score", "score_with_true_span", "free"
 ]
+GroundingModel = Literal["univtg", "cg_detr"]
 LETTERS_ALONE = ("answer", "answer_in_true_span", "free")
 """Protocols whose answers are letters, without windows."""
 
@@ -158,6 +159,24 @@ class Lora(Section):
     """Compute inner values twice instead of keeping them: a third more time, a fraction of the memory."""
 
 
+CLIP_SECONDS = 2.0
+"""Length of the clips that UniVTG and CG-DETR were published for."""
+
+
+class PublishedGrounder(Section):
+    """A grounding model with its authors' weights, which takes the test without any training here."""
+
+    checkpoint: str
+    """What `verified import univtg FILE` (or cg_detr) made of the authors' file."""
+    video: str | None = None
+    """Feature file: by video id, the features of clips of two seconds that the weights read; null: the features of the
+    data set that the questions are about."""
+    text_encoder: str = "openai/clip-vit-base-patch32"
+    """CLIP that reads the questions, a hub name or a folder."""
+    text_revision: str = ""
+    """Branch, tag or commit of `text_encoder`."""
+
+
 class Rextime(Section):
     """The ReXTime suite; built only where `sources` or `released` names something."""
 
@@ -179,6 +198,9 @@ class Rextime(Section):
     """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models as trained
     on captions; and, after fine-tuning on the questions of the split train, the video LMM (engine transformers) and the
     one-stage models among these."""
+    published: dict[GroundingModel, PublishedGrounder] = Field(default={})
+    """Grounding models that take the test with their authors' weights, zero-shot, by the name of the model. With a file
+    of features, they also answer given questions (`released`) that are scored."""
     fine_tuning: FineTuning = FineTuning()
     lora: Lora = Lora()
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
@@ -207,6 +229,13 @@ class Rextime(Section):
             if submission.questions not in splits | self.released.keys():
                 known = ", ".join(sorted(splits | self.released.keys())) or "none"
                 raise ValueError(f"submissions.{name}: unknown questions {submission.questions!r}; known: {known}")
+        return self
+
+    @model_validator(mode="after")
+    def features_for_published_weights(self):
+        for name, given in self.published.items():
+            if given.video is None and not any(source.dataset for source in self.sources.values()):
+                raise ValueError(f"published.{name}: no source is a data set; name a feature file in its `video`")
         return self
 
     @model_validator(mode="after")

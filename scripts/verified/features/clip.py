@@ -54,12 +54,22 @@ class Clip:
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """(tokens [L, dim], sentence [dim]) per text, float32: projected states of all its tokens, start and end
         included, and the projection of the end token's. Text beyond CLIP's 77 tokens is cut off."""
-        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=self._limit, return_tensors="pt")
-        output = self._model.text_model(**tokens.to(self._device))
+        tokens, output = self._read(texts)
         states = self._model.text_projection(output.last_hidden_state).cpu().numpy()
         whole = self._model.text_projection(output.pooler_output).cpu().numpy()
         lengths = tokens["attention_mask"].sum(dim=1).tolist()
         return [(states[row, :length], whole[row]) for row, length in enumerate(lengths)]
+
+    @torch.inference_mode()
+    def states(self, texts: list[str]) -> list[np.ndarray]:
+        """Last states [tokens, width] of each text, float16: start and end included, not projected."""
+        tokens, output = self._read(texts)
+        states = output.last_hidden_state.half().cpu().numpy()
+        return [states[row, :length] for row, length in enumerate(tokens["attention_mask"].sum(dim=1).tolist())]
+
+    def _read(self, texts: list[str]) -> tuple[Any, Any]:
+        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=self._limit, return_tensors="pt")
+        return tokens, self._model.text_model(**tokens.to(self._device))
 
 
 class ClipTokens(nn.Module):
@@ -82,3 +92,14 @@ class ClipTokens(nn.Module):
 
     def forward(self, **tokens: Tensor) -> SimpleNamespace:
         return SimpleNamespace(last_hidden_state=self._projection(self._states(**tokens).last_hidden_state))
+
+
+def text_states(name: str, texts: list[str], batch: int = 64) -> list[np.ndarray]:
+    """Last states [tokens, width] float16 of each text's tokens, as features of queries are published: start and end
+    included, not projected. Text beyond CLIP's 77 tokens is cut off. Raises InputError where CLIP cannot be loaded.
+    """
+    clip = Clip(name)
+    states: list[np.ndarray] = []
+    for start in range(0, len(texts), batch):
+        states += clip.states(texts[start : start + batch])
+    return states

@@ -36,6 +36,16 @@ def text_records(settings: Config) -> list[str]:
     return _records(settings, settings.features.text_encoder, settings.features.text_revision)
 
 
+def published_records(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the record of the text encoder of ``wildcards.published`` (`rextime.published`)."""
+
+    def files(wildcards) -> list[str]:
+        given = settings.rextime.published[wildcards.published]
+        return _records(settings, given.text_encoder, given.text_revision)
+
+    return files
+
+
 def agreement_records(settings: Config) -> list[str]:
     """The records of the sentence encoder and of the joint encoder that agreement compares candidates by."""
     joint = _records(settings, settings.annotations.joint_encoder, settings.annotations.joint_revision)

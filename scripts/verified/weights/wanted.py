@@ -77,6 +77,9 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     for model in settings.retrieval.models:
         if (start := initial_weights(settings, model)) and is_from_hub(start):
             named.append((Wanted(start), f"retrieval.training.{model}.model.roberta"))
+    for model, given in settings.rextime.published.items():
+        reader = Wanted(given.text_encoder, given.text_revision)
+        named.append((reader if is_from_hub(reader.name) else None, f"rextime.published.{model}.text_encoder"))
     keys: dict[Wanted, list[str]] = {}
     for wanted, key in named:
         if wanted:

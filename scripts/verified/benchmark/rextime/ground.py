@@ -43,6 +43,13 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSet
     `files`: checkpoint, video and text features.
     """
     model, _ = load_model(files["checkpoint"], settings.device)
+    return best_windows(model, questions, files, settings)
+
+
+def best_windows(
+    model: RetrievalModel, questions: list[dict], files: Mapping[str, str], settings: RankingSettings
+) -> dict[str, Prediction]:
+    """What `ground` finds with a model that is loaded; `files` are video and text features."""
     data = _data(model, questions, files, settings)
     moments, searching = data.moments, settings.searching(searched_videos=1, rows=1)
     # Only the given video matters here, so a two-stage model is told to look into it and nowhere else.

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from verified.benchmark.vcmr.paths import search_values
 from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config, outputs
+from verified.config.datasets import Spans
 from verified.config.folders import dataset_folder, home
-from verified.config.rextime import LETTERS_ALONE, Rextime
+from verified.config.rextime import CLIP_SECONDS, LETTERS_ALONE, GroundingModel, Rextime
 from verified.runtime.digest import modules_digest
 from verified.tables.layout import runs
 
@@ -14,6 +15,8 @@ TRAIN = "train"
 """The split whose questions get no wrong options and train models."""
 TUNED = "fine-tuned/"
 """Folder of a fine-tuned model's answers, beside those of the model before."""
+RELEASED = "released-"
+"""Before the name of given questions, where a model with published weights answers them."""
 
 
 def folder(settings: Config) -> str:
@@ -177,6 +180,15 @@ def systems(settings: Config) -> dict[str, dict]:
         facts = {"mode": "grounding", "files": [], "before": before}
         file = f"{folder(settings)}/grounding/{dataset}/fine-tuned/{model}-{captions}.jsonl"
         submissions.setdefault(f"{before}, fine-tuned on questions", facts)["files"].append(file)
+    for model in settings.rextime.published:
+        for test, file in published_tests(settings, model).items():
+            name = f"{model}, published weights, zero-shot"
+            released = test.partition(RELEASED)[2]
+            name += f" ({released})" if released else ""
+            facts: dict = {"mode": "grounding", "files": [], "weights": []}
+            system = submissions.setdefault(name, facts | ({"questions": released} if released else {}))
+            system["files"].append(file)
+            system["weights"].append(file.replace(".jsonl", ".facts.json"))
     for name, submission in settings.rextime.submissions.items():
         submissions[name] = {"mode": submission.mode, "files": [submission.file], "questions": submission.questions}
     return submissions
@@ -245,6 +257,67 @@ def vector_files(settings: Config) -> list[str]:
     return [f"{folder(settings)}/grounding/{dataset}/dense.jsonl" for dataset in datasets_used(settings)]
 
 
+def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
+    """Submissions of a model with its authors' weights, by test.
+
+    With a feature file of its own: all questions of the suite, and each released file that is scored; without, the
+    questions about each data set, whose features it reads.
+    """
+    suite = settings.rextime
+    if suite.published[model].video is None:
+        tests = [f"dataset-{name}" for name in datasets_used(settings)]
+    else:
+        tests = (["suite"] if suite.sources else []) + [f"{RELEASED}{name}" for name in given_files(settings)]
+    return {test: f"{folder(settings)}/grounding/published/{model}/{test}.jsonl" for test in tests}
+
+
+def published_inputs(settings: Config) -> Callable[[object], dict[str, str | list[str]]]:
+    """An input function: weights, features and questions of ``wildcards.published`` and ``wildcards.test``."""
+
+    def inputs(wildcards) -> dict[str, str | list[str]]:
+        given, test = settings.rextime.published[wildcards.published], wildcards.test
+        released = test.partition(RELEASED)[2]
+        written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(settings.rextime)]
+        video = given.video or outputs.video_features(dataset_folder(settings, test.removeprefix("dataset-")))
+        questions = [given_file(settings, released)] if released else written
+        return {"checkpoint": given.checkpoint, "video": video, "questions": questions}
+
+    return inputs
+
+
+def published_sources(settings: Config) -> Callable[[object], list[str] | None]:
+    """A params function: sources whose questions ``wildcards.test`` is about; None: all questions of the files."""
+
+    def sources(wildcards) -> list[str] | None:
+        _, is_dataset, dataset = wildcards.test.partition("dataset-")
+        return sources_of(settings, dataset) if is_dataset else None
+
+    return sources
+
+
+def published_search(settings: Config) -> dict:
+    """What the search in a given video depends on, with weights for clips of two seconds."""
+    retrieval = settings.retrieval
+    return {
+        "spans": Spans(clip_seconds=CLIP_SECONDS).model_dump(mode="json"),
+        "text_encoder": "",
+        "text_revision": "",
+        "held_out_share": 0.0,
+        "external_score": retrieval.external_score,
+        "feature_cast": "float32",
+        "searched_videos": 1,
+        "training_list_videos": 1,
+        "memory_mb": retrieval.memory_mb,
+        "device": retrieval.device,
+        "threads": retrieval.threads,
+    }
+
+
+def published_code(wildcards) -> str:
+    """A params function: digest of the code of the model in ``wildcards.published``."""
+    return modules_digest(f"benchmark.vcmr.models.{wildcards.published}")
+
+
 def videos_of(settings: Config, dataset: str) -> list[str]:
     """The usable videos of a data set, by shard."""
     from verified.runtime.shards import shard_names
@@ -311,6 +384,12 @@ def writing_values(settings: Config) -> dict:
     return rextime | settings.generation.model_dump(mode="json", include={"attempts", "frame_side"})
 
 
+def origins(settings: Config) -> list[str]:
+    """What the scores say of adapters and of published weights."""
+    weights = [file for system in systems(settings).values() for file in system.get("weights", ())]
+    return card(settings) + weights
+
+
 def card_facts(settings: Config) -> dict:
     """What the card of the exported questions states (see `export.collection.Collection`)."""
     from verified.annotations.origins import generation_facts
@@ -354,6 +433,10 @@ def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
             named.append((f"rextime.released.{name}.only", given.only, False))
         if given.videos:
             named.append((f"rextime.released.{name}.videos", given.videos, True))
+    for name, published in suite.published.items():
+        named.append((f"rextime.published.{name}.checkpoint", published.checkpoint, False))
+        if published.video:
+            named.append((f"rextime.published.{name}.video", published.video, False))
     return named + [
         (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in suite.submissions.items()
     ]

@@ -99,12 +99,17 @@ def _lengths(questions: list[Question], system: "System") -> list[str]:
 
 
 def _origin(system: "System") -> Iterator[str]:
-    """Who read free answers, and what a fine-tuned model learnt from."""
+    """Who read free answers, whose weights they are, and what a fine-tuned model learnt from."""
     if system.reader:
         fits = sum(one.answer in LETTERS for one in system.predictions.values())
         yield (
             f"the model answers without options, and {system.reader} reads which option that means ({fits} of "
             f"{len(system.predictions)} mean one); the supplement (D.2) prints free answers and scores none"
+        )
+    if weights := system.weights:
+        yield (
+            f"the authors' weights ({weights['imported_from']}, sha256 {weights['imported_sha256'][:16]}), not trained "
+            "here on anything"
         )
     if card := system.card:
         yield (
@@ -128,6 +133,8 @@ class System:
     """Of the adapters that it was fine-tuned by."""
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     """Lengths of the videos that it was shown, where they are known."""
+    weights: Mapping | None = None
+    """Where published weights came from."""
 
 
 def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], name: str) -> dict[str, System]:
@@ -162,5 +169,6 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
                 seconds={
                     row["video"]: row["duration"] for file in system.get("videos", ()) for row in iterate_jsonl(file)
                 },
+                weights=read_json(system["weights"][0]) if "weights" in system else None,
             )
     return submissions

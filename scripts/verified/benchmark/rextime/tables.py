@@ -87,7 +87,11 @@ def results_table(results: Mapping[str, dict], published: Published) -> Table:
         name = f"supplement Table {number} ({tuning}), {row.test} test"
         figures = [published.get(row._replace(metric=measure)) for measure in MEASURES]
         values = [None if figure is None else plain(figure) for figure in figures]
-        own = f"; `retrieval.models: [{OWN_MODELS[row.method]}]` trains one" if row.method in OWN_MODELS else ""
+        model = OWN_MODELS.get(row.method)
+        way = f"`retrieval.models: [{model}]` trains one"
+        if tuning == "zero-shot":
+            way = f"`rextime.published.{model}` takes the authors' weights"
+        own = f"; {way}" if model else ""
         rows.append([name, row.method, 2143 if row.test == "full" else 300, *values, NOT_ATTEMPTED + own])
     notes = (
         "All measures in percent; in brackets: 95 % interval over videos, drawn with all of their questions, not over"

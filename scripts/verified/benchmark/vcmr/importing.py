@@ -11,6 +11,7 @@ from torch import Tensor
 from verified.benchmark.vcmr.checkpoint import save_model
 from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.benchmark.vcmr.registry import model_class
+from verified.config.rextime import CLIP_SECONDS
 from verified.errors import InputError
 from verified.io.foreign import read_tensors
 from verified.io.jsonl import write_jsonl
@@ -80,8 +81,6 @@ SLOWFAST, CLIP = 2304, 512
 """Widths of the authors' features: of SlowFast, and of CLIP (ViT-B/32), clips and tokens."""
 CONTEXT = 75
 """Clips of QVHighlights' videos; no tensor depends on how many there are."""
-CLIP_SECONDS = 2.0
-"""Length of the clips that they cut QVHighlights, and what they trained on beside it, into."""
 
 
 def import_checkpoint(name: str, source: str | Path, target: str | Path, options: dict | None = None) -> int:
