@@ -24,6 +24,7 @@ TORCH = (
     "evaluator/meta_evaluate",
     "rextime/fine_tune",
     "rextime/fine_tune_lmm",
+    "rextime/ground_as_published",
     "rextime/ground_by_vectors",
     "rextime/ground_questions",
     "weights/import_umt",

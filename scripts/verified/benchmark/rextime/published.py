@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from verified.benchmark.rextime.ground import best_windows
-from verified.benchmark.rextime.results import NOT_ANSWERED
-from verified.benchmark.rextime.rows import Prediction
+from verified.benchmark.rextime.rows import NOT_ANSWERED, Prediction
 from verified.benchmark.vcmr.checkpoint import FORM, load_model
 from verified.benchmark.vcmr.data import feature_width
 from verified.benchmark.vcmr.settings import RankingSettings

@@ -8,14 +8,12 @@ import numpy as np
 from verified.benchmark.rextime.baselines import expected_random, uniform_random, whole_video
 from verified.benchmark.rextime.evaluate import compare, evaluate
 from verified.benchmark.rextime.metrics import Scores, measures
-from verified.benchmark.rextime.rows import LETTERS, Mode, Prediction, Question, read_submission
+from verified.benchmark.rextime.rows import LETTERS, NOT_ANSWERED, Mode, Prediction, Question, read_submission
 from verified.benchmark.submissions import list_some
 from verified.io.jsonl import iterate_jsonl, read_json
 
 WHOLE_VIDEO = "whole video, A"
 RANDOM = "random span and letter"
-NOT_ANSWERED = (0.0, 0.0)
-"""The window that stands for none: of an answer that could not be read, of a video that could not be shown."""
 LENGTH_TOLERANCE = 0.05
 """Share of a video's length, and at least a second, by which a file may differ from what its questions say."""
 

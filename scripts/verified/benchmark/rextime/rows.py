@@ -17,6 +17,8 @@ from verified.errors import InputError
 from verified.io.jsonl import finite, is_span
 
 LETTERS = ("A", "B", "C", "D")
+NOT_ANSWERED = (0.0, 0.0)
+"""The window that stands for none: of an answer that could not be read, of a video that could not be shown."""
 TWICE = "keep one row per question, or let the last one win with --last-of-equal-ids"
 NOT_PARSED = "submit [[0, 0]] for an answer that could not be parsed: it overlaps with nothing"
 
