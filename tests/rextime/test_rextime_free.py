@@ -19,7 +19,7 @@ from verified.io.video import probe
 from verified.lmm.outcome import Parsed
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
-from verified.lmm.tasks.rextime import FREE_ANSWER, READING, parse_letter
+from verified.lmm.tasks.rextime import DESCRIBED, FREE_ANSWER, READING, parse_letter
 
 OPTIONS = ["it grows", "it stays", "it falls", "it turns"]
 
@@ -47,7 +47,8 @@ class Talks:
     def answer(self, requests):
         for request in requests:
             self.requests.append(request)
-            said = request.slots["answer"] if request.task == "rextime/reading" else request.slots["question"]
+            slots = request.slots
+            said = slots["answer"] if request.task == "rextime/reading" else slots.get("question", "describe")
             yield self.replies[said]
 
 
@@ -88,6 +89,43 @@ def test_free_answers_are_read_by_another_model_which_sees_neither_video_nor_tru
     again = engines()
     assert answered(tmp_path, videos, rows[:2], again)[0] == submission[:2]
     assert not again["video_lmm"].requests and not again["llm"].requests
+
+
+def described(folder, videos, rows, description):
+    roles = engines()
+    roles["video_lmm"].replies["describe"] = description
+    tasks = tasks_for("free_after_description", rows)
+    with Session(generation_settings(folder, attempts=1), 7, tasks, roles) as session:
+        return take_test(rows, videos, "free_after_description", 4, session), roles
+
+
+def test_a_video_is_described_once_before_its_questions(videos, tmp_path):
+    rows = [asked(0), asked(1)]
+    (submission, failures), roles = described(tmp_path, videos, rows, Reply("A ball lies on\n stairs."))
+    assert not failures and [(row["ans"], row["text"]) for row in submission] == [
+        ("C", "It drops down the stairs."),
+        ("none", "The video does not say."),
+    ]
+    assert {row["description"] for row in submission} == {"A ball lies on stairs."}
+    first, *others = roles["video_lmm"].requests
+    assert first.task == "rextime/description" and "What is" not in first.prompt
+    assert [request.task for request in others] == ["rextime/answer_after_description"] * 2
+    for row, request in zip(rows, others):
+        assert '"A ball lies on stairs."' in request.prompt and row["query"] in request.prompt
+        assert len(request.frames) == len(first.frames) == 4
+        assert not any(option in request.prompt for option in OPTIONS)
+
+
+def test_questions_about_a_video_that_was_not_described_are_not_asked(videos, tmp_path):
+    rows = [asked(0), asked(1)]
+    (submission, failures), roles = described(tmp_path, videos, rows, Reply("A ba", "length"))
+    assert {row["reason"] for row in failures} == {"description-truncated-token-limit"} and len(failures) == 2
+    assert len(roles["video_lmm"].requests) == 1 and not roles["llm"].requests
+    nothing = {"ans": None, "text": None, "description": None}
+    assert submission == [{"qid": "q0", **nothing}, {"qid": "q1", **nothing}]
+    rows = [asked(0, options=None)]
+    (submission, _), roles = described(tmp_path / "open", videos, rows, Reply("A ball."))
+    assert submission == [{"qid": "q0", "text": "It drops down the stairs.", "description": "A ball."}]
 
 
 def test_questions_without_options_are_answered_and_not_scored(videos, tmp_path):
@@ -134,6 +172,10 @@ def test_the_protocol_is_configured_quoted_and_has_its_files():
     assert paths.answering_roles(config) == ["llm", "video_lmm"]
     assert paths.answering_roles(config, "answer") == ["video_lmm"]
     assert paths.free_files(config) == ["val.jsonl", "results/mine/rextime/released/val/free.jsonl"]
+    both = load({"name": "mine", "rextime": suite | {"protocols": ["free", "free_after_description"]}})
+    assert set(DESCRIBED) <= set(tasks_of(both.rextime)) and paths.answering_roles(both) == ["llm", "video_lmm"]
+    assert list(paths.free_answers(both)) == ["val", "val, after description"]
+    assert paths.free_files(both)[-1].endswith("released/val/free_after_description.jsonl")
     other = load({"name": "mine", "rextime": suite | {"protocols": ["answer"]}})
     assert paths.free_answers(other) == {} and paths.answering_roles(other) == ["video_lmm"]
     first, second = (FREE_ANSWER.example(1, identity).sections["text"] for identity in ("a" * 16, "b" * 16))

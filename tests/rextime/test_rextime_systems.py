@@ -20,6 +20,7 @@ from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
 from verified.config.datasets import Spans
 from verified.config.generation import EngineSettings
 from verified.demo.encode import write_video as write_frames
+from verified.demo.scene_reader.across_time import event_facts
 from verified.demo.source import render_world
 from verified.demo.world import facts, make_world
 from verified.io.hdf5 import write_features
@@ -99,6 +100,18 @@ def test_the_demo_s_engine_answers_better_than_chance_and_resumes(watched, tmp_p
     assert reader["VQA"] >= 0.5 and reader["MR-full-mIoU"] > 40
     assert reader["MR-full-mIoU"] > scores["expected_random"]["mIoU"]
     assert scores["systems"]["reader"]["against_whole_video"][0]["measure"] == "mIoU"
+
+
+def test_the_demo_s_engine_describes_a_video_by_its_events(watched, tmp_path):
+    videos, questions = watched
+    protocol = "free_after_description"
+    with Session(generation_settings(tmp_path), 7, TASKS[protocol]) as session:
+        submission, _ = take_test(questions, videos, protocol, 64, session)
+        assert session.askers["video_lmm"].asked == len(videos) + len(questions)
+    for row, answer in zip(questions, submission):
+        told = [event_facts(f"{line}.") for line in answer["description"].rstrip(".").split(". ")]
+        assert row["query"].split()[4] in {facts["colour"] for facts in told}
+        assert event_facts(answer["text"]) in told  # in other words, maybe
 
 
 class Mute:

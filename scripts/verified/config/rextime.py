@@ -8,10 +8,18 @@ from verified.config.base import Section
 from verified.config.names import check_name
 
 Protocol = Literal[
-    "answer_with_span", "answer", "answer_in_true_span", "locate_then_score", "score_with_true_span", "free"
+    "answer_with_span",
+    "answer",
+    "answer_in_true_span",
+    "locate_then_score",
+    "score_with_true_span",
+    "free",
+    "free_after_description",
 ]
 GroundingModel = Literal["univtg", "cg_detr"]
-LETTERS_ALONE = ("answer", "answer_in_true_span", "free")
+FREE = ("free", "free_after_description")
+"""Protocols whose answers are the model's own words, which the llm reads."""
+LETTERS_ALONE = ("answer", "answer_in_true_span", *FREE)
 """Protocols whose answers are letters, without windows."""
 
 
@@ -206,7 +214,7 @@ class Rextime(Section):
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
     """How the video LMM is asked: letter and span in one answer; a letter alone, also after the true span; a span, then
     four continuations to be scored (engine transformers, or an endpoint of vLLM); or the question alone, whose free
-    answer the llm reads."""
+    answer the llm reads, at once or after a description of the video."""
     licence: str = Field(default="not stated", min_length=1)
     """Licence of the questions in their card; ReXTime's own are CC-BY-NC-SA-4.0, as QVHighlights is."""
     prices: Prices = Prices()

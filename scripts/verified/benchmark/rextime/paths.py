@@ -7,7 +7,7 @@ from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config, outputs
 from verified.config.datasets import Spans
 from verified.config.folders import dataset_folder, home
-from verified.config.rextime import CLIP_SECONDS, LETTERS_ALONE, GroundingModel, Rextime
+from verified.config.rextime import CLIP_SECONDS, FREE, LETTERS_ALONE, GroundingModel, Rextime
 from verified.runtime.digest import modules_digest
 from verified.tables.layout import runs
 
@@ -70,7 +70,7 @@ def protocols(settings: Config) -> list[str]:
 def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
     """Roles that answer by a protocol, or by any that is configured: the llm reads free answers."""
     asked = protocols(settings) if protocol is None else [protocol]
-    return ["llm", "video_lmm"] if "free" in asked else ["video_lmm"]
+    return ["llm", "video_lmm"] if {*FREE} & {*asked} else ["video_lmm"]
 
 
 def answering_values(settings: Config) -> Callable[[object], dict]:
@@ -165,7 +165,7 @@ def systems(settings: Config) -> dict[str, dict]:
                 shown_videos = described_videos(settings, name)
                 tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name, "videos": shown_videos}
         shown = f"{settings.generation.video_lmm.model}, {protocol.replace('_', ' ')}"
-        free = {"reader": settings.generation.llm.model} if protocol == "free" else {}
+        free = {"reader": settings.generation.llm.model} if protocol in FREE else {}
         for test, facts in tests.items():
             before = {"before": f"{shown}{test}", "card": card(settings)[0]} if part else {}
             tuned = ", fine-tuned on questions" if part else ""
@@ -205,17 +205,18 @@ def free_answers(settings: Config) -> dict[str, dict]:
     """By test, where the video LMM answers freely: files of `questions` and `answers`, whether they are `scored`."""
     from verified.runtime.shards import shard_names
 
-    if "free" not in protocols(settings):
-        return {}
-    files = [f"{folder(settings)}/answers/free/{shard}.jsonl" for shard in shard_names(settings.shards)]
-    tests: dict[str, dict] = {
-        split: {"questions": f"{folder(settings)}/annotations/{split}.jsonl", "scored": True, "answers": files}
-        for split in tested_splits(settings.rextime)
-    }
-    for name in answered(settings):
-        given = settings.rextime.released[name]
-        file = f"{folder(settings)}/released/{name}/free.jsonl"
-        tests[name] = {"questions": given_file(settings, name), "scored": given.scored, "answers": [file]}
+    tests: dict[str, dict] = {}
+    for protocol in (protocol for protocol in FREE if protocol in protocols(settings)):
+        asked = protocol.removeprefix("free").replace("_", " ").replace(" ", ", ", 1)
+        files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
+        for split in tested_splits(settings.rextime):
+            questions = f"{folder(settings)}/annotations/{split}.jsonl"
+            tests[f"{split}{asked}"] = {"questions": questions, "scored": True, "answers": files}
+        for name in answered(settings):
+            given = settings.rextime.released[name]
+            file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
+            questions = given_file(settings, name)
+            tests[f"{name}{asked}"] = {"questions": questions, "scored": given.scored, "answers": [file]}
     return tests
 
 

@@ -25,6 +25,7 @@ from verified.lmm.request import Reply, Request
 
 JUMP = 22.0
 """Pixels between the middles of a group in successive frames from which it is another group."""
+UNSEEN = "Nothing can be seen."
 SHORTEST = 1.0
 """Seconds; shorter segments are noise, or a group half hidden."""
 BYSTANDER_RADIUS = (8.0, 12.0)
@@ -57,6 +58,8 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     events = watch_request(request)
     if task == "related_event":
         return _related(events, request, rng)
+    if task == "description":
+        return Reply(" ".join(spoken(sentence(_named(event.facts), rng, plain=True)) for event in events) or UNSEEN)
     if task == "answer_in_span":
         told = tuple(float(request.slots[name]) for name in ("start", "end"))
         answer = max(events, key=lambda event: tiou(event.start, event.end, *told), default=None)
@@ -64,8 +67,8 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
         answer = find_answer(events, request.slots["question"])
     end = float(request.slots["duration"])
     start, end = (answer.start, answer.end) if answer else (0.0, end)
-    if task == "free_answer":
-        return Reply(spoken(sentence(_named(answer.facts), rng, plain=True)) if answer else "Nothing can be seen.")
+    if task in ("free_answer", "answer_after_description"):
+        return Reply(spoken(sentence(_named(answer.facts), rng, plain=True)) if answer else UNSEEN)
     if task == "locate":
         return Reply(f"From {start:.1f} to {end:.1f}.")
     letter = best_option(answer, request.slots["options"], rng)

@@ -30,7 +30,16 @@ FORMS = {
 """Question and answer of Type1 and Type2; {0} is the earlier event."""
 OPENINGS = ("because", "first", "so that")
 CIRCULAR_SHARE = 0.5
-SEEING = ("related_event", "answer_with_span", "answer", "answer_in_span", "locate", "free_answer")
+SEEING = (
+    "related_event",
+    "answer_with_span",
+    "answer",
+    "answer_in_span",
+    "locate",
+    "free_answer",
+    "description",
+    "answer_after_description",
+)
 """Tasks of the suite that show frames."""
 
 

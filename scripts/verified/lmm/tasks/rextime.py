@@ -404,6 +404,29 @@ FREE_ANSWER = Task(
     followed=True,
 )
 """The question alone, without options (supplement, D.2)."""
+DESCRIPTION = Task(
+    "rextime/description",
+    "video_lmm",
+    ("duration", "frame_number"),
+    parse_text,
+    lambda _count: object_schema({"answer": TEXT}),
+    80,
+    lambda _count, identity: Parsed(sections={"text": words(80, identity)}),
+    followed=True,
+)
+"""What a video shows, before any question about it (supplement, D.2)."""
+ANSWER_AFTER_DESCRIPTION = Task(
+    "rextime/answer_after_description",
+    "video_lmm",
+    ("question", "description", "duration", "frame_number"),
+    parse_text,
+    lambda _count: object_schema({"answer": TEXT}),
+    60,
+    lambda _count, identity: Parsed(sections={"text": words(60, identity)}),
+    followed=True,
+)
+"""The question alone, after the model's own description of the video."""
+DESCRIBED = (DESCRIPTION, ANSWER_AFTER_DESCRIPTION)
 READING = _task(
     "reading",
     "llm",
@@ -416,4 +439,4 @@ READING = _task(
 """Which option a free answer means: the reader sees neither the video nor which option is right."""
 GENERATION = (EVENT_PAIR, RELATED_EVENT, *QUESTIONS.values(), VERIFICATION, OPTIONS)
 """Tasks that write questions."""
-TASKS = (*GENERATION, ANSWER_WITH_SPAN, ANSWER, ANSWER_IN_SPAN, SCORING, LOCATE, FREE_ANSWER, READING)
+TASKS = (*GENERATION, ANSWER_WITH_SPAN, ANSWER, ANSWER_IN_SPAN, SCORING, LOCATE, FREE_ANSWER, READING, *DESCRIBED)
