@@ -4,8 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.search["threads"]) as log:
     from verified.benchmark.rextime.baselines import submission_rows
-    from verified.benchmark.rextime.prepare import asked_rows
-    from verified.benchmark.rextime.published import ground_as_published
+    from verified.benchmark.rextime.published import given_rows, ground_as_published
     from verified.benchmark.rextime.rows import read_questions
     from verified.benchmark.vcmr.settings import RankingSettings
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
@@ -13,7 +12,7 @@ with job(snakemake, snakemake.params.search["threads"]) as log:
 
     inputs, params, outputs = snakemake.input, snakemake.params, snakemake.output
     if params.released:
-        rows = [row for path in inputs.questions for row in asked_rows(read_questions(path))]
+        rows = [row for path in inputs.questions for row in given_rows(read_questions(path))]
     else:
         rows = [row for path in inputs.questions for row in read_jsonl(path) if row["options"]]
         rows = [row for row in rows if params.sources is None or row["source"] in params.sources]

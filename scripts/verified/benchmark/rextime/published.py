@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from verified.benchmark.rextime.ground import best_windows
-from verified.benchmark.rextime.rows import NOT_ANSWERED, Prediction
+from verified.benchmark.rextime.rows import NOT_ANSWERED, Prediction, Question
 from verified.benchmark.vcmr.checkpoint import FORM, load_model
 from verified.benchmark.vcmr.data import feature_width
 from verified.benchmark.vcmr.settings import RankingSettings
@@ -54,6 +54,20 @@ def ground_as_published(
     facts = {key: header[key] for key in ("imported_from", "imported_sha256")}
     facts |= {"questions": len(questions), "without_features": len(questions) - len(answered)}
     return nothing | best_windows(model, answered, files, settings), facts
+
+
+def given_rows(questions: list[Question]) -> list[dict]:
+    """Released questions, with their windows, in the form of the suite's own."""
+    return [
+        {
+            "qid": question.qid,
+            "query": question.query,
+            "vid": question.video,
+            "duration": question.duration,
+            "relevant_windows": [list(window) for window in question.windows],
+        }
+        for question in questions
+    ]
 
 
 def other_weights(header: Mapping[str, Any], name: str) -> str | None:
