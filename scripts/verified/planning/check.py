@@ -9,6 +9,7 @@ from verified.config import Config, outputs
 from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import dataset_folder, datasets_with
 from verified.config.generation import ROLES
+from verified.config.roles import asked_roles
 from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
 from verified.io.jsonl import finite, read_jsonl
@@ -20,7 +21,7 @@ from verified.planning.check_movies import movie_findings
 from verified.planning.check_questions import question_findings
 from verified.planning.findings import Finding
 from verified.planning.quote import quote, totals
-from verified.planning.readiness import asked_roles, problems
+from verified.planning.readiness import problems
 from verified.weights.wanted import has_computed_features, wanted_models
 
 

@@ -13,8 +13,8 @@ from verified.benchmark.rextime.quote import tasks_of
 from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.evaluator import PRETRAINED
-from verified.config.generation import ROLES, EngineSettings
 from verified.config.rextime import CLIP_SECONDS, PublishedGrounder
+from verified.config.roles import asked_roles
 from verified.errors import InputError
 from verified.lmm.hand_written import is_hand_written, read_answers
 from verified.lmm.prompts import read_prompts
@@ -24,7 +24,7 @@ from verified.planning.supplied import supplied_movies
 from verified.quality.text import missing_packages
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
-from verified.weights.wanted import BUILT_IN, is_from_hub, wanted_models
+from verified.weights.wanted import BUILT_IN, has_computed_features, is_from_hub, wanted_models
 
 HELD_OUT = "held-out"
 
@@ -87,6 +87,13 @@ def _models(settings: Config, files: str) -> Iterator[Problem]:
             if missing:
                 message = f"{len(missing)} of {len(entry['files'])} files of {wanted.key} are not in {folder}"
                 yield Problem(where, message, f"run: {fetch}")
+    features = settings.features
+    named = {"features.video_backbone": features.video_backbone, "features.text_encoder": features.text_encoder}
+    if has_computed_features(settings):
+        named["longform.encoder"] = settings.longform.encoder
+    for key, name in named.items():
+        if name not in BUILT_IN and not is_from_hub(name) and not Path(name).is_dir():
+            yield Problem(key, f"no folder {name}", "name a folder or a model of the hub")
     for name, role in settings.generation.roles().items():
         folder = role.folder
         if folder and not Path(folder).is_dir():
@@ -221,18 +228,6 @@ def dataset_splits(dataset: DataSet) -> set[str]:
     if dataset.source.proposes_moments or dataset.source.names_no_split:
         splits = {dataset.spans.train_split, dataset.spans.selection_split, dataset.spans.test_split}
     return splits | {HELD_OUT} if dataset.spans.held_out_share else splits
-
-
-def asked_roles(settings: Config) -> dict[str, EngineSettings]:
-    """The configured roles that a run may call, by name."""
-    roles = settings.generation.roles()
-    if _annotates(settings):
-        return roles
-    grounder, reranker = settings.retrieval.grounder, settings.retrieval.reranker
-    asked = {task.role for task in _suite_tasks(settings)} | (roles.keys() - {*ROLES})
-    if grounder.first_stages or (reranker.first_stages and reranker.by != "relevance"):
-        asked.add("video_lmm")
-    return {name: role for name, role in roles.items() if name in asked}
 
 
 def _annotates(settings: Config) -> bool:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.features import EMBED
-from verified.config.generation import ROLES, EngineSettings
+from verified.config.generation import EngineSettings
+from verified.config.roles import asked_roles
 
 BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "packaged", "packaged-joint", "evaluator", EMBED)
 """Names that are no model of the hub: they come with the installed packages or with the workflow."""
@@ -55,12 +56,8 @@ def has_computed_features(settings: Config) -> bool:
 
 def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     """Models of the hub → the configuration's keys that name them."""
-    named: list[tuple[Wanted | None, str]] = []
-    if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
-        generation = settings.generation
-        named += [(wanted_by_role(getattr(generation, role)), f"generation.{role}.model") for role in ROLES]
-    if settings.generation.embed:
-        named.append((wanted_by_role(settings.generation.embed), "generation.embed.model"))
+    roles = asked_roles(settings).items()
+    named = [(wanted_by_role(role), f"generation.{name}.model") for name, role in roles]
     features = settings.features
     for name, revision, key in (
         (features.video_backbone, features.video_revision, "features.video_backbone"),

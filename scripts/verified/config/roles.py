@@ -1,0 +1,20 @@
+"""Which roles of `generation` a run may call: not every configuration annotates."""
+
+from verified.config import Config
+from verified.config.generation import ROLES, EngineSettings
+
+
+def asked_roles(settings: Config) -> dict[str, EngineSettings]:
+    """The configured roles that a run may call, by name."""
+    roles = settings.generation.roles()
+    if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
+        return roles
+    suite, retrieval = settings.rextime, settings.retrieval
+    asked = roles.keys() - {*ROLES}
+    if suite.sources:  # they write the questions
+        asked |= {"llm", "video_lmm"}
+    if suite.models and {"video_lmm", "fine_tuned_video_lmm"} & {*suite.models}:
+        asked |= {"llm", "video_lmm"} if "free" in suite.protocols else {"video_lmm"}
+    if retrieval.grounder.first_stages or (retrieval.reranker.first_stages and retrieval.reranker.by != "relevance"):
+        asked |= {"video_lmm"}
+    return {name: role for name, role in roles.items() if name in asked}
