@@ -12,7 +12,7 @@ from refusals import refused
 
 from verified.benchmark.rextime.answer import TASKS, continuation, engines_for, take_test
 from verified.benchmark.rextime.baselines import uniform_random
-from verified.benchmark.rextime.ground import fine_tune, ground
+from verified.benchmark.rextime.ground import fine_tune, ground, to_moments
 from verified.benchmark.rextime.results import System, score_all, submissions_of
 from verified.benchmark.rextime.rows import Prediction, Question
 from verified.benchmark.rextime.tables import MEASURES, results_table
@@ -265,6 +265,12 @@ def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(name, 
     shown = results_table({"val": {"questions": 2, "systems": scores, "expected_random": chance}}, {})
     (note,) = [note for note in shown.notes if "fine-tuning" in note]
     assert note.startswith(f"val, after: fine-tuning changes mIoU {gain['mIoU']:+.2f}")
+
+
+def test_questions_about_some_videos_keep_their_ids(tmp_path):
+    moments = to_moments([*two_questions(), question("q3", "y", "and then?", (5.0, 6.0), [])], tmp_path, ["y"])
+    assert moments.desc_id.tolist() == [0, 2] and moments.videos == ["y"] and moments.video.tolist() == [0, 0]
+    assert moments.caption == ["what happens first?", "and then?"]
 
 
 @pytest.mark.parametrize("name", ["xml", "conquer", "univtg", "cg_detr"])

@@ -5,7 +5,7 @@ that was trained on captions looks for what the question names, not for its answ
 Fine-tuned on questions, it learns to look before or after it (supplement, Table 2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +26,10 @@ from verified.features.text import write_text_features
 from verified.nn.training_state import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
+
+MEASURED_VIDEOS = 8
+"""Training videos whose questions an epoch of fine-tuning is measured on. None is selected by that, and a model that
+reads queries and videos together takes longer for all of their pairs than for the epoch."""
 
 
 def encode_questions(
@@ -68,12 +72,13 @@ def fine_tune(
     """Train a one-stage model further, on questions and the windows of their answers; the last epoch is kept.
 
     `files`: checkpoint of the model as trained on captions, video and text features. Writes its checkpoint and its
-    record of epochs, whose recall is that of the training questions themselves.
+    record of epochs, whose recall is that of training questions, of the first `MEASURED_VIDEOS` videos.
     """
     model, header = load_model(files["checkpoint"], settings.device)
     name, data = header["model"], _data(model, questions, files, settings)
+    measured = _data(model, questions, files, settings, data.moments.videos[:MEASURED_VIDEOS])
     recipe = own_recipe(type(model).recipe, settings.recipe)
-    recipe = replace(recipe, selection_videos=len(data.videos) + 1)  # no split of questions selects an epoch
+    recipe = replace(recipe, selection_videos=MEASURED_VIDEOS + 1)  # no split of questions selects an epoch
     owner = fingerprint(
         modules_digest("benchmark.rextime.ground", f"benchmark.vcmr.models.{name}"),
         settings.model_dump(mode="json", exclude={"memory_mb"}),
@@ -81,32 +86,41 @@ def fine_tune(
     )
     state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
     run = Run(derive_seed(settings.seed, "fine-tuning", name), record, state, settings.precision)
-    trained = train(model.train(), data, data, recipe, settings.searching(), run)
+    trained = train(model.train(), data, measured, recipe, settings.searching(), run)
     facts = {**header, "fine_tuned_on": len(questions), "epochs": len(trained.history)}
     save_model(checkpoint, name, model, trained.state, facts)
     state.remove()
 
 
 def _data(
-    model: RetrievalModel, questions: list[dict], files: Mapping[str, str], settings: RankingSettings
+    model: RetrievalModel,
+    questions: list[dict],
+    files: Mapping[str, str],
+    settings: RankingSettings,
+    about: Sequence[str] | None = None,
 ) -> SplitData:
     tokeniser = load_tokeniser(settings.text_encoder) if model.query_input == "ids" else None
-    moments = to_moments(questions, Path(files["text"]))
+    moments = to_moments(questions, Path(files["text"]), about)
     kind, config, cast = type(model), model.config, settings.feature_cast
     videos = Videos(files["video"], moments.videos, kind, config.context_clips, settings.spans.clip_seconds, cast=cast)
     queries = Queries(moments, kind, config.query_tokens, files["text"], tokeniser, cast=cast)
     return SplitData(moments, videos, queries)
 
 
-def to_moments(questions: list[dict], file: Path) -> Moments:
-    """Questions as the moments that search takes: their place is the id, their answer's window the time."""
-    videos = sorted({row["vid"] for row in questions})
-    position = {video: number for number, video in enumerate(videos)}
+def to_moments(questions: list[dict], file: Path, about: Sequence[str] | None = None) -> Moments:
+    """Questions, all or those `about` some videos, as the moments that search takes.
+
+    Their place in `questions` is the id, their answer's window the time.
+    """
+    ids = [number for number, row in enumerate(questions) if about is None or row["vid"] in about]
+    kept = [questions[number] for number in ids]
+    corpus = sorted({row["vid"] for row in kept})
+    position = {video: number for number, video in enumerate(corpus)}
     return Moments(
-        desc_id=np.arange(len(questions), dtype=np.int64),
-        video=np.array([position[row["vid"]] for row in questions], dtype=np.int64),
-        time=np.array([row["relevant_windows"][0] for row in questions], dtype=np.float64),
-        caption=[row["query"] for row in questions],
-        videos=videos,
+        desc_id=np.array(ids, dtype=np.int64),
+        video=np.array([position[row["vid"]] for row in kept], dtype=np.int64),
+        time=np.array([row["relevant_windows"][0] for row in kept], dtype=np.float64),
+        caption=[row["query"] for row in kept],
+        videos=corpus,
         file=file,
     )
