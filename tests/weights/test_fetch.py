@@ -175,13 +175,16 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
     [
         ({"sources": {"s": {"form": "captions", "annotations": "a.json"}}}, {"org/llm", "org/eyes"}),
         ({"released": {"q": {"questions": "q.jsonl", "videos": "v"}}, "models": ["video_lmm"]}, {"org/eyes"}),
-        (
-            {
-                "released": {"q": {"questions": "q.jsonl", "videos": "v"}},
-                "models": ["video_lmm"],
-                "protocols": ["free"],
-            },
-            {"org/llm", "org/eyes"},
+        *(
+            (
+                {
+                    "released": {"q": {"questions": "q.jsonl", "videos": "v"}},
+                    "models": ["video_lmm"],
+                    "protocols": [protocol],
+                },
+                {"org/llm", "org/eyes"},
+            )
+            for protocol in ("free", "free_after_description")
         ),
         ({}, set()),
     ],

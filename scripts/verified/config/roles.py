@@ -2,6 +2,7 @@
 
 from verified.config import Config
 from verified.config.generation import ROLES, EngineSettings
+from verified.config.rextime import FREE
 
 
 def asked_roles(settings: Config) -> dict[str, EngineSettings]:
@@ -14,7 +15,7 @@ def asked_roles(settings: Config) -> dict[str, EngineSettings]:
     if suite.sources:  # they write the questions
         asked |= {"llm", "video_lmm"}
     if suite.models and {"video_lmm", "fine_tuned_video_lmm"} & {*suite.models}:
-        asked |= {"llm", "video_lmm"} if "free" in suite.protocols else {"video_lmm"}
+        asked |= {"llm", "video_lmm"} if {*FREE} & {*suite.protocols} else {"video_lmm"}
     if retrieval.grounder.first_stages or (retrieval.reranker.first_stages and retrieval.reranker.by != "relevance"):
         asked |= {"video_lmm"}
     return {name: role for name, role in roles.items() if name in asked}
