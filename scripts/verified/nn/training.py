@@ -84,6 +84,7 @@ def _train(training: Training[Batch], state: TrainingState | None, to_end: Calla
     numbers = range(reached.finished, training.steps)
     progress = Progress(training.label, len(numbers), "steps") if first else None
     terms: list[Terms] = []
+    parameters = list(module.parameters())
     module.train()
     for step, batches in zip(numbers, training.batches(reached.finished), strict=True):
         set_rate(optimiser, training.rate(step))
@@ -95,7 +96,7 @@ def _train(training: Training[Batch], state: TrainingState | None, to_end: Calla
             _require_finite(terms[-1].get("loss", loss.item()), training, step, batch)
             (loss / training.accumulate).backward()  # pyright: ignore[reportUnknownMemberType] (torch's own)
         if training.clip_norm is not None:
-            nn.utils.clip_grad_norm_(module.parameters(), training.clip_norm)
+            nn.utils.clip_grad_norm_(parameters, training.clip_norm)
         optimiser.step()
         reached.finished = step + 1
         if progress:

@@ -1,5 +1,7 @@
 """How far a video is padded and where a clip stands in it change nothing; long ones are read to their end."""
 
+from dataclasses import replace
+
 import torch
 
 from verified.benchmark.vcmr.conformance.trial import Padded, Trial, close, require, take, to_float64
@@ -30,6 +32,12 @@ def check_padding(trial: Trial) -> None:
         answers = _steady(trial, _copy_weights(near, _enlarge(trial, **sizes)), queries, videos, steady, sizes)
         for name, found in answers.items():
             require(close(found, expected[name], 1e-5), f"{name}: changes where {what} are padded further")
+    batch = trial.corpus.training_batch()  # in training, queries are padded to the longest of their batch
+    query, mask = _pad((batch.query, batch.query_mask), NEAR["query_tokens"])
+    losses, further = trial.losses(near, batch), trial.losses(near, replace(batch, query=query, query_mask=mask))
+    for name, loss in losses.items():
+        same = close(further[name].detach(), loss.detach(), 1e-5)
+        require(same, f"losses: {name} changes where queries are padded further")
 
 
 def _steady(
