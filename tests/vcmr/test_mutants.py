@@ -6,6 +6,7 @@ import pytest
 from mutants import ALL, MUTATIONS, killed_by, some_mutants
 from mutants.blind import HONEST
 from mutants.blind import MUTATIONS as BLIND
+from mutants.kinds import losing
 from mutants.registry import Mutant
 from mutants.registry import mutant as make_mutant
 from mutants.table import PAGE, marks
@@ -31,6 +32,14 @@ def test_conquer_with_its_exclusive_head_passes():
     base = model_class("conquer")
     exclusive = type("Exclusive", (base,), {"recipe": replace(base.recipe, negatives=3)})
     assert dict(failures(exclusive, options={"video_head": True})) == dict.fromkeys(CHECKS)
+
+
+def test_a_loss_that_counts_the_pads_of_queries_is_found_out():
+    """Training pads queries to the longest of their batch."""
+    counting = losing(lambda losses, batch, epoch: 0.01 * batch.query_mask.float().mean() * losses["total"])
+    base = model_class("xml")
+    model = type("Counting", (base,), counting(base))
+    assert "queries are padded further" in (dict(failures(model, only=("padding",)))["padding"] or "")
 
 
 # One for each rule of the kit that people who had not read it showed to be missing, in a quick model.

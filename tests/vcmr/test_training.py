@@ -242,6 +242,19 @@ def test_a_batch_is_padded_to_its_longest_video_where_that_is_asked_for(planted,
     assert False in lengths("context")
 
 
+def test_queries_are_padded_to_the_longest_of_their_batch(planted, tmp_path, monkeypatch):
+    seen = set()
+
+    def losses(self, batch, **more):
+        seen.add(batch.query.shape[1] == batch.query_mask.shape[1] == int(batch.query_mask.sum(dim=1).max()))
+        return of_xml(self, batch, **more)
+
+    of_xml = XML.losses
+    monkeypatch.setattr(XML, "losses", losses)
+    trained(planted, tmp_path, epochs=1, batch=2)
+    assert seen == {True}
+
+
 def test_xml_learns_the_planted_words(planted, tmp_path):
     result = trained(planted, tmp_path, epochs=25)
     assert result.history[-1]["total"] < 0.6 * result.history[0]["total"]
