@@ -84,8 +84,8 @@ class Batch:
     """Matched query–video pairs."""
 
     query: Tensor
-    """[N, T, E] token features, or [N, T] token ids for models with `query_input = "ids"`; in training, T is that of the
-    longest query of the batch."""
+    """[N, T, E] token features, or [N, T] token ids for models with `query_input = "ids"`; in training, T is
+    that of the longest query of the batch."""
     query_mask: Tensor
     """[N, T] bool, true for real tokens (each query has one at least)."""
     video: Tensor
