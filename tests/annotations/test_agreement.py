@@ -9,10 +9,11 @@ import pytest
 from PIL import Image
 from refusals import refused
 
-from verified.annotations.agreement import PARTS, agreement, frame_vectors, things_in
+from verified.annotations.agreement import PARTS, agreement, frame_vectors, things_in, unit
 from verified.annotations.choose import candidates_by_moment, choose, choose_by
 from verified.captions.tar import KeyframeTars
 from verified.config.annotations import Annotations
+from verified.features.packaged import PackagedJoint
 
 MODEL = "all-MiniLM-L6-v2"
 MOMENT = {"desc_id": 7, "caption": "a dog runs"}
@@ -74,6 +75,27 @@ def test_the_candidate_that_says_something_else_agrees_least(red):
     highest, lowest = choose(choose_by(groups, "agreement", similarities=rows)[7])
     assert "dog" in highest["caption"] and lowest["caption"] == CAPTIONS[2]
     assert choose(groups[7])[0]["caption"] == CAPTIONS[2], "confidence has chosen the false one"
+
+
+def test_captions_are_encoded_once_where_the_joint_encoder_reads_by_the_sentence_encoder():
+    """Beside an encoder that reads them itself: vectors of other batches differ by 1e-7, parts that are standardised
+    by more."""
+    packaged = PackagedJoint()
+
+    class Anew:
+        """The same encoder, of which nobody knows how it reads."""
+
+        size, dim, crop, together = packaged.size, packaged.dim, packaged.crop, packaged.together
+        __call__, sentences = packaged.__call__, packaged.sentences
+
+    frames = {7: unit(np.random.default_rng(3).normal(size=(4, packaged.dim)))}
+    once, twice = (agreement([MOMENT], scores(), frames, encoder, MODEL) for encoder in (packaged, Anew()))
+    assert any(row["frames"] for row in once) and any(row["things"] for row in once)
+    for row, other in zip(once, twice, strict=True):
+        assert [row[part] for part in ("candidates", "coarse")] == [other[part] for part in ("candidates", "coarse")]
+        assert [row[part] for part in row if part != "type"] == pytest.approx(
+            [other[part] for part in row if part != "type"], abs=1e-4
+        )
 
 
 def test_the_frames_speak_where_captions_are_divided(red):

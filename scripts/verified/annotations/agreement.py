@@ -17,7 +17,7 @@ from PIL import Image
 
 from verified.captions.tar import KeyframeTars
 from verified.errors import InputError
-from verified.features.joint import JointEncoder, whole_sentences
+from verified.features.joint import JointEncoder, from_sentence_model, whole_sentences
 from verified.features.packaged import class_names
 from verified.features.pictures import fit
 from verified.nn.sentences import encode
@@ -25,7 +25,9 @@ from verified.runtime.progress import Progress
 
 PARTS = {"candidates": 1 / 3, "coarse": 1 / 3, "frames": 1 / 6, "things": 1 / 6}
 """Weights: as much for each witness."""
-TEXTS_AT_ONCE, FRAMES_AT_ONCE = 64, 32
+TEXTS_AT_ONCE = 64
+FRAMES_AT_ONCE = 4
+"""So few that the packaged encoder's maps are small enough for glibc to keep their memory (`runtime.job`)."""
 LONGEST_THING = 3
 """Words of the longest thing that is looked for in a caption."""
 
@@ -58,7 +60,9 @@ def agreement(
     own, of_coarse = sentences[: len(rows)], sentences[len(rows) :]
     named = [things_in(caption) for caption in captions]
     vocabulary = sorted(things()) if any(named) else []
-    seeing = _joint_vectors({*captions, *vocabulary}, encoder)
+    known = from_sentence_model(encoder, sentence_model, own)
+    seeing = {} if known is None else dict(zip(captions, unit(known)))
+    seeing |= _joint_vectors({*captions, *vocabulary} - seeing.keys(), encoder)
     every = np.stack([seeing[name] for name in vocabulary]) if vocabulary else np.zeros((0, encoder.dim))
     groups: dict[int, list[int]] = {}
     for number, row in enumerate(rows):

@@ -6,6 +6,7 @@ import numpy as np
 
 from verified.config.features import PACKAGED_JOINT
 from verified.errors import InputError
+from verified.nn.sentences import PACKAGED as PACKAGED_SENTENCES
 
 KINDS = ("clip", "siglip")
 """`model_type` of the models of the hub that are joint encoders here."""
@@ -34,6 +35,16 @@ def whole_sentences(encoder: JointEncoder, texts: list[str]) -> np.ndarray:
     if isinstance(encoder, PackagedJoint):
         return encoder.whole_sentences(texts)
     return np.stack([whole for _, whole in encoder.sentences(texts)])
+
+
+def from_sentence_model(encoder: JointEncoder, model: str, vectors: np.ndarray) -> np.ndarray | None:
+    """The sentence features, float32 [N, dim], of sentences whose vectors by `model` [N, dim] are known already.
+
+    None unless the encoder reads sentences by that model, as the packaged one does by the packaged sentence encoder.
+    """
+    from verified.features.packaged import PackagedJoint
+
+    return encoder.of_sentences(vectors) if isinstance(encoder, PackagedJoint) and model == PACKAGED_SENTENCES else None
 
 
 def joint_kind(name: str) -> str:

@@ -87,7 +87,11 @@ class PackagedJoint:
 
     def whole_sentences(self, texts: list[str]) -> np.ndarray:
         """The sentences' vectors alone, float32 [N, 384], without the states of their tokens."""
-        return _scale(encode(texts, threads=torch.get_num_threads()) - class_vectors().mean(axis=0))
+        return self.of_sentences(encode(texts, threads=torch.get_num_threads()))
+
+    def of_sentences(self, vectors: np.ndarray) -> np.ndarray:
+        """Vectors of the packaged sentence encoder [N, 384] → the sentences' vectors here, float32 [N, 384]."""
+        return _scale(vectors - class_vectors().mean(axis=0))
 
 
 def nearest_classes(vectors: np.ndarray, count: int) -> list[list[tuple[str, float]]]:

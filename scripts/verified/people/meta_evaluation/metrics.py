@@ -11,7 +11,7 @@ from PIL import Image
 from verified.annotations.agreement import agreement, unit
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
-from verified.features.joint import JointEncoder
+from verified.features.joint import JointEncoder, whole_sentences
 from verified.features.pictures import fit
 from verified.io.jsonl import finite, iterate_jsonl
 from verified.io.video import VideoError, frames_of_spans, probe
@@ -107,8 +107,8 @@ class FrameMetrics:
         """[captions] cosine of caption and mean frame, from -1 to 1; CLIPScore is 2.5 times it, cut at 0."""
         found = np.full(len(self.judged), np.nan)
         texts = [self.judged[number].caption for number, _ in self.seen]
-        sentences = self.encoder.sentences(texts) if texts else []
-        for (number, place), (_, sentence) in zip(self.seen, sentences):
+        sentences = whole_sentences(self.encoder, texts) if texts else []
+        for (number, place), sentence in zip(self.seen, sentences):
             found[number] = unit(sentence) @ unit(self.vectors[place].mean(axis=0))
         return found
 
