@@ -17,7 +17,7 @@ from verified.evaluator.model import NoiseEvaluator, confidence, similarity
 from verified.evaluator.processes import share
 from verified.evaluator.step import TrainingStep
 from verified.evaluator.training import Schedule, train
-from verified.evaluator.vision import normalise
+from verified.evaluator.vision import DEVIATION, MEAN, normalise
 from verified.nn.training_state import TrainingState
 
 ITEMS = 8
@@ -145,7 +145,7 @@ class Killed(Exception):
     pass
 
 
-def _training(state, stop=None):
+def _training(state, stop=None, words=None):
     def batch_of(number):
         if number == stop:
             raise Killed
@@ -162,7 +162,7 @@ def _training(state, stop=None):
     torch.manual_seed(2)
     size = dataclasses.replace(SIZE, text_dropout=0.1, drop_path=0.1)
     step = TrainingStep(NoiseEvaluator(size), "all", "batch")
-    rows = train(step, batch_of, Schedule(6, 2, 1e-3, seed=3, every=1), "test", torch.device("cpu"), state)
+    rows = train(step, batch_of, Schedule(6, 2, 1e-3, seed=3, every=1), "test", torch.device("cpu"), state, words)
     return rows, step.state_dict()
 
 
@@ -177,3 +177,22 @@ def test_killed_and_resumed_equals_uninterrupted_bit_for_bit(tmp_path):
     assert resumed_rows == rows
     for name, value in weights.items():
         assert torch.equal(resumed[name], value), name
+
+
+def test_training_the_words_in_use_alone_changes_no_byte(tmp_path):
+    """Uninterrupted, and going on after a kill."""
+    rows, weights = _training(None)
+    words = batch_for().ids.unique().tolist()
+    state = TrainingState(tmp_path / "state.safetensors", {}, seconds=0.0)
+    with pytest.raises(Killed):
+        _training(state, stop=4, words=words)
+    for other_rows, others in (_training(None, words=words), _training(state, words=words)):
+        assert other_rows == rows and list(others) == list(weights)
+        for name, value in weights.items():
+            assert torch.equal(others[name], value), name
+
+
+def test_normalised_frames_are_pixels_less_the_mean_over_the_deviation():
+    frames = batch_for().frames
+    plain = ((frames.float() - torch.tensor(MEAN) * 255) / (torch.tensor(DEVIATION) * 255)).permute(0, 1, 4, 2, 3)
+    assert torch.equal(normalise(frames), plain)

@@ -9,6 +9,7 @@ import torch
 from verified.nn.optimisers import (
     AdamW,
     BertAdam,
+    DecayFirst,
     cosine_multiplier,
     linear_multiplier,
     one_dimensional,
@@ -37,12 +38,33 @@ def test_forty_steps_are_the_official_ones(kind, optimiser, betas):
                 np.testing.assert_allclose(parameter.detach().numpy(), golden[f"{kind}.{name}"][step], atol=1e-6)
 
 
+def test_the_optimiser_of_the_evaluator_has_the_bytes_of_pytorchs():
+    drawn = torch.Generator().manual_seed(5)
+    start = [torch.randn(shape, generator=drawn) for shape in ((33, 48), (48,), ())]
+    both = [[torch.nn.Parameter(tensor.clone()) for tensor in start] for _ in range(2)]
+
+    def groups(parameters):
+        return [{"params": parameters[:2], "weight_decay": 0.02}, {"params": parameters[2:], "weight_decay": 0.0}]
+
+    ours = DecayFirst(groups(both[0]), lr=1.0, betas=(0.9, 0.98))
+    theirs = torch.optim.AdamW(groups(both[1]), lr=1.0, betas=(0.9, 0.98), foreach=False)
+    for step in range(60):
+        gradients = [torch.randn(tensor.shape, generator=drawn) for tensor in start]
+        for optimiser, parameters in zip((ours, theirs), both):
+            for group in optimiser.param_groups:
+                group["lr"] = 1e-2 / (step + 1)
+            for number, (parameter, gradient) in enumerate(zip(parameters, gradients)):
+                parameter.grad = None if number == 1 and step % 4 == 0 else gradient.clone()
+            optimiser.step()
+        assert all(torch.equal(one, other) for one, other in zip(*both, strict=True)), step
+
+
 def test_a_training_loads_no_compiler():
     """Torch's compiler takes a second to import, and its optimisers would."""
     code = """
 import sys, torch
-from verified.nn.optimisers import AdamW, BertAdam, parameter_groups
-for kind in (AdamW, BertAdam):
+from verified.nn.optimisers import AdamW, BertAdam, DecayFirst, parameter_groups
+for kind in (AdamW, BertAdam, DecayFirst):
     layer = torch.nn.Linear(2, 2)
     steps = kind(parameter_groups(layer.named_parameters(), 0.01), lr=0.1)
     layer(torch.ones(2)).sum().backward()

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from verified.nn import used_rows
-from verified.nn.optimisers import AdamW, BertAdam, parameter_groups
+from verified.nn.optimisers import AdamW, BertAdam, DecayFirst, parameter_groups
 from verified.nn.training import Training, train
 from verified.nn.training_state import TrainingState
 from verified.nn.used_rows import can_divide, only_used_rows
@@ -97,7 +97,7 @@ def assert_same(plain, narrow):
             assert torch.equal(tensor.view(torch.int32), others[when][name].view(torch.int32)), (when, name)
 
 
-@pytest.mark.parametrize("kind", [AdamW, BertAdam])
+@pytest.mark.parametrize("kind", [AdamW, BertAdam, DecayFirst])
 @pytest.mark.parametrize("width", [16, 48, 64])
 def test_the_whole_table_has_the_bytes_of_a_training_of_all_rows(tmp_path, kind, width):
     plain = trained(None, tmp_path / "plain", kind, width)

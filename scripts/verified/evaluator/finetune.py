@@ -105,7 +105,8 @@ def finetune(
     if settings.crop_share is None and isinstance(model.vision.stem, TinyStem):
         model.vision.stem.remember_frames()
     step = TrainingStep(model, settings.hard_negatives, settings.matching_normaliser)
-    cut_at_limit = sum(encode(texts)[2] for texts in tuples.captions.values())
+    encoded = [encode(texts) for texts in tuples.captions.values()]
+    words = torch.cat([ids.flatten() for ids, _, _ in encoded]).unique().tolist()
 
     def batch_of(number: int) -> Batch:
         epoch, turn = divmod(number, per_epoch)
@@ -130,8 +131,8 @@ def finetune(
     steps = settings.epochs * per_epoch
     warmup = min(steps // 2, settings.warmup_epochs * per_epoch)
     schedule = Schedule(steps, warmup, settings.learning_rate, seed, precision=settings.precision)
-    rows = train(step, batch_of, schedule, LABEL, device, state)
-    return rows, {"steps": steps, "truncated_captions": cut_at_limit}
+    rows = train(step, batch_of, schedule, LABEL, device, state, words)
+    return rows, {"steps": steps, "truncated_captions": sum(cut for _, _, cut in encoded)}
 
 
 def evaluator_card(

@@ -110,6 +110,40 @@ class AdamW(torch.optim.Optimizer):
         torch._foreach_sub_(parameters, parameters, alpha=rate * weight_decay)
 
 
+class DecayFirst(torch.optim.Optimizer):
+    """`torch.optim.AdamW` to the byte: decay before the step, bias correction, eps outside the root.
+
+    PyTorch's own imports its compiler before the first step. Its arithmetic is written out here as calls over lists.
+    """
+
+    def __init__(
+        self, groups: list[dict[str, Any]], lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
+    ):
+        super().__init__(groups, {"lr": lr, "betas": betas, "eps": eps})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (no closures)
+        for group, parameters, gradients, states in _groups_with_gradients(self):
+            self.decay(parameters, group["lr"], group["weight_decay"])
+            means, squares = _moments(states, gradients, group["betas"])
+            rates: list[float] = []
+            corrections: list[float] = []
+            for state in states:
+                state["step"] = state.get("step", 0) + 1
+                first, second = (1.0 - beta ** state["step"] for beta in group["betas"])
+                rates.append(-(group["lr"] / first))
+                corrections.append(second**0.5)
+            roots = torch._foreach_sqrt(squares)
+            torch._foreach_div_(roots, corrections)
+            torch._foreach_add_(roots, group["eps"])
+            torch._foreach_addcdiv_(parameters, means, roots, rates)
+
+    @torch.no_grad()
+    def decay(self, parameters: list[Tensor], rate: float, weight_decay: float) -> None:
+        """What a step does to parameters that never had a gradient other than 0."""
+        torch._foreach_mul_(parameters, 1.0 - rate * weight_decay)
+
+
 def _groups_with_gradients(
     optimiser: torch.optim.Optimizer,
 ) -> Iterator[tuple[dict[str, Any], list[Tensor], list[Tensor], list[dict[str, Any]]]]:

@@ -17,7 +17,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.nn.optimisers import AdamW, BertAdam
+from verified.nn.optimisers import AdamW, BertAdam, DecayFirst
+
+Decaying = AdamW | BertAdam | DecayFirst
 
 LANES = 16
 """Float32 numbers in the widest vector of a processor (512 bits)."""
@@ -42,13 +44,13 @@ class UsedRows(nn.Module):
         self.waiting = whole[self.others]
         self.pending: list[tuple[float, float]] = []
         """Learning rate and weight decay of each step that `waiting` has yet to get."""
-        self.optimiser: AdamW | BertAdam | None = None
+        self.optimiser: Decaying | None = None
 
     def forward(self, ids: Tensor) -> Tensor:
         """Rows of the table; ids [...] → [..., D]. Raises IndexError for a row that is not in use."""
         return F.embedding(self.place[ids], self.weight, self.padding)
 
-    def follow(self, optimiser: AdamW | BertAdam) -> None:
+    def follow(self, optimiser: Decaying) -> None:
         """Note the decay of every step of the optimiser that trains `weight`."""
         self.optimiser = optimiser
         optimiser.register_step_post_hook(self._note)

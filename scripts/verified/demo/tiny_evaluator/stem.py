@@ -58,7 +58,7 @@ class TinyStem(nn.Module):
         if self._known is None or pictures.device.type != "cpu":
             return self.network(pictures)
         clips = pictures.permute(0, 2, 3, 1).unflatten(0, (batch, -1)).numpy()
-        keys = [hashlib.blake2b(clip, digest_size=16).digest() for clip in clips]
+        keys = [hashlib.sha256(clip).digest() for clip in clips]  # of which processors have instructions
         if any(key not in self._known for key in keys):
             # All of them: a batch of another size might be computed in another order.
             self._known.update(zip(keys, self.network(pictures).unflatten(0, (batch, -1)).unbind()))
