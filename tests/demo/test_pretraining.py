@@ -8,6 +8,7 @@ from torch.nn.functional import normalize
 from verified.demo.tiny_evaluator.alignment import WordAlignment
 from verified.demo.tiny_evaluator.motion_stem import TOKENS
 from verified.demo.tiny_evaluator.pretrain import bags_of_words, initialise, world_batch
+from verified.demo.tiny_evaluator.small_resnet import SmallResNet
 from verified.demo.tiny_evaluator.stem import TinyStem
 from verified.demo.tiny_evaluator.world import world_item
 from verified.evaluator.architecture import architecture
@@ -75,6 +76,23 @@ def test_frames_seen_before_are_not_computed_again(monkeypatch):
     for batch, tokens in zip(batches, plain, strict=True):
         assert torch.equal(stem(batch), tokens)
     assert len(seen) == 2
+
+
+def test_frames_that_another_evaluator_has_seen_are_not_computed_again(monkeypatch):
+    """Two fine-tunings have one image network; one with another network computes its own."""
+    torch.manual_seed(3)
+    one, fine_tuned, other = (TinyStem(SIZE).eval() for _ in range(3))
+    fine_tuned.network.load_state_dict(one.network.state_dict())
+    clips = [torch.rand(1, SIZE.frames, 3, 112, 112) for _ in range(2)]
+    plain = {stem: [stem(clip) for clip in clips] for stem in (one, fine_tuned, other)}
+    seen = []
+    network = SmallResNet.forward
+    monkeypatch.setattr(SmallResNet, "forward", lambda self, frames: seen.append(len(frames)) or network(self, frames))
+    for stem, before, computed in ((one, None, 2), (fine_tuned, one, 0), (other, fine_tuned, 2)):
+        stem.remember_frames(before)
+        seen.clear()
+        assert all(torch.equal(stem(clip), tokens) for clip, tokens in zip(clips, plain[stem], strict=True))
+        assert len(seen) == computed
 
 
 def test_the_frames_that_are_looked_at_are_every_second_one():

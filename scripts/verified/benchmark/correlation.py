@@ -52,8 +52,7 @@ def mean_grades(grades: np.ndarray) -> np.ndarray:
 
 def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarray], weights: np.ndarray) -> np.ndarray:
     """`MEASURES` of `scores` [n], each caption counted so often as `weights` [n] says; NaN for what cannot be told."""
-    rows = np.repeat(np.arange(len(scores)), weights)
-    correlations = [_correlations(scores[rows], grades[rows]) for grades in rated.grades]
+    correlations = [_correlations(scores, grades, weights) for grades in rated.grades]
     told = ~np.isnan(rated.right)
     area = auroc(scores[told], rated.right[told] == 1, weights[told])
     better, worse = pairs
@@ -63,15 +62,25 @@ def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarra
     return np.array([*_means(correlations), area, accuracy])
 
 
-def _correlations(scores: np.ndarray, grades: np.ndarray) -> tuple[float, float]:
-    from scipy.stats import kendalltau, spearmanr  # pyright: ignore[reportMissingTypeStubs] (it has none)
+def _correlations(scores: np.ndarray, grades: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """(tau, rho), each caption counted so often as `weights` says."""
+    from scipy.stats import kendalltau  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
-    given = ~np.isnan(grades)
-    scores, grades = scores[given], grades[given]
-    if len(np.unique(scores)) < 2 or len(np.unique(grades)) < 2:
+    given = ~np.isnan(grades) & (weights > 0)
+    scores, grades, weights = scores[given], grades[given], weights[given]
+    if not len(scores) or not np.ptp(scores) or not np.ptp(grades):
         return np.nan, np.nan
-    tau, rho = kendalltau(scores, grades)[0], spearmanr(scores, grades)[0]
-    return float(np.asarray(tau)), float(np.asarray(rho))
+    tau = kendalltau(np.repeat(scores, weights), np.repeat(grades, weights))[0]
+    # Not scipy's spearmanr, which ranks what was repeated and takes twice as long.
+    spread = np.cov(mean_ranks(scores, weights), mean_ranks(grades, weights), fweights=weights)
+    return float(np.asarray(tau)), float(spread[0, 1] / np.sqrt(spread[0, 0] * spread[1, 1]))
+
+
+def mean_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """[n] ranks from 1 of `values` [n], which count so often as `weights` [n] says; equal ones share theirs."""
+    _, group = np.unique(values, return_inverse=True)
+    counts = np.bincount(group, weights)
+    return (np.cumsum(counts) - (counts - 1) / 2)[group]
 
 
 def _means(rows: Iterable[tuple[float, float]]) -> np.ndarray:

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.demo.tiny_evaluator.stem import TinyStem
 from verified.errors import InputError
 from verified.evaluator.architecture import Architecture, architecture, job_needs
 from verified.evaluator.checkpoint import load_checkpoint, read_header, save_checkpoint
@@ -102,8 +101,8 @@ def finetune(
         )
     with torch.no_grad():
         model.temperature.fill_(TEMPERATURE)
-    if settings.crop_share is None and isinstance(model.vision.stem, TinyStem):
-        model.vision.stem.remember_frames()
+    if settings.crop_share is None:
+        model.vision.remember_frames()
     step = TrainingStep(model, settings.hard_negatives, settings.matching_normaliser)
     encoded = [encode(texts) for texts in tuples.captions.values()]
     words = torch.cat([ids.flatten() for ids, _, _ in encoded]).unique().tolist()

@@ -215,9 +215,11 @@ def ablate(
     `validation`).
     """
     device = torch.device(visible_device())
-    rows = []
+    rows, before = [], None
     for variant, path in checkpoints.items():
         model = load_checkpoint(path)
+        model.vision.remember_frames(before)
+        before = model.vision
         for dataset in datasets:
             indices = [read_jsonl(file) for file in dataset["indices"]]
             clips = [open_clips(file, index) for file, index in zip(dataset["clips"], indices)]

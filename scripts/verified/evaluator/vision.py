@@ -64,6 +64,14 @@ class VideoEncoder(nn.Module):
         self.drop_path = torch.linspace(0, size.drop_path, size.vision_layers, device="cpu").tolist()
         self.checkpointing = False
 
+    def remember_frames(self, other: "VideoEncoder | None" = None) -> None:
+        """Keep what the part that no training changes makes of frames, together with another encoder (see `TinyStem`).
+
+        UMT's stem has no such part.
+        """
+        if isinstance(self.stem, TinyStem):
+            self.stem.remember_frames(other.stem if other is not None and isinstance(other.stem, TinyStem) else None)
+
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Encode clips.
 

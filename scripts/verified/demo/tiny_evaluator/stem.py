@@ -30,10 +30,16 @@ class TinyStem(nn.Module):
         self.slot = nn.Parameter(nn.init.normal_(torch.empty(LOOKS, size.vision_width), std=0.02))
         self._known: dict[bytes, Tensor] | None = None
 
-    def remember_frames(self) -> None:
+    def remember_frames(self, other: "TinyStem | None" = None) -> None:
         """From now on keep what the image network made of a clip's frames, by their bytes: a fine-tuning on the CPU
-        sees the same ones in every epoch. Batches of one size give the same bits as without."""
-        self._known = {}
+        sees the same ones in every epoch. Batches of one size give the same bits as without.
+
+        What `other` keeps is shared with it if its image network is the same."""
+        shared = other is not None and all(
+            torch.equal(one, two)
+            for one, two in zip(self.network.state_dict().values(), other.network.state_dict().values(), strict=True)
+        )
+        self._known = other._known if other is not None and shared else {}
 
     def train(self, mode: bool = True) -> "TinyStem":
         """The image network keeps its statistics also in training."""
