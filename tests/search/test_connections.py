@@ -2,12 +2,18 @@
 
 import contextlib
 import logging
+import os
 import resource
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
+from urllib.parse import urlsplit
 
 import pytest
+from running import PROJECT
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
@@ -52,6 +58,29 @@ def asked(address) -> bytes:
             parts.append(part)
         return b"".join(parts)
     return b""
+
+
+SERVING = """
+from argparse import Namespace
+from starlette.applications import Starlette
+from verified.cli.search import run_server
+run_server(Starlette(), Namespace(host="127.0.0.1", port=0), lambda address: address)
+"""
+
+
+def test_whoever_is_told_the_address_is_answered_and_can_end_it_at_once():
+    """Also where the signal was ignored before, as it is for commands that a shell starts behind `&`."""
+    command = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{SERVING}"]
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
+    for asks in (False, True):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+            try:
+                address = urlsplit(process.stdout.readline().strip())
+                assert not asks or b"404" in asked((address.hostname, address.port))
+                process.send_signal(signal.SIGINT)
+                assert process.wait(30) == 0
+            finally:
+                process.kill()
 
 
 def until(reached):

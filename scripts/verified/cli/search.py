@@ -201,9 +201,8 @@ def run_server(app: "Starlette", arguments: argparse.Namespace, told: Callable[[
             raise InputError(f"cannot serve on {arguments.host}:{arguments.port}: {error}") from None
         host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
         address = f"http://{host}:{listening.getsockname()[1]}/"
-        print(told(address), flush=True)
         with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends it, without a traceback
-            server(app).run(sockets=[listening])
+            server(app, lambda: print(told(address), flush=True)).run(sockets=[listening])
 
 
 def quiet() -> None:

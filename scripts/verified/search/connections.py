@@ -8,7 +8,9 @@ after a while, and each kind of trouble is a line a minute with a count.
 import asyncio
 import logging
 import resource
+import socket
 import time
+from collections.abc import Callable
 
 import uvicorn
 from starlette.applications import Starlette
@@ -81,10 +83,24 @@ class _Limited(H11Protocol):
             self._waiting = self.loop.call_later(PATIENCE, self._close_idle, self.cycle)
 
 
-def server(app: Starlette) -> uvicorn.Server:
-    """The web server of an application, to be run on sockets that are bound."""
+class _Telling(uvicorn.Server):
+    """Calls `ready` once it answers and hears signals: whoever is told its address earlier may be refused, or may end
+    it without being heard where the signal was ignored when it started, as a shell has it for commands behind `&`."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]):
+        super().__init__(config)
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self.ready()
+
+
+def server(app: Starlette, ready: Callable[[], None] = lambda: None) -> uvicorn.Server:
+    """The web server of an application, to be run on sockets that are bound; it calls `ready` once it answers."""
     config = uvicorn.Config(app, http=_Limited, ws="none", backlog=capacity(), log_level="warning", access_log=False)
     for name in ("uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)
         logger.filters = [one for one in logger.filters if not isinstance(one, _OnceAMinute)] + [_OnceAMinute()]
-    return uvicorn.Server(config)
+    return _Telling(config, ready)
