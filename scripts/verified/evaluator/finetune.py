@@ -104,8 +104,12 @@ def finetune(
     if settings.crop_share is None:
         model.vision.remember_frames()
     step = TrainingStep(model, settings.hard_negatives, settings.matching_normaliser)
-    encoded = [encode(texts) for texts in tuples.captions.values()]
-    words = torch.cat([ids.flatten() for ids, _, _ in encoded]).unique().tolist()
+    words: set[int] = set()
+    cut_at_limit = 0
+    for texts in tuples.captions.values():  # one after the other: all of them together need not fit
+        ids, _, cut = encode(texts)
+        words.update(ids.unique().tolist())
+        cut_at_limit += cut
 
     def batch_of(number: int) -> Batch:
         epoch, turn = divmod(number, per_epoch)
@@ -130,8 +134,8 @@ def finetune(
     steps = settings.epochs * per_epoch
     warmup = min(steps // 2, settings.warmup_epochs * per_epoch)
     schedule = Schedule(steps, warmup, settings.learning_rate, seed, precision=settings.precision)
-    rows = train(step, batch_of, schedule, LABEL, device, state, words)
-    return rows, {"steps": steps, "truncated_captions": sum(cut for _, _, cut in encoded)}
+    rows = train(step, batch_of, schedule, LABEL, device, state, sorted(words))
+    return rows, {"steps": steps, "truncated_captions": cut_at_limit}
 
 
 def evaluator_card(
