@@ -9,7 +9,6 @@
 #                     and survived; about an hour
 # make test-fuzz      10,000 damaged files and mistyped options, each from a printed seed; about seven CPU minutes
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
-# make test-storage   results in a bucket and pods without a common disk, on servers of this machine, in an environment of its own
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
 # make real      the whole workflow on five real clips that packages carry, with captions written by hand, and its search index
 # make test-real      real things: clips and a small language model that packages carry, in an environment of its own
@@ -27,7 +26,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report pictures study real test test-long test-browser test-faults test-fuzz test-slurm test-storage test-vllm test-real test-gpu rehearsal pretrained pretrained-vlg-net demo-full docs artefacts audit lint format lock env
+.PHONY: tables report pictures study real test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained pretrained-vlg-net demo-full docs artefacts audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -111,12 +110,6 @@ test-real: env
 	$(VENV).real/bin/python -m pytest -s tests/lmm/test_generation_small_llm.py \
 	  tests/workflow/test_own_corpus.py tests/workflow/test_real_clips.py \
 	  tests/annotations/test_agreement_real_clips.py tests/mad/test_wordnet_whole.py $(ARGS)
-
-# Without moto's dependencies for services other than S3.
-test-storage: env
-	$(call on_top,$(VENV).storage)
-	$(VENV).storage/bin/pip install --requirement requirements-storage.in moto==5.2.5 flask==3.1.3 flask-cors==6.0.5
-	$(VENV).storage/bin/python -m pytest tests/storage $(ARGS)
 
 test-gpu: env
 	$(BIN)/pytest tests/gpu -rs $(ARGS)

@@ -88,9 +88,8 @@ include: "rules/export.smk"
 
 follow_imports(workflow.modifier.rules)
 name_reader(workflow.modifier.rules, settings.video_reader)
-add_pod(workflow)
 FURTHER_ATTEMPTS = limit_runtime(workflow.rules, longest_minutes(workflow))
-finish_begun(workflow, HOME, BUCKET.begun_again if BUCKET else begun_again)
+finish_begun(workflow, HOME)
 announce(workflow.rules, workflow.configfiles, sys.argv)
 
 

@@ -16,12 +16,10 @@ from snakemake.utils import validate
 
 from verified.runtime.digest import follow_imports, modules_digest, name_reader
 from verified.errors import InputError
-from verified.runtime.bucket import keep_in_bucket
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
 from verified.runtime.resources import (
     CRITICAL_PATH,
-    add_pod,
     limit_runtime,
     longest_minutes,
     scale_by_attempt,
@@ -31,7 +29,7 @@ from verified.runtime.resources import (
 from verified.runtime.run_lock import enter
 from verified.runtime.run_marks import keep_own_marks
 from verified.runtime.announcements import announce
-from verified.runtime.rebuilding import begun_again, files_to_rebuild, finish_begun
+from verified.runtime.rebuilding import files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
 from verified.config import load
 from verified.config.folders import (
@@ -74,10 +72,6 @@ validate(
 config["name"] = settings.name
 HOME = home(settings)
 announce_parent()
-try:
-    BUCKET = keep_in_bucket(workflow)
-except InputError as error:
-    raise WorkflowError(f"error: {error}")
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     keep_own_marks()
     try:

@@ -11,15 +11,6 @@ from verified.corpus.source_files import (
     video_folder,
 )
 
-if BUCKET and not all(dataset.source.rendered for dataset in settings.datasets.values()):
-
-    # They read sources, which are where Snakemake was started.
-    localrules:
-        list_moments,
-        probe_videos,
-        detect_scenes,
-        build_corpus,
-
 
 rule render_demo:
     """The demo world as H.264 files, their coarse captions, and the truth about them."""

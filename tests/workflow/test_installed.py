@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 BUILT_FROM = ("Snakefile", "rules", "scripts", "envs", "report", "config", "profiles")
 OWN = (*BUILT_FROM, "pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")
-OWN += ("requirements.in", "requirements-dev.in", "requirements-storage.in", "requirements-text.in")
+OWN += ("requirements.in", "requirements-dev.in", "requirements-text.in")
 LEFT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 

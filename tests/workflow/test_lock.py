@@ -15,7 +15,6 @@ from running import PROJECT
 
 LOCKS = ("requirements.txt", "requirements-cuda.txt")
 OPTIONAL = {
-    "botocore": "errors of a bucket, for who installs requirements-storage.in",
     "decord": "a second reader of videos, for who installs it",
     "rapidocr": "what reads text in pictures, for who installs requirements-text.in",
     "vllm": "an engine with an environment of its own",

@@ -7,12 +7,7 @@ from running import PROJECT, snakemake
 CONFIGS = [
     name for name in ("config", "nano", "released", "grounding") if (PROJECT / "config" / f"{name}.yaml").is_file()
 ]
-# Those with a bucket are planned in tests/storage, beside a server.
-PROFILES = sorted(
-    path.parent
-    for path in (PROJECT / "profiles").glob("*/config.yaml")
-    if "storage-provider" not in path.read_text(encoding="utf-8")
-)
+PROFILES = sorted(path.parent for path in (PROJECT / "profiles").glob("*/config.yaml"))
 
 
 @pytest.mark.parametrize("name", CONFIGS)

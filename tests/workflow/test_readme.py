@@ -70,10 +70,6 @@ def test_commands_of_a_page_are_taken(page, capsys):
                 pytest.fail(f"{line}\n{capsys.readouterr().err}")
 
 
-WITH_BUCKET = r"profiles/(s3|kubernetes)\b"
-"""Profiles that are planned in tests/storage, beside a server."""
-
-
 def documented() -> list[str]:
     """Every command line of Snakemake that the project shows or runs: pages, the heads of files, the Makefile."""
     makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
@@ -85,7 +81,7 @@ def documented() -> list[str]:
     lines += [line for file in heads for line in re.findall(r"`(snakemake [^`]+)`", file.read_text(encoding="utf-8"))]
     lines = [re.sub(r"--configfile\W+(\.\.\.|…|FILE)", "--configfile config/nano.yaml", line) for line in lines]
     lines = [" ".join(line.replace("NAME", "nano").split()) for line in lines if line.startswith("snakemake ")]
-    return sorted({line for line in lines if not re.search(f"--(lint|unlock)|{WITH_BUCKET}", line)})
+    return sorted({line for line in lines if not re.search("--(lint|unlock)", line)})
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from verified.config import load, read
 from verified.errors import InputError
 from verified.planning.placeholders import lay_out, missing, published_moments
 from verified.planning.plan import rows_of, stage_of_rule, table
-from verified.runtime.resources import add_pod, limit_runtime, scale_by_attempt, try_further
+from verified.runtime.resources import limit_runtime, scale_by_attempt, try_further
 
 CONFIG = PROJECT / "config"
 PROFILES = PROJECT / "profiles"
@@ -93,7 +93,7 @@ def test_a_plan_says_what_is_not_here_yet(tmp_path, capsys, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
 
 
-@pytest.mark.parametrize("name", ["a100", "kubernetes", "s3", "slurm"])
+@pytest.mark.parametrize("name", ["a100", "slurm"])
 def test_the_default_profile_overrides_nothing_of_another(name):
     """Snakemake reads profiles/default beside any other profile, and lets it win."""
     assert not profile("default").keys() & profile(name).keys()
@@ -172,16 +172,6 @@ def test_snakemake_tries_it_so_often(tmp_path):
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT / "scripts"), "HOME": str(tmp_path)}
     subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
     assert (tmp_path / "tried.txt").read_text().split() == ["tried"] * (1 + 1 + 2)
-
-
-def test_a_pod_asks_for_more_than_its_job():
-    """Copies of what the job reads, and the Snakemakes beside it; a rule that states neither has the profile's own."""
-    resources = Resources.from_mapping({"mem_mb": scale_by_attempt(500), "disk_mb": 200})
-    rules = [SimpleNamespace(resources=resources), SimpleNamespace(resources={})]
-    said = Resources.from_mapping(profile("kubernetes")["resources"])
-    add_pod(SimpleNamespace(rules=rules, global_resources=said))
-    asked = {name: [resources[name].evaluate(None, attempt=n).value for n in (1, 2)] for name in ("mem_mb", "disk_mb")}
-    assert asked == {"mem_mb": [1500, 2000], "disk_mb": [20200, 20200]} and rules[1].resources == {}
 
 
 def test_names_of_gpus_are_those_that_the_executor_takes():

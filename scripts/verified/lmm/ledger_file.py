@@ -112,8 +112,6 @@ def folded_bytes(connection: sqlite3.Connection) -> dict[str, int]:
 
 def is_due(path: Path, held: dict[str, int]) -> bool:
     """Whether folding is worth a copy of the file, or only a part is to be removed that the file holds all of."""
-    if ledger_parts.KEEP in os.environ:
-        return False
     size = path.stat().st_size
     waiting = {name: part - held.get(name, 0) for name, part in ledger_parts.sizes(path).items()}
     ended = [waiting[name] for name in waiting if _is_over(path, name)]
@@ -160,7 +158,7 @@ def _rewrite(path: Path, lock: LockFile, change: Callable[[sqlite3.Connection], 
         finally:
             new.unlink(missing_ok=True)
     for name, size in ledger_parts.sizes(path).items():
-        if size <= held.get(name, 0) and _is_over(path, name) and ledger_parts.KEEP not in os.environ:
+        if size <= held.get(name, 0) and _is_over(path, name):
             (ledger_parts.folder_of(path) / name).unlink(missing_ok=True)
     return result
 

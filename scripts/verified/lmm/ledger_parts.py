@@ -20,8 +20,6 @@ from verified.lmm.ledger_row import Row, is_sound
 from verified.runtime.lock_file import has_ended, owner
 
 SUFFIX = ".part"
-KEEP = "VERIFIED_KEEP_LEDGER_PARTS"
-"""Environment variable: parts stay as they are, for whoever set it shares them with other machines by copies."""
 SYNC_SECONDS = 5.0
 """At most so long does an outcome wait for the way to the file server, from where other machines see it."""
 SILENT = 600.0

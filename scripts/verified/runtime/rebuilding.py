@@ -66,19 +66,19 @@ def _absent(folder: str | os.PathLike[str], ending: str) -> list[str]:
     return sorted(path for path in paths if not os.path.exists(path))
 
 
-def finish_begun(workflow: Any, folder: str, begun: Callable[[str], list[str]] = begun_again) -> None:
+def finish_begun(workflow: Any, folder: str) -> None:
     """Have this Snakemake build what failed jobs left undone, wherever it is behind a target, and what depends on it.
 
     Snakemake removes what a failed job had written. A file that is gone and behind others that are there counts for it
     as one that nobody needs, so it would say that there is nothing to be done, and keep what was made of the earlier
-    state. Unlike `--forcerun`, this makes no targets of the files. `begun` says which they are below `folder`.
+    state. Unlike `--forcerun`, this makes no targets of the files.
     """
     if not workflow.is_main_process:
         return
     build: Callable[[], None] = workflow._build_dag
 
     def build_with_begun() -> None:
-        workflow.dag.forcefiles.update(begun(folder))
+        workflow.dag.forcefiles.update(begun_again(folder))
         build()
 
     workflow._build_dag = build_with_begun

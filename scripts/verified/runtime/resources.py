@@ -37,30 +37,6 @@ def longest_minutes(workflow: Any) -> int | None:
     return said.value if said else None
 
 
-IN_POD = {"mem_mb": "pod_mem_mb", "disk_mb": "pod_disk_mb"}
-"""Resources of a profile, by those of rules: what a pod takes beside its job, in MB.
-
-Memory is for the two Snakemakes that run in it, disk for copies of the files that the job reads.
-"""
-
-
-def add_pod(workflow: Any) -> None:
-    """Have each job of Snakemake's `workflow` ask for what the profile says that its pod takes as well."""
-    for name, said in IN_POD.items():
-        more = workflow.global_resources.get(said)
-        if more and more.value:
-            for rule in workflow.rules:
-                if name in rule.resources:
-                    rule.resources[name] = _add(rule.resources[name], more.value)
-
-
-def _add(asked: Request, more: int) -> Callable[..., int]:
-    def added(wildcards: object, attempt: int) -> int:
-        return more + (asked.evaluate(wildcards, attempt=attempt).value if asked.is_evaluable() else asked.value)
-
-    return added
-
-
 USUAL_RATE = (100, 1)
 """Jobs and seconds of Snakemake's own `--max-jobs-per-timespan`."""
 
