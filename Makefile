@@ -58,7 +58,7 @@ test-browser: env
 	  { echo "error: no Chromium found; install one, for example with: sudo apt-get install chromium"; exit 1; }
 	@test -f $(AXE) || npm install --silent --no-save --prefix $(VENV)/npm axe-core@4.14.1 || echo "no npm: pages are not judged by axe-core"
 	VERIFIED_SCREENSHOTS="$(abspath results/screenshots)" VERIFIED_AXE="$$(ls $(AXE) 2>/dev/null)" $(BIN)/pytest tests/report tests/people \
-	  tests/planning/test_watch.py tests/search/test_search_page.py $(ARGS)
+	  tests/search/test_search_page.py $(ARGS)
 
 test-faults: env
 	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py tests/workflow/test_late_files.py \

@@ -15,8 +15,6 @@ rule compare_candidates:
         "results/{dataset}/annotations/similarities.jsonl",
     log:
         "logs/{dataset}/compare_candidates.log",
-    benchmark:
-        "logs/{dataset}/compare_candidates.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -44,8 +42,6 @@ rule measure_agreement:
         "results/{dataset}/annotations/agreement.jsonl",
     log:
         "logs/{dataset}/measure_agreement.log",
-    benchmark:
-        "logs/{dataset}/measure_agreement.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -77,8 +73,6 @@ rule choose_annotations:
         selection="results/{dataset}/annotations/selection/{split}.json",
     log:
         "logs/{dataset}/choose_annotations/{split}.log",
-    benchmark:
-        "logs/{dataset}/choose_annotations/{split}.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     priority: CRITICAL_PATH
@@ -115,8 +109,6 @@ rule export_annotations:
         card="results/{dataset}/annotations/README.md",
     log:
         "logs/{dataset}/export_annotations.log",
-    benchmark:
-        "logs/{dataset}/export_annotations.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -143,8 +135,6 @@ rule lint_annotations:
         "results/{dataset}/annotations/lint.json",
     log:
         "logs/{dataset}/lint_annotations.log",
-    benchmark:
-        "logs/{dataset}/lint_annotations.tsv"
     conda:
         "../envs/annotations.yaml"
     threads: 1

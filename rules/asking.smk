@@ -6,8 +6,6 @@ rule ask_models:
         asked="results/{dataset}/captions/asked/{stage}-{job}.json",
     log:
         "logs/{dataset}/ask_models/{stage}-{job}.log",
-    benchmark:
-        "logs/{dataset}/ask_models/{stage}-{job}.tsv"
     wildcard_constraints:
         stage="|".join(TASKS_OF_STAGE),
         job=r"job-\d+",

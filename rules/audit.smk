@@ -20,8 +20,6 @@ rule hash_videos:
         hashes="results/{dataset}/audit/hashes.json",
     log:
         "logs/{dataset}/hash_videos.log",
-    benchmark:
-        "logs/{dataset}/hash_videos.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -44,8 +42,6 @@ rule audit_annotations:
         summary="results/{dataset}/audit/summary.json",
     log:
         "logs/{dataset}/audit_annotations.log",
-    benchmark:
-        "logs/{dataset}/audit_annotations.tsv"
     conda:
         "../envs/audit.yaml"
     threads: 1
@@ -68,8 +64,6 @@ rule measure_audit:
         recovery="results/{dataset}/audit/recovery.json",
     log:
         "logs/{dataset}/measure_audit.log",
-    benchmark:
-        "logs/{dataset}/measure_audit.tsv"
     wildcard_constraints:
         dataset=datasets("has_truth"),
     conda:
@@ -98,8 +92,6 @@ rule prepare_audit:
         pages=directory("results/{dataset}/audit/pages"),
     log:
         "logs/{dataset}/prepare_audit.log",
-    benchmark:
-        "logs/{dataset}/prepare_audit.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:

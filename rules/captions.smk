@@ -13,8 +13,6 @@ rule caption_statics:
         corrupted="results/{dataset}/captions/statics/{shard}.corrupted.jsonl",
     log:
         "logs/{dataset}/caption_statics/{shard}.log",
-    benchmark:
-        "logs/{dataset}/caption_statics/{shard}.tsv"
     priority: CRITICAL_PATH - 1
     conda:
         ASKING.environment("captions", "image_lmm", "llm")
@@ -56,8 +54,6 @@ rule caption_dynamics:
         corrupted="results/{dataset}/captions/dynamics/{shard}.corrupted.jsonl",
     log:
         "logs/{dataset}/caption_dynamics/{shard}.log",
-    benchmark:
-        "logs/{dataset}/caption_dynamics/{shard}.tsv"
     priority: CRITICAL_PATH - 1
     conda:
         ASKING.environment("captions", "video_lmm", "llm")
@@ -95,8 +91,6 @@ rule collect_corrupted:
         corrupted="results/{dataset}/captions/corrupted/{shard}.jsonl",
     log:
         "logs/{dataset}/collect_corrupted/{shard}.log",
-    benchmark:
-        "logs/{dataset}/collect_corrupted/{shard}.tsv"
     conda:
         "../envs/captions.yaml"
     threads: 1

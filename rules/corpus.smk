@@ -20,8 +20,6 @@ rule render_demo:
         truth="results/{dataset}/corpus/truth.jsonl",
     log:
         "logs/{dataset}/render_demo.log",
-    benchmark:
-        "logs/{dataset}/render_demo.tsv"
     wildcard_constraints:
         dataset=datasets("rendered"),
     conda:
@@ -46,8 +44,6 @@ rule list_moments:
         moments="results/{dataset}/corpus/listed.jsonl",
     log:
         "logs/{dataset}/list_moments.log",
-    benchmark:
-        "logs/{dataset}/list_moments.tsv"
     wildcard_constraints:
         dataset=datasets("lists_moments"),
     conda:
@@ -73,8 +69,6 @@ rule probe_videos:
         probes="results/{dataset}/corpus/shards/{shard}.probes.jsonl",
     log:
         "logs/{dataset}/probe_videos/{shard}.log",
-    benchmark:
-        "logs/{dataset}/probe_videos/{shard}.tsv"
     wildcard_constraints:
         dataset=filtered_pattern(settings, False),
     priority: CRITICAL_PATH
@@ -101,8 +95,6 @@ rule detect_scenes:
         scenes="results/{dataset}/corpus/scenes/{shard}.jsonl",
     log:
         "logs/{dataset}/detect_scenes/{shard}.log",
-    benchmark:
-        "logs/{dataset}/detect_scenes/{shard}.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -131,8 +123,6 @@ rule build_corpus:
         counts="results/{dataset}/corpus/counts.json",
     log:
         "logs/{dataset}/build_corpus.log",
-    benchmark:
-        "logs/{dataset}/build_corpus.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     priority: CRITICAL_PATH

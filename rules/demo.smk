@@ -12,8 +12,6 @@ rule train_image_backbone:
         record=f"{HOME}/image-backbone.log.jsonl",
     log:
         f"logs/{settings.name}/train_image_backbone.log",
-    benchmark:
-        f"logs/{settings.name}/train_image_backbone.tsv"
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
@@ -45,8 +43,6 @@ rule describe_pretrained:
         card=f"{HOME}/card.json",
     log:
         f"logs/{settings.name}/describe_pretrained.log",
-    benchmark:
-        f"logs/{settings.name}/describe_pretrained.tsv"
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads

@@ -13,8 +13,6 @@ rule embed_videos:
         counts="results/{dataset}/features/embedded/{shard}.counts.json",
     log:
         "logs/{dataset}/embed_videos/{shard}.log",
-    benchmark:
-        "logs/{dataset}/embed_videos/{shard}.tsv"
     conda:
         "../envs/embedding.yaml"
     threads: settings.generation.threads
@@ -48,8 +46,6 @@ rule rank_dense:
         queries="results/{dataset}/retrieval/dense/untrained/seed-0/{tested_on}/per_query.npz",
     log:
         "logs/{dataset}/rank_dense/{tested_on}.log",
-    benchmark:
-        "logs/{dataset}/rank_dense/{tested_on}.tsv"
     conda:
         "../envs/embedding.yaml"
     threads: settings.generation.threads

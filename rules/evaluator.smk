@@ -23,8 +23,6 @@ rule gather_clips:
         index="results/{dataset}/evaluator/clips/{shard}.jsonl",
     log:
         "logs/{dataset}/gather_clips/{shard}.log",
-    benchmark:
-        "logs/{dataset}/gather_clips/{shard}.tsv"
     priority: CRITICAL_PATH
     conda:
         "../envs/evaluator.yaml"
@@ -54,8 +52,6 @@ rule pretrain_evaluator:
         record=f"{EVALUATOR}/pretraining.jsonl",
     log:
         f"logs/{settings.name}/pretrain_evaluator.log",
-    benchmark:
-        f"logs/{settings.name}/pretrain_evaluator.tsv"
     priority: CRITICAL_PATH
     conda:
         "../envs/evaluator.yaml"
@@ -92,8 +88,6 @@ rule finetune_evaluator:
         record=f"{EVALUATOR}/log.jsonl",
     log:
         f"logs/{settings.name}/finetune_evaluator.log",
-    benchmark:
-        f"logs/{settings.name}/finetune_evaluator.tsv"
     priority: CRITICAL_PATH
     conda:
         "../envs/evaluator.yaml"
@@ -127,8 +121,6 @@ rule score_captions:
         counts="results/{dataset}/evaluator/scores/{shard}.counts.json",
     log:
         "logs/{dataset}/score_captions/{shard}.log",
-    benchmark:
-        "logs/{dataset}/score_captions/{shard}.tsv"
     priority: CRITICAL_PATH
     conda:
         "../envs/evaluator.yaml"

@@ -16,8 +16,6 @@ rule export_form:
         directory("results/{dataset}/export/{form}"),
     log:
         "logs/{dataset}/export_form/{form}.log",
-    benchmark:
-        "logs/{dataset}/export_form/{form}.tsv"
     wildcard_constraints:
         form="|".join(FORMS),
     conda:

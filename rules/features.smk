@@ -17,8 +17,6 @@ rule extract_video_features:
         features="results/{dataset}/features/video/{shard}.h5",
     log:
         "logs/{dataset}/extract_video_features/{shard}.log",
-    benchmark:
-        "logs/{dataset}/extract_video_features/{shard}.tsv"
     priority: CRITICAL_PATH - 1
     conda:
         "../envs/features.yaml"
@@ -45,8 +43,6 @@ rule link_features:
         features="results/{dataset}/features/video.h5",
     log:
         "logs/{dataset}/link_features.log",
-    benchmark:
-        "logs/{dataset}/link_features.tsv"
     conda:
         "../envs/features.yaml"
     threads: 1
@@ -72,8 +68,6 @@ if settings.features.text_encoder == EMBED:
             counts="results/{dataset}/features/text-{captions}.counts.json",
         log:
             "logs/{dataset}/extract_text_vectors/{captions}.log",
-        benchmark:
-            "logs/{dataset}/extract_text_vectors/{captions}.tsv"
         priority: CRITICAL_PATH
         conda:
             "../envs/embedding.yaml"
@@ -103,8 +97,6 @@ rule extract_text_features:
         features="results/{dataset}/features/text-{captions}.h5",
     log:
         "logs/{dataset}/extract_text_features/{captions}.log",
-    benchmark:
-        "logs/{dataset}/extract_text_features/{captions}.tsv"
     priority: CRITICAL_PATH
     conda:
         "../envs/features.yaml"

@@ -54,8 +54,6 @@ rule draw_examples:
         ],
     log:
         "logs/{dataset}/draw_examples.log",
-    benchmark:
-        "logs/{dataset}/draw_examples.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -87,8 +85,6 @@ rule draw_cost:
         csv="results/{dataset}/figures/cost.csv",
     log:
         "logs/{dataset}/draw_cost.log",
-    benchmark:
-        "logs/{dataset}/draw_cost.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -119,8 +115,6 @@ rule draw_predictions:
         csv="results/{dataset}/figures/predictions.csv",
     log:
         "logs/{dataset}/draw_predictions.log",
-    benchmark:
-        "logs/{dataset}/draw_predictions.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -186,8 +180,6 @@ rule draw_statistics:
         ],
     log:
         "logs/{dataset}/draw_statistics.log",
-    benchmark:
-        "logs/{dataset}/draw_statistics.tsv"
     conda:
         "../envs/statistics.yaml"
     threads: 1

@@ -26,8 +26,6 @@ rule draw_training:
         csv="results/{dataset}/figures/training.csv",
     log:
         "logs/{dataset}/draw_training.log",
-    benchmark:
-        "logs/{dataset}/draw_training.tsv"
     conda:
         "../envs/figures.yaml"
     threads: 1
@@ -53,8 +51,6 @@ rule draw_validation:
         csv="results/{dataset}/figures/validation.csv",
     log:
         "logs/{dataset}/draw_validation.log",
-    benchmark:
-        "logs/{dataset}/draw_validation.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -82,8 +78,6 @@ rule draw_recalls:
         csv="results/{dataset}/figures/{table}.csv",
     log:
         "logs/{dataset}/draw_recalls/{table}.log",
-    benchmark:
-        "logs/{dataset}/draw_recalls/{table}.tsv"
     wildcard_constraints:
         table="|".join(RECALLS),
     conda:
@@ -136,8 +130,6 @@ rule draw_queries:
         ],
     log:
         "logs/{dataset}/draw_queries.log",
-    benchmark:
-        "logs/{dataset}/draw_queries.tsv"
     conda:
         "../envs/statistics.yaml"
     threads: 1
@@ -165,8 +157,6 @@ rule draw_evaluator_training:
         csv=f"{HOME}/figures/evaluator-training.csv",
     log:
         f"logs/{settings.name}/draw_evaluator_training.log",
-    benchmark:
-        f"logs/{settings.name}/draw_evaluator_training.tsv"
     conda:
         "../envs/figures.yaml"
     threads: 1

@@ -21,8 +21,6 @@ rule ground_videos:
         queries=f"{GROUNDED}/per_query.npz",
     log:
         "logs/{dataset}/ground_videos/{first}-{trained_on}-{seed}-{tested_on}.log",
-    benchmark:
-        "logs/{dataset}/ground_videos/{first}-{trained_on}-{seed}-{tested_on}.tsv"
     wildcard_constraints:
         first="[a-z0-9_]+",
         trained_on="cog|fig|fig-lowest|untrained",
@@ -60,8 +58,6 @@ rule rerank_moments:
         queries=f"{RERANKED}/per_query.npz",
     log:
         "logs/{dataset}/rerank_moments/{first}-{trained_on}-{seed}-{tested_on}.log",
-    benchmark:
-        "logs/{dataset}/rerank_moments/{first}-{trained_on}-{seed}-{tested_on}.tsv"
     wildcard_constraints:
         first="[a-z0-9_]+(-grounded)?",
         trained_on="cog|fig|fig-lowest|untrained",

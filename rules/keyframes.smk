@@ -7,8 +7,6 @@ rule extract_keyframes:
         keyframes="results/{dataset}/keyframes/{shard}.tar",
     log:
         "logs/{dataset}/extract_keyframes/{shard}.log",
-    benchmark:
-        "logs/{dataset}/extract_keyframes/{shard}.tsv"
     priority: CRITICAL_PATH - 1
     conda:
         "../envs/keyframes.yaml"

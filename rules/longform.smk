@@ -17,8 +17,6 @@ rule render_movies:
         source=directory(f"{MOVIES}/{{movies}}/source"),
     log:
         f"{MOVIE_LOGS}/render_movies/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/render_movies/{{movies}}.tsv"
     wildcard_constraints:
         movies=movie_paths.pattern(movie_paths.rendered_sets(settings)),
     conda:
@@ -45,8 +43,6 @@ rule collect_movie:
         part=f"{MOVIES}/{{movies}}/collecting/{{part}}.json",
     log:
         f"{MOVIE_LOGS}/collect_movie/{{movies}}/{{part}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/collect_movie/{{movies}}/{{part}}.tsv"
     wildcard_constraints:
         movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
         part="[a-z0-9]+",
@@ -74,8 +70,6 @@ rule join_collection:
         rows=directory(f"{MOVIES}/{{movies}}/collected"),
     log:
         f"{MOVIE_LOGS}/join_collection/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/join_collection/{{movies}}.tsv"
     wildcard_constraints:
         movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
     conda:
@@ -98,8 +92,6 @@ rule extract_movie_features:
         failed=f"{MOVIES}/{{movies}}/features/frames/{{shard}}.failed.json",
     log:
         f"{MOVIE_LOGS}/extract_movie_features/{{movies}}/{{shard}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/extract_movie_features/{{movies}}/{{shard}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.encoder_threads
@@ -124,8 +116,6 @@ rule link_movie_features:
         features=f"{MOVIES}/{{movies}}/features/frames.h5",
     log:
         f"{MOVIE_LOGS}/link_movie_features/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/link_movie_features/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -147,8 +137,6 @@ rule list_movie_annotations:
         counts=f"{MOVIES}/{{movies}}/counts.json",
     log:
         f"{MOVIE_LOGS}/list_movie_annotations/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/list_movie_annotations/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -171,8 +159,6 @@ rule extract_sentence_features:
         sentences=f"{MOVIES}/{{movies}}/features/sentences.h5",
     log:
         f"{MOVIE_LOGS}/extract_sentence_features/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/extract_sentence_features/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.encoder_threads

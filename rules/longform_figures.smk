@@ -32,8 +32,6 @@ rule draw_movie_statistics:
         ],
     log:
         f"{MOVIE_LOGS}/draw_movie_statistics.log",
-    benchmark:
-        f"{MOVIE_LOGS}/draw_movie_statistics.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -90,8 +88,6 @@ rule draw_movies:
         ],
     log:
         f"{MOVIE_LOGS}/draw_movies.log",
-    benchmark:
-        f"{MOVIE_LOGS}/draw_movies.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1

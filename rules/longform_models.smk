@@ -6,8 +6,6 @@ rule measure_baselines:
         metrics=f"{MOVIES}/{{movies}}/baselines.json",
     log:
         f"{MOVIE_LOGS}/measure_baselines/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/measure_baselines/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -31,8 +29,6 @@ rule rank_zero_shot:
         submission=f"{MOVIES}/{{movies}}/zero-shot/submission.jsonl",
     log:
         f"{MOVIE_LOGS}/rank_zero_shot/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/rank_zero_shot/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -63,8 +59,6 @@ if movie_paths.embedded_sets(settings):
             counts=f"{MOVIES}/{{movies}}/dense/counts.json",
         log:
             f"{MOVIE_LOGS}/embed_movies/{{movies}}.log",
-        benchmark:
-            f"{MOVIE_LOGS}/embed_movies/{{movies}}.tsv"
         conda:
             "../envs/embedding.yaml"
         threads: settings.generation.threads
@@ -94,8 +88,6 @@ if movie_paths.embedded_sets(settings):
             submission=f"{MOVIES}/{{movies}}/dense/submission.jsonl",
         log:
             f"{MOVIE_LOGS}/rank_dense_movies/{{movies}}.log",
-        benchmark:
-            f"{MOVIE_LOGS}/rank_dense_movies/{{movies}}.tsv"
         params:
             movies=movie_paths.set_values(settings),
             settings=movie_paths.testing_values(settings, "dense"),
@@ -111,8 +103,6 @@ rule train_vlg_net:
         record=f"{MOVIES}/training/{{training}}/log.jsonl",
     log:
         f"{MOVIE_LOGS}/train_vlg_net/{{training}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/train_vlg_net/{{training}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.vlg_net.threads
@@ -141,8 +131,6 @@ rule rank_vlg_net:
         submission=f"{MOVIES}/{{movies}}/vlg-net/{{training}}/submission.jsonl",
     log:
         f"{MOVIE_LOGS}/rank_vlg_net/{{movies}}/{{training}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/rank_vlg_net/{{movies}}/{{training}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.vlg_net.threads
@@ -168,8 +156,6 @@ use rule rank_vlg_net as rank_guided with:
         submission=f"{MOVIES}/{{movies}}/guided/submission.jsonl",
     log:
         f"{MOVIE_LOGS}/rank_guided/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/rank_guided/{{movies}}.tsv"
     params:
         movies=movie_paths.set_values(settings),
         settings=movie_paths.testing_values(settings, "guided"),
@@ -187,8 +173,6 @@ if movie_paths.pretrained_sets(settings):
             submission=f"{MOVIES}/{{movies}}/{movie_paths.PRETRAINED}/submission.jsonl",
         log:
             f"{MOVIE_LOGS}/rank_pretrained_vlg_net/{{movies}}.log",
-        benchmark:
-            f"{MOVIE_LOGS}/rank_pretrained_vlg_net/{{movies}}.tsv"
         params:
             movies=movie_paths.set_values(settings),
             settings=movie_paths.testing_values(settings, movie_paths.PRETRAINED),
@@ -208,8 +192,6 @@ if movie_paths.trainings(settings) and settings.longform.encoder == "evaluator":
             card=f"{MOVIES}/training/{{movies}}/card.json",
         log:
             f"{MOVIE_LOGS}/describe_vlg_net/{{movies}}.log",
-        benchmark:
-            f"{MOVIE_LOGS}/describe_vlg_net/{{movies}}.tsv"
         conda:
             "../envs/longform.yaml"
         threads: 1
@@ -237,8 +219,6 @@ rule tabulate_movies:
         tables=f"{MOVIES}/tables.json",
     log:
         f"{MOVIE_LOGS}/tabulate_movies.log",
-    benchmark:
-        f"{MOVIE_LOGS}/tabulate_movies.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1

@@ -6,8 +6,6 @@ rule describe_movies:
         f"{MOVIES}/{{movies}}/statistics.json",
     log:
         f"{MOVIE_LOGS}/describe_movies/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/describe_movies/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.processes
@@ -31,8 +29,6 @@ rule describe_dataset:
         f"{MOVIES}/datasets/{{own}}.json",
     log:
         f"{MOVIE_LOGS}/describe_dataset/{{own}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/describe_dataset/{{own}}.tsv"
     wildcard_constraints:
         own=movie_paths.pattern(settings.datasets),
     conda:
@@ -58,8 +54,6 @@ rule describe_published:
         f"{MOVIES}/published/{{collection}}.json",
     log:
         f"{MOVIE_LOGS}/describe_published/{{collection}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/describe_published/{{collection}}.tsv"
     wildcard_constraints:
         collection=movie_paths.pattern(settings.longform.published),
     conda:
@@ -86,8 +80,6 @@ rule unpack_wordnet:
         folder=directory(movie_paths.UNPACKED_WORDNET),
     log:
         "logs/unpack_wordnet.log",
-    benchmark:
-        "logs/unpack_wordnet.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -108,8 +100,6 @@ rule measure_uniqueness:
         f"{MOVIES}/{{movies}}/uniqueness.json",
     log:
         f"{MOVIE_LOGS}/measure_uniqueness/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/measure_uniqueness/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.processes
@@ -133,8 +123,6 @@ rule check_collection:
         check=f"{MOVIES}/{{movies}}/collection.json",
     log:
         f"{MOVIE_LOGS}/check_collection/{{movies}}.log",
-    benchmark:
-        f"{MOVIE_LOGS}/check_collection/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1

@@ -19,8 +19,6 @@ rule judge_captions:
         counts="results/{dataset}/evaluator/judged.counts.json",
     log:
         "logs/{dataset}/judge_captions.log",
-    benchmark:
-        "logs/{dataset}/judge_captions.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -53,8 +51,6 @@ rule meta_evaluate:
         meta_evaluation="results/{dataset}/evaluator/meta_evaluation.json",
     log:
         "logs/{dataset}/meta_evaluate.log",
-    benchmark:
-        "logs/{dataset}/meta_evaluate.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:

@@ -8,8 +8,6 @@ rule sum_outcomes:
         outcomes="results/{dataset}/captions/outcomes.json",
     log:
         "logs/{dataset}/sum_outcomes.log",
-    benchmark:
-        "logs/{dataset}/sum_outcomes.tsv"
     conda:
         "../envs/captions.yaml"
     threads: 1

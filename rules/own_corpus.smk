@@ -17,8 +17,6 @@ rule tabulate_corpus:
         "results/{dataset}/annotations/tables.json",
     log:
         "logs/{dataset}/tabulate_corpus.log",
-    benchmark:
-        "logs/{dataset}/tabulate_corpus.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:

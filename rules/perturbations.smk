@@ -11,8 +11,6 @@ rule write_perturbations:
         counts="results/{dataset}/perturbations/{shard}.counts.json",
     log:
         "logs/{dataset}/write_perturbations/{shard}.log",
-    benchmark:
-        "logs/{dataset}/write_perturbations/{shard}.tsv"
     priority: CRITICAL_PATH
     conda:
         ASKING.environment("perturbations", "llm")

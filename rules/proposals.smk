@@ -14,8 +14,6 @@ rule caption_scenes:
         counts="results/{dataset}/corpus/scenes/{shard}.counts.json",
     log:
         "logs/{dataset}/caption_scenes/{shard}.log",
-    benchmark:
-        "logs/{dataset}/caption_scenes/{shard}.tsv"
     wildcard_constraints:
         dataset=datasets("proposes_moments"),
     conda:
@@ -48,8 +46,6 @@ rule propose_moments:
         moments="results/{dataset}/corpus/proposed.csv",
     log:
         "logs/{dataset}/propose_moments.log",
-    benchmark:
-        "logs/{dataset}/propose_moments.tsv"
     wildcard_constraints:
         dataset=datasets("proposes_moments"),
     conda:

@@ -14,8 +14,6 @@ rule find_moments:
         probes="results/{dataset}/corpus/found/{shard}.probes.jsonl",
     log:
         "logs/{dataset}/find_moments/{shard}.log",
-    benchmark:
-        "logs/{dataset}/find_moments/{shard}.tsv"
     wildcard_constraints:
         dataset=FILTERED,
     conda:
@@ -42,8 +40,6 @@ rule measure_quality:
         measures="results/{dataset}/corpus/found/{shard}.measures.jsonl",
     log:
         "logs/{dataset}/measure_quality/{shard}.log",
-    benchmark:
-        "logs/{dataset}/measure_quality/{shard}.tsv"
     wildcard_constraints:
         dataset=FILTERED,
     conda:
@@ -69,8 +65,6 @@ rule transcribe_videos:
         counts="results/{dataset}/corpus/found/{shard}.transcripts.counts.json",
     log:
         "logs/{dataset}/transcribe_videos/{shard}.log",
-    benchmark:
-        "logs/{dataset}/transcribe_videos/{shard}.tsv"
     wildcard_constraints:
         dataset=FILTERED,
     conda:
@@ -100,8 +94,6 @@ rule judge_moments:
         quality="results/{dataset}/corpus/shards/{shard}.quality.jsonl",
     log:
         "logs/{dataset}/judge_moments/{shard}.log",
-    benchmark:
-        "logs/{dataset}/judge_moments/{shard}.tsv"
     wildcard_constraints:
         dataset=FILTERED,
     conda:
@@ -131,8 +123,6 @@ rule select_moments:
         probes="results/{dataset}/corpus/shards/{shard}.probes.jsonl",
     log:
         "logs/{dataset}/select_moments/{shard}.log",
-    benchmark:
-        "logs/{dataset}/select_moments/{shard}.tsv"
     wildcard_constraints:
         dataset=FILTERED,
     conda:

@@ -21,8 +21,6 @@ rule download_released:
         f"{DOWNLOADS.as_posix()}/{{place}}",
     log:
         "logs/download_released/{place}.log",
-    benchmark:
-        "logs/download_released/{place}.tsv"
     wildcard_constraints:
         place="|".join(map(re.escape, OPEN_PLACES)),
     conda:
@@ -44,8 +42,6 @@ rule read_released:
         annotations="results/{dataset}/annotations/{kind}/{split}.jsonl",
     log:
         "logs/{dataset}/read_released/{kind}-{split}.log",
-    benchmark:
-        "logs/{dataset}/read_released/{kind}-{split}.tsv"
     wildcard_constraints:
         dataset=datasets("annotations_given"),
         kind="fig|cog",
@@ -70,8 +66,6 @@ rule list_released_moments:
         exclusions="results/{dataset}/corpus/exclusions.jsonl",
     log:
         "logs/{dataset}/list_released_moments.log",
-    benchmark:
-        "logs/{dataset}/list_released_moments.tsv"
     wildcard_constraints:
         dataset=datasets("annotations_given"),
     conda:

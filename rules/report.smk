@@ -33,8 +33,6 @@ rule summarise_report:
         ),
     log:
         f"logs/{settings.name}/summarise_report.log",
-    benchmark:
-        f"logs/{settings.name}/summarise_report.tsv"
     conda:
         "../envs/report.yaml"
     threads: 1
@@ -65,8 +63,6 @@ rule browse_captions:
         parts=directory("results/{dataset}/report/captions-parts"),
     log:
         "logs/{dataset}/browse_captions.log",
-    benchmark:
-        "logs/{dataset}/browse_captions.tsv"
     conda:
         "../envs/report.yaml"
     threads: 1

@@ -35,8 +35,6 @@ rule link_released_features:
         features="results/{dataset}/features/{features}.h5",
     log:
         "logs/{dataset}/link_released_features/{features}.log",
-    benchmark:
-        "logs/{dataset}/link_released_features/{features}.tsv"
     wildcard_constraints:
         dataset=featured_datasets(settings),
         features="video|text-cog|text-fig",
@@ -61,8 +59,6 @@ rule train_model:
         record="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/log.jsonl",
     log:
         "logs/{dataset}/train_model/{model}-{trained_on}-{seed}.log",
-    benchmark:
-        "logs/{dataset}/train_model/{model}-{trained_on}-{seed}.tsv"
     priority: training_priority(settings)
     conda:
         "../envs/retrieval.yaml"
@@ -88,8 +84,6 @@ rule rank_training_videos:
         ranked="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/ranked-train.h5",
     log:
         "logs/{dataset}/rank_training_videos/{trained_on}-{seed}.log",
-    benchmark:
-        "logs/{dataset}/rank_training_videos/{trained_on}-{seed}.tsv"
     priority: CRITICAL_PATH
     conda:
         "../envs/retrieval.yaml"
@@ -116,8 +110,6 @@ rule rank_test_videos:
         ranked="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/{tested_on}/ranked-test.h5",
     log:
         "logs/{dataset}/rank_test_videos/{trained_on}-{seed}-{tested_on}.log",
-    benchmark:
-        "logs/{dataset}/rank_test_videos/{trained_on}-{seed}-{tested_on}.tsv"
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
@@ -147,8 +139,6 @@ rule test_model:
         queries="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/per_query.npz",
     log:
         "logs/{dataset}/test_model/{model}-{trained_on}-{seed}-{tested_on}.log",
-    benchmark:
-        "logs/{dataset}/test_model/{model}-{trained_on}-{seed}-{tested_on}.tsv"
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads

@@ -23,8 +23,6 @@ rule prepare_review:
         pages=directory("results/{dataset}/review/pages"),
     log:
         "logs/{dataset}/prepare_review.log",
-    benchmark:
-        "logs/{dataset}/prepare_review.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
@@ -56,8 +54,6 @@ rule adjudicate_review:
         tables="results/{dataset}/annotations/review/tables.json",
     log:
         "logs/{dataset}/adjudicate_review.log",
-    benchmark:
-        "logs/{dataset}/adjudicate_review.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:

@@ -14,8 +14,6 @@ rule filter_rextime_sources:
         counts=f"{SUITE}/sources.json",
     log:
         f"logs/{settings.name}/filter_rextime_sources.log",
-    benchmark:
-        f"logs/{settings.name}/filter_rextime_sources.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1
@@ -38,8 +36,6 @@ rule probe_rextime_videos:
         missing=f"{SUITE}/videos/{{shard}}.missing.jsonl",
     log:
         f"logs/{settings.name}/probe_rextime_videos/{{shard}}.log",
-    benchmark:
-        f"logs/{settings.name}/probe_rextime_videos/{{shard}}.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1
@@ -70,8 +66,6 @@ rule write_rextime_questions:
         counts=f"{SUITE}/questions/{{shard}}.counts.json",
     log:
         f"logs/{settings.name}/write_rextime_questions/{{shard}}.log",
-    benchmark:
-        f"logs/{settings.name}/write_rextime_questions/{{shard}}.tsv"
     conda:
         ASKING.environment("captions", "llm", "video_lmm")
     threads: settings.generation.threads
@@ -108,8 +102,6 @@ rule collect_rextime_questions:
         counts=f"{SUITE}/counts.json",
     log:
         f"logs/{settings.name}/collect_rextime_questions.log",
-    benchmark:
-        f"logs/{settings.name}/collect_rextime_questions.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1
@@ -130,8 +122,6 @@ rule measure_rextime_validity:
         rows=f"{SUITE}/validity.jsonl",
     log:
         f"logs/{settings.name}/measure_rextime_validity.log",
-    benchmark:
-        f"logs/{settings.name}/measure_rextime_validity.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1
@@ -158,8 +148,6 @@ rule tabulate_rextime:
         tables=f"{SUITE}/tables.json",
     log:
         f"logs/{settings.name}/tabulate_rextime.log",
-    benchmark:
-        f"logs/{settings.name}/tabulate_rextime.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1

@@ -31,8 +31,6 @@ if suite_paths.adapter(settings):
             record=f"{SUITE}/fine-tuned/video-lmm/log.jsonl",
         log:
             f"logs/{settings.name}/fine_tune_video_lmm.log",
-        benchmark:
-            f"logs/{settings.name}/fine_tune_video_lmm.tsv"
         conda:
             ASKING.environment("captions", "video_lmm")
         threads: settings.generation.threads
@@ -68,8 +66,6 @@ rule answer_rextime_questions:
         counts=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
     log:
         f"logs/{settings.name}/answer_rextime_questions/{{tuned}}{{protocol}}-{{shard}}.log",
-    benchmark:
-        f"logs/{settings.name}/answer_rextime_questions/{{tuned}}{{protocol}}-{{shard}}.tsv"
     conda:
         ASKING.environment("captions", *ANSWERING)
     threads: settings.generation.threads
@@ -101,8 +97,6 @@ rule sample_released_questions:
         sample=f"{SUITE}/released/{{released}}/sample.jsonl",
     log:
         f"logs/{settings.name}/sample_released_questions/{{released}}.log",
-    benchmark:
-        f"logs/{settings.name}/sample_released_questions/{{released}}.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1
@@ -127,8 +121,6 @@ rule list_released_questions:
         missing=f"{SUITE}/released/{{released}}/videos/{{shard}}.missing.jsonl",
     log:
         f"logs/{settings.name}/list_released_questions/{{released}}-{{shard}}.log",
-    benchmark:
-        f"logs/{settings.name}/list_released_questions/{{released}}-{{shard}}.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1
@@ -156,8 +148,6 @@ use rule answer_rextime_questions as answer_released_questions with:
         counts=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
     log:
         f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.log",
-    benchmark:
-        f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.tsv"
     params:
         threads=settings.generation.threads,
         engines=lambda wildcards: ASKING.engine_code(*suite_paths.answering_roles(settings, wildcards.protocol)),
@@ -180,8 +170,6 @@ rule join_released_answers:
         submission=f"{SUITE}/released/{{released}}/{{tuned}}{{protocol}}.jsonl",
     log:
         f"logs/{settings.name}/join_released_answers/{{released}}/{{tuned}}{{protocol}}.log",
-    benchmark:
-        f"logs/{settings.name}/join_released_answers/{{released}}/{{tuned}}{{protocol}}.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1
@@ -203,8 +191,6 @@ rule ground_rextime_questions:
         text=f"{SUITE}/grounding/{{grounded}}/{{grounder}}.h5",
     log:
         f"logs/{settings.name}/ground_rextime_questions/{{grounded}}-{{grounder}}.log",
-    benchmark:
-        f"logs/{settings.name}/ground_rextime_questions/{{grounded}}-{{grounder}}.tsv"
     wildcard_constraints:
         grounder=".+-.+",
     conda:
@@ -240,8 +226,6 @@ if suite_paths.vector_files(settings):
             counts=f"{SUITE}/grounding/{{grounded}}/dense.counts.json",
         log:
             f"logs/{settings.name}/ground_questions_by_vectors/{{grounded}}.log",
-        benchmark:
-            f"logs/{settings.name}/ground_questions_by_vectors/{{grounded}}.tsv"
         conda:
             "../envs/embedding.yaml"
         threads: settings.generation.threads
@@ -271,8 +255,6 @@ rule ground_by_published_weights:
         text=f"{SUITE}/grounding/published/{{published}}/{{test}}.h5",
     log:
         f"logs/{settings.name}/ground_by_published_weights/{{published}}-{{test}}.log",
-    benchmark:
-        f"logs/{settings.name}/ground_by_published_weights/{{published}}-{{test}}.tsv"
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
@@ -304,8 +286,6 @@ rule fine_tune_grounder:
         text=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/text.h5",
     log:
         f"logs/{settings.name}/fine_tune_grounder/{{grounded}}-{{grounder}}.log",
-    benchmark:
-        f"logs/{settings.name}/fine_tune_grounder/{{grounded}}-{{grounder}}.tsv"
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
@@ -336,8 +316,6 @@ use rule ground_rextime_questions as ground_after_fine_tuning with:
         text=f"{SUITE}/grounding/{{grounded}}/fine-tuned/{{grounder}}.h5",
     log:
         f"logs/{settings.name}/ground_after_fine_tuning/{{grounded}}-{{grounder}}.log",
-    benchmark:
-        f"logs/{settings.name}/ground_after_fine_tuning/{{grounded}}-{{grounder}}.tsv"
 
 
 rule score_rextime:
@@ -351,8 +329,6 @@ rule score_rextime:
         results=f"{SUITE}/results.json",
     log:
         f"logs/{settings.name}/score_rextime.log",
-    benchmark:
-        f"logs/{settings.name}/score_rextime.tsv"
     conda:
         "../envs/rextime.yaml"
     threads: 1

@@ -24,8 +24,6 @@ rule browse_questions:
         ),
     log:
         f"logs/{settings.name}/browse_questions.log",
-    benchmark:
-        f"logs/{settings.name}/browse_questions.tsv"
     conda:
         "../envs/report.yaml"
     threads: 1
@@ -47,8 +45,6 @@ rule export_questions:
         directory(f"{SUITE}/export/hugging-face"),
     log:
         f"logs/{settings.name}/export_questions.log",
-    benchmark:
-        f"logs/{settings.name}/export_questions.tsv"
     conda:
         "../envs/export.yaml"
     threads: 1

@@ -10,8 +10,6 @@ rule build_search_index:
         record="results/{dataset}/search/{indexed}.json",
     log:
         "logs/{dataset}/build_search_index/{indexed}.log",
-    benchmark:
-        "logs/{dataset}/build_search_index/{indexed}.tsv"
     wildcard_constraints:
         indexed="xml|reloclnet|hero|joint",
     conda:

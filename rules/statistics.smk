@@ -9,8 +9,6 @@ rule measure_language:
         "results/{dataset}/statistics/language.json",
     log:
         "logs/{dataset}/measure_language.log",
-    benchmark:
-        "logs/{dataset}/measure_language.tsv"
     conda:
         "../envs/statistics.yaml"
     threads: settings.statistics.threads
@@ -34,8 +32,6 @@ rule embed_captions:
         "results/{dataset}/statistics/embeddings.npz",
     log:
         "logs/{dataset}/embed_captions.log",
-    benchmark:
-        "logs/{dataset}/embed_captions.tsv"
     conda:
         "../envs/statistics.yaml"
     threads: settings.statistics.threads
@@ -60,8 +56,6 @@ rule count_many_to_many:
         "results/{dataset}/statistics/many_to_many.json",
     log:
         "logs/{dataset}/count_many_to_many.log",
-    benchmark:
-        "logs/{dataset}/count_many_to_many.tsv"
     conda:
         "../envs/statistics.yaml"
     threads: 1
@@ -85,8 +79,6 @@ rule summarise_annotations:
         spans="results/{dataset}/statistics/spans.json",
     log:
         "logs/{dataset}/summarise_annotations.log",
-    benchmark:
-        "logs/{dataset}/summarise_annotations.tsv"
     conda:
         "../envs/statistics.yaml"
     threads: 1
@@ -108,8 +100,6 @@ rule project_clusters:
         "results/{dataset}/statistics/clusters.json",
     log:
         "logs/{dataset}/project_clusters.log",
-    benchmark:
-        "logs/{dataset}/project_clusters.tsv"
     conda:
         "../envs/statistics.yaml"
     threads: 1

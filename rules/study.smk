@@ -19,8 +19,6 @@ rule prepare_study:
         key="results/{dataset}/study/key.json",
     log:
         "logs/{dataset}/prepare_study.log",
-    benchmark:
-        "logs/{dataset}/prepare_study.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:

@@ -32,8 +32,6 @@ rule build_tables:
         ),
     log:
         f"logs/{settings.name}/build_tables.log",
-    benchmark:
-        f"logs/{settings.name}/build_tables.tsv"
     conda:
         "../envs/tables.yaml"
     threads: 1

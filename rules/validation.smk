@@ -20,8 +20,6 @@ rule validate_evaluator:
         validation="results/{dataset}/evaluator/validation.json",
     log:
         "logs/{dataset}/validate_evaluator.log",
-    benchmark:
-        "logs/{dataset}/validate_evaluator.tsv"
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
@@ -55,8 +53,6 @@ rule finetune_without_negatives:
         record=f"{EVALUATOR}/without-negatives/log.jsonl",
     log:
         f"logs/{settings.name}/finetune_without_negatives.log",
-    benchmark:
-        f"logs/{settings.name}/finetune_without_negatives.tsv"
     priority: CRITICAL_PATH - 1
     conda:
         "../envs/evaluator.yaml"
@@ -91,8 +87,6 @@ rule ablate_evaluator:
         ablation=f"{EVALUATOR}/ablation.json",
     log:
         f"logs/{settings.name}/ablate_evaluator.log",
-    benchmark:
-        f"logs/{settings.name}/ablate_evaluator.tsv"
     priority: CRITICAL_PATH - 1
     conda:
         "../envs/evaluator.yaml"

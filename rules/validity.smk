@@ -21,8 +21,6 @@ rule measure_validity:
         validity="results/{dataset}/statistics/validity.json",
     log:
         "logs/{dataset}/measure_validity.log",
-    benchmark:
-        "logs/{dataset}/measure_validity.tsv"
     conda:
         "../envs/tables.yaml"
     threads: 1

@@ -15,8 +15,6 @@ rule fetch_model:
         record=f"{HOME}/weights/{{model}}.json",
     log:
         f"logs/{settings.name}/fetch_model/{{model}}.log",
-    benchmark:
-        f"logs/{settings.name}/fetch_model/{{model}}.tsv"
     wildcard_constraints:
         model="|".join(re.escape(wanted.slug) for wanted in wanted_models(settings)) or "(?!)",
     conda:
@@ -38,8 +36,6 @@ rule fetch_umt:
         umt="{umt}.pth",
     log:
         f"logs/{settings.name}/fetch_umt/{{umt}}.log",
-    benchmark:
-        f"logs/{settings.name}/fetch_umt/{{umt}}.tsv"
     wildcard_constraints:
         umt=umt_stem(settings) if settings.evaluator.umt_url else "(?!)",
     conda:
@@ -64,8 +60,6 @@ rule import_umt:
         checkpoint="{umt}.safetensors",
     log:
         f"logs/{settings.name}/import_umt/{{umt}}.log",
-    benchmark:
-        f"logs/{settings.name}/import_umt/{{umt}}.tsv"
     wildcard_constraints:
         umt=umt_stem(settings),
     conda:

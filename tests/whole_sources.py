@@ -7,8 +7,6 @@ from unittest import mock
 
 import numpy as np
 import torch
-import yaml
-from ledger_rows import put_all, row_of
 from people.answered import QUESTIONS
 from running import PROJECT
 from safetensors.torch import load_file
@@ -24,7 +22,6 @@ from verified.io.jsonl import write_json, write_jsonl
 from verified.io.sound import write_wave
 from verified.io.subtitles import read_subtitles, read_voices, voice_activity
 from verified.lmm.hand_written import read_answers
-from verified.lmm.ledger import Ledger
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
 from verified.released.formats import read_split
@@ -193,38 +190,6 @@ def moment_files(folder):
     return [[*made, "moments.csv"], [*made, "moments.jsonl"]]
 
 
-def log_files(folder):
-    """What a run in progress leaves of itself."""
-    home = folder / "results" / "mine"
-    source = {"kind": "folder", "videos": "videos", "moments": "m.csv"}
-    config = {"name": "mine", "datasets": {"mine": {"title": "Mine", "source": source}}}
-    config["generation"] = {"ledger": "ledger.sqlite", "budget": {"money": 2.0}}
-    (folder / "mine.yaml").write_text(yaml.safe_dump(config))
-    with Ledger(folder / "ledger.sqlite") as ledger:
-        put_all(ledger, [row_of(number, "ok" if number < 3 else "error") for number in range(4)])
-    stamp = "[Thu Jan  1 00:00:01 2026]"
-    job = [stamp, "localrule caption_statics:", "    log: logs/a.log", "    jobid: 3", "    wildcards: dataset=mine"]
-    failed = [
-        stamp,
-        "Error in rule caption_statics:",
-        "    jobid: 3",
-        "    log: logs/a.log (check log file(s) for more)",
-    ]
-    lines = ["  Date: 2026-01-01 00:00:00", "  Host: here", "  Config file(s): [PosixPath('mine.yaml')]", "Job stats:",
-             "job  count", "---  ---", "caption_statics    2", "total    2", "", *job, *failed]  # fmt: skip
-    log = folder / ".snakemake" / "log" / "2026-01-01T000000.snakemake.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("\n".join([*lines, ""]))
-    (folder / "logs").mkdir()
-    (folder / "logs" / "a.log").write_text("00:00:01 statics: 3/7 moments (43 %)\n00:00:02 error: no answer\n")
-    (folder / "logs" / "caption_statics.tsv").write_text("s\tmax_rss\tcpu_time\n2.5\t100.0\t2.0\n")
-    shutil.copy(folder / "logs" / "a.log", folder / "logs" / "caption_statics.log")
-    write_json(home / "corpus" / "counts.json", {"moments": 7, "excluded_rows": {"too-short": 2}})
-    write_json(home / "captions" / "statics" / "shard-00.counts.json", {"complete": 3, "short": 1, "without": 0})
-    write_json(home / "perturbations" / "shard-00.counts.json", {"moments": 4})
-    return [["watch", "--once", "--page", "page.html"], ["watch", "--once", "--configfile", "mine.yaml"], ["usage"]]
-
-
 KINDS = (
     subtitle_files,
     prompt_files,
@@ -236,5 +201,4 @@ KINDS = (
     answer_files,
     clip_list_files,
     moment_files,
-    log_files,
 )

@@ -18,7 +18,7 @@ from verified.runtime.job import log_to, take_environment
 from verified.runtime.secrets import redact
 
 GROUPS = {
-    "run": ("run", "watch", "quote"),
+    "run": ("run", "quote"),
     "data": ("data", "audit", "people", "captions"),
     "benchmark": ("evaluate", "benchmark", "longform", "rextime"),
     "search": ("search",),

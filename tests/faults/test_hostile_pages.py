@@ -1,8 +1,6 @@
 """Every page that is written or served, in a real browser, with names and captions that try to be code."""
 
 import json
-from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,9 +26,6 @@ from verified.people.review.pages import pages as review_pages
 from verified.people.review.pages import queue
 from verified.people.review.serve import BuiltPages, application
 from verified.people.study import sample
-from verified.planning.run_log import Job, RunLog
-from verified.planning.watch import Calls, Standing
-from verified.planning.watch_screen import web_page
 from verified.report.captions import released_rows, write_browser
 from verified.report.questions import write_question_browser, write_tables_page
 from verified.search.update import update
@@ -177,17 +172,6 @@ def served_review(folder, video):
     handout.close()
 
 
-def watched_run(folder, video):
-    job = [Job(f"rule {name}", str(number), name, name, 0.0) for number, name in enumerate(NAMES)]
-    log = RunLog(Path(NAMES[0]), planned=Counter(NAMES), steps=(1, 2), failed={one.number: one for one in job})
-    standing = Standing(
-        NAMES[0], "running", log, 9.0, 90.0, None, list(NAMES), [(name, 1, 2, 3, 4) for name in NAMES],
-        [(one, one.rule) for one in job], [(name, {"moments": 1, "excluded": {name: 1}}) for name in NAMES],
-        {one.number: one.rule for one in job}, Calls(Counter(NAMES), Counter(NAMES)), Calls(), {"money": 2.0},
-    )  # fmt: skip
-    (folder / "watch.html").write_text(web_page(standing, 3600))
-
-
 PAGES = {
     "captions": caption_pages,
     "study": study_pages,
@@ -199,7 +183,6 @@ PAGES = {
     "comparison": comparison_page,
     "report: questions": question_browser,
     "review, served": served_review,
-    "watch": watched_run,
 }
 
 

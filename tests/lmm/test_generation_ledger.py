@@ -1,6 +1,7 @@
 """The ledger file: many writers, other versions, full disks, damage; and its way to a cassette and back."""
 
 import contextlib
+import json
 import logging
 import resource
 import sqlite3
@@ -150,6 +151,15 @@ def test_stats_and_export_on_the_command_line(tmp_path, capsys):
         put_all(ledger, [row_of(1), row_of(2, "blocked", "")])
     assert command("ledger", "stats", "--ledger", path) == 0
     assert "blocked" in capsys.readouterr().out
+    mine = tmp_path / "mine.yaml"
+    source = {"kind": "folder", "videos": "videos", "moments": "m.csv"}
+    generation = {"ledger": str(path), "budget": {"calls": 5, "tokens": 1}}
+    values = {"name": "mine", "datasets": {"mine": {"title": "M", "source": source}}, "generation": generation}
+    mine.write_text(json.dumps(values))
+    assert command("ledger", "stats", "--configfile", mine, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["left"] == {"calls": 3, "tokens": 0}
+    assert command("ledger", "stats", "--configfile", mine) == 0
+    assert "budget: 5 calls, of which 3 are left" in capsys.readouterr().out
     assert command("ledger", "export", "--ledger", path, "--output", tmp_path / "c.parquet") == 0
     assert "2 calls written" in capsys.readouterr().out
     with pytest.raises(InputError, match=r"ends in \.parquet"):

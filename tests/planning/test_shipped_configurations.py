@@ -36,10 +36,9 @@ def test_a_command_in_this_process(arguments, file, tmp_path, monkeypatch, capsy
 
 @pytest.mark.slow
 @each_shipped
-@pytest.mark.parametrize("options", [(), ("--graph",)], ids=" ".join)
-def test_a_plan_asks_snakemake(options, file, tmp_path, monkeypatch, capsys):
+def test_a_plan_asks_snakemake(file, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    status = main(["plan", *options, "--configfile", str(file)])
+    status = main(["plan", "--configfile", str(file)])
     shown = capsys.readouterr()
     assert status in (0, 2), shown.err
     assert "Traceback" not in shown.out + shown.err

@@ -13,7 +13,6 @@ from running import PROJECT
 
 from verified.__main__ import main, parser
 from verified.config import read
-from verified.planning.graph import stage_edges, stage_graph
 from verified.planning.placeholders import lay_out
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
@@ -27,18 +26,6 @@ def commands(page) -> list[list[str]]:
     blocks = [text for language, text in fences if language in ("", "sh", "bash")]
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     return [shlex.split(line, comments=True) for line in lines if re.match(r"(make|verified|snakemake) ", line)]
-
-
-def test_the_picture_of_the_workflow_is_its_graph_of_stages(tmp_path):
-    options = ["--configfile", str(PROJECT / "config" / "config.yaml"), "--directory", str(tmp_path)]
-    graph = re.search(r"```mermaid\n(.*?)```", README, re.DOTALL)[1]
-    assert graph.strip() == stage_graph([*options, "--", "results/tables"])
-
-
-def test_edges_that_follow_from_others_are_left_out():
-    graph = "id0[a]\nid1[b]\nid2[c]\nid0 --> id1\nid1 --> id2\nid0 --> id2\n"
-    stages = {"a": "corpus", "b": "captions", "c": "tables"}
-    assert stage_edges(graph, stages) == {("corpus", "captions"), ("captions", "tables")}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)

@@ -4,26 +4,44 @@ import argparse
 import json
 from pathlib import Path
 
-from verified.cli.command import JSON, command, folder, option, output
+from verified.cli.command import JSON, command, configfile, folder, one_of, option, output
 from verified.errors import InputError
 from verified.io.text_table import text_table
 
 LEDGER = folder("--ledger", "the ledger's file (default: results/ledger.sqlite)", default=Path("results/ledger.sqlite"))
 
 
-@command("ledger stats", "calls, tokens, time and cost by task, model and outcome", LEDGER, JSON)
+@command(
+    "ledger stats",
+    "calls, tokens, time and cost by task, model and outcome, and what is left of a run's budget",
+    one_of(LEDGER, configfile(None, "none, and no budget")),
+    JSON,
+)
 def stats(arguments: argparse.Namespace) -> None:
     """Print a row for each kind of calls."""
+    from verified.config import read
     from verified.lmm.ledger import Ledger
 
-    with Ledger(arguments.ledger, read_only=True) as ledger:
+    path, limits = arguments.ledger, {}
+    if arguments.configfile:
+        generation = read(*arguments.configfile).generation
+        path, limits = Path(generation.ledger), generation.budget.model_dump(exclude_none=True)
+    with Ledger(path, read_only=True) as ledger:
         rows, totals = ledger.summary(), ledger.totals()
+    spent = {
+        "calls": totals["attempts"],
+        "tokens": totals["tokens_in"] + totals["tokens_out"],
+        "money": totals["cost"],
+    }
+    left = {name: max(0, limit - spent[name]) for name, limit in limits.items()}
     if arguments.json:
-        print(json.dumps({"totals": totals, "rows": rows}, indent=1))
+        print(json.dumps({"totals": totals, "budget": limits, "left": left, "rows": rows}, indent=1))
         return
     columns = ["task", "model", "status", "reason", "calls", "attempts", "tokens_in", "tokens_out", "seconds", "cost"]
     print(text_table(columns, rows))
     print(f"{totals['calls']} calls, {totals['attempts']} attempts, {totals['cost']:.2f} spent")
+    for name, limit in limits.items():
+        print(f"budget: {limit:,g} {name}, of which {left[name]:,g} are left")
 
 
 @command(

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from verified.cli.command import CONFIGFILE, JSON, PROFILE, SNAKEMAKE, command, flag, folder, one_of, option, output
+from verified.cli.command import CONFIGFILE, JSON, PROFILE, SNAKEMAKE, command, flag, folder, option, output
 from verified.errors import InputError
 from verified.runtime.project import PROJECT
 
@@ -100,7 +100,7 @@ def _print_config(settings, files: str) -> int:
     CONFIGFILE,
     PROFILE,
     folder("--directory", "working directory of the run", default=Path(".")),
-    one_of(JSON, flag("--graph", "print the stages as a Mermaid flowchart instead, as README shows it")),
+    JSON,
 )
 def plan(arguments: argparse.Namespace) -> None:
     """Print a row per stage, and what a run needs of data, disk and downloads."""
@@ -108,15 +108,11 @@ def plan(arguments: argparse.Namespace) -> None:
     from dataclasses import asdict
 
     from verified.config import read
-    from verified.planning.graph import stage_graph
     from verified.planning.needs import lines, needs
     from verified.planning.placeholders import lay_out, missing, published_moments
     from verified.planning.plan import plan, table
 
     options = ["--configfile", *(str(path.resolve()) for path in arguments.configfile)]
-    if arguments.graph:
-        print(stage_graph([*options, "--directory", str(arguments.directory), "--", "results/tables"]))
-        return
     settings = read(*arguments.configfile)
     if arguments.profile:
         options += ["--profile", arguments.profile]
@@ -176,20 +172,6 @@ def show(arguments: argparse.Namespace) -> None:
 
     known = facts(read(*arguments.configfile), arguments.moment, arguments.dataset)
     print(document(known) if arguments.json else text(known))
-
-
-@command(
-    "usage",
-    "time, memory and rate of each rule in the runs so far, and their longest road",
-    folder("--logs", "the runs' folder of logs (default: logs)", default=Path("logs")),
-)
-def usage(arguments: argparse.Namespace) -> None:
-    """Print a row per rule, and the chain of jobs that took longest."""
-    from verified.planning.benchmarks import describe, longest_road, resource_use, table
-
-    print(table(resource_use(arguments.logs)))
-    if (road := longest_road(arguments.logs)).jobs:
-        print(f"\n{describe(road)}")
 
 
 @command("where", "print the folder of the workflow's own Snakefile, rules and configurations")

@@ -229,14 +229,12 @@ class Ledger:
         sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOTALS)
         return dict(zip(("calls", *TOTALS), self._run(f"SELECT count(*), {sums} FROM everything")[0]))
 
-    def summary(self, since: float = 0.0) -> list[dict]:
-        """One row per task, model, status and reason with counts and totals, of calls whose last outcome came at
-        `since` (seconds since the epoch) or later."""
+    def summary(self) -> list[dict]:
+        """One row per task, model, status and reason with counts and totals."""
         groups = ("task", "model", "status", "reason")
         sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOTALS)
-        where = "WHERE created >= ?" if since else ""
-        counted = f"SELECT {', '.join(groups)}, count(*), {sums} FROM everything {where}"
-        rows = self._run(f"{counted} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4", (since,) if since else ())
+        counted = f"SELECT {', '.join(groups)}, count(*), {sums} FROM everything"
+        rows = self._run(f"{counted} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4")
         return [dict(zip((*groups, "calls", *TOTALS), row)) for row in rows]
 
     def close(self) -> None:

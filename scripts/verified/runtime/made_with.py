@@ -4,7 +4,6 @@ import base64
 import contextlib
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 METADATA = Path(".snakemake", "metadata")
@@ -29,25 +28,3 @@ def made_with(path: str | os.PathLike[str], value: object) -> bool:
     with contextlib.suppress(OSError, ValueError):
         noted = json.loads(note_of(path).read_text(encoding="utf-8")).get("params")
     return noted is None or repr(value) in noted
-
-
-@dataclass(frozen=True)
-class Made:
-    """What is noted about an output."""
-
-    log: str
-    """First log of the job that wrote it; empty without one."""
-    inputs: tuple[str, ...]
-
-
-def read_notes(notes: Path = METADATA) -> dict[str, Made]:
-    """{output: what is noted about it}; notes that cannot be read are left out."""
-    read: dict[str, Made] = {}
-    for file in sorted(notes.rglob("*")):
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            # Snakemake divides a long name into folders, each of which begins with "@".
-            name = "".join(part.removeprefix("@") for part in file.relative_to(notes).parts)
-            note = json.loads(file.read_text(encoding="utf-8"))
-            output = base64.urlsafe_b64decode(name).decode()
-            read[output] = Made(next(iter(note.get("log") or ()), ""), tuple(note.get("input") or ()))
-    return read
