@@ -112,7 +112,7 @@ def run_files(folder):
         (notes / base64.urlsafe_b64encode(str(home / name).encode()).decode()).touch()
     (folder / "small.yaml").write_text("name: small\n")
     checked = ["verify", "--configfile", "small.yaml"]
-    return [checked, ["verify"], [*checked, "--heal"], [*checked, "--adopt"]]
+    return [checked, ["verify"], [*checked, "--heal"]]
 
 
 def transcript_files(folder):

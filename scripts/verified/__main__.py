@@ -11,7 +11,6 @@ import textwrap
 
 from verified import __version__
 from verified.cli.command import COMMANDS, Parser
-from verified.cli.renamed import refuse_renamed
 from verified.errors import InputError
 from verified.runtime.intact import checked_reads
 from verified.runtime.job import log_to, take_environment
@@ -98,13 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what is quoted from a file may be no text that can be written
             stream.reconfigure(errors="backslashreplace")
-    words = sys.argv[1:] if arguments is None else arguments
-    try:
-        refuse_renamed(words)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    options = parser().parse_args(words)
+    options = parser().parse_args(arguments)
     log_to()
     # Jobs check what they read by themselves, and `verify` reads what may be damaged.
     checks = contextlib.nullcontext() if options.checks_itself else checked_reads()

@@ -10,7 +10,6 @@ from snakemake.utils import validate
 from verified.benchmark.mad.paths import encoder_note
 from verified.cli.maintain import generate_files
 from verified.config import Config, load, read
-from verified.config.renamed import RENAMED
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(path.name for path in CONFIG.glob("*.yaml"))
@@ -123,16 +122,6 @@ def test_unreadable_files_are_named(tmp_path):
     (tmp_path / "list.yaml").write_text("- 1")
     with refused("list.yaml"):
         read(tmp_path / "list.yaml")
-
-
-@pytest.mark.parametrize("old", sorted(RENAMED))
-def test_a_renamed_key_is_refused_with_the_new_one(old):
-    names = [part.replace("*", "xml") for part in old.split(".")]
-    values: dict = {names[-1]: 1} | ({"kind": "demo"} if names[-2] == "source" else {})
-    for name in reversed(names[:-1]):
-        values = {name: values}
-    with refused(".".join(names), ".".join([*names[:-1], RENAMED[old]])):
-        load(demo(**values))
 
 
 MOVIES = {"kind": "described", "manifest": "movies.csv", "videos": "movies"}

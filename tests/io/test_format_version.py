@@ -15,7 +15,7 @@ from refusals import refused
 from verified.io.format_version import require_version
 from verified.lmm.cassette import export, models_of
 from verified.lmm.ledger import Ledger
-from verified.runtime.seals import check, read_seal, seal, seal_of
+from verified.runtime.seals import check, seal, seal_of
 from verified.search.store import FORMAT, read_manifest
 from verified.tables.table import read_table_json, write_table_json
 
@@ -83,12 +83,3 @@ def test_a_reader_of_another_version_says_what_to_do(tmp_path, make, version):
     path, read = make(tmp_path, version)
     with refused(version, file=path, remedy=True):
         read(path)
-
-
-def test_a_seal_without_a_version_is_one_of_the_first(tmp_path):
-    path, _ = a_seal(tmp_path, None)
-    facts = json.loads(seal_of(path).read_text())
-    assert facts.pop("version") == 1
-    seal_of(path).write_text(json.dumps(facts))
-    check(path)
-    assert read_seal(path) == facts

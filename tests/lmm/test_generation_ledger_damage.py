@@ -87,35 +87,6 @@ def test_a_part_that_is_removed_under_a_job_is_named(tmp_path):
             ledger.put(row_of(2))
 
 
-OLD = """
-import os, sqlite3, sys
-sys.path[:0] = ["scripts", "tests"]
-from ledger_rows import row_of
-from verified.lmm.ledger_file import CASSETTES, TABLE, keep
-connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-for statement in ("PRAGMA journal_mode = WAL", TABLE, CASSETTES, "PRAGMA user_version = 1"):
-    connection.execute(statement)
-for number in range(40):
-    keep(connection, row_of(number))
-os._exit(9)
-"""
-
-
-def test_a_ledger_of_earlier_versions_is_taken_over_with_what_is_beside_it(tmp_path):
-    """They were in WAL mode, and after a kill the latest rows were in the -wal file."""
-    path = tmp_path / "l.sqlite"
-    assert subprocess.run([sys.executable, "-c", OLD, path], cwd=PROJECT).returncode == 9
-    (tmp_path / "l.sqlite.writers").mkdir()
-    assert (tmp_path / "l.sqlite-wal").stat().st_size > 40_000
-    with Ledger(path, read_only=True) as ledger:
-        assert ledger.totals()["calls"] == 40
-    with Ledger(path) as ledger:
-        ledger.put(row_of(40))
-    with Ledger(path) as ledger:
-        assert ledger.totals()["calls"] == 41 and list(faults(ledger)) == []
-    assert [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
-
-
 ZEROED = {
     "text": "UPDATE calls SET text = CAST(zeroblob(length(text)) AS TEXT) WHERE key = ?",
     "end of the text": "UPDATE calls SET text = CAST(substr(text, 1, 5) || zeroblob(20) AS TEXT) WHERE key = ?",

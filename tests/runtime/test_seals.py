@@ -167,21 +167,21 @@ DAMAGED_SEALS = [
     "{",
     "[]",
     "{}",
-    '{"sha256": 3}',
-    '{"sha256": "0", "path": ""}',
-    '{"files": []}',
-    '{"files": "a"}',
-    '{"files": {}}',
-    '{"sha256": "0", "bytes": 1, "rows": 1}',
-    '{"sha256": "0", "bytes": 1, "rows": 1, "unit": 3}',
-    '{"sha256": "0", "bytes": 1, "earlier": {"bytes": 1}}',
-    '{"sha256": "0", "bytes": 1, "earlier": 1}',
+    '{"version": 1, "path": "NAME", "sha256": 3}',
+    '{"version": 1, "sha256": "0", "path": ""}',
+    '{"version": 1, "path": "NAME", "files": []}',
+    '{"version": 1, "path": "NAME", "files": "a"}',
+    '{"version": 1, "path": "NAME", "files": {}}',
+    '{"version": 1, "path": "NAME", "sha256": "0", "bytes": 1, "rows": 1}',
+    '{"version": 1, "path": "NAME", "sha256": "0", "bytes": 1, "rows": 1, "unit": 3}',
+    '{"version": 1, "path": "NAME", "sha256": "0", "bytes": 1, "earlier": {"bytes": 1}}',
+    '{"version": 1, "path": "NAME", "sha256": "0", "bytes": 1, "earlier": 1}',
 ]
 
 
 @pytest.mark.parametrize("content", DAMAGED_SEALS)
 def test_a_damaged_seal_is_no_pass(files, content):
-    seal_of(files[0]).write_text(content)
+    seal_of(files[0]).write_text(content.replace("NAME", files[0].name))
     with refused(files[0].name):
         check(files[0])
 
@@ -254,15 +254,6 @@ def test_a_seal_that_was_copied_with_its_file_is_no_pass_for_another(tmp_path, m
     check(tmp_path / "other" / "results" / "a" / "cog" / "metrics.json")  # a copy of the whole run is as good
     shutil.copytree(cog.parent, tmp_path / "elsewhere")
     check(tmp_path / "elsewhere" / "metrics.json")
-
-
-def test_a_seal_of_before_paths_holds_for_the_bytes(files):
-    written = read_seal(files[0])
-    seal_of(files[0]).write_text(json.dumps({key: written[key] for key in ("bytes", "sha256")}))
-    check(files[0])
-    files[0].write_bytes(b"other")
-    with refused(files[0].name):
-        check(files[0])
 
 
 @pytest.mark.parametrize("module, step", [(seals, "seal"), (Path, "replace")])

@@ -2,7 +2,6 @@
 
 import base64
 import fcntl
-import json
 import os
 
 import pytest
@@ -111,16 +110,6 @@ def test_what_configurations_share_is_removed_and_no_rule_is_asked_for_it(folder
     assert not (shared / "cut.json").exists() and verify(capsys)[0] == 0
 
 
-def test_results_of_a_version_without_seals_are_adopted(folder, capsys):
-    for seal_file in folder.rglob(".*.seal"):
-        seal_file.unlink()
-    assert verify(capsys)[0] == 1
-    status, said = verify(capsys, "--adopt")
-    assert status == 0 and "4 files and folders sealed as they are" in said
-    (folder / "a.jsonl").write_text("{}")
-    assert verify(capsys, "--adopt")[0] == 1
-
-
 def test_nothing_is_healed_under_a_run(folder, capsys):
     damage(folder)
     with (folder.parents[1] / ".snakemake" / "run.lock").open("a+") as held:
@@ -142,18 +131,6 @@ def test_what_cannot_be_verified_is_said(folder, capsys, options, named):
     (folder.parents[1] / "other.yaml").write_text("name: other\n")
     assert main(["verify", *options]) == 2
     said(capsys.readouterr().err, named)
-
-
-def test_seals_of_a_version_without_paths_are_told_whose_they_are(folder, capsys):
-    for name in ("a.jsonl", "b.jsonl", "tables"):
-        written = json.loads(seal_of(folder / name).read_text())
-        del written["path"]
-        seal_of(folder / name).write_text(json.dumps(written))
-    (folder / "b.jsonl").write_text("{}")
-    assert verify(capsys, "--adopt")[0] == 1
-    assert json.loads(seal_of(folder / "a.jsonl").read_text())["path"] == "small/a.jsonl"
-    assert json.loads(seal_of(folder / "tables").read_text())["path"] == "small/tables"
-    assert "damaged  results/small/b.jsonl" in verify(capsys)[1]  # not sealed as it is
 
 
 @pytest.mark.parametrize("name", ["[a, b]", "../x", "3.5", "{a: b}"])

@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from verified.cli.command import command, configfile, flag, folder, one_of, option
+from verified.cli.command import command, configfile, flag, folder, option
 from verified.errors import InputError
 from verified.io.yaml_file import read_yaml
 
@@ -19,21 +19,15 @@ START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->
     "check every file and folder that a run built against the seal that its job left beside it",
     configfile(None, "all that is below results"),
     folder("--directory", "working directory of the run", default=Path(".")),
-    one_of(
-        flag("--heal", "remove what is damaged: the next run builds it again"),
-        flag(
-            "--adopt",
-            "seal what has no seal as it is, and put paths into seals without: results of an earlier version",
-        ),
-    ),
+    flag("--heal", "remove what is damaged: the next run builds it again"),
     checks_itself=True,
 )
 def verify_run(arguments: argparse.Namespace) -> int:
     """Print a line per finding; 1 if there are findings that were not healed, else 0."""
     from verified.runtime.rebuilding import rebuild_command
     from verified.runtime.run_lock import is_at_work
-    from verified.runtime.seals import BUILT, seal
-    from verified.runtime.verify import build_order, heal, place, verify
+    from verified.runtime.seals import BUILT
+    from verified.runtime.verify import build_order, heal, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
     if not arguments.directory.is_dir():
@@ -41,17 +35,9 @@ def verify_run(arguments: argparse.Namespace) -> int:
     os.chdir(arguments.directory)
     if not folder.is_dir():
         raise InputError("nothing was built here", file=folder)
-    if (arguments.heal or arguments.adopt) and is_at_work(Path(".snakemake")):
+    if arguments.heal and is_at_work(Path(".snakemake")):
         raise InputError("a run is at work here", remedy="wait until it has ended")
     seals, findings = verify(folder)
-    if arguments.adopt:
-        adopted = [finding.path for finding in findings if finding.kind == "unsealed"]
-        for path in adopted:
-            seal(path)
-        print(f"{folder}: {len(adopted)} files and folders sealed as they are")
-        if placed := place(folder, {finding.path for finding in findings}):
-            print(f"{folder}: {placed} seals of an earlier version now say whose they are")
-        seals, findings = verify(folder)
     for finding in findings:
         print(f"{finding.kind}  {finding.path}: {finding.message}")
     sound = seals - sum(finding.kind != "unsealed" for finding in findings)

@@ -22,7 +22,6 @@ from verified.config.layers import merge_layers
 from verified.config.longform import MAD_ENCODER, Longform, MovieSourceSection
 from verified.config.meta_evaluation import MetaEvaluation
 from verified.config.names import PATTERN, check_name
-from verified.config.renamed import new_name
 from verified.config.retrieval import Retrieval
 from verified.config.review import Review
 from verified.config.rextime import Rextime
@@ -197,8 +196,6 @@ def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:
     path = _written_path(detail["loc"], values)
     shown = ".".join(map(str, path)) or "(top level)"
     if detail["type"] == "extra_forbidden":
-        if renamed := new_name(path):
-            return f"{shown} was renamed: write {renamed}"
         near = difflib.get_close_matches(str(path[-1]), _keys_beside(path), n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"unknown key {shown} (value {detail['input']!r}){hint}"

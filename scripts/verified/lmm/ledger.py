@@ -67,9 +67,9 @@ class Ledger:
         return len(self._damaged)
 
     def _make(self) -> None:
-        """Make the file, and take over what an earlier version left beside it."""
+        """Make the file."""
         end = time.monotonic() + LONG_PATIENCE
-        while not ledger_file.is_made(self.path) or ledger_file.has_wal(self.path):
+        while not ledger_file.is_made(self.path):
             ledger_file.rewrite(self.path, 1.0)
             if time.monotonic() > end:
                 raise InputError("others keep the ledger locked", file=ledger_parts.folder_of(self.path) / "lock")

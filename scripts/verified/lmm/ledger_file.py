@@ -37,8 +37,6 @@ ROWS = f"""(
 TABLE = f"CREATE TABLE IF NOT EXISTS calls {ROWS}"
 CASSETTES = "CREATE TABLE IF NOT EXISTS cassettes (sha256 TEXT PRIMARY KEY)"
 FOLDED = "CREATE TABLE IF NOT EXISTS folded (part TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID"
-WAL_FLAGS = 18
-"""Place of the two bytes that say whether a file is in WAL mode (https://sqlite.org/fileformat.html, section 1.3)."""
 SMALL = 16 * 2**20
 """Bytes up to which a ledger is copied for each part that has ended."""
 SHARE = 8
@@ -76,9 +74,9 @@ def find(connection: sqlite3.Connection, key: str, table: str = "calls") -> Row 
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open for reading, without locks: nobody writes to this file. Raises InputError for another version."""
-    # A ledger of earlier versions, in WAL mode, may have its latest rows beside it.
-    mode = "ro" if has_wal(path) else "ro&immutable=1"
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=60, isolation_level=None)
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, timeout=60, isolation_level=None
+    )
     connection.text_factory = _text
     connection.execute(CACHE)
     version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -136,7 +134,6 @@ def rewrite(path: Path, patience: float, change: Callable[[sqlite3.Connection], 
 
 
 def _rewrite(path: Path, lock: LockFile, change: Callable[[sqlite3.Connection], Result] | None) -> Result | None:
-    _take_over_wal(path)
     held, result = {}, None
     if is_made(path):
         with contextlib.closing(connect(path)) as connection:
@@ -167,9 +164,6 @@ def _private_copy(path: Path, new: Path) -> sqlite3.Connection:
     """A copy of the file, open for writing; a crash costs the copy only, so SQLite need not prepare for one."""
     if is_made(path):
         shutil.copy(path, new)
-        with new.open("r+b") as file:
-            file.seek(WAL_FLAGS)
-            file.write(b"\1\1")
     connection = sqlite3.connect(f"{new.resolve().as_uri()}?nolock=1", uri=True, isolation_level=None)
     connection.text_factory = _text
     for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", CACHE, TABLE, CASSETTES, FOLDED):
@@ -221,21 +215,3 @@ def _is_over(path: Path, name: str) -> bool:
 def is_made(path: Path) -> bool:
     """Whether there is a file that holds anything."""
     return path.is_file() and path.stat().st_size > 0
-
-
-def has_wal(path: Path) -> bool:
-    """Whether rows of a ledger of earlier versions, in WAL mode, are in the file beside it."""
-    wal = path.with_name(f"{path.name}-wal")
-    if not (is_made(path) and is_made(wal)):
-        return False
-    with path.open("rb") as file:
-        file.seek(WAL_FLAGS)
-        return b"\2" in file.read(2)
-
-
-def _take_over_wal(path: Path) -> None:
-    if has_wal(path):
-        with contextlib.closing(sqlite3.connect(path, timeout=60)) as connection:
-            if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-                raise InputError("another program keeps the ledger locked", file=path)
-    shutil.rmtree(path.with_name(f"{path.name}.writers"), ignore_errors=True)  # kept by earlier versions

@@ -8,8 +8,7 @@ files have no seals and need none; whatever is below `results/` must have one, s
 well, and commands check what they read (see `runtime.intact`).
 
 A seal says what it seals: the path below `results/`, and the rule and wildcards of its job, so that a file that was
-copied over another with its seal is not taken for it. Seals of before that (without `path`) hold for the bytes alone:
-what they seal is what was written, and `verified verify --adopt` puts their paths in.
+copied over another with its seal is not taken for it.
 """
 
 import contextlib
@@ -30,7 +29,7 @@ from verified.runtime.made_with import METADATA, is_noted
 from verified.runtime.rebuilding import begun_of, mark_of, rebuild_command
 
 VERSION = 1
-"""Of the form of seals; where none is stated, it is the first."""
+"""Of the form of seals."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
 SHARED = Path(BUILT, "statistics")
@@ -103,13 +102,10 @@ def as_in_run(path: Path) -> Path:
 
 def _elsewhere(path: Path, written: Seal) -> bool:
     """Whether the seal beside `path` is that of another file. Outside of any `results/`, only names are compared."""
-    sealed_path = written.get("path")
-    if sealed_path is None:
-        return False
-    wanted, parts = Path(sealed_path).parts, Path(os.path.abspath(path)).parts
+    wanted, parts = Path(written["path"]).parts, Path(os.path.abspath(path)).parts
     if len(wanted) > 1 and BUILT in parts[:-1]:
         return parts[-len(wanted) - 1 :] != (BUILT, *wanted)
-    return parts[-1] != Path(sealed_path).name
+    return parts[-1] != Path(written["path"]).name
 
 
 def seal_built(path: str | os.PathLike[str]) -> None:
@@ -162,14 +158,13 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
         pass
     if not sound:
         raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
-    if (version := written.get("version", VERSION)) != VERSION:
-        require_version(version, VERSION, "seal", path, rebuild_command([path]))
+    require_version(written.get("version"), VERSION, "seal", path, rebuild_command([path]))
     return written
 
 
 def _is_sound(written: Seal) -> bool:
     listed = isinstance(written["files"], dict) if "files" in written else isinstance(written["sha256"], str)
-    texts = [written.get("path", ""), written["unit"] if "rows" in written else ""]
+    texts = [written["path"], written["unit"] if "rows" in written else ""]
     counts = [written.get(name, 0) for name in ("bytes", "rows")]
     return listed and all(isinstance(text, str) for text in texts) and all(isinstance(count, int) for count in counts)
 
@@ -212,7 +207,7 @@ def unsealed_error(path: Path, remedy: str = "") -> InputError:
     remove: it may be somebody's work."""
     if is_job_output(path):
         problem = "it was changed from outside, or what writes it did not end"
-        way = f"rebuild it: {rebuild_command([path])}; after an update of the workflow, once: verified verify --adopt"
+        way = f"rebuild it: {rebuild_command([path])}"
     else:
         problem = "no job is known to have written it"
         way = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"

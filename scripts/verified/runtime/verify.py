@@ -10,7 +10,7 @@ from typing import NamedTuple
 from verified.errors import InputError
 from verified.runtime.made_with import is_noted
 from verified.runtime.rebuilding import mark_of
-from verified.runtime.seals import SHARED, check, read_seal, seal, seal_of
+from verified.runtime.seals import SHARED, check, read_seal, seal_of
 
 
 class Finding(NamedTuple):
@@ -64,20 +64,6 @@ def _finding(path: Path) -> Finding | None:
 def _all(folder: Path) -> Iterator[Path]:
     for base, _, names in os.walk(folder):
         yield from (Path(base, name) for name in names)
-
-
-def place(folder: Path, found: set[Path]) -> int:
-    """Put their paths into the seals below `folder` that hold none, except of what was `found`; returns how many."""
-    count = 0
-    for seal_file in sorted(_all(folder)):
-        if not (seal_file.name.startswith(".") and seal_file.name.endswith(".seal")):
-            continue
-        path = seal_file.with_name(seal_file.name[1:].removesuffix(".seal"))
-        written = None if path in found or not path.exists() else read_seal(path)
-        if written is not None and "path" not in written and "unfinished" not in written:
-            seal(path, temporary=bool(written.get("temporary")))
-            count += 1
-    return count
 
 
 def heal(findings: list[Finding]) -> None:

@@ -1,25 +1,21 @@
-"""Old names of commands and options are refused with the new ones, and nothing that is shown anywhere uses them."""
+"""Commands and their options: those that pages and messages name exist, and the help lists all."""
 
 import argparse
 import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from refusals import said
 from running import PROJECT
 
 from verified.__main__ import FAMILIES, main, parser
 from verified.cli.command import COMMANDS
-from verified.cli.renamed import RENAMED
 
 SHOWN = {".md", ".py", ".smk", ".yaml", ".yml", ".json", ".js", ".css", ".html", ".toml", ""}
 FOLDERS = (
     *("docs", "config", "profiles", "rules", "scripts", "examples", "benchmarks", "tests", "report", "envs"),
     *(".github", "submissions"),
 )
-NO_PAGES = {"tests/cli/test_renamed.py", "scripts/verified/cli/renamed.py"}
 
 
 def texts() -> Iterator[tuple[str, str]]:
@@ -28,7 +24,7 @@ def texts() -> Iterator[tuple[str, str]]:
     files += [path for folder in FOLDERS for path in (PROJECT / folder).rglob("*") if path.is_file()]
     for path in files:
         name = path.relative_to(PROJECT).as_posix()
-        if path.suffix in SHOWN and name not in NO_PAGES and path.stat().st_size < 2_000_000:
+        if path.suffix in SHOWN and path.stat().st_size < 2_000_000:
             yield name, path.read_text(encoding="utf-8", errors="replace")
 
 
@@ -40,50 +36,6 @@ def options_of(words: str) -> set[str]:
     one = argparse.ArgumentParser()
     COMMANDS[words].add_to(one)
     return {name for action in one._actions for name in action.option_strings}
-
-
-@pytest.mark.parametrize("old", RENAMED)
-def test_an_old_name_ends_with_the_new_one(old, capsys):
-    assert main([*old.split(), "x"]) == 2
-    said(capsys.readouterr().err, old, f"verified {RENAMED[old]}")
-
-
-@pytest.mark.parametrize("old", [old for old in RENAMED if " --" in old])
-def test_an_old_option_is_found_with_its_value_behind_an_equals_sign(old, capsys):
-    assert main([*f"{old}=x".split(), "y"]) == 2
-    said(capsys.readouterr().err, RENAMED[old])
-
-
-@pytest.mark.parametrize("old", RENAMED)
-def test_the_new_form_is_taken_and_the_old_one_is_gone(old):
-    assert parser().parse_args(shlex.split(RENAMED[old])).run
-    command, _, option = old.partition(" --")
-    assert command not in COMMANDS or (option and f"--{option}" not in options_of(command))
-
-
-def test_new_names_are_not_taken_for_old_ones():
-    for new in RENAMED.values():
-        words = shlex.split(new)
-        assert not any(words[: len(old.split())] == old.split() for old in RENAMED)
-
-
-def old_name(old: str) -> re.Pattern:
-    command, _, option = old.partition(" --")
-    tail = rf"\b[^`\n]*\s--{re.escape(option)}(?![\w-])" if option else r"(?![\w-])"
-    return re.compile(rf"\bverified {re.escape(command)}{tail}")
-
-
-def test_nothing_shows_an_old_name():
-    assert len(TEXTS) > 1000 and "`verified lint" in TEXTS["config/README.md"]
-    patterns = [old_name(old) for old in RENAMED]
-    found = [f"{name}: {match[0]}" for name, text in TEXTS.items() for one in patterns for match in one.finditer(text)]
-    assert not found, "\n".join(found)
-
-
-def test_an_old_name_would_be_found():
-    assert old_name("fetch-models").search("run `verified fetch-models` first")
-    assert old_name("lint --config").search("verified lint x.jsonl --config own.yaml")
-    assert not old_name("lint --config").search("verified lint x.jsonl --configfile own.yaml")
 
 
 def test_every_command_that_is_quoted_anywhere_has_its_words_and_its_options():
