@@ -1,9 +1,10 @@
-# make tables    build everything for the demo and leave the tables in results/tables
+# make tables    build the paper's tables for the demo, in results/tables
+# make demo-full the same with three trainings of each model, the ablations, and all tables and rows beyond the paper
 # make report    build the demo's figures and pages as well and gather all of it in results/demo/report.html
 # make pictures  make the report, and from it the pictures of README.md and docs/ anew; needs a Chromium
 # make study     pages for the participants of a user study, in results/demo/study/pages
-# make test      what a change may break anywhere, in ten minutes: units, contracts, golden numbers, one small run of all stages
-# make test-long what takes minutes each (tests marked `slow`): the demo, the rehearsal in short, kills, whole chains; half an hour
+# make test      units, contracts, golden numbers and one small run of all stages, in minutes; .ci/run adds the demo and whole runs
+# make test-night what is exhaustive (tests marked `night`): kills at every point, whole corpora, fuzzing, the rehearsal; hours
 # make test-browser  check the pages in a headless Chromium (make test leaves them out where there is none)
 # make test-faults    every stage killed in every way, and all else that is broken on purpose, with a table of faults tried
 #                     and survived; about an hour
@@ -26,7 +27,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report pictures study real test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained pretrained-vlg-net demo-full docs artefacts audit lint format lock env
+.PHONY: tables report pictures study real test test-night test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained pretrained-vlg-net demo-full docs artefacts audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -42,11 +43,11 @@ pictures: report
 
 # One process a core, four at most; ARGS="-n 0" leaves all to one. What took longest is said at the end.
 SHARED := -n logical --maxprocesses 4 --durations 12 --durations-min 5
-test: env lint
-	$(BIN)/pytest $(SHARED) -m "not slow" $(ARGS)
+test: env
+	$(BIN)/pytest $(SHARED) -m "not slow and not night" $(ARGS)
 
-test-long: env
-	$(BIN)/pytest $(SHARED) -m slow $(ARGS)
+test-night: env
+	$(BIN)/pytest $(SHARED) -m night $(ARGS)
 
 # Needs a Chromium; as root on Debian and its kin, it is installed. Screenshots stay in results/screenshots, each page at three
 # widths in both schemes. Every search index in results is walked through too, where there is one (or that of VERIFIED_INDEX).

@@ -121,4 +121,4 @@ onstart:
 onsuccess:
     if asks_for_tables(workflow):
         show(Path(HOME, "tables"))
-        print(closing_message(Path(HOME, "tables"), leading_tables(settings)))
+        print(closing_message(Path(HOME, "tables"), leading_tables(settings), workflow.overwrite_configfiles))

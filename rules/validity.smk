@@ -7,12 +7,10 @@ rule measure_validity:
     """The demo's stages against its truth, which no other rule reads."""
     input:
         truth=rules.render_demo.output.truth,
-        moments="results/{dataset}/corpus/moments.jsonl",
         scenes=expand("results/{{dataset}}/corpus/scenes/{shard}.jsonl", shard=SHARDS),
         keyframes=outputs.keyframes("results/{dataset}", settings.shards),
         scores=outputs.scores("results/{dataset}", settings.shards),
         corrupted=outputs.corrupted("results/{dataset}", settings.shards),
-        agreement=rules.measure_agreement.output[0],
         chosen=annotation_files(settings, "fig"),
         lowest=annotation_files(settings, "fig-lowest"),
         many_to_many=rules.count_many_to_many.output[0],

@@ -17,6 +17,8 @@ settings.load_profile("verified")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+os.environ.setdefault("VERIFIED_LOG", "snakemake")  # tests read Snakemake's own log of a run
+
 limit_onednn()  # before torch computes, as commands and jobs do
 
 NANO = (
@@ -57,7 +59,8 @@ def ordinary_process():
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+        long = item.get_closest_marker("slow") or item.get_closest_marker("night")
+        if long and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(3 * item.config.getini("timeout")))
     items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
 

@@ -32,7 +32,6 @@ with job(snakemake):
     rows += validity.evaluator_auroc(scores, corrupted, settings.resamples, settings.seed)
     releases = {"chosen": read_splits(inputs.chosen), "lowest": read_splits(inputs.lowest)}
     rows += validity.false_captions(scores, corrupted, releases)
-    rows += validity.false_by_agreement(read_jsonl(inputs.moments), scores, corrupted, read_jsonl(inputs.agreement))
     rows += validity.review_gain(scores, corrupted, releases["chosen"])
     if "cog" in recalls:
         for name in ("VR/r1", "VCMR/0.5/r5"):

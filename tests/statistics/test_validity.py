@@ -7,7 +7,7 @@ import pytest
 from shown_settings import shown_settings
 
 from verified.benchmark.vcmr.per_query import PerQuery
-from verified.statistics.validity import false_by_agreement, false_captions, recall_difference, review_gain
+from verified.statistics.validity import false_captions, recall_difference, review_gain
 from verified.tables.added.validity import validity_table
 from verified.tables.collect import Collection
 
@@ -30,27 +30,6 @@ def test_false_captions_are_counted_among_candidates_and_releases_by_type():
     assert shares["lowest: all"] == (1.0, 10) and shares["chosen: statics"] == (None, 0)
     aims = {row["check"]: row["met"] for row in rows if row["aim"]}
     assert aims == {"false captions among chosen: all": False}
-
-
-def test_choosing_by_agreement_is_measured_beside_the_evaluator_and_by_its_parts():
-    moments = [
-        {"desc_id": i, "video": f"v{i}", "start": 0, "end": 1, "duration": 2, "caption": "c", "split": "test"}
-        for i in range(10)
-    ]
-    scores = [candidate(i, "statics", n) | {"lineage": ""} for i in range(10) for n in range(2)]
-    corrupted = [{"desc_id": i, "type": "statics", "candidate": 1, "kind": "static"} for i in range(8)]
-    # The coarse caption is for the second candidate everywhere, all else for the first one.
-    parts = dict.fromkeys(("agreement", "candidates", "frames", "things"), 1.0) | {"coarse": -1.0}
-    agreement = [
-        {name: row[name] for name in ("desc_id", "type", "candidate")}
-        | {name: value if row["candidate"] == 0 else -value for name, value in parts.items()}
-        for row in scores
-    ]
-    rows = false_by_agreement(moments, scores, corrupted, agreement)
-    shares = {row["check"].removeprefix("false captions among chosen by agreement"): row["value"] for row in rows}
-    assert shares[": all"] == shares[": statics"] == 0 and shares[": dynamics"] is None
-    assert shares[" with the coarse caption alone: all"] == 0.8 and len(rows) == 7
-    assert not any(row["aim"] for row in rows)
 
 
 def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():

@@ -1,5 +1,6 @@
 """A plan of a run: stages, jobs and what they may take at most, read from Snakemake's own dry run."""
 
+import os
 import re
 import subprocess
 import time
@@ -44,6 +45,7 @@ def plan(arguments: list[str]) -> tuple[list[Row], float]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        env={**os.environ, "VERIFIED_LOG": "snakemake"},
     )
     seconds = time.monotonic() - started
     if run.returncode:

@@ -24,13 +24,14 @@ PARENT = "VERIFIED_SNAKEMAKE"
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "passive",
     "KMP_BLOCKTIME": "0",
+    "TQDM_DISABLE": "1",
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
     "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
 }
 """Environment that a job's interpreter must start with, because its libraries read it only then. It changes no byte.
 
 A compute thread that waits sleeps instead of spinning (GNU's and LLVM's OpenMP): on a shared processor the spinning
-thread is what keeps the awaited one from running. And glibc keeps freed memory up to these sizes, the first being the
+thread is what keeps the awaited one from running. Libraries draw no progress bars into logs. And glibc keeps freed memory up to these sizes, the first being the
 largest that it takes: frames and tensors of some megabytes are otherwise mapped, cleared and given back one by one.
 """
 
@@ -46,7 +47,10 @@ class _Redacting(logging.Formatter):
 
 
 def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
-    """Send the package's log to standard error and, if given, to the file `path` (overwritten; with "a", extended)."""
+    """Send the package's log to the file `path` (overwritten; with "a", extended), and its warnings to standard error.
+
+    Without a path, all of it goes to standard error.
+    """
     logger = logging.getLogger("verified")
     logger.setLevel(logging.INFO)
     for handler in [*logger.handlers]:
@@ -55,6 +59,7 @@ def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
     logger.propagate = False
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path:
+        handlers[0].setLevel(logging.WARNING)
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         handlers.append(logging.FileHandler(path, mode=mode, encoding="utf-8"))
     for handler in handlers:

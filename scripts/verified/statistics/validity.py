@@ -8,7 +8,6 @@ import operator
 
 import numpy as np
 
-from verified.annotations.choose import annotate, candidates_by_moment, choose_by
 from verified.benchmark.auroc import auroc_interval
 from verified.benchmark.intervals import share_interval
 from verified.benchmark.paired import compare_paired
@@ -137,8 +136,8 @@ def evaluator_auroc(scores: list[dict], corrupted: list[dict], resamples: int, s
     wrong = {(entry["desc_id"], entry["type"], entry["candidate"]): entry["kind"] for entry in corrupted}
     rows = []
     for kind, caption_type, aim in (
-        ("static", "statics", (">=", 0.90)),
-        ("dynamic", "dynamics", (">=", 0.95)),
+        ("static", "statics", (">=", 0.92)),
+        ("dynamic", "dynamics", (">=", 0.90)),
     ):
         graded = [
             (entry["score"], entry["desc_id"], perturbation)
@@ -180,38 +179,10 @@ def false_captions(scores: list[dict], corrupted: list[dict], annotations: dict[
                     tally = counts.setdefault(desc_id, [0, 0])
                     tally[0] += false
                     tally[1] += 1
-            aim = ("<=", 0.04) if (group, kind) == ("chosen", "all") else None
+            aim = ("<=", 0.03) if (group, kind) == ("chosen", "all") else None
             check = f"false captions among {group}: {kind}"
             out.append(ratio_row(check, np.array(list(counts.values())), "captions", aim))
     return out
-
-
-AGREEMENT = {
-    "candidates": "the other candidates",
-    "coarse": "the coarse caption",
-    "frames": "the keyframes",
-    "things": "the things seen in them",
-}
-"""The parts of `annotations.agreement`, as rows of the table say them."""
-
-
-def false_by_agreement(
-    moments: list[dict], scores: list[dict], corrupted: list[dict], agreement: list[dict]
-) -> list[dict]:
-    """The share of false captions had they been chosen by agreement, which needs no evaluator, and by its parts alone.
-
-    `agreement` are rows of `annotations.agreement`.
-    """
-    groups = candidates_by_moment(moments, scores)
-
-    def chosen(key: str) -> list[dict]:
-        rows = [{**row, "agreement": row[key]} for row in agreement]
-        return annotate(moments, choose_by(groups, "agreement", similarities=rows))[0]
-
-    whole = false_captions(scores, corrupted, {"chosen by agreement": chosen("agreement")})
-    releases = {f"chosen by agreement with {name} alone": chosen(part) for part, name in AGREEMENT.items()}
-    parts = false_captions(scores, corrupted, releases)
-    return whole[3:] + [row for row in parts[3:] if row["check"].endswith(": all")]
 
 
 REVIEWED = (0.10, 0.25, 0.50)

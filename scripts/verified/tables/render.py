@@ -68,7 +68,7 @@ def sheet(table: PaperTable, blocks: list[Block]) -> Sheet:
 
     return Sheet(
         table.key,
-        table.title,
+        f"{table.title} (one training of each model)" if rest_on_one_training(blocks) else table.title,
         headings(table),
         texts(True),
         labels,
@@ -103,13 +103,25 @@ def explanation(table: PaperTable, blocks: list[Block], collection: Collection) 
         return []
     if any(column.task == "user-study" for column in table.columns):
         return ["In brackets: 95 % interval over captions."]
+    brackets = "In brackets: 95 % interval over test videos, drawn with all of their queries"
+    if rest_on_one_training(blocks):
+        shown = f"{brackets}, alone: the noise of training is not in it, so no row is called better."
+    else:
+        shown = (
+            f"{brackets}, and over trainings (±: their standard deviation); bold: better than every other row tested on"
+            " the same captions, all of several trainings or of none (paired over the same, p < 0.05)."
+        )
     return [
-        "In brackets: 95 % interval over test videos, drawn with all of their queries, and over trainings (±: their "
-        "standard deviation); bold: better than every other row tested on the same captions, all of several trainings "
-        "or of none (paired over the same, p < 0.05).",
+        shown,
         *trainings(blocks),
         *(line for block in blocks for line in units(block, collection)),
     ]
+
+
+def rest_on_one_training(blocks: list[Block]) -> bool:
+    """Whether every trained model of a table was trained once."""
+    counts = {cell.trainings for block in blocks for cell in block.cells.values() if cell.value is not None}
+    return counts - {None} == {1}
 
 
 def units(block: Block, collection: Collection) -> list[str]:

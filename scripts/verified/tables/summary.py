@@ -1,10 +1,11 @@
 """What a finished run leaves to look at: the link results/tables, and a few lines on the terminal."""
 
 import atexit
-import csv
 import logging
 import os
-from collections.abc import Iterable
+import re
+import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from verified.io.text_table import align
@@ -55,13 +56,27 @@ def show(tables: Path, shown: Path = SHOWN) -> None:
     new.replace(shown)
 
 
-def closing_message(tables: Path, leading: Iterable[str]) -> str:
-    """The tables of these names aligned for a terminal, and where all tables are; "" when none of them was built."""
-    shown = [_align(tables, name) for name in leading if (tables / f"{name}.csv").is_file()]
-    return "\n".join(["", *shown, f"All tables: {tables}/\n"]) if shown else ""
+def closing_message(tables: Path, leading: Iterable[str], configfiles: Sequence[str | os.PathLike[str]] = ()) -> str:
+    """The tables of these names aligned for a terminal, the folder of all tables, and the next two commands.
+
+    "" when none of them was built. `configfiles`: those that Snakemake was given, for the commands.
+    """
+    shown = [_align(tables, name) for name in leading if (tables / f"{name}.md").is_file()]
+    if not shown:
+        return ""
+    options = "".join(f" --configfile {shlex.quote(os.fspath(file))}" for file in configfiles)
+    following = [f"All tables: {tables}/", f"Figures and pages: verified report{options}"]
+    following.append(f"Search these videos: verified index{options} && verified serve{options}")
+    return "\n".join(["", *shown, *following, ""])
+
+
+INTERVAL = re.compile(r" \[[^\]]*\]¹?")
 
 
 def _align(tables: Path, name: str) -> str:
-    with (tables / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.reader(line for line in lines if not line.startswith("#")))
-    return f"{name} (all of it, with provenance, in {tables / name}.md)\n\n{align(rows)}\n"
+    """A table without its intervals: rows of the Markdown file, where the deviation over trainings is."""
+    lines = (tables / f"{name}.md").read_text(encoding="utf-8").splitlines()
+    title = lines[0].removeprefix("# ").removeprefix(f"{name}: ")
+    header, _, *rows = (line for line in lines if line.startswith("| ") or line.startswith("|-"))
+    cells = [INTERVAL.sub("", row).replace("**", "").strip("| ").split(" | ") for row in (header, *rows)]
+    return f"{title} (intervals and provenance: {tables / name}.md)\n\n{align(cells)}\n"

@@ -6,6 +6,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, evaluator_folder, shown_datasets
 from verified.io.jsonl import read_json
 from verified.tables.collect import Collection
+from verified.tables.paths import own_corpora
 from verified.tables.shown import Shown
 from verified.tables.table import Estimate, Table, Value
 
@@ -25,9 +26,10 @@ VARIANTS = {
 
 
 def inputs(settings: Config) -> list[str]:
-    """Validation on each data set whose annotations the workflow makes, and the ablation, where it is asked for."""
-    validated = shown_datasets(settings, "annotated_here")
-    ablation = [f"{evaluator_folder(settings)}/{ABLATION}"] if settings.evaluator.ablation and validated else []
+    """Validation on users' corpora; with `evaluator.ablation`, on every corpus annotated here, and the ablation."""
+    ablating = settings.evaluator.ablation
+    validated = shown_datasets(settings, "annotated_here") if ablating else own_corpora(settings)
+    ablation = [f"{evaluator_folder(settings)}/{ABLATION}"] if ablating and validated else []
     return [*(f"{dataset_folder(settings, name)}/evaluator/validation.json" for name in validated), *ablation]
 
 
