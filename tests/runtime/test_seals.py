@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import json
 import random
 import shutil
 import tarfile

@@ -68,8 +68,8 @@ class Evaluator(Section):
     pretrain_learning_rate: float = Field(default=1.5e-3, gt=0)
     """Peak learning rate of pre-training."""
     ablation: bool = False
-    """Grade the evaluator on perturbations it never saw, and a second fine-tuning without perturbed negatives beside it:
-    table `evaluator`. Users' corpora are graded without it as well."""
+    """Grade the evaluator on perturbations it never saw, and beside it a second fine-tuning without perturbed
+    negatives: table `evaluator`. Users' corpora are graded without it as well."""
     epochs: int = Field(default=4, ge=1)
     """Fine-tuning epochs (10 in the paper)."""
     batch: int = Field(default=16, ge=2)

@@ -31,8 +31,9 @@ ENVIRONMENT = {
 """Environment that a job's interpreter must start with, because its libraries read it only then. It changes no byte.
 
 A compute thread that waits sleeps instead of spinning (GNU's and LLVM's OpenMP): on a shared processor the spinning
-thread is what keeps the awaited one from running. Libraries draw no progress bars into logs. And glibc keeps freed memory up to these sizes, the first being the
-largest that it takes: frames and tensors of some megabytes are otherwise mapped, cleared and given back one by one.
+thread is what keeps the awaited one from running. Libraries draw no progress bars into logs. And glibc keeps freed
+memory up to these sizes, the first being the largest that it takes: frames and tensors of some megabytes are otherwise
+mapped, cleared and given back one by one.
 """
 
 MALLOPT = {"MALLOC_MMAP_THRESHOLD_": -3, "MALLOC_TRIM_THRESHOLD_": -1}
