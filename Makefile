@@ -148,6 +148,7 @@ pretrained-vlg-net: env
 docs:
 	$(PYTHON) -m venv $(VENV).docs
 	$(VENV).docs/bin/pip install --quiet mkdocs==1.6.1
+	$(VENV).docs/bin/python .ci/api_page.py
 	$(VENV).docs/bin/mkdocs build --strict $(ARGS)
 
 # The crate is of this configuration's run, which is built first.

@@ -12,7 +12,6 @@ if workflow.current_basedir.is_local:
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
-from snakemake.utils import validate
 
 from verified.runtime.digest import follow_imports, modules_digest, name_reader
 from verified.errors import InputError
@@ -61,12 +60,6 @@ try:
     settings = load(config, source)
 except InputError as error:
     raise WorkflowError(f"error: {error}")
-# Values given with --config arrive as text inside mappings; the model has turned them into numbers.
-validate(
-    settings.model_dump(mode="json", exclude_unset=True),
-    str(PROJECT / "config" / "schema.json"),
-    set_default=False,
-)
 
 # The report's front page names it, also where the configuration leaves it to the default.
 config["name"] = settings.name

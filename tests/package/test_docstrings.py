@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from verified.cli.api_page import api_page
-
 PACKAGE = Path(__file__).resolve().parents[2] / "scripts" / "verified"
 ARRAY = re.compile(r"^(?:tuple\[)?\(?(?:[\w.]*(?:ndarray|Tensor)\b)")
 SHAPE = re.compile(r"\[[^\]\[]*[\w….]+[^\]\[]*\]|\bscalars?\b")
@@ -76,9 +74,3 @@ def test_units_of_numbers_are_named(name):
         if not re.search(UNITS[name], said(of, function), re.IGNORECASE)
     ]
     assert not silent, "\n".join(silent)
-
-
-def test_the_page_of_the_package_is_current():
-    page = (PACKAGE.parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
-    assert page == api_page(), "run `verified config-docs`: docs/api.md is old"
-    assert "[clips, dim]" in page or "[..." in page

@@ -15,7 +15,7 @@ from running import NANO, PROJECT
 
 PAGE = (PROJECT / "docs/adding.md").read_text(encoding="utf-8")
 PACKAGE = "scripts/verified/"
-GENERATED = {"config/schema.json", "config/README.md"}
+GENERATED = {"config/README.md"}
 """What `verified config-docs` writes."""
 
 
@@ -103,8 +103,6 @@ def test_an_engine_is_a_file_and_a_line(copy):
     file, line = blocks("An engine")
     (copy / PACKAGE / "lmm/engines/echo.py").write_text(file)
     edit(copy, "config/engines.py", r"^(ENGINES\b.*\n)", rf"\g<1>    {line.strip()}\n")
-    written = run(copy, "-m", "verified", "config-docs")
-    assert written.returncode == 0, written.stdout
     assert changed(copy) == {f"{PACKAGE}lmm/engines/echo.py", f"{PACKAGE}config/engines.py"}
     for _ in range(2):
         asked = run(copy, "-c", ASK, "echo")

@@ -90,7 +90,7 @@ def test_configurations_of_the_package_are_read_with_layers_sources_and_prompts(
     )
     assert checked.returncode in (0, 1) and "seed:" in checked.stdout
     assert "Traceback" not in checked.stderr
-    for file in ("sources.csv", "prompts", "schema.json"):
+    for file in ("sources.csv", "prompts"):
         assert file not in checked.stderr
 
 

@@ -1,7 +1,6 @@
 """Maintain: whole files, models at hand, and pages that agree with the code."""
 
 import argparse
-import json
 import os
 import shlex
 import sys
@@ -186,29 +185,17 @@ def readme(arguments: argparse.Namespace) -> int:
     return 1 if counts[CONTRADICTED] else 3 if counts[UNKNOWN] else 0
 
 
-@command(
-    "config-docs",
-    "rewrite config/schema.json, the key table of config/README.md and docs/api.md",
-)
+@command("config-docs", "rewrite the key table of config/README.md")
 def config_docs(arguments: argparse.Namespace) -> None:
-    """Write the files; docs/api.md where there is one."""
-    from verified.cli.api_page import api_page
+    """Write the file."""
     from verified.io.files import write_text
 
-    if (page := Path("docs", "api.md")).is_file():
-        write_text(page, api_page())
-    for name, text in generate_files(Path("config")).items():
-        write_text(Path("config", name), text)
+    write_text(page := Path("config", "README.md"), with_key_table(page.read_text(encoding="utf-8")))
 
 
-def generate_files(folder: Path) -> dict[str, str]:
-    """Text of each generated file below `folder`, by name; README.md keeps the text around its key table."""
-    from verified.config.schema import key_table, schema
+def with_key_table(page: str) -> str:
+    """config/README.md with the key table as the models have it now."""
+    from verified.config.key_table import key_table
 
-    readme = (folder / "README.md").read_text(encoding="utf-8")
-    before, following = readme.split(START)
-    after = following.split(END)[1]
-    return {
-        "schema.json": json.dumps(schema(), indent=1, ensure_ascii=False) + "\n",
-        "README.md": f"{before}{START}\n\n{key_table()}\n{END}{after}",
-    }
+    before, following = page.split(START)
+    return f"{before}{START}\n\n{key_table()}\n{END}{following.split(END)[1]}"

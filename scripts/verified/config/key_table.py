@@ -1,15 +1,10 @@
-"""The JSON schema and the table of keys, both generated from the models."""
+"""The table of keys, generated from the models."""
 
 import json
 
 from verified.config import Config
 from verified.config.json_schema import Node, options_of
 from verified.io.jsonl import is_object
-
-
-def schema() -> Node:
-    """JSON schema (draft 2020-12) of the configuration."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
 
 
 def key_table() -> str:

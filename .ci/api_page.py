@@ -1,10 +1,11 @@
-"""docs/api.md: what the parts of the package that others build upon offer, from their docstrings."""
+"""Writes docs/api.md: what the parts of the package that others build upon offer, from their docstrings."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PROJECT = Path(__file__).resolve().parents[1]
+PACKAGE = PROJECT / "scripts" / "verified"
 PARTS = {
     "What a model, a metric, a source, an engine, a task or a table is made with": (
         "benchmark/vcmr/contract.py",
@@ -25,7 +26,7 @@ PARTS = {
 """Heading → files of the package, or patterns of files."""
 HEAD = """# The package, for those who build upon it
 
-Written by `verified config-docs` from the docstrings, module by module; shapes of arrays stand in brackets. What is not
+Written by `make docs` from the docstrings, module by module; shapes of arrays stand in brackets. What is not
 listed here serves one stage alone, and its module says what it does. `from verified.benchmark.tiou import tiou`.
 """
 
@@ -71,3 +72,7 @@ def _without_self(node: ast.FunctionDef, of: str) -> ast.arguments:
     if of and not static and node.args.args:
         node.args.args.pop(0)
     return node.args
+
+
+if __name__ == "__main__":
+    (PROJECT / "docs" / "api.md").write_text(api_page(), encoding="utf-8")
