@@ -105,7 +105,7 @@ def test_a_training_of_the_image_network_learns_and_is_the_same_twice():
     assert frames.shape == (8, SIZE, SIZE, 3) and set(labels) == set(CLASSES)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_rules_make_all_of_it(tmp_path):
     small = ["backbone_frames=128", "backbone_batch=16", "pretrain_clips=48", "pretrain_batch=8"]
     run = snakemake(

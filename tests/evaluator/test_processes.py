@@ -66,7 +66,7 @@ def made(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(1200)
 @pytest.mark.skipif(sys.platform != "linux", reason="processes die with the one that started them on Linux only")
 def test_two_processes_killed_half_way_go_on_to_the_same_bytes(tmp_path):

@@ -29,7 +29,7 @@ from verified.people.review.serve import BuiltPages
 from verified.people.review.serve import application as review_application
 from verified.search.serve import application
 
-CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 2500))
+CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 300))
 SEED = int(os.environ.get("VERIFIED_FUZZ_SEED", 33_000))
 SHOWN = 20
 """Tracebacks that a failure shows."""

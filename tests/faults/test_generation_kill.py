@@ -73,7 +73,7 @@ def script(number, body):
     return completion(sensible(body))._replace(delay=0.005)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_killed_at_twenty_moments(corpus):
     """Jobs are killed again and again until they get through; then another folder begins anew, up to 20 kills."""
     jobs = subprocess.Popen([sys.executable, "-c", JOBS], cwd=PROJECT, stdin=-1, stdout=-1, text=True)

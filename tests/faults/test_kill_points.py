@@ -46,7 +46,7 @@ from verified.runtime.rebuilding import marked_files
 from verified.runtime.seals import seal, seal_of
 from verified.search.update import update
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from verified.demo.encode import write_video
 from verified.io.fig import write_fig
 from verified.io.jsonl import write_jsonl
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 
 @pytest.fixture

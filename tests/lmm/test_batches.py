@@ -190,8 +190,8 @@ def run_job(tmp_path, served, calls=5):
     [
         ("POST", "/files"),
         ("POST", "/batches"),
-        pytest.param(("GET", "/batches/batch-1"), marks=pytest.mark.slow),
-        pytest.param(("GET", "/files/output-0/content"), marks=pytest.mark.slow),
+        pytest.param(("GET", "/batches/batch-1"), marks=pytest.mark.night),
+        pytest.param(("GET", "/files/output-0/content"), marks=pytest.mark.night),
     ],
 )
 def test_a_job_that_is_killed_leaves_its_batches_and_the_next_one_sends_nothing_twice(tmp_path, moment):

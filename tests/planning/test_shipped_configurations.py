@@ -4,10 +4,9 @@ It works, or it says in words what is missing: videos, annotations or answers th
 """
 
 import re
-import subprocess
 
 import pytest
-from running import PROJECT, command
+from running import PROJECT
 
 from verified.__main__ import main
 
@@ -44,20 +43,6 @@ def test_a_plan_asks_snakemake(file, tmp_path, monkeypatch, capsys):
     assert "Traceback" not in shown.out + shown.err
     if status == 2:
         assert_told(shown.err)
-
-
-@pytest.mark.slow
-@each_shipped
-def test_a_dry_run(file, tmp_path):
-    run = subprocess.run(
-        command(tmp_path, "--cores", "all", "--dry-run", "--quiet", "rules", config=file),
-        capture_output=True,
-        text=True,
-    )
-    assert "Traceback" not in run.stdout + run.stderr
-    if run.returncode:
-        assert run.returncode == 1
-        assert_told(run.stdout + run.stderr)
 
 
 def assert_told(text: str) -> None:

@@ -64,7 +64,7 @@ def run(folder: Path, calls: int | None = None) -> int:
     return process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_killed_run_goes_on_and_asks_nothing_twice(tmp_path):
     moments = [
         {

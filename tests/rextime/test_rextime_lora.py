@@ -349,7 +349,7 @@ def test_the_calls_of_the_tuned_model_are_quoted_too(tmp_path, monkeypatch):
     assert {row["dataset"] for row in quote(load(values))} == {"rextime"}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_workflow_fine_tunes_and_shows_both_rows(tiny, tmp_path):
     (tmp_path / "clips").mkdir()
     names = [f"{letter}{number}" for letter in "ab" for number in range(4)]

@@ -200,7 +200,7 @@ def test_each_test_has_a_file_and_a_row():
     assert paths.published_sources(settings)(wildcards) == ["d"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_both_take_the_test_through_the_suite(clip, weights, tmp_path):
     described = {
         "duration": 12.0,

@@ -75,7 +75,7 @@ def test_unlock_removes_all_marks(tmp_path):
         pass
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_fifty_runs_that_begin_and_end_at_the_same_time(tmp_path):
     """Three at a time, one begun when another ends."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)

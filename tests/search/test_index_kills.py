@@ -52,7 +52,7 @@ def test_a_killed_removal_is_finished_by_repeating_it(corpus, tmp_path, videos):
     assert contents(whole) == wanted
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("earlier", [False, True], ids=["anew", "brought up to date"])
 def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkeypatch, earlier):
     """Of two videos and one that cannot be read; then one is gone and another came."""

@@ -34,7 +34,7 @@ def test_span_and_confidence(rows):
     assert [by_unit[unit] for unit in range(-6, 5)] == [12, 109, 349, 672, 914, 1243, 2100, 3977, 4085, 2513, 154]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(1800)
 def test_parts_of_speech(rows):
     from verified.statistics.language import averages, load_tagger, tally
@@ -46,7 +46,7 @@ def test_parts_of_speech(rows):
     assert coarse["verbs"] == pytest.approx(1.1739, abs=1e-3) and fine["adjectives"] == pytest.approx(1.1658, abs=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(3600)
 def test_many_to_many_and_its_labels_against_scikit_learn(rows, tmp_path):
     from sklearn.cluster import DBSCAN

@@ -30,7 +30,7 @@ def test_a_small_model_finds_planted_words_in_unseen_videos(name, epochs, splits
     assert best["SVMR/0.5/r1"] > 40  # by chance about 15
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_cg_detr_finds_the_moments_of_planted_words_in_unseen_videos(splits, tmp_path):
     torch.manual_seed(0)
     model = small_model("cg_detr", windows=10)

@@ -103,7 +103,7 @@ def test_the_catalogue_names_it():
     assert "Containerfile" in catalogue["usage"]["mandatory-flags"]["desc"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(3600)
 def test_its_steps_build_the_environment_in_a_clean_folder(tmp_path):
     """All but the system's packages, which the machine that runs the tests has: the whole environment is installed."""

@@ -69,7 +69,7 @@ def decisions(folder: Path) -> list[dict]:
     return rows
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(1500)
 def test_the_page_leads_from_a_bare_folder_to_a_reviewed_and_exported_data_set(tmp_path):
     source = {"videos": 4, "seconds": 6, "fps": 8, "size": 112, "train_share": 0.5, "val_share": 0.25}

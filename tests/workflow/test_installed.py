@@ -12,7 +12,7 @@ from running import NANO, PROJECT
 
 from verified.runtime.digest import script_digest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 BUILT_FROM = ("Snakefile", "rules", "scripts", "envs", "report", "config", "profiles")
 OWN = (*BUILT_FROM, "pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")

@@ -1,6 +1,6 @@
 """SIGKILL at drawn moments, of a job, of Snakemake, of both: called again it ends in the same bytes, by itself.
 
-Each time no process may be left, and no person may be needed. `make test-long` kills a few stages and, twice, a run
+Each time no process may be left, and no person may be needed. .ci/run kills a few stages and, twice, a run
 from videos to annotations; with FAULTS=1 (`make test-faults`) every stage is killed in all three ways, and a whole run
 thirty times. VERIFIED_KILLS says how often a run is killed otherwise.
 """

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from running import PROJECT, digests, snakemake
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 LATE = '''
 import os, pathlib, subprocess

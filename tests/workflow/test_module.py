@@ -75,7 +75,7 @@ def test_what_an_importer_builds_is_what_the_workflow_builds(tmp_path):
     assert "Nothing to be done" in again.stdout, "code, params or inputs of a rule differ"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_rules_get_another_name_and_a_section_of_the_importers_configuration(tmp_path, alone):
     text = """
 configfile: "config/config.yaml"
@@ -105,7 +105,7 @@ rule mine:
     run(folder, "--cores", "2", RENDERED)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_without_a_configuration_the_command_line_says_or_the_demo_runs(tmp_path, alone):
     text = """
 from verified.runtime.project import PROJECT
@@ -132,7 +132,7 @@ def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
     assert ended.returncode != 0 and "gone.yaml" in ended.stdout + ended.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_two_modules_side_by_side(tmp_path, alone):
     values = yaml.safe_load(NANO.read_text(encoding="utf-8"))
     other = {**values, "name": "other"}
@@ -165,7 +165,7 @@ def test_a_prefix_is_refused_with_a_way_out(tmp_path, line):
     assert "prefix" in printed and "results/NAME" in printed
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_rules_read_from_a_repository_with_the_package_installed(tmp_path):
     """snakedeploy's form. GitHub is a repository on this disk, by git's own redirection of addresses."""
     upstream = tmp_path / "github" / "somebody" / "verified"
@@ -188,7 +188,7 @@ def test_rules_read_from_a_repository_with_the_package_installed(tmp_path):
     assert (folder / RENDERED).is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.timeout(3600)
 def test_a_whole_run_of_an_importer_leaves_nothing_for_the_workflow_alone(tmp_path):
     folder = importer(tmp_path / "project", DEPLOYED)

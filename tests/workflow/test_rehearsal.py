@@ -11,7 +11,7 @@ import pytest
 import yaml
 from running import PROJECT, snakemake
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]  # its run shares the cores with the demo's
+pytestmark = [pytest.mark.night, pytest.mark.timeout(1800)]  # its run shares the cores with the demo's
 
 VIDEOS = 8
 REHEARSAL = PROJECT / "tests" / "rehearsal" / "run.py"

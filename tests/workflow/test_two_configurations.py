@@ -12,7 +12,7 @@ from running import command, digests, snakemake
 from verified.statistics.cache import KINDS
 
 SHOWN = "results/tables"
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 
 def configure(folder: Path, name: str, first: int) -> Path:
