@@ -10,20 +10,18 @@ import pandas as pd
 import whole_people
 import whole_sources
 import whole_truths
-from benchmark.test_board import COUNT, lists
 from export.test_export_forms import ABOUT
 from given import annotations
 from ledger_rows import put_all, row_of
 from people.answered import QUESTION_PAGES, QUESTIONS, STUDY, answer_file, question_key, study
 from running import PROJECT
 from small_index import describe_videos, random_videos, write_corpus
+from tvr_lists import COUNT, lists
 
-from verified.benchmark.board.cards import TEXTS, TRUTH
 from verified.benchmark.mad.annotations import write_mad
 from verified.export.collection import collect
 from verified.export.forms import FORMS, write_form
 from verified.io.fig import read_splits
-from verified.io.files import file_digest
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_json, write_jsonl
 from verified.lmm.cassette import export, load
@@ -43,33 +41,6 @@ def evaluate_files(folder):
         ["evaluate", "truth.jsonl", "submission.json.gz", "--nms-threshold", "0.5", "--json"],
         ["evaluate", "truth.jsonl", "plain.json", "--partial"],
         ["compare", "truth.jsonl", "submission.json.gz", "plain.json", "--output", "out"],
-    ]
-
-
-def board_files(folder):
-    run = folder / "run"
-    evaluate_files(folder)
-    (run / "annotations" / "fig").mkdir(parents=True)
-    shutil.move(folder / "truth.jsonl", run / "annotations" / "fig" / "test.jsonl")
-    digest = file_digest(run / "annotations" / "fig" / "test.jsonl")
-    (run / "features").mkdir()
-    for name in ("video", "text-fig"):
-        write_features(run / "features" / f"{name}.h5", {"dim": 4, "backbone": "x"}, [("a", np.ones((2, 4)), {})])
-    for seed in (1, 2):
-        place = run / "retrieval" / "xml" / "fig" / f"seed-{seed}" / "fig"
-        place.mkdir(parents=True)
-        (place / "submission.json.gz").write_bytes(lists(lambda n: n < 5))
-        facts = {"dataset": "demo", "model": "xml", "seed": seed, "split": "test", "nms_threshold": 0.6}
-        write_json(place / "metrics.json", {**facts, "settings_sha256": "new", "ground_truth_sha256": digest})
-    card = dict.fromkeys(TEXTS, "x") | {"seeds": [1], "nms": 0.6}
-    entry = folder / "submissions" / "demo" / "xml"
-    entry.mkdir(parents=True)
-    write_json(entry / "card.json", card)
-    (entry / "seed-1.json.gz").write_bytes(lists(lambda n: n < 5))
-    shutil.copy(run / "annotations" / "fig" / "test.jsonl", entry.parent / TRUTH)
-    return [
-        ["board-add", "run", "added/demo", "--command", "make tables"],
-        ["board", "submissions", "--output", "tables"],
     ]
 
 
@@ -232,7 +203,6 @@ def configuration_files(folder):
 
 KINDS = (
     evaluate_files,
-    board_files,
     annotations_files,
     features_files,
     audit_files,

@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from benchmark.test_board import COUNT, lists
+from tvr_lists import COUNT, lists
 
 from verified.io.jsonl import write_json, write_jsonl
 

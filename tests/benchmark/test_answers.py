@@ -1,10 +1,10 @@
-"""Comparisons and boards of movies and of questions, as `verified compare` and `verified board` serve them."""
+"""Comparisons of movies and of questions, as `verified compare` serves them."""
 
 import csv
 import json
 
 import pytest
-from refusals import refused, said
+from refusals import refused
 
 from verified.__main__ import main
 from verified.benchmark.comparison.ground_truth import read_ground_truth
@@ -151,30 +151,3 @@ def test_questions_are_compared_in_what_both_submissions_hold(tmp_path, capsys):
     (row,) = table(out / "comparison.csv")
     assert (row["Metric"], float(row["First minus second"]), row["p"]) == ("VQA", 50.0, "one training")
     assert (row["Wins"], row["Losses"], row["Equal"]) == ("6", "0", "6")
-
-
-@pytest.mark.parametrize(
-    "truth, submit, best",
-    [(movies, spans, "IoU=0.5/R@1"), (questions, letters, "mIoU")],
-    ids=["movies", "questions"],
-)
-def test_a_board_of_movies_or_questions(truth, submit, best, tmp_path, capsys):
-    folder = tmp_path / "submissions" / "mine"
-    truth(folder)
-    card = {"model": "m", "features": "f", "trained_on": "t", "command": "c", "commit": "1", "nms": None}
-    for name, seeds, good in (("strong", [1, 2], 9), ("weak", [1], 3)):
-        for seed in seeds:
-            answers = [n < good for n in range(COUNT)]
-            ranks = [0 if right else 6 for right in answers]
-            submit(folder / name / f"seed-{seed}.jsonl", (ranks if submit is spans else answers).__getitem__)
-        (folder / name / "card.json").write_text(json.dumps({**card, "seeds": seeds}))
-    assert main(["board", str(folder.parent), "--output", str(tmp_path / "out")]) == 0
-    rows = table(tmp_path / "out" / "board-mine.csv")
-    assert [(row["Submission"], row["Seeds"], float(row[best])) for row in rows] == [
-        ("strong", "2", pytest.approx(75, abs=5)),
-        ("weak", "1", pytest.approx(25, abs=5)),
-    ]
-    short = folder / "weak" / "seed-1.jsonl"
-    short.write_text("".join(short.read_text().splitlines(keepends=True)[1:]))
-    assert main(["board", str(folder.parent), "--output", str(tmp_path / "out")]) == 2
-    said(capsys.readouterr().err, short, remedy=True)

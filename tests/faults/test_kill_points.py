@@ -24,7 +24,6 @@ from small_index import random_videos, write_corpus
 from vcmr_golden import Golden
 from whole_files import (
     audit_files,
-    board_files,
     evaluate_files,
     features_files,
     longform_files,
@@ -74,9 +73,6 @@ def given(*command: str, ends: tuple[int, ...] = (0, 1)):
 
 
 COMMANDS = {
-    "board-add": (board_files, "board-add run added/demo --command x"),
-    "board-add over earlier ones": (board_files, "board-add run submissions/demo --command x"),
-    "board": (board_files, "board submissions --output tables"),
     "compare": (evaluate_files, "compare truth.jsonl submission.json.gz plain.json --output out"),
     "compare movies": (longform_files, "compare mad.json spans.jsonl again=spans.jsonl --output out"),
     "answers to questions": (

@@ -21,7 +21,6 @@ ORDER = (
         "benchmark.qvhighlights",
         "benchmark.tvr_ranking",
         "benchmark.comparison",
-        "benchmark.board",
     ),
     "audit",
     *("report", "search", "export", "planning", "cli", "__main__"),

@@ -35,7 +35,7 @@ def submission(right):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """A finished and sealed run of one model, as far as the board and `verified compare` read it."""
+    """A finished and sealed run of one model, as far as `verified compare` reads it."""
     monkeypatch.chdir(tmp_path)
     root = tmp_path / "results" / "demo"
     truth = root / "annotations" / "fig" / "test.jsonl"
@@ -58,13 +58,12 @@ def run(tmp_path, monkeypatch):
 
 
 READ = {
-    "annotations/fig/test.jsonl": ["board-add", "compare", "evaluate", "lint"],
-    "features/video.h5": ["board-add", "features"],
-    "retrieval/xml/fig/seed-1/fig/submission.json.gz": ["board-add", "compare", "evaluate"],
-    "retrieval/xml/fig/seed-2/fig/metrics.json": ["board-add", "compare"],
+    "annotations/fig/test.jsonl": ["compare", "evaluate", "lint"],
+    "features/video.h5": ["features"],
+    "retrieval/xml/fig/seed-1/fig/submission.json.gz": ["compare", "evaluate"],
+    "retrieval/xml/fig/seed-2/fig/metrics.json": ["compare"],
 }
 COMMANDS = {
-    "board-add": ["board-add", "RUN", "board/demo"],
     "compare": ["compare", "RUN/annotations/fig/test.jsonl", "a=RUN/retrieval/xml/fig", "b=RUN/retrieval/xml/fig"],
     "evaluate": [
         "evaluate",
@@ -89,15 +88,18 @@ def test_a_command_refuses_what_is_not_as_a_job_wrote_it(run, file, command, pla
     (folder / file).write_bytes(content)
     assert main(words) == 2
     said(capsys.readouterr().err, Path(file).name, "damaged", remedy=True)
-    assert not (tmp_path / "board").exists() and not (tmp_path / "comparison").exists()
+    assert not (tmp_path / "comparison").exists()
 
 
-def test_a_rewritten_submission_does_not_reach_the_board(run, tmp_path, capsys):
+COMPARED = [word.replace("RUN", "results/demo") for word in COMMANDS["compare"]]
+
+
+def test_a_rewritten_submission_is_not_compared(run, tmp_path, capsys):
     file = run / "retrieval" / "xml" / "fig" / "seed-1" / "fig" / "submission.json.gz"
     file.write_bytes(submission(right=True))
-    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    assert main(COMPARED) == 2
     seal_of(file).unlink()
-    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    assert main(COMPARED) == 2
     said(capsys.readouterr().err, "submission.json.gz", "no seal", remedy=True)
     mine = tmp_path / "mine.json.gz"
     shutil.copy(file, mine)  # a stranger's file, without a seal
@@ -106,7 +108,7 @@ def test_a_rewritten_submission_does_not_reach_the_board(run, tmp_path, capsys):
 
 CHECKS = {
     "as files are opened": (("verified.__main__.checked_reads", contextlib.nullcontext),),
-    "by board-add itself": (("verified.benchmark.board.fill.check", lambda path: None),),
+    "by compare itself": (("verified.benchmark.comparison.runs.check", lambda path: None),),
     "of an index": (("verified.search.sound.check_intact", lambda *rest, **named: None),),
 }
 
@@ -116,26 +118,26 @@ def leave_out(monkeypatch, *checks):
         monkeypatch.setattr(name, instead)
 
 
-@pytest.mark.parametrize("left_out", [(), ("as files are opened",), ("by board-add itself",)])
-def test_two_checks_keep_a_rewritten_submission_off_the_board(run, capsys, monkeypatch, left_out):
+@pytest.mark.parametrize("left_out", [(), ("as files are opened",), ("by compare itself",)])
+def test_two_checks_keep_a_rewritten_submission_out(run, capsys, monkeypatch, left_out):
     """Each of them alone; without both it is taken, so that nothing else is what this test sees."""
     file = run / "retrieval" / "xml" / "fig" / "seed-1" / "fig" / "submission.json.gz"
     file.write_bytes(submission(right=True))
     leave_out(monkeypatch, *left_out)
-    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    assert main(COMPARED) == 2
     said(capsys.readouterr().err, "submission.json.gz", "damaged", remedy=True)
-    leave_out(monkeypatch, "as files are opened", "by board-add itself")
-    assert main(["board-add", "results/demo", "board/demo"]) == 0
+    leave_out(monkeypatch, "as files are opened", "by compare itself")
+    assert main(COMPARED) == 0
 
 
 def test_the_metrics_of_another_training_are_none_of_this_one(run, capsys):
     first, second = (run / "retrieval" / "xml" / "fig" / f"seed-{seed}" / "fig" / "metrics.json" for seed in (1, 2))
     shutil.copy(first, second)
     shutil.copy(seal_of(first), seal_of(second))
-    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    assert main(COMPARED) == 2
     said(capsys.readouterr().err, "seed-2", "seed-1", remedy=True)
     seal(second)  # somebody sealed the copy: what it says of itself remains
-    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    assert main(COMPARED) == 2
     said(capsys.readouterr().err, "seed-2", "'seed'", remedy=True)
 
 

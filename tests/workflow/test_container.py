@@ -94,7 +94,7 @@ def test_a_torch_with_cuda_gets_its_libraries_from_the_lock(tmp_path, version, c
 
 def test_nothing_that_was_built_goes_into_the_image():
     unwanted = [line.strip("/") for line in (PROJECT / ".gitignore").read_text(encoding="utf-8").split()]
-    known = {"board", "comparison", "benchmarks/results"}  # of the user's own making, small
+    known = {"comparison", "benchmarks/results"}  # of the user's own making, small
     assert set(unwanted) - known <= {pattern.removeprefix("**/") for pattern in ignored()}
 
 

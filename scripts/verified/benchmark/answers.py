@@ -1,4 +1,4 @@
-"""What comparisons and boards need of any benchmark: its queries, and what a submission answers to each."""
+"""What comparisons need of any benchmark: its queries, and what a submission answers to each."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ class GroundTruth(Protocol):
     compared: tuple[str, ...]
     """Metrics by which runs are compared where none is asked for; groups of queries by the first that there is."""
     shown: tuple[str, ...]
-    """Metrics of a board, which is ordered by the first."""
+    """Metrics of the table of scores, which is ordered by the first."""
     ending: str
     """Of the name of a submission."""
 

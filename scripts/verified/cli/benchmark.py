@@ -1,4 +1,4 @@
-"""Benchmark: compare runs and submissions, keep a board of them, try models, and take over published weights."""
+"""Benchmark: score and compare runs and submissions, try models, and take over published weights."""
 
 import argparse
 from pathlib import Path
@@ -9,11 +9,16 @@ from verified.errors import InputError
 
 @command(
     "compare",
-    "paired differences between runs or submissions, by groups of queries: a table, a figure and a page",
+    "scores of runs or submissions and their paired differences, by groups of queries: tables, a figure and a page",
     folder(
         "ground_truth", "moments (FIG or TVR), movies (MAD) or questions (ReXTime), as for evaluate", metavar="TRUTH"
     ),
-    option("runs", metavar="RUN", nargs="+", help="a submission, or a run's folder with its seeds; NAME=RUN names it"),
+    option(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="a submission, a run's folder with its seeds, or a folder of runs; NAME=RUN names it",
+    ),
     output("where to write", "comparison", metavar="FOLDER"),
     several("--metric", metavar="M", help="metrics such as VCMR/0.5/r1; groups are compared by the first"),
     option("--tested-on", default="fig", metavar="C", help="captions a run's folder was tested on (default: fig)"),
@@ -22,20 +27,21 @@ from verified.errors import InputError
 )
 def compare(arguments: argparse.Namespace) -> None:
     """Write table, figure and page, and print the table. Raises InputError for runs that cannot be compared."""
-    from verified.benchmark.comparison.compare import common_metrics, groups_table, overall_table
+    from verified.benchmark.comparison.compare import common_metrics, groups_table, overall_table, scores_table
     from verified.benchmark.comparison.figure import draw_groups
     from verified.benchmark.comparison.ground_truth import read_ground_truth
     from verified.benchmark.comparison.groups import groups_of
     from verified.benchmark.comparison.page import write_comparison
-    from verified.benchmark.comparison.runs import read_run
+    from verified.benchmark.comparison.runs import read_run, runs_of
     from verified.tables.write import write_simple
 
-    if len(arguments.runs) < 2:
-        raise InputError("one run has nothing to be compared with", remedy="name two or more")
     path, output = arguments.ground_truth, arguments.output
     truth = read_ground_truth(path)
     queries = truth.queries()
-    runs = [read_run(run, truth, queries, arguments.tested_on, arguments.nms_threshold) for run in arguments.runs]
+    given = [run for argument in arguments.runs for run in runs_of(argument, arguments.tested_on, truth.ending)]
+    if len(given) < 2:
+        raise InputError("one run has nothing to be compared with", remedy="name two or more, or a folder of them")
+    runs = [read_run(run, truth, queries, arguments.tested_on, arguments.nms_threshold) for run in given]
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         raise InputError(f"two runs are called {max(names, key=names.count)!r}", remedy="name them: NAME=RUN")
@@ -43,16 +49,19 @@ def compare(arguments: argparse.Namespace) -> None:
     keyframes = _keyframes(arguments.keyframes)
     overall = overall_table(runs, metrics)
     tables = [overall]
+    if shown := common_metrics(runs, (), truth.shown):
+        tables.insert(0, scores_table(runs, shown))
     groups = groups_of(queries)
     if groups:
         tables.append(groups_table(runs, metrics[0], groups))
-        draw_groups(tables[1], [output / f"comparison-groups.{kind}" for kind in ("svg", "png", "csv")])
+        draw_groups(tables[-1], [output / f"comparison-groups.{kind}" for kind in ("svg", "png", "csv")])
     provenance = [f"{name}: {', '.join(map(str, run.files))}" for name, run in zip(names, runs)]
     for table in tables:
         write_simple(output, table, [f"Ground truth: {path}", *provenance])
     figure = "comparison-groups.svg" if groups else None
     write_comparison(output / "index.html", tables, figure, runs, queries, keyframes)
-    print((output / "comparison.md").read_text(encoding="utf-8"), end="")
+    for table in tables[: tables.index(overall) + 1]:
+        print((output / f"{table.key}.md").read_text(encoding="utf-8"), end="")
     print(f"figure and queries: {output / 'index.html'}")
 
 
@@ -65,46 +74,6 @@ def _keyframes(folder: Path | None):
     if not archives:
         raise InputError("holds no keyframe archive", file=folder, remedy="name results/NAME/keyframes")
     return Thumbnails(archives).of
-
-
-@command(
-    "board",
-    "validate and score all submissions of a folder: SUBMISSIONS/DATASET/NAME with its card and lists",
-    folder(
-        "submissions", "folder (default: submissions)", metavar="SUBMISSIONS", nargs="?", default=Path("submissions")
-    ),
-    output("where to write the tables", "board", metavar="FOLDER"),
-)
-def board(arguments: argparse.Namespace) -> None:
-    """Write and print the board of every data set; raises InputError for a submission that cannot be scored."""
-    from verified.benchmark.board.scores import board_table
-    from verified.tables.write import write_simple
-
-    folder = arguments.submissions
-    datasets = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    if not datasets:
-        raise InputError("holds no data set", file=folder, remedy="fill it with `verified board-add`")
-    output = arguments.output
-    for dataset in datasets:
-        table = board_table(dataset)
-        write_simple(output, table, [])
-        print((output / f"{table.key}.md").read_text(encoding="utf-8"))
-
-
-@command(
-    "board-add",
-    "put the models of a finished run on the board: its ground truth and submissions, and a card for each model",
-    folder("run_folder", "the results of a data set, such as results/demo", metavar="RUN"),
-    folder("board", "the board's folder for it, such as submissions/demo", metavar="FOLDER"),
-    option("--command", default="make tables", metavar="C", help="what makes the run again (default: make tables)"),
-)
-def board_add(arguments: argparse.Namespace) -> None:
-    """Add the models of a run and name them; raises InputError for a run that cannot be added."""
-    from verified.benchmark.board.fill import add_run
-    from verified.runtime.commit import commit
-
-    names = add_run(arguments.run_folder, arguments.board, arguments.command, commit(Path.cwd()))
-    print(f"{arguments.board}: {', '.join(names)}")
 
 
 @command(

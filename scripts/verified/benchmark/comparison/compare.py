@@ -1,4 +1,5 @@
-"""Paired differences between runs: over all queries, by groups of them, and the queries that differ most."""
+"""Runs on the same queries: each one's scores, and paired differences over all queries, by groups of them, and the
+queries that differ most."""
 
 from itertools import combinations
 
@@ -6,7 +7,7 @@ import numpy as np
 
 from verified.benchmark.comparison.groups import Group
 from verified.benchmark.comparison.runs import Run
-from verified.benchmark.intervals import intra_class_correlation
+from verified.benchmark.intervals import intra_class_correlation, mean_interval
 from verified.benchmark.paired import Paired, compare_paired
 from verified.benchmark.vcmr.same_settings import SETTINGS
 from verified.errors import InputError
@@ -34,6 +35,23 @@ def common_metrics(runs: list[Run], wanted: tuple[str, ...], usual: tuple[str, .
         if metric not in known:
             raise InputError(f"not every run has the metric {metric!r}", remedy=f"known: {', '.join(sorted(known))}")
     return list(wanted) or [metric for metric in usual if metric in known]
+
+
+def scores_table(runs: list[Run], metrics: list[str]) -> Table:
+    """Each run's `metrics`, best first by the first of them."""
+    rows = []
+    for run in runs:
+        values = np.stack([run.values[metric] for metric in metrics], axis=2)
+        found = mean_interval(100 * values, run.videos, top=100)
+        cells = [estimate(*bounds, len(values)) for bounds in zip(found.value, found.low, found.high)]
+        rows.append((run.name, len(values), *cells))
+    rows.sort(key=lambda row: (-getattr(row[2], "value", row[2]), row[0]))
+    notes = [
+        "Percent, mean over trainings; in brackets: 95 % interval over test videos, drawn with all of their queries,"
+        " and over trainings. The order says of neighbours not that one is ahead: the paired differences do.",
+        *_cautions(rows),
+    ]
+    return Table("scores", "scores of all runs", ("Run", "Trainings", *metrics), rows, notes)
 
 
 def overall_table(runs: list[Run], metrics: list[str]) -> Table:

@@ -1,4 +1,4 @@
-"""Runs to be compared: submission files, or folders of a retrieval run with one submission for each training."""
+"""Runs to be compared: submission files, folders with one submission for each training, or a folder of such runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -42,6 +42,12 @@ def read_run(
     if not separator or "/" in name:
         name, path = "", argument
     files = submissions(Path(path), tested_on, truth.ending)
+    if not files:
+        raise InputError(
+            f"no submission in it: no submission{truth.ending}, also below {tested_on} or seed-*, and no seed-* file",
+            file=path,
+            remedy="name a submission, a folder such as results/NAME/retrieval/xml/fig, or a folder of submissions",
+        )
     beside = metrics_of(files)
     check_alike(beside)
     given = [truth.answers(file, nms_threshold) for file in files]
@@ -53,8 +59,17 @@ def read_run(
     return Run(name or _name(Path(path)), files, values, reciprocal, videos, given[0].first, known)
 
 
+def runs_of(argument: str, tested_on: str, ending: str) -> list[str]:
+    """The runs that an argument names: those of a folder that holds runs and is none itself, else the argument."""
+    folder = Path(argument)
+    if not folder.is_dir() or submissions(folder, tested_on, ending):
+        return [argument]
+    found = [path for path in sorted(folder.iterdir()) if path.is_dir() or _is_submission(path, ending)]
+    return [f"{_name(path)}={path}" for path in found] or [argument]
+
+
 def submissions(path: Path, tested_on: str, ending: str) -> list[Path]:
-    """The submission itself, or those below the folder of a run: one for each seed. InputError where there is none."""
+    """The submission itself, or those below the folder of a run: one for each seed; none in any other folder."""
     if not path.is_dir():
         return [path]
     name = f"submission{ending}"
@@ -64,11 +79,11 @@ def submissions(path: Path, tested_on: str, ending: str) -> list[Path]:
             for file in files:
                 check(as_in_run(file))
             return files
-    raise InputError(
-        f"no {name} in it, nor in seed-*/{tested_on}",
-        file=path,
-        remedy="name a submission, or a folder such as results/NAME/retrieval/xml/fig",
-    )
+    return [file for file in sorted(path.glob("seed-*")) if _is_submission(file, ending)]
+
+
+def _is_submission(file: Path, ending: str) -> bool:
+    return file.is_file() and file.name.endswith((ending, ending.removesuffix(".gz")))
 
 
 def metrics_of(files: list[Path]) -> list[tuple[Path, dict]]:

@@ -1,4 +1,4 @@
-"""Grounding in movies for comparisons and boards: annotations in MAD's form."""
+"""Grounding in movies for comparisons: annotations in MAD's form."""
 
 from pathlib import Path
 

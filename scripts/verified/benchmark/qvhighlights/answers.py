@@ -1,4 +1,4 @@
-"""Windows of a video for comparisons and boards: queries in QVHighlights' form."""
+"""Windows of a video for comparisons: queries in QVHighlights' form."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Questions across time for comparisons and boards: questions in ReXTime's released form."""
+"""Questions across time for comparisons: questions in ReXTime's released form."""
 
 from pathlib import Path
 

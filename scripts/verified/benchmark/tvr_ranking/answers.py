@@ -1,4 +1,4 @@
-"""Queries with graded moments for comparisons and boards: a ground truth of TVR-Ranking."""
+"""Queries with graded moments for comparisons: a ground truth of TVR-Ranking."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""VCMR, SVMR and VR for comparisons and boards: a ground truth in the FIG or the TVR form, or as published."""
+"""VCMR, SVMR and VR for comparisons: a ground truth in the FIG or the TVR form, or as published."""
 
 from pathlib import Path
 
