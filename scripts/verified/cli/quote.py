@@ -96,7 +96,7 @@ def _probe_endpoints(config):
     generation, measured = config.generation, {}
     for name in ("image_lmm", "video_lmm"):
         role = getattr(generation, name)
-        if role.asks_endpoint and frame_tokens(role, 640, 480) is None:
+        if role.kind.asks_endpoint and frame_tokens(role, 640, 480) is None:
             tokens = probe_picture(role, generation)
             print(f"{name}: {role.model} takes {tokens} tokens for a picture of {generation.frame_side} pixels")
             measured[name] = role.model_copy(update={"tokens_per_image": tokens})

@@ -20,7 +20,7 @@ class EngineKind:
     replays: bool = False
     """Nobody is asked: whatever the ledger holds is final. Needs the key `cassette`."""
     batches: str = ""
-    """The module in the place of `module` with `batch: true` or `batch: offline`, where it takes them."""
+    """The module in the place of `module` with `batch: true`, where it takes them."""
     scores: bool = False
     """Gives the log-probabilities of a given answer."""
     learns: bool = False

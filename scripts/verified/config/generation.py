@@ -87,9 +87,9 @@ class EngineSettings(Section):
     """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
     batch_size: int = Field(default=32, ge=1)
     """Engines that load the model in the job: requests handed to it together."""
-    batch: Literal[False, True, "offline"] = False
+    batch: bool = False
     """Engine openai: true sends the calls as files to the endpoint's Batches, which answers within a day for
-    `batch_price` of the price; offline writes the same files for `vllm run-batch` (docs/models.md#batches)."""
+    `batch_price` of the price (docs/models.md#batches)."""
     max_context_tokens: int = Field(default=8192, ge=256)
     """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length. For any engine,
     what the frames of a clip have to fit into where `dynamics.max_frames` is null."""
@@ -123,7 +123,7 @@ class EngineSettings(Section):
     @classmethod
     def no_number(cls, value: Any) -> Any:
         if isinstance(value, int) and not isinstance(value, bool):
-            raise ValueError("how many requests a model is handed together is batch_size; batch is true or offline")
+            raise ValueError("how many requests a model is handed together is batch_size; batch is true or false")
         return value
 
     @model_validator(mode="after")
@@ -157,11 +157,6 @@ class EngineSettings(Section):
         return bool(self.price_in or self.price_out)
 
     @property
-    def asks_endpoint(self) -> bool:
-        """Whether jobs ask an endpoint, which may want a key; files of calls go to nobody."""
-        return self.kind.asks_endpoint and self.batch != "offline"
-
-    @property
     def takes_batches(self) -> bool:
         """Whether its calls may go in batches."""
         return bool(self.kind.batches)
@@ -169,13 +164,13 @@ class EngineSettings(Section):
     @property
     def prices(self) -> tuple[float, float]:
         """Money per million tokens, read and written, as calls are made."""
-        share = self.batch_price if self.batch is True else 1.0
+        share = self.batch_price if self.batch else 1.0
         return self.price_in * share, self.price_out * share
 
     @property
     def together(self) -> bool:
         """Whether calls are better made for several shards at once: each job loads a model, or waits for a batch."""
-        return self.kind.loads_model or bool(self.batch)
+        return self.kind.loads_model or self.batch
 
     def identity(self) -> dict[str, Any]:
         """The values that an answer depends on: a change of any of them re-runs the stages below."""

@@ -151,7 +151,7 @@ def _model_keys(settings: Config) -> list[str]:
 
 def _present_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
     """Keys and models that are present."""
-    roles = {name: role for name, role in asked_roles(settings).items() if role.asks_endpoint}
+    roles = {name: role for name, role in asked_roles(settings).items() if role.kind.asks_endpoint}
     for variable in sorted(filter(os.environ.get, {role.api_key_variable for role in roles.values()})):
         keys = [f"generation.{name}" for name, role in roles.items() if role.api_key_variable == variable]
         yield Finding("ok", ", ".join(keys), f"{variable} is set")

@@ -31,7 +31,7 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
     """Ask every endpoint of these roles; two that share endpoint and model are asked once."""
     asked: dict[tuple, list[str]] = {}
     for name, role in roles.items():
-        if role.asks_endpoint:
+        if role.kind.asks_endpoint:
             try:
                 addresses = addresses_of(role)
             except InputError as error:
@@ -67,7 +67,7 @@ def _batch_findings(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
     """Whether each endpoint that is to take batches has any."""
     tried: set[tuple] = set()
     for name, role in roles.items():
-        if role.batch is True and (place := (role.base_url, role.api_key_variable)) not in tried:
+        if role.batch and (place := (role.base_url, role.api_key_variable)) not in tried:
             tried.add(place)
             from verified.lmm.engines.batches import Provider
 

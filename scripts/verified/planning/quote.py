@@ -174,7 +174,7 @@ class Planner(Client):
                 "frames": missing.frames,
                 "tokens_in": math.ceil(tokens_in),
                 "tokens_out": math.ceil(tokens_out),
-                "money": (batched if self.role.batch is True else single) + missing.cost_of_sound,
+                "money": (batched if self.role.batch else single) + missing.cost_of_sound,
                 "money_single": single + missing.cost_of_sound,
                 "money_batch": batched + missing.cost_of_sound,
                 "pictures_unknown": unknown,
@@ -462,7 +462,7 @@ def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     role_of = {task.name: task.role for task in (TRANSCRIPTION, EMBEDDING, *PAPER, *rextime.TASKS, *retrieval.TASKS)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
-    return [name for name, role in roles.items() if role.asks_endpoint and not role.has_prices]
+    return [name for name, role in roles.items() if role.kind.asks_endpoint and not role.has_prices]
 
 
 def totals(rows: list[dict]) -> dict:

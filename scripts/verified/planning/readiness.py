@@ -255,7 +255,7 @@ def _answers(settings: Config) -> Iterator[Problem]:
                 read_answers(role.cassette)
             except InputError as error:
                 yield Problem(f"generation.{name}.cassette", str(error), error.remedy or "correct the file")
-        if role.asks_endpoint and not os.environ.get(role.api_key_variable):
+        if role.kind.asks_endpoint and not os.environ.get(role.api_key_variable):
             unset.setdefault(role.api_key_variable, []).append(f"generation.{name}.api_key_variable")
         packaged = role.model in BUILT_IN
         if role.kind.loads_model and not packaged and not is_from_hub(role.model) and not Path(role.model).is_dir():

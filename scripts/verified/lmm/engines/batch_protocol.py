@@ -1,4 +1,4 @@
-"""The lines of a batch, as OpenAI's Batches and `vllm run-batch` take and give them: JSON, one call each.
+"""The lines of a batch, as OpenAI's Batches takes and gives them: JSON, one call each.
 
 A request: ``custom_id`` (the ledger key), ``method``, ``url``, ``body``. A result: ``custom_id``, ``response`` with
 ``status_code`` and ``body``, ``error``. Results come in any order; where a call failed, OpenAI's line has the error in

@@ -1,5 +1,4 @@
-"""Engine `openai` with `batch`: calls go as files and are answered together, by a provider within a day for less money,
-or by `vllm run-batch` on a machine without a server.
+"""Engine `openai` with `batch`: calls go as files and are answered together, by a provider within a day for less money.
 
 All calls are drawn first and written to files; the batches are then waited for. What a batch leaves without an answer
 (rows that failed for now, expired, or are not there) goes into another one, up to `retries` times. A job that is killed
@@ -11,14 +10,13 @@ reached, batches under way are cancelled; what they have answered until then is 
 import dataclasses
 import itertools
 import logging
-import os
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
@@ -39,7 +37,7 @@ WINDOW = "24h"
 """Within which a provider answers; the only one that OpenAI knows."""
 NO_SUCH_THING = (404, 405, 501)
 """Statuses by which an endpoint says that it has no such file, batch or path."""
-NO_BATCHES = "leave `batch` out, or set it to offline for `vllm run-batch`"
+NO_BATCHES = "leave `batch` out"
 OVER = ("completed", "failed", "expired", "cancelled")
 """States of a batch that do not change any more."""
 STATES = (*OVER, "validating", "in_progress", "finalizing", "cancelling")
@@ -49,32 +47,9 @@ LISTED = 1000
 """Files and batches of the provider, the latest first, among which an interrupted job's are looked for."""
 
 
-class Carrier(Protocol):
-    """Who takes batches and brings their answers."""
-
-    address: str
-
-    def look(self, batch: Batch) -> bool:
-        """Send it, where nobody has, or see how it stands; whether its answers lie beside it now."""
-        ...
-
-    def cancel(self, batch: Batch) -> None:
-        """Have nothing more of it answered."""
-        ...
-
-    def tidy(self, batch: Batch) -> None:
-        """Its answers are recorded: nothing of it needs to be kept."""
-        ...
-
-    def explain(self, waiting: list[Batch]) -> NotNow | None:
-        """Why waiting for these is of no use; None: it is."""
-        ...
-
-
 def make(role: EngineSettings, generation: Generation) -> "Batches":
     """The engine `openai` of a role whose calls go in batches."""
-    carrier = Offline(role) if role.batch == "offline" else Provider(role)
-    return Batches(role, carrier, Store(Path(generation.ledger)))
+    return Batches(role, Provider(role), Store(Path(generation.ledger)))
 
 
 class Batches:
@@ -86,10 +61,15 @@ class Batches:
     name = "openai"
 
     def __init__(
-        self, role: EngineSettings, carrier: Carrier, store: Store, first_wait: float = 1.0, longest_wait: float = 60.0
+        self,
+        role: EngineSettings,
+        provider: "Provider",
+        store: Store,
+        first_wait: float = 1.0,
+        longest_wait: float = 60.0,
     ):
-        self.role, self.carrier, self.store = role, carrier, store
-        self.model, self.revision, self.address = role.model, role.revision, carrier.address
+        self.role, self.provider, self.store = role, provider, store
+        self.model, self.revision, self.address = role.model, role.revision, provider.address
         self.first_wait, self.longest_wait = first_wait, longest_wait
         self.under_way: dict[str, Batch] | None = None
         self.cancelled = False
@@ -102,7 +82,7 @@ class Batches:
         if self.under_way is None:
             self.under_way = {}
             for batch in self.store.batches():
-                if batch.is_answered or batch.state["address"] == self.carrier.address:
+                if batch.is_answered or batch.state["address"] == self.provider.address:
                     self.under_way |= dict.fromkeys(batch.keys - batch.read, batch)
                 else:
                     log.info("batch %s is under way at %s and not looked at", batch.name, batch.state["address"])
@@ -113,14 +93,14 @@ class Batches:
         if not self.cancelled:
             self.cancelled = True
             for batch in self.store.batches():
-                if not batch.is_answered and batch.is_left and batch.state["address"] == self.carrier.address:
-                    _try(lambda batch=batch: self.carrier.cancel(batch), f"batch {batch.name} is not cancelled")
+                if not batch.is_answered and batch.is_left and batch.state["address"] == self.provider.address:
+                    _try(lambda batch=batch: self.provider.cancel(batch), f"batch {batch.name} is not cancelled")
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Replies as batches are answered, each naming its request."""
         self.under_way, self.cancelled = None, False
         work = _Waiting(self)
-        for batch in self.store.write(self.carrier.address, work.draw(requests)):
+        for batch in self.store.write(self.provider.address, work.draw(requests)):
             work.add(batch)
             work.look(batch)  # the next file is written while it is under way
         pause = self.first_wait
@@ -130,8 +110,6 @@ class Batches:
                 yield from work.take(batch)
                 pause = self.first_wait
             if work.batches and not answered:
-                if (stop := self.carrier.explain(list(work.batches.values()))) is not None:
-                    raise stop
                 time.sleep(pause)
                 pause = min(2 * pause, self.longest_wait)
         yield from work.leave()
@@ -141,7 +119,7 @@ class _Waiting:
     """The calls of one `answer`, and the batches that they are in."""
 
     def __init__(self, engine: Batches):
-        self.engine, self.carrier = engine, engine.carrier
+        self.engine, self.provider = engine, engine.provider
         self.requests: dict[str, Request] = {}
         self.batches: dict[str, Batch] = {}
         self.sent = Counter[str]()
@@ -167,7 +145,7 @@ class _Waiting:
         unsent = batch.state["batch"] is None
         if self.failure is None and not (self.engine.cancelled and unsent):
             try:
-                return self.carrier.look(batch)
+                return self.provider.look(batch)
             except NotNow:
                 raise
             except InputError as error:
@@ -201,11 +179,11 @@ class _Waiting:
         if again:
             reasons = Counter(missing[key].detail[:60] for key in again).most_common(1)[0][0]
             log.info("batch %s: %d of %d calls are asked again (%s)", batch.name, len(again), len(mine), reasons)
-            for new in self.engine.store.write(self.carrier.address, batch.lines(again)):
+            for new in self.engine.store.write(self.provider.address, batch.lines(again)):
                 self.add(new)
             batch.mark(again)
         if batch.drop_if_read():
-            _try(lambda: self.carrier.tidy(batch), f"files of batch {batch.name} stay at {self.carrier.address}")
+            _try(lambda: self.provider.tidy(batch), f"files of batch {batch.name} stay at {self.provider.address}")
 
     def _read(self, row: dict, request: Request) -> Reply:
         try:
@@ -248,6 +226,7 @@ class Provider:
         self._do(lambda: self._made(lambda: self.client.batches.list(limit=1)))
 
     def look(self, batch: Batch) -> bool:
+        """Send it, where nobody has, or see how it stands; whether its answers are on disk now."""
         if batch.is_answered:
             return True
         if batch.state["batch"] is None:
@@ -336,6 +315,7 @@ class Provider:
                 out.write(b"\n")
 
     def cancel(self, batch: Batch) -> None:
+        """Have nothing more of it answered."""
         batch.look()
         if batch.state["batch"]:
             log.info("batch %s is cancelled", batch.name)
@@ -346,9 +326,6 @@ class Provider:
         """Remove the files at the provider, which hold pictures of videos."""
         for name in filter(None, (batch.state["file"], *batch.state.get("files", ()))):
             self._do(lambda name=name: self._accepted(lambda: self.client.files.delete(name)))
-
-    def explain(self, waiting: list[Batch]) -> NotNow | None:
-        return None
 
     def _made(self, call: Callable[[], Found]) -> Found:
         """What `call` gives. Raises InputError where the endpoint has no such thing as batches."""
@@ -394,34 +371,6 @@ class Provider:
         except (ValueError, AttributeError, TypeError, self.endpoint.errors.APIResponseValidationError) as error:
             raise Unreadable(f"the endpoint's answer cannot be read: {error!r}"[:DETAIL]) from None
         return Reply("")
-
-
-class Offline:
-    """Files that somebody hands to `vllm run-batch`, here or elsewhere."""
-
-    def __init__(self, role: EngineSettings):
-        self.role, self.address = role, f"vllm run-batch of {role.model}"
-
-    def look(self, batch: Batch) -> bool:
-        return batch.is_answered
-
-    def cancel(self, batch: Batch) -> None:
-        """Nothing is under way that anybody could reach."""
-
-    def tidy(self, batch: Batch) -> None:
-        """The files were all."""
-
-    def explain(self, waiting: list[Batch]) -> NotNow | None:
-        files, calls = [batch.path(REQUESTS) for batch in waiting], sum(len(batch.keys) for batch in waiting)
-        first = os.fspath(files[0])
-        answers = first.removesuffix(REQUESTS) + ANSWERS
-        return NotNow(
-            REASON,
-            f"{calls} calls wait for `vllm run-batch` in {len(files)} files",
-            file=files[0],
-            remedy=f"for each *{REQUESTS} there: `vllm run-batch -i {first} -o {answers} --model {self.role.model}`, "
-            "then run again",
-        )
 
 
 def _try(work: Callable[[], None], otherwise: str) -> None:
