@@ -103,11 +103,6 @@ def test_the_whole_chain_runs_on_real_clips_and_finds_what_was_written_about_the
     table = (base / "tables" / "corpus-real.md").read_text(encoding="utf-8")
     assert "hand-written (cassette" in table and "not to be trusted" in table
     assert "data:image/" in (base / "figures" / "pipeline.svg").read_text(encoding="utf-8"), "its frames"
-    benchmark = PROJECT / "benchmarks" / "real_search.py"
-    lines = run(sys.executable, benchmark, base / "search" / "joint", "examples/real/queries.csv").splitlines()
-    rows = {cells[1].strip(): cells for line in lines if len(cells := line.split("|")) > 8}
-    found, chance = (float(rows[name][5].split()[0]) for name in ("all parts, as `verified search`", "chance"))
-    assert found > 2 * chance, "mean reciprocal rank of the moment"
     with served(base / "search" / "joint", tmp_path) as address, browser(tmp_path / "browser") as page:
         walk(page, address, "a rabbit stretches")
         shoot(page, address, "a rabbit stretches", "search-real-captions")
