@@ -18,8 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-from verified.runtime.amx import limit_onednn
-from verified.runtime.job import ENVIRONMENT
+from verified.runtime.job import ENVIRONMENT, take_environment
 
 FOLDER = Path(__file__).resolve().parent
 RUNS = {
@@ -39,7 +38,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(RUNS), default=list(RUNS), metavar="NAME")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="put the tables into this page as well")
     options, passed = parser.parse_known_args()  # --turns and --tiny are the benchmarks' own
-    limit_onednn()
+    take_environment()
     tables = {}
     began = time.monotonic()
     print(f"{processor()}, {os.cpu_count()} cores, {platform.system()}\n", flush=True)

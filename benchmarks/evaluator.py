@@ -70,7 +70,6 @@ def shortened(tiny: bool):
     """An evaluator with L/16's proportions and random weights, computing as scoring does."""
     from verified.evaluator.architecture import Architecture
     from verified.evaluator.model import NoiseEvaluator
-    from verified.nn.linear import through_onednn
 
     width, layers = (64, 1) if tiny else (256, 5)
     size = Architecture(
@@ -88,7 +87,7 @@ def shortened(tiny: bool):
         text_feedforward=4 * width,
         vocabulary=1000,
     )
-    return through_onednn(NoiseEvaluator(size)).eval()
+    return NoiseEvaluator(size).eval()
 
 
 def trained(moments: int) -> Row:

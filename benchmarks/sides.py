@@ -122,10 +122,9 @@ def arithmetic(multiplications: float, amount: float) -> Side:
 
 
 def product_rate() -> float:
-    """Multiplications of float32 a second of one large product by `nn.linear`, median of three after a first one."""
+    """Multiplications of float32 a second of one large product, median of three after a first one."""
     import torch
-
-    from verified.nn.linear import linear
+    from torch.nn.functional import linear
 
     torch.set_num_threads(1)
     x, weight = torch.ones(2048, 3072), torch.ones(768, 3072)
@@ -138,14 +137,8 @@ def multiplications(work: Callable[[], object]) -> int:
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
 
-    import verified.nn.linear as linear
-
-    usual, linear.BY_ONEDNN = linear.BY_ONEDNN, False  # it knows PyTorch's own operations only
-    try:
-        with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
-            work()
-    finally:
-        linear.BY_ONEDNN = usual
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+        work()
     return counter.get_total_flops() // 2
 
 

@@ -1,10 +1,5 @@
-import gc
 import sys
 from pathlib import Path
-
-# A plan of thousands of jobs makes millions of objects that stay: Python's collector would look through all of them ten
-# times, a twentieth of a start.
-gc.set_threshold(50_000, 20, 20)
 
 # Beside the rules lies the package. Where Snakemake reads them from an address, it has to be installed.
 if workflow.current_basedir.is_local:

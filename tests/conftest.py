@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 from running import snakemake
 
-from verified.runtime.amx import limit_onednn
+from verified.runtime.job import take_environment
 
 # The same cases in each run, however slow the machine: what passed once passes again.
 settings.register_profile("verified", derandomize=True, deadline=None)
@@ -19,7 +19,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 os.environ.setdefault("VERIFIED_LOG", "snakemake")  # tests read Snakemake's own log of a run
 
-limit_onednn()  # before torch computes, as commands and jobs do
+take_environment()  # before torch is imported, as commands and jobs do
 
 NANO = (
     "test_kills.py",

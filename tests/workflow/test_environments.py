@@ -110,9 +110,7 @@ def reached(script: Path) -> set[str]:
         foreign |= outside - {"content.py": {"h5py"}, "decord_reader.py": {"decord"}, "text.py": {"rapidocr"}}.get(
             path.name, set()
         )
-        # The registry looks at a network's layers when it has made one, which stages that only name models never do.
-        layers = {"verified.nn.linear", "verified.nn.dropout"} if path.name == "registry.py" else set()
-        for name in ours - layers:
+        for name in ours:
             base = SCRIPTS.joinpath(*name.split("."))
             waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
     return foreign

@@ -12,7 +12,6 @@ from verified.evaluator.sampling import scoring_view
 from verified.evaluator.tokens import encode
 from verified.evaluator.vision import normalise
 from verified.io.fig import TYPES
-from verified.nn.linear import through_onednn
 from verified.nn.precision import computing
 from verified.runtime.complete import check_complete
 from verified.runtime.progress import Progress
@@ -74,7 +73,7 @@ def score_candidates(
     expected = [entry["desc_id"] for entry in index]
     for kind, rows in zip(TYPES, captions, strict=True):
         check_complete(expected, {row["desc_id"] for row in rows}, f"{kind} captions")
-    through_onednn(model).to(device).eval()
+    model.to(device).eval()
     by_moment: dict[int, list[tuple[str, int, dict]]] = {}
     for rows in captions:
         for row in rows:

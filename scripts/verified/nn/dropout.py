@@ -10,8 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from verified.nn.modules import Net
-
 STEPS = 2**16
 
 
@@ -33,20 +31,12 @@ class Dropout(nn.Dropout):
         return dropout(x, self.p) if self.training and x.device.type == "cpu" else super().forward(x)
 
 
-def use_quick_dropout(model: Net) -> Net:
-    """Have every plain `nn.Dropout` inside a model draw by `dropout`, in place; returns the model."""
-    for module in model.modules():
-        if type(module) is nn.Dropout:
-            module.__class__ = Dropout
-    return model
-
-
-def attend(query: Tensor, key: Tensor, value: Tensor, dropped: nn.Dropout, mask: Tensor) -> Tensor:
+def attend(query: Tensor, key: Tensor, value: Tensor, dropped: Dropout, mask: Tensor) -> Tensor:
     """Scaled dot-product attention with dropout of its weights; [..., S, D] and twice [..., K, D] → [..., S, D].
 
     `mask` broadcasts to [..., S, K] and is added to the products.
     """
-    if not (isinstance(dropped, Dropout) and dropped.training and dropped.p and query.device.type == "cpu"):
+    if not (dropped.training and dropped.p and query.device.type == "cpu"):
         share = dropped.p if dropped.training else 0.0
         return scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=share)
     products = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1) + mask

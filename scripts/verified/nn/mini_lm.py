@@ -18,7 +18,6 @@ from torch.nn.functional import normalize
 
 from verified.nn.bert import BertEmbeddings, BertLayer, BertSize, key_mask
 from verified.nn.checkpoint import load_tensors
-from verified.nn.linear import through_onednn
 from verified.nn.skip_init import skip_init
 from verified.runtime.shipped import MINI_LM, check_installed
 
@@ -87,7 +86,7 @@ class SentenceEncoder:
     dim = SIZE.width
 
     def __init__(self):
-        self._network = through_onednn(load_network())
+        self._network = load_network()
         self._tokeniser = load_tokeniser(SENTENCE_LIMIT)
 
     def vectors(self, texts: list[str], batch: int) -> np.ndarray:

@@ -68,9 +68,7 @@ class LibraryEncoder:
     def __init__(self, source: str):
         from sentence_transformers import SentenceTransformer
 
-        from verified.nn.linear import through_onednn
-
-        self._model = through_onednn(SentenceTransformer(source, device="cpu"))
+        self._model = SentenceTransformer(source, device="cpu")
         self.dim = int(self._model.get_embedding_dimension() or 0)
 
     def vectors(self, texts: list[str], batch: int) -> np.ndarray:

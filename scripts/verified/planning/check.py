@@ -16,7 +16,7 @@ from verified.io.jsonl import finite, read_jsonl
 from verified.lmm.ledger import Ledger
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
-from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings, processor_findings
+from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings
 from verified.planning.check_movies import movie_findings
 from verified.planning.check_questions import question_findings
 from verified.planning.findings import Finding
@@ -54,7 +54,6 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     if not offline:
         yield from endpoint_findings(settings.generation, asked_roles(settings))
     yield from disk_findings(settings, models_here=not any(key in stuck for key in _model_keys(settings)))
-    yield from processor_findings()
     if not cluster:
         yield from gpu_findings(settings)
 

@@ -12,7 +12,6 @@ from verified.lmm.vision_tokens import frame_tokens
 from verified.planning.check_corpus import has_clip
 from verified.planning.findings import Finding
 from verified.planning.needs import needs
-from verified.runtime import amx, processor
 from verified.runtime.gpu_leases import machine_devices
 
 ROOM_GB = 1.0
@@ -31,13 +30,6 @@ def disk_findings(settings: Config, models_here: bool) -> Iterator[Finding]:
         yield Finding("problem", "disk", message, "make room, or run in a folder on another disk")
     else:
         yield Finding("ok", "disk", f"{free:.0f} GB are free, about {wanted:.1f} are needed")
-
-
-def processor_findings() -> Iterator[Finding]:
-    """What this machine's processor does with bfloat16, and by which library wide networks compute."""
-    maker = processor.vendor() or "a maker that it does not name"
-    library = "oneDNN" if maker == processor.AMD else "PyTorch's own library"
-    yield Finding("ok", "processor", f"of {maker}, wide linear maps by {library}; {amx.description()}")
 
 
 def gpus_asked(settings: Config) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """What every workflow job does first: its log, its threads, and errors printed for people."""
 
 import contextlib
-import ctypes
 import logging
 import os
 import sys
@@ -9,10 +8,8 @@ from collections.abc import Generator
 
 from verified.errors import InputError
 from verified.io.video_reader import READER
-from verified.runtime.amx import limit_onednn
 from verified.runtime.announcements import temporary_outputs
 from verified.runtime.children import die_with, tie_children
-from verified.runtime.freed_memory import keep_freed_memory
 from verified.runtime.gpu_leases import lease
 from verified.runtime.run_lock import working
 from verified.runtime.seals import sealed
@@ -27,17 +24,16 @@ ENVIRONMENT = {
     "TQDM_DISABLE": "1",
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
     "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
+    "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16",
 }
-"""Environment that a job's interpreter must start with, because its libraries read it only then. It changes no byte.
+"""Environment that a job's interpreter must start with, because its libraries read it only then.
 
 A compute thread that waits sleeps instead of spinning (GNU's and LLVM's OpenMP): on a shared processor the spinning
 thread is what keeps the awaited one from running. Libraries draw no progress bars into logs. And glibc keeps freed
 memory up to these sizes, the first being the largest that it takes: frames and tensors of some megabytes are otherwise
 mapped, cleared and given back one by one.
+oneDNN stays below AMX: some virtual machines show it and forbid it, and bfloat16 then ends in an illegal instruction.
 """
-
-MALLOPT = {"MALLOC_MMAP_THRESHOLD_": -3, "MALLOC_TRIM_THRESHOLD_": -1}
-"""The same for a process that runs already: options of glibc's mallopt (malloc.h)."""
 
 
 class _Redacting(logging.Formatter):
@@ -84,23 +80,16 @@ def announce_parent() -> None:
     Variables that the user has set are kept.
     """
     os.environ[PARENT] = str(os.getpid())
-    for name, value in ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    limit_onednn()
+    take_environment()
 
 
 def take_environment() -> None:
-    """Give `ENVIRONMENT` to this process and its children: for commands that compute, not as a job of Snakemake.
+    """Give `ENVIRONMENT` to this process, and to its children whole: glibc reads its sizes when a process starts.
 
-    To be called before torch is loaded, for OpenMP reads its variables then. glibc has read its own when the process
-    started, and is told by mallopt; other C libraries have no such sizes. What the user has set stands.
+    To be called before torch is loaded. What the user has set stands.
     """
-    for name in ENVIRONMENT.keys() - os.environ.keys():
-        os.environ[name] = ENVIRONMENT[name]
-        if name in MALLOPT:
-            with contextlib.suppress(AttributeError):
-                ctypes.CDLL(None).mallopt(MALLOPT[name], int(ENVIRONMENT[name]))
-    limit_onednn()
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
 
 
 def die_with_parent() -> None:
@@ -141,8 +130,7 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
     die_with_parent()
     tie_children()
     _hide_script()
-    keep_freed_memory()
-    limit_onednn()  # a cluster's nodes may differ from the machine on which Snakemake runs
+    take_environment()
     if not online:
         os.environ["HF_HUB_OFFLINE"] = "1"
     if reader := getattr(getattr(snakemake, "params", None), "video_reader", None):

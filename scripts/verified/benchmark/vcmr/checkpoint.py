@@ -10,7 +10,6 @@ from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.benchmark.vcmr.registry import model_class
 from verified.errors import InputError
 from verified.nn.checkpoint import Form, fill, load, save
-from verified.nn.linear import through_onednn
 
 FORM = Form(
     "retrieval model",
@@ -42,4 +41,4 @@ def load_model(path: str | Path, device: str = "cpu") -> tuple[RetrievalModel, d
         detail = " ".join(str(error).split())[:400]
         raise InputError(f"does not fit the model {name!r}: {detail}", file=path) from None
     fill(model, tensors, f"the model {name!r}", path)
-    return through_onednn(model).to(torch.device(device)).eval(), header
+    return model.to(torch.device(device)).eval(), header

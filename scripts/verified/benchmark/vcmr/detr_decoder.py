@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.detr_layers import BareAttention, Mlp, drop_paths, sines
+from verified.nn.dropout import Dropout
 from verified.nn.modules import Layers
 
 NARROWEST = 1e-6
@@ -38,7 +39,7 @@ class DecoderLayer(nn.Module):
         self.ca_qpos_proj = nn.Linear(hidden, hidden) if first else None
         self.cross_attn = BareAttention(hidden, heads, dropout)
         self.linear1, self.linear2 = nn.Linear(hidden, feed_forward), nn.Linear(feed_forward, hidden)
-        self.activation, self.dropout = nn.PReLU(), nn.Dropout(dropout)
+        self.activation, self.dropout = nn.PReLU(), Dropout(dropout)
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(hidden) for _ in range(3))
         if first:  # contents begin as zeros, so these maps are never read
             for unread in (self.sa_qcontent_proj, self.sa_kcontent_proj, self.sa_v_proj):

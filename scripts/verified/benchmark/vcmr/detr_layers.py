@@ -10,6 +10,7 @@ from math import pi
 import torch
 from torch import Tensor, nn
 
+from verified.nn.dropout import Dropout
 from verified.nn.modules import Layers
 
 
@@ -58,7 +59,7 @@ class PositionedLayer(nn.Module):
         self.self_attn = nn.MultiheadAttention(hidden, heads, dropout=dropout, batch_first=True)
         self.linear1, self.linear2 = nn.Linear(hidden, feed_forward), nn.Linear(feed_forward, hidden)
         self.norm1, self.norm2 = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
-        self.activation, self.dropout = activation or nn.GELU(), nn.Dropout(inner_dropout)
+        self.activation, self.dropout = activation or nn.GELU(), Dropout(inner_dropout)
         self.path_dropout = path_dropout
 
     def forward(self, x: Tensor, mask: Tensor, positions: Tensor) -> Tensor:
@@ -75,7 +76,7 @@ class BareAttention(nn.Module):
 
     def __init__(self, hidden: int, heads: int, dropout: float):
         super().__init__()
-        self.heads, self.dropout = heads, nn.Dropout(dropout)
+        self.heads, self.dropout = heads, Dropout(dropout)
         self.out_proj = nn.Linear(hidden, hidden)
         nn.init.zeros_(self.out_proj.bias)
 

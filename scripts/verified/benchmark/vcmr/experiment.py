@@ -21,7 +21,6 @@ from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.retrieval import Training
 from verified.corpus.held_out import HELD_OUT
 from verified.io.hdf5 import FeatureFile, Room
-from verified.nn.linear import library
 from verified.nn.training_state import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
@@ -72,7 +71,6 @@ def train_model(
         "epochs": len(trained.history),
         "left_out_queries": trained.left_out,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "linear_maps": library(model),
     }
     save_model(checkpoint, name, model, trained.state, facts)
     state.remove()

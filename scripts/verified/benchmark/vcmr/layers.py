@@ -11,10 +11,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.packing import Packing
-from verified.nn.dropout import attend
+from verified.nn.dropout import Dropout, attend
 
 MASKED = -10000.0
 """Added to the attention scores of positions that must not be seen."""
+WIDE = 2**16
+"""Least weights of a linear map from which leaving out pads on the CPU saves more than the further calls cost."""
 
 
 def zero_pads(x: Tensor, mask: Tensor) -> Tensor:
@@ -49,7 +51,7 @@ class InputProjection(nn.Module):
     def __init__(self, size_in: int, size_out: int, dropout: float, relu: bool = True):
         super().__init__()
         self.LayerNorm = nn.LayerNorm(size_in)
-        self.net = nn.Sequential(nn.Dropout(dropout), nn.Linear(size_in, size_out))
+        self.net = nn.Sequential(Dropout(dropout), nn.Linear(size_in, size_out))
         self.relu = relu
 
     def forward(self, x: Tensor) -> Tensor:
@@ -64,7 +66,7 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.position_embeddings = nn.Embedding(rows, hidden)
         self.LayerNorm = nn.LayerNorm(hidden)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor | Packing | None = None) -> Tensor:
         table = self.position_embeddings
@@ -85,7 +87,7 @@ class SelfAttention(nn.Module):
         self.query = nn.Linear(hidden, hidden)
         self.key = nn.Linear(hidden, hidden)
         self.value = nn.Linear(hidden, hidden)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor | Packing) -> Tensor:
         query, key, value = (projection(x) for projection in (self.query, self.key, self.value))
@@ -110,7 +112,7 @@ class ResidualOutput(nn.Module):
         super().__init__()
         self.dense = nn.Linear(size_in, hidden)
         self.LayerNorm = nn.LayerNorm(hidden, eps=eps)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, residual: Tensor) -> Tensor:
         return self.LayerNorm(self.dropout(self.dense(x)) + residual)

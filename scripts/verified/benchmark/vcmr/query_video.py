@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from verified.benchmark.vcmr.bert_layers import BertEncoder
 from verified.benchmark.vcmr.contract import Encoded, Spans
 from verified.benchmark.vcmr.layers import InputProjection, longest
+from verified.nn.dropout import Dropout
 
 MASKED = -1e10
 """Similarity of a clip and a token of which one is a pad."""
@@ -31,7 +32,7 @@ class Embeddings(nn.Module):
         self.position_embeddings = nn.Embedding(rows, hidden)
         self.token_type_embeddings = nn.Embedding(2, hidden)
         self.LayerNorm = nn.LayerNorm(hidden)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.token_type = token_type
 
     def forward(self, x: Tensor) -> Tensor:

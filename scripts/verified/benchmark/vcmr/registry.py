@@ -150,9 +150,6 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
 
     Raises InputError for an option that the model's config does not have.
     """
-    from verified.nn.dropout import use_quick_dropout
-    from verified.nn.linear import through_onednn
-
     model = model_class(name)
     options = options or {}
     known = {field.name for field in fields(model.Config)}
@@ -161,4 +158,4 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
             near = difflib.get_close_matches(option, sorted(known), n=1, cutoff=0.4)
             hint = f"did you mean {near[0]!r}? " if near else ""
             raise InputError(f"{name} has no option {option!r}", remedy=f"{hint}known: {', '.join(sorted(known))}")
-    return use_quick_dropout(through_onednn(model(model.Config(**sizes, **options))))
+    return model(model.Config(**sizes, **options))

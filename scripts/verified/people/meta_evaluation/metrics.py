@@ -51,9 +51,8 @@ def evaluator_scores(
     from verified.evaluator.validation import FAITHFUL, Graded, confidences
     from verified.io.jsonl import read_jsonl
     from verified.nn.device import visible_device
-    from verified.nn.linear import through_onednn
 
-    model = through_onednn(load_checkpoint(checkpoint))
+    model = load_checkpoint(checkpoint)
     moments, of_caption = as_moments(judged, videos)
     scores = np.full(len(judged), np.nan)
     if not moments:

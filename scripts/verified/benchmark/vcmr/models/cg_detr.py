@@ -62,6 +62,7 @@ from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import PAD, unit
 from verified.benchmark.vcmr.windows import generalised_iou, spans_of_windows
+from verified.nn.dropout import Dropout
 from verified.nn.modules import Layers, Parts
 from verified.nn.precision import whole
 
@@ -131,7 +132,7 @@ class AdaptiveCrossLayer(nn.Module):
         super().__init__()
         self.self_attn = BareAttention(hidden, heads, dropout)
         self.linear1, self.linear2 = nn.Linear(hidden, feed_forward), nn.Linear(feed_forward, hidden)
-        self.activation, self.dropout = nn.PReLU(), nn.Dropout(dropout)
+        self.activation, self.dropout = nn.PReLU(), Dropout(dropout)
         self.norm1, self.norm2 = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
         self.path_dropout = dropout
 

@@ -37,6 +37,7 @@ from torch import Tensor, nn
 from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, add_total
 from verified.benchmark.vcmr.labels import exclusive_end
 from verified.benchmark.vcmr.layers import (
+    WIDE,
     AttentionBlock,
     InputProjection,
     LearnedPositions,
@@ -49,7 +50,6 @@ from verified.benchmark.vcmr.layers import (
 from verified.benchmark.vcmr.packing import Packing
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import REACH, OneVectorTail, max_over_clips, sampled_hinge, unit
-from verified.nn.linear import LEAST_WEIGHTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
     def packs(self, x: Tensor) -> bool:
         """Whether pads of `x` [B, L, dim] are left out where that changes nothing: in training of a wide model on the
         CPU."""
-        return self.training and x.device.type == "cpu" and self.config.hidden**2 >= LEAST_WEIGHTS
+        return self.training and x.device.type == "cpu" and self.config.hidden**2 >= WIDE
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
         query, kept, padded = lay_out(query, mask, self.packs(query))

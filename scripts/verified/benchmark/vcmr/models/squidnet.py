@@ -54,7 +54,6 @@ from verified.benchmark.vcmr.query_video import (
     shared_cross_entropy,
 )
 from verified.benchmark.vcmr.registry import register
-from verified.nn.linear import linear
 from verified.nn.modules import Parts
 
 CLIPS_AT_ONCE = 4096
@@ -178,9 +177,9 @@ class Squidnet(RetrievalModel):
         """s of P pairs, [P, L, D] and [P, T, D] → [P, L, T]; what is held at once is a few [P, L, D], for one token."""
         first, _, second = self.VQMMA["sim_weight"]
         of_video, of_query, of_both = (weight.contiguous() for weight in first.weight.chunk(3, dim=1))
-        video_part, query_part = linear(video, of_video), linear(query, of_query)
+        video_part, query_part = F.linear(video, of_video), F.linear(query, of_query)
         scores = [
-            torch.relu(linear(video * query[:, t, None], of_both) + video_part + query_part[:, t, None])
+            torch.relu(F.linear(video * query[:, t, None], of_both) + video_part + query_part[:, t, None])
             @ second.weight[0]
             for t in range(query.shape[1])
         ]

@@ -35,6 +35,7 @@ from torch import Tensor, nn
 from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
 from verified.benchmark.vcmr.labels import exclusive_end
 from verified.benchmark.vcmr.layers import (
+    WIDE,
     AttentionBlock,
     InputProjection,
     LearnedPositions,
@@ -44,7 +45,6 @@ from verified.benchmark.vcmr.layers import (
 )
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import REACH, OneVectorTail, sampled_hinge, unit
-from verified.nn.linear import LEAST_WEIGHTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,11 +102,11 @@ class XML(OneVectorTail, RetrievalModel):
         initialise(self)
 
     def packs(self, x: Tensor) -> bool:
-        """Whether the encoders leave pads of `x` [B, L, dim] out: on the CPU, where `nn.linear` computes.
+        """Whether the encoders leave pads of `x` [B, L, dim] out: on the CPU.
 
         A narrower model's step is made of calls, not of what they compute.
         """
-        return x.device.type == "cpu" and self.config.hidden**2 >= LEAST_WEIGHTS
+        return x.device.type == "cpu" and self.config.hidden**2 >= WIDE
 
     def query_tokens(self, query: Tensor, mask: Tensor) -> Tensor:
         """Token vectors before pooling; [Q, T, E] → [Q, T, D]."""
