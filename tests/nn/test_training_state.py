@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from verified.nn.optimisers import AdamW, BertAdam
+from verified.nn.optimisers import BertAdam
 from verified.nn.training_state import Reached, TrainingState, fingerprint
 
 OWNER = {"code": "1", "settings": "2", "inputs": "3"}
@@ -17,6 +17,10 @@ def network(width=3):
     model = nn.Sequential(nn.Linear(3, width), nn.BatchNorm1d(width))
     model.register_buffer("steps", torch.tensor(7))
     return model
+
+
+def fused_adamw(groups, lr):
+    return torch.optim.AdamW(groups, lr=lr, fused=True)
 
 
 def stepped(model, kind=torch.optim.AdamW, steps=2, optimiser=None):
@@ -37,7 +41,7 @@ def kept(tmp_path):
     return state
 
 
-@pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.SGD, AdamW, BertAdam])
+@pytest.mark.parametrize("kind", [torch.optim.AdamW, fused_adamw, torch.optim.SGD, BertAdam])
 def test_a_restored_training_goes_on_as_if_nothing_had_happened(kind, tmp_path):
     whole, half = network(), network()
     stepped(whole, kind, steps=4)

@@ -5,13 +5,12 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from planted import CLIPS, TOKENS, WORDS, plant, small_model
+from planted import CLIPS, TOKENS, plant, small_model
 from refusals import refused
 
 from verified.benchmark.vcmr import experiment, training
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.experiment import rank_videos, test_model, train_model
-from verified.benchmark.vcmr.models.hero import Hero
 from verified.benchmark.vcmr.models.xml import XML
 from verified.benchmark.vcmr.ranked import read_ranked
 from verified.benchmark.vcmr.search import SearchSettings
@@ -21,7 +20,6 @@ from verified.config.datasets import Spans
 from verified.config.retrieval import Training
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
-from verified.nn import training as loop
 from verified.nn.checkpoint import load_tensors
 from verified.nn.training_state import TrainingState
 
@@ -101,36 +99,6 @@ def test_a_killed_training_goes_on_where_it_stood_and_ends_the_same(planted, tmp
     assert whole.history == again.history
     logs = [tmp_path / name / "log.jsonl" for name in ("whole", "killed")]
     assert logs[0].read_bytes() == logs[1].read_bytes(), "keys in the same order, too"
-
-
-@pytest.mark.parametrize("optimiser", ["adamw", "bertadam"])
-def test_hero_trains_the_words_in_use_alone_to_the_bytes_of_a_training_of_all(
-    planted, tmp_path, monkeypatch, optimiser
-):
-    rows, plain_loop, table = [], loop.train, Hero.words_table
-
-    def spied(how, state):
-        rows.append(len(how.module.get_submodule(table).weight))
-        return plain_loop(how, state)
-
-    def hero(folder):
-        torch.manual_seed(0)
-        model = small_model("hero", hidden=32, vocabulary=1000)
-        changes = {"steps": None, "epochs": 3, "batch": 16, "learning_rate": 1e-3, "optimiser": optimiser}
-        splits = [files.split(Hero) for files in planted]
-        done = train(model, *splits, replace(model.recipe, **changes), SEARCHING, Run(5, folder / "log.jsonl"))
-        assert {name: tensor.shape for name, tensor in model.state_dict().items()} == {
-            name: tensor.shape for name, tensor in done.state.items()
-        }
-        return done
-
-    monkeypatch.setattr(loop, "train", spied)
-    few = hero(tmp_path / "few")
-    monkeypatch.setattr(Hero, "words_table", "")
-    every = hero(tmp_path / "every")
-    assert rows == [1 + len(WORDS), 1000]
-    assert same(few.state, every.state)
-    assert few.history == every.history
 
 
 def of_other_code(monkeypatch):

@@ -104,12 +104,7 @@ def finetune(
     if settings.crop_share is None:
         model.vision.remember_frames()
     step = TrainingStep(model, settings.hard_negatives, settings.matching_normaliser)
-    words: set[int] = set()
-    cut_at_limit = 0
-    for texts in tuples.captions.values():  # one after the other: all of them together need not fit
-        ids, _, cut = encode(texts)
-        words.update(ids.unique().tolist())
-        cut_at_limit += cut
+    cut_at_limit = sum(encode(texts)[2] for texts in tuples.captions.values())
 
     def batch_of(number: int) -> Batch:
         epoch, turn = divmod(number, per_epoch)
@@ -134,7 +129,7 @@ def finetune(
     steps = settings.epochs * per_epoch
     warmup = min(steps // 2, settings.warmup_epochs * per_epoch)
     schedule = Schedule(steps, warmup, settings.learning_rate, seed, precision=settings.precision)
-    rows = train(step, batch_of, schedule, LABEL, device, state, sorted(words))
+    rows = train(step, batch_of, schedule, LABEL, device, state)
     return rows, {"steps": steps, "truncated_captions": cut_at_limit}
 
 

@@ -1,7 +1,6 @@
 """Training of the evaluator, for pre-training and fine-tuning alike."""
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -11,21 +10,18 @@ from verified.evaluator.processes import processes
 from verified.evaluator.step import Batch, TrainingStep
 from verified.io.jsonl import Row
 from verified.nn import training
-from verified.nn.optimisers import DecayFirst, cosine_multiplier, one_dimensional, parameter_groups
+from verified.nn.optimisers import cosine_multiplier, one_dimensional, parameter_groups
 from verified.nn.training_state import Reached, TrainingState
-from verified.nn.used_rows import can_divide, only_used_rows
 from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed
 
 WEIGHT_DECAY = 0.02
-TABLE = "model.text.embeddings.word_embeddings"
-"""The words of a TrainingStep."""
 
 
-def adamw(model: nn.Module, learning_rate: float, beta2: float = 0.999) -> DecayFirst:
+def adamw(model: nn.Module, learning_rate: float, beta2: float = 0.999) -> torch.optim.AdamW:
     """AdamW, betas (0.9, beta2), weight decay 0.02, none for biases and other one-dimensional tensors."""
     groups = parameter_groups(model.named_parameters(), WEIGHT_DECAY, one_dimensional)
-    return DecayFirst(groups, lr=learning_rate, betas=(0.9, beta2))
+    return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, beta2), fused=True)
 
 
 @dataclass(frozen=True)
@@ -50,13 +46,11 @@ def train(
     label: str,
     device: torch.device,
     state: TrainingState | None = None,
-    words: Sequence[int] | None = None,
 ) -> list[Row]:
     """Train `step.model` in place; returns log rows with the loss terms, temperature and learning rate of a step.
 
     `batch_of(number)` gives the batch of step `number` (from 0), the same in every process but for its frames. `state`
-    and errors: see `training.train`; an error names the items of the batch. `words`: ids of all words that batches
-    read; on the CPU the other rows of their table only decay, to the same bytes (see `nn.used_rows`).
+    and errors: see `training.train`; an error names the items of the batch.
     """
     rank, world = processes()
     step.to(device).train()
@@ -76,29 +70,24 @@ def train(
         temperature = round(step.model.temperature.item(), 6)
         return {"stage": label, "step": number, **rounded, "temperature": temperature, "learning_rate": rate(number)}
 
-    divided = words is not None and can_divide(step, TABLE)
-    with only_used_rows(step, TABLE, words or ()) if divided else nullcontext() as used:
-        wrapped = nn.parallel.DistributedDataParallel(step) if world > 1 else step
-        optimiser = adamw(step, schedule.learning_rate, schedule.beta2)
-        if used is not None:
-            used.follow(optimiser)
-        how = training.Training(
-            label=label,
-            module=step,
-            optimiser=optimiser,
-            steps=schedule.steps,
-            rate=rate,
-            # Clips are decoded while the network computes.
-            batches=lambda first: prefetch([batch_of(number)] for number in range(first, schedule.steps)),
-            losses=losses,
-            row=row,
-            clip_norm=schedule.largest_gradient,
-            device=device,
-            precision=schedule.precision,
-            names=lambda batch: batch.names,
-            remedy="look at these moments and captions, or lower the learning rate",
-        )
-        return training.train(how, state).rows
+    wrapped = nn.parallel.DistributedDataParallel(step) if world > 1 else step
+    how = training.Training(
+        label=label,
+        module=step,
+        optimiser=adamw(step, schedule.learning_rate, schedule.beta2),
+        steps=schedule.steps,
+        rate=rate,
+        # Clips are decoded while the network computes.
+        batches=lambda first: prefetch([batch_of(number)] for number in range(first, schedule.steps)),
+        losses=losses,
+        row=row,
+        clip_norm=schedule.largest_gradient,
+        device=device,
+        precision=schedule.precision,
+        names=lambda batch: batch.names,
+        remedy="look at these moments and captions, or lower the learning rate",
+    )
+    return training.train(how, state).rows
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:

@@ -37,7 +37,7 @@ from verified.lmm.prompts import Prompt, read_prompts
 from verified.lmm.request import Request
 from verified.lmm.tasks.rextime import LOCATE, SCORING
 from verified.nn.low_rank import attach, linear_layers
-from verified.nn.optimisers import AdamW, cosine_multiplier, parameter_groups
+from verified.nn.optimisers import cosine_multiplier
 from verified.nn.training import Terms, Training, train
 from verified.nn.training_state import Reached, TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
@@ -141,7 +141,7 @@ def fine_tune(
         Training(
             label=f"fine-tuning of {role.model}",
             module=adapters,
-            optimiser=AdamW(parameter_groups(adapters.named_parameters(), 0.0), lora.learning_rate),
+            optimiser=torch.optim.AdamW(adapters.parameters(), lora.learning_rate, weight_decay=0.0, fused=True),
             steps=len(plan),
             rate=rate,
             batches=batches,

@@ -130,9 +130,6 @@ class RetrievalModel(nn.Module):
     """Options of `Config` for a corpus of a few hundred moments (the demo, the conformance kit): narrow, few layers."""
     query_input: ClassVar[Literal["features", "ids"]] = "features"
     """Token features from the features stage, or token ids ([CLS] first, no [SEP])."""
-    words_table: ClassVar[str] = ""
-    """Of a model that reads token ids: the name of its `nn.Embedding` of words, where it looks up no ids but those of
-    the captions, `cls_id` and 0 (pads). On the CPU, training then computes these rows alone. Empty: all rows."""
     normalise_query: ClassVar[bool] = True
     """Whether each token feature is divided by its norm + 1e-5."""
     normalise_video: ClassVar[bool] = True

@@ -5,7 +5,6 @@ Every random draw of an epoch comes from seeds of that epoch.
 
 import logging
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
@@ -26,9 +25,8 @@ from verified.benchmark.vcmr.search import SearchSettings, search
 from verified.errors import InputError
 from verified.io.jsonl import Row, write_jsonl
 from verified.nn import training as loop
-from verified.nn.optimisers import AdamW, BertAdam, linear_multiplier, parameter_groups
+from verified.nn.optimisers import BertAdam, linear_multiplier, parameter_groups
 from verified.nn.training_state import Reached, TrainingState
-from verified.nn.used_rows import UsedRows, can_divide, only_used_rows
 from verified.runtime.seeds import derive_seed
 
 log = logging.getLogger("verified")
@@ -112,7 +110,6 @@ def train(
     total = recipe.steps or recipe.epochs * per_epoch
     device = torch.device(searching.device)
     model.to(device)
-    kind = BertAdam if recipe.optimiser == "bertadam" else AdamW
     to_longest = searching.padding == "official" and model.official_batch is not None
     drawing = _Drawing(training, labels, usable, recipe, run, per_epoch, total, device, to_longest)
 
@@ -137,41 +134,35 @@ def train(
         log.info("epoch %d: selection %.2f (best epoch: %d)", epoch, record["selection"], chosen(history))
         return record
 
-    with _words_in_use(model, training, selection) as words:
-        groups = parameter_groups(model.named_parameters(), recipe.weight_decay)
-        optimiser = kind(groups, recipe.learning_rate, recipe.betas)
-        if words:
-            words.follow(optimiser)
-        how = loop.Training(
-            label=f"train {type(model).__name__}",
-            module=model,
-            optimiser=optimiser,
-            steps=total,
-            rate=partial(_rate, recipe, total),
-            batches=partial(_batches, drawing),
-            losses=losses,
-            row=row,
-            steps_per_row=per_epoch,
-            over=lambda rows: len(rows) - chosen(rows) > recipe.patience,
-            accumulate=recipe.accumulate,
-            clip_norm=recipe.clip_norm,
-            device=device,
-            precision=run.precision,
-            file=training.moments.file,
-            remedy="lower retrieval.training.MODEL.learning_rate",
-        )
-        reached = loop.train(how, run.state)
+    how = loop.Training(
+        label=f"train {type(model).__name__}",
+        module=model,
+        optimiser=_optimiser(model, recipe),
+        steps=total,
+        rate=partial(_rate, recipe, total),
+        batches=partial(_batches, drawing),
+        losses=losses,
+        row=row,
+        steps_per_row=per_epoch,
+        over=lambda rows: len(rows) - chosen(rows) > recipe.patience,
+        accumulate=recipe.accumulate,
+        clip_norm=recipe.clip_norm,
+        device=device,
+        precision=run.precision,
+        file=training.moments.file,
+        remedy="lower retrieval.training.MODEL.learning_rate",
+    )
+    reached = loop.train(how, run.state)
     selected = chosen(reached.rows)
     return Trained(reached.kept, selected, reached.rows, len(training.moments) - len(usable))
 
 
-def _words_in_use(model: RetrievalModel, *splits: SplitData) -> AbstractContextManager[UsedRows | None]:
-    """Within, a model that names its words trains those of the splits' captions alone, if that changes no result."""
-    ids = [split.queries.ids for split in splits]
-    if not model.words_table or None in ids or not can_divide(model, model.words_table):
-        return nullcontext()
-    used = {0, model.config.cls_id}.union(*(caption for split in ids for caption in split or ()))
-    return only_used_rows(model, model.words_table, used)
+def _optimiser(model: RetrievalModel, recipe: Recipe) -> torch.optim.Optimizer:
+    """PyTorch's AdamW decays before a step, that of the official codes after it: rate² · decay apart."""
+    groups = parameter_groups(model.named_parameters(), recipe.weight_decay)
+    if recipe.optimiser == "bertadam":
+        return BertAdam(groups, recipe.learning_rate, recipe.betas)
+    return torch.optim.AdamW(groups, recipe.learning_rate, recipe.betas, eps=1e-6, fused=True)
 
 
 def _best(history: list[Row]) -> int:

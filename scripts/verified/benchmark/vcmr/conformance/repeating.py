@@ -11,7 +11,7 @@ from verified.benchmark.vcmr.checkpoint import FORM
 from verified.benchmark.vcmr.conformance.trial import Answers, Trial, close, require, require_same, to_float64
 from verified.benchmark.vcmr.contract import Batch, RetrievalModel
 from verified.nn.checkpoint import load, save
-from verified.nn.optimisers import AdamW, parameter_groups
+from verified.nn.optimisers import parameter_groups
 
 PRECISION = 1e-3
 """Largest difference of float32 from float64, as a share of the largest difference between two answers."""
@@ -194,7 +194,7 @@ def check_state(trial: Trial) -> None:
     """A model that is saved and loaded answers as before and goes on learning alike: all it learned is in its state."""
     model = trial.model()
     trial.answers(model)  # a memory of these answers must not outlive the training
-    optimiser = AdamW(parameter_groups(model.named_parameters(), 0.0), lr=1e-2)
+    optimiser = torch.optim.AdamW(parameter_groups(model.named_parameters(), 0.0), lr=1e-2, fused=True)
     for step in range(3):
         trial.losses(model.train(), trial.corpus.training_batch(step))["total"].backward()
         optimiser.step()

@@ -51,6 +51,7 @@ from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import OneVectorTail, unit
 from verified.errors import InputError
 from verified.nn.checkpoint import load_tensors
+from verified.nn.dropout import Dropout
 from verified.nn.modules import Parts
 
 PAD = -1e4
@@ -99,7 +100,7 @@ class WordEmbeddings(nn.Module):
         self.position_embeddings = nn.Embedding(rows, hidden)
         self.token_type_embeddings = nn.Embedding(2, hidden)
         self.LayerNorm = nn.LayerNorm(hidden)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, ids: Tensor) -> Tensor:
         added = self.position_embeddings.weight[: ids.shape[1]] + self.token_type_embeddings.weight[1]
@@ -115,7 +116,7 @@ class FrameEmbeddings(nn.Module):
         self.img_linear = nn.Linear(size, hidden)
         self.position_embeddings = nn.Embedding(rows, hidden)
         self.LayerNorm = nn.LayerNorm(hidden)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, frames: Tensor, token_type: Tensor) -> Tensor:
         added = self.position_embeddings.weight[: frames.shape[1]] + token_type
@@ -151,7 +152,6 @@ class Hero(OneVectorTail, RetrievalModel):
         "span_share": 1.0,
     }
     query_input = "ids"
-    words_table = "v_encoder.f_encoder.embeddings.word_embeddings"
     normalise_video = False
     official_batch = 50
     label = staticmethod(inclusive_end_two_clips)
