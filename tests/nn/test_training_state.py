@@ -61,6 +61,29 @@ def test_a_restored_training_goes_on_as_if_nothing_had_happened(kind, tmp_path):
         assert torch.equal(value, again.state_dict()[name]), name
 
 
+def test_moments_get_the_layout_of_their_parameters(tmp_path):
+    """Fused steps over weights whose channels are last in memory."""
+
+    def images():
+        torch.manual_seed(0)
+        return nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
+
+    def step(model, optimiser):
+        model(torch.arange(75.0).view(1, 3, 5, 5).sin()).square().mean().backward()
+        optimiser.step()
+
+    model, again = images(), images()
+    optimisers = [fused_adamw(list(each.parameters()), 0.1) for each in (model, again)]
+    state = TrainingState(tmp_path / "state.safetensors", OWNER, 0.0)
+    step(model, optimisers[0])
+    state.save(Reached(1, ROWS), model, optimisers[0])
+    model.zero_grad()
+    state.restore(again, optimisers[1])
+    for each, optimiser in zip((model, again), optimisers, strict=True):
+        step(each, optimiser)
+    assert torch.equal(model.weight, again.weight)
+
+
 def test_log_and_further_tensors_come_back_as_they_were(kept):
     model = network()
     reached = kept.restore(model, stepped(model, steps=0))

@@ -90,6 +90,11 @@ class TrainingState:
             return self._set_aside(f"cannot be used: {error}")
         module.load_state_dict(grouped["module"])
         optimiser.load_state_dict({"state": slots, "param_groups": header["groups"]})
+        for parameter, values in optimiser.state.items():
+            for slot, value in values.items():
+                if isinstance(value, Tensor) and value.shape == parameter.shape:
+                    # Fused optimisers go through memory in order, so moments need the parameter's strides.
+                    values[slot] = torch.empty_like(parameter, dtype=value.dtype).copy_(value)
         log.info("going on with a saved state: %d steps done", reached.finished)
         return reached
 
