@@ -18,6 +18,7 @@ from verified.tables.layout import TABLES, runs
 from verified.tables.provenance import provenance
 from verified.tables.render import Block, number, sheet, values
 from verified.tables.reproduction import place_of
+from verified.tables.summary import closing_message
 from verified.tables.write import write_tables
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published.csv"
@@ -217,6 +218,24 @@ def test_trainings_that_were_tested_on_other_queries_are_named(tmp_path):
     )
     with refused("queries", file="per_query.npz"):
         collected(paths).cells(BY_KEY["main-5"], "demo")
+
+
+def test_the_end_of_a_run_shows_the_table_with_its_deviations_and_the_next_commands(tmp_path):
+    collection = collected([made_run(tmp_path, "xml", share, seed=seed) for seed, share in ((1, 0.5), (2, 0.6))])
+    write_tables(tmp_path / "tables", shown_settings(DEMO), collection, tmp_path)
+    shown = closing_message(tmp_path / "tables", ["main-4"], ["my own.yaml"])
+    assert "55.00 ±7.07" in shown and "[" not in shown
+    assert "verified report --configfile 'my own.yaml'" in shown
+    assert closing_message(tmp_path / "tables", ["main-9"]) == ""
+
+
+def test_a_table_of_single_trainings_says_so_in_its_title(tmp_path):
+    for name, seeds in (("one", (1,)), ("two", (1, 2))):
+        collection = collected([made_run(tmp_path / name, "xml", 0.5, seed=seed) for seed in seeds])
+        write_tables(tmp_path / name / "tables", shown_settings(DEMO), collection, tmp_path)
+        text = (tmp_path / name / "tables" / "main-4.md").read_text(encoding="utf-8")
+        assert ("one training" in text.splitlines()[0]) == (name == "one")
+        assert ("over trainings" in text) == (name == "two")
 
 
 def test_all_forms_are_written_with_their_provenance(tmp_path):

@@ -79,4 +79,5 @@ def _align(tables: Path, name: str) -> str:
     title = lines[0].removeprefix("# ").removeprefix(f"{name}: ")
     header, _, *rows = (line for line in lines if line.startswith("| ") or line.startswith("|-"))
     cells = [INTERVAL.sub("", row).replace("**", "").strip("| ").split(" | ") for row in (header, *rows)]
-    return f"{title} (intervals and provenance: {tables / name}.md)\n\n{align(cells)}\n"
+    counted = [place for place in range(len(cells[0])) if all(row[place][:1] in "–-0123456789" for row in cells[1:])]
+    return f"{title}; intervals and provenance: {tables / name}.md\n\n{align(cells, counted)}\n"
