@@ -85,9 +85,9 @@ def frames_of(video: Mapping, start: float, end: float) -> list[np.ndarray]:
     times = [start + (number + 0.5) * (end - start) / count for number in range(count)]
     frames = []
     with open_video(video["path"]) as decoder:
-        for _, until, frame in decoder:
-            while len(frames) < count and times[len(frames)] < until:
-                frames.append(frame_array(frame, (SIDE, round(SIDE * shape))))
+        for timed in decoder:
+            while len(frames) < count and times[len(frames)] < timed.until:
+                frames.append(frame_array(timed, (SIDE, round(SIDE * shape))))
             if len(frames) == count:
                 break
     return frames

@@ -17,6 +17,7 @@ from av.error import FFmpegError
 
 from verified.errors import InputError
 from verified.io.files import atomic_path
+from verified.io.video.decode import second_zero
 
 SEEK_MARGIN = 1.0
 """Seconds before a needed time from which on a track is decoded."""
@@ -47,7 +48,7 @@ def has_sound(path: str | os.PathLike[str]) -> bool:
 
 
 def read_track(path: str | os.PathLike[str], rate: int) -> np.ndarray:
-    """Samples of the first sound stream, float32 in [-1, 1], one channel at `rate` a second.
+    """Samples of the first sound stream from the player's second 0, float32 in [-1, 1], one channel at `rate` hertz.
 
     Raises InputError for a file that is missing, holds no sound, or breaks off before its first sample.
     """
@@ -55,7 +56,10 @@ def read_track(path: str | os.PathLike[str], rate: int) -> np.ndarray:
     samples: list[np.ndarray] = []
     with _open_sound(path) as (container, stream):
         resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+        origin = second_zero(container, stream) or 0.0
         for frame in container.decode(stream):
+            if not samples and frame.time is not None:
+                samples.append(np.zeros(max(0, round((frame.time - origin) * rate)), np.float32))
             frame.pts = None
             samples += [out.to_ndarray().ravel() for out in resampler.resample(frame)]
         samples += [out.to_ndarray().ravel() for out in resampler.resample(None)]
@@ -76,15 +80,14 @@ def track_seconds(path: str | os.PathLike[str]) -> float:
 
 
 def read_part(path: str | os.PathLike[str], start: float, end: float, rate: int) -> np.ndarray:
-    """Samples [round((end - start) * rate)] of [start, end), in seconds since the first frame of the file's video.
+    """Samples [round((end - start) * rate)] of [start, end), in seconds of the player's clock.
 
     As those of `read_track`, but placed by their time stamps: where the track is silent, late or over there are zeros.
     What breaks off is silent from there on. Raises InputError for a file that is missing or holds no sound.
     """
     samples = np.zeros(max(1, round((end - start) * rate)), dtype=np.float32)
     with _open_sound(Path(path)) as (container, stream):
-        video = next(iter(container.streams.video), stream)
-        origin = float((video.start_time or 0) * (video.time_base or 0))
+        origin = second_zero(container, stream) or 0.0
         if start > SEEK_MARGIN:
             container.seek(math.floor((start - SEEK_MARGIN + origin) * av.time_base))
         resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)

@@ -56,7 +56,7 @@ class _HeldFrames:
         if not self.frames or (time < self.frames[0].time - TOLERANCE and self.frames[0].time > 0):
             return None
         timed = next((timed for timed in self.frames if time < timed.until - TOLERANCE), self.frames[-1])
-        return frame_array(timed.frame)
+        return frame_array(timed)
 
     def _drop(self) -> None:
         self.bytes -= _bytes(self.frames.popleft())

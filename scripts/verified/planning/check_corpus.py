@@ -263,6 +263,7 @@ def first_look(path: Path) -> Look | VideoError:
     try:
         with open_video(path) as video:
             next(iter(video))
-            return Look(float(video.held_seconds), float(video.nominal_rate), float(video.claimed_seconds))
+            fps, claimed = video.nominal_rate, video.claimed_end
+            return Look(video.last_end(), fps, claimed)
     except VideoError as error:
         return error

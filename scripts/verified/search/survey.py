@@ -60,7 +60,7 @@ def survey(path: str | Path, backbone: Backbone) -> Survey:
             end = timed.until
             if step / RATE >= timed.until - TOLERANCE:
                 continue
-            frame = frame_array(timed.frame, _covering_size(upright_size(timed.frame), backbone.size))
+            frame = frame_array(timed, _covering_size(upright_size(timed), backbone.size))
             times.append(timed.time)
             scores.append(score(np.ascontiguousarray(frame[..., ::-1])))
             behind = 0 if scores[-1] >= CUT else behind + 1

@@ -36,17 +36,20 @@ class Clip:
         self._stream.pix_fmt = "yuv420p"
         self._stream.codec_context.time_base = Fraction(1, _CLOCK)
         self._stream.codec_context.flags |= Flags.bitexact
-        self._last = -1
+        self._fps, self._last, self._image = fps, -1, None
 
     def add(self, seconds: float, image: np.ndarray) -> None:
         """One RGB image [height, width, 3]."""
         picture = av.VideoFrame.from_ndarray(image, format="rgb24")
-        self._last = max(self._last + 1, round(seconds * _CLOCK))
+        self._last, self._image = max(self._last + 1, round(seconds * _CLOCK)), image
         picture.pts, picture.time_base = self._last, Fraction(1, _CLOCK)
         self._container.mux(self._stream.encode(picture))
 
-    def finish(self) -> bytes:
-        """The complete file."""
+    def finish(self, end: float) -> bytes:
+        """The complete file; the last image stays until `end`, in seconds since the clip's start."""
+        frame = float(1 / self._fps)
+        if self._image is not None and end - frame > self._last / _CLOCK + frame:
+            self.add(end - frame, self._image)
         self._container.mux(self._stream.encode())
         self._container.close()
         return self._file.getvalue()
@@ -61,26 +64,27 @@ def cut(
     """
     open_clips: dict[int, Clip] = {}
     encoded: dict[int, bytes] = {}
+    until = 0.0
     try:
         with open_video(path) as decoder:
             fps = Fraction(decoder.nominal_rate).limit_denominator(1001)
             decoder.needed = min((start for start, _ in spans.values()), default=0.0)
-            for time, until, frame in decoder:
-                image = None
+            for timed in decoder:
+                time, until, image = timed.time, timed.until, None
                 for name, (start, end) in spans.items():
                     if time < end and until > start:
                         if image is None:
-                            image = frame_array(frame, _size(*upright_size(frame), side))
+                            image = frame_array(timed, _size(*upright_size(timed), side))
                         if name not in open_clips:
                             open_clips[name] = Clip(image.shape[0], image.shape[1], fps, options)
                         open_clips[name].add(max(0.0, time - start), image)
                 for name in [name for name in open_clips if until >= spans[name][1]]:
-                    encoded[name] = open_clips.pop(name).finish()
+                    encoded[name] = open_clips.pop(name).finish(spans[name][1] - spans[name][0])
                 if len(encoded) == len(spans):
                     break
     except VideoError as error:
         raise InputError(error.detail, file=path, remedy="clips are cut from the corpus's videos") from None
-    encoded |= {name: clip.finish() for name, clip in open_clips.items()}
+    encoded |= {name: clip.finish(until - spans[name][0]) for name, clip in open_clips.items()}
     for name, (start, end) in spans.items():
         if name not in encoded:
             raise InputError(f"no frame between {start} s and {end} s for moment {name}", file=path)

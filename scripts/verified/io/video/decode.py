@@ -9,6 +9,7 @@ import itertools
 import logging
 import math
 import os
+import re
 import threading
 from collections.abc import Generator, Iterator
 from fractions import Fraction
@@ -20,7 +21,7 @@ import numpy as np
 from av.container import InputContainer
 from av.error import FFmpegError
 from av.stream import Disposition
-from av.video.reformatter import VideoReformatter
+from av.video.reformatter import ColorPrimaries, ColorTrc, VideoReformatter
 
 TOLERANCE = 1e-3
 """Seconds by which a frame may be late and still count as shown."""
@@ -32,11 +33,22 @@ SAME = 1e-6
 """Seconds by which two numbers for one time may differ."""
 FALLBACK_RATE = 25.0
 """Frames per second assumed where neither timestamps nor the container state a rate."""
+USUAL_FRAMES = 4
+"""The last frame's own duration counts up to so many frames at the nominal rate, and above where the header agrees."""
+INDEXED = {"mp4", "matroska"}
+"""Containers in which decoding may go on at a key frame of the index: elsewhere seeks land beside it, or stamps of the
+first packets behind it are guesses."""
+SQUARE = 0.01
+"""Pixels whose sides differ by a smaller share count as square: encoders write such ratios when they round sizes."""
+HDR = {ColorTrc.SMPTE2084, ColorTrc.ARIB_STD_B67}
+"""Transfer functions of HDR: PQ and HLG."""
+TO_SDR = {"dst_color_trc": ColorTrc.BT709, "dst_color_primaries": ColorPrimaries.BT709}
 
 Size = int | tuple[int, int] | None
 """Height and width of returned frames; an integer for both; None for the video's own."""
 
 _converter = threading.local()
+_TAG = re.compile(r"(\d+):(\d+):(\d+(?:\.\d+)?)")
 
 logging.getLogger("libav").setLevel(logging.CRITICAL)  # damage is counted and reported here, once per file
 
@@ -56,12 +68,23 @@ class VideoError(Exception):
         return VideoError, (self.reason, self.path, self.detail)
 
 
+class View(NamedTuple):
+    """How players show the stored pictures of a video: stretched, then mirrored left to right, then turned."""
+
+    stretch: float = 1.0
+    """Width of a pixel over its height."""
+    mirrored: bool = False
+    turns: int = 0
+    """Quarter turns counter-clockwise."""
+
+
 class TimedFrame(NamedTuple):
-    """A decoded frame on the screen during [time, until), in seconds since the first frame."""
+    """A decoded frame on the screen during [time, until), in seconds of the player's clock."""
 
     time: float
     until: float
     frame: av.VideoFrame
+    view: View
 
 
 class Decoder:
@@ -90,10 +113,12 @@ class Decoder:
         self.stream.codec_context.thread_count = threads
         rate = self.stream.average_rate or self.stream.guessed_rate
         self.nominal_rate = float(rate) if rate and 0 < rate < 1000 else FALLBACK_RATE
-        self._origin: float | None = None  # stamp of the first frame, in seconds
+        self._origin = second_zero(container, stream)  # stamp of the player's second 0; None: the first frame's
+        self._first = 0.0  # time of the first frame
         self._reached = 0.0  # time of the packet read last, in seconds
         self._last: float = -math.inf  # stamp of the frame given last, in ticks
         self._from = -math.inf  # frames stamped earlier, in ticks, are dropped: a jump passed them by
+        self._tried = 0.0  # time for which a jump was last tried
         self._stamped = True  # whether every frame so far had a stamp; without, nothing is left out
         self._skipping = False  # whether frames that no other depends on are left out
         self._landed = False  # whether the next frame is the first one behind a jump
@@ -105,41 +130,69 @@ class Decoder:
         return "mp4" in self._container.format.name.split(",")
 
     @property
-    def claimed_seconds(self) -> float:
-        """Length that the container's header claims, 0 where it claims none."""
-        of_stream = _seconds(self.stream.duration, self.stream.time_base)
-        return of_stream if of_stream is not None else (self._container.duration or 0) / av.time_base
+    def claimed_end(self) -> float:
+        """Time at which the picture ends by the container's header, 0 where it claims none."""
+        base = self.stream.time_base
+        of_stream = _seconds(self.stream.duration, base)
+        if of_stream is not None:
+            return of_stream + (_seconds(self.stream.start_time, base) or 0.0) - (self._origin or 0.0)
+        if tag := _TAG.match(self.stream.metadata.get("DURATION", "")):  # Matroska's, of one stream
+            hours, minutes, seconds = map(float, tag.groups())
+            return 3600 * hours + 60 * minutes + seconds - (self._origin or 0.0)
+        return (self._container.duration or 0) / av.time_base
 
-    @property
-    def held_seconds(self) -> float:
-        """As `claimed_seconds`, but less in a file that ends before its index does, such as half a download."""
-        size, entries = os.path.getsize(self.path), self.stream.index_entries
-        lost = min((entry.timestamp for entry in entries if entry.pos + entry.size > size), default=None)
-        begin = min((entry.timestamp for entry in entries), default=0)
-        held = None if lost is None else _seconds(lost - begin, self.stream.time_base)
-        return self.claimed_seconds if held is None else min(self.claimed_seconds, held)
+    def last_end(self) -> float:
+        """Time at which the last frame is off the screen, from packets near the end alone; nothing is decoded.
+
+        To be called last: no frame can be read afterwards.
+        """
+        base, size, entries = self.stream.time_base, os.path.getsize(self.path), self.stream.index_entries
+        at = (self.claimed_end + (self._origin or 0.0)) / (base or 1)
+        # A file may end before its index does, such as half a download.
+        at = min((entry.timestamp for entry in entries if entry.pos + entry.size > size), default=at)
+        last, shown = -math.inf, 0.0
+        for stamp in (round(at), 0):  # from the start where a container cannot be searched
+            with contextlib.suppress(FFmpegError, OSError):
+                self._container.seek(stamp, stream=self.stream)
+            with contextlib.suppress(FFmpegError, OSError):
+                for packet in self._container.demux(self.stream):
+                    if packet.size and not packet.is_discard and self._time_of(packet) > last:
+                        last, shown = self._time_of(packet), _seconds(packet.duration, base) or 0.0
+            if last >= 0:
+                return self.end_of(last, shown)
+        return self.claimed_end
+
+    def end_of(self, time: float, shown: float) -> float:
+        """When a video's last frame, shown at `time` for `shown` seconds by its own stamp, is off the screen.
+
+        That stamp is the least reliable of all, for broken muxers write minutes there: a long one must be the header's.
+        """
+        frame = 1 / self.nominal_rate
+        usual = 0 < shown < USUAL_FRAMES * frame
+        return time + (shown if usual or (shown > 0 and abs(time + shown - self.claimed_end) < frame) else frame)
 
     def __iter__(self) -> Iterator[TimedFrame]:
         # Ticks are the stream's: frames given out at the end of the stream do not say so themselves.
-        base, time = self.stream.time_base, 0.0
+        base, time, view = self.stream.time_base, 0.0, View()
         previous: av.VideoFrame | None = None
         for frame in self._frames():
             stamp = _seconds(frame.pts, base)
-            if self._origin is None:
-                self._origin = stamp or 0.0
+            if previous is None:
+                if self._origin is None or (stamp is not None and stamp < self._origin):
+                    self._origin = stamp or 0.0
+                self._first = time = 0.0 if stamp is None else stamp - self._origin
+                view = _view(frame, self.stream)
             elif self._landed and stamp is not None:  # without a stamp it was dropped
                 self._landed, time = False, stamp - self._origin
-            elif previous is not None:
+            else:
                 at = time if stamp is None else stamp - self._origin
                 until = at if at > time else time + 1 / self.nominal_rate
-                yield TimedFrame(time, until, previous)
+                yield TimedFrame(time, until, previous, view)
                 time = until
             previous = frame
         if previous is None:
             raise VideoError("no-frames", self.path, "no frame could be decoded")
-        shown = _seconds(previous.duration, base) or 0.0
-        # The last frame's duration is the least reliable stamp of all: broken muxers write minutes there.
-        yield TimedFrame(time, time + (shown if 0 < shown * self.nominal_rate < 4 else 1 / self.nominal_rate), previous)
+        yield TimedFrame(time, self.end_of(time, _seconds(previous.duration, base) or 0.0), previous, view)
 
     def _frames(self) -> Iterator[av.VideoFrame]:
         for packet in self._packets():
@@ -151,7 +204,7 @@ class Decoder:
             for frame in frames:
                 if self._from > -math.inf and (frame.pts is None or frame.pts < self._from):
                     continue
-                if self._landed and self._time_of(frame) > self.needed + SAME:
+                if self._landed and (not frame.key_frame or self._time_of(frame) > self.needed + SAME):
                     self._undo_jump()
                     break
                 self.damage += frame.is_corrupt
@@ -164,8 +217,9 @@ class Decoder:
         self._demuxed = self._container.demux(self.stream)
         while True:
             try:
-                if self.needed > self._reached + MARGIN and self._origin is not None:
-                    self._jump(self._origin)
+                if self.needed > max(self._reached + MARGIN, self._tried) and self._last > -math.inf:
+                    self._tried = self.needed
+                    self._jump(self._origin or 0.0)
                 packet = next(self._demuxed)
             except StopIteration:
                 break
@@ -175,7 +229,9 @@ class Decoder:
             if packet.size:
                 time = self._time_of(packet)
                 self._reached = max(self._reached, time)
-                self._decode_all(time >= self.needed - MARGIN)
+                self._decode_all(
+                    time >= self.needed - MARGIN or self._index is None or time >= self._index.last - MARGIN
+                )
                 yield packet
         yield None
 
@@ -197,13 +253,14 @@ class Decoder:
         key frame before it.
         """
         if self._index is None:
-            self._index = _read_index(self.stream)
+            known = not INDEXED.isdisjoint(self._container.format.name.split(","))
+            self._index = _read_index(self.stream, self._first) if known else NO_INDEX
         first = bisect.bisect_right(self._index.keys, self._reached + MARGIN)
         last = bisect.bisect_right(self._index.keys, self.needed + SAME)
         if first >= last or not self._stamped:
             return
-        for key in self._index.keys[first:last][: -1 - TRIED : -1]:
-            self._container.seek(round((key + origin) / (self.stream.time_base or 1)), stream=self.stream)
+        for time in [self.needed, *self._index.keys[first:last][-2 : -1 - TRIED : -1]]:
+            self._container.seek(round((time + origin) / (self.stream.time_base or 1)), stream=self.stream)
             packets = self._container.demux(self.stream)
             packet = next(packets, None)
             if packet is None or packet.pts is None or self._time_of(packet) <= self._reached:
@@ -219,30 +276,65 @@ class Decoder:
 
         No other jump is tried.
         """
-        self._index, self._from, self._landed = _Index([], dense=False), self._last + 1, False
+        self._index, self._from, self._landed = NO_INDEX, self._last + 1, False
         self._decode_all(True)
         self._container.seek(0, backward=True)
         self._demuxed = self._container.demux(self.stream)
 
 
 class _Index(NamedTuple):
-    """What a container's index tells: when key frames are shown (seconds), and whether it shows all frames, without
-    gaps."""
+    """What a container's index tells: when key frames are shown (seconds of the player's clock), whether it lists all
+    frames, without gaps, and when the last of them is shown."""
 
     keys: list[float]
     dense: bool
+    last: float
 
 
-def _read_index(stream: av.VideoStream) -> _Index:
-    """The index of a stream; it may be empty.
+NO_INDEX = _Index([], dense=False, last=-math.inf)
+
+
+def _read_index(stream: av.VideoStream, first: float) -> _Index:
+    """The index of a stream whose first frame is shown at `first`; it may be empty.
 
     It has decoding times, which run ahead of the times shown: by as much everywhere, it is taken, as at the start.
     """
-    entries = sorted((entry.timestamp, entry.is_keyframe) for entry in stream.index_entries)
-    times = [_seconds(ticks - entries[0][0], stream.time_base) or 0.0 for ticks, _ in entries]
+    begin = min((entry.timestamp for entry in stream.index_entries if not entry.is_discard), default=0)
+    entries = sorted((entry.timestamp - begin, entry.is_keyframe) for entry in stream.index_entries)
+    times = [(_seconds(ticks, stream.time_base) or 0.0) + first for ticks, _ in entries]
     keys = [time for time, (_, key) in zip(times, entries) if key]
     gaps = [after - before for before, after in itertools.pairwise(times)]
-    return _Index(keys if len(keys) > 1 else [], dense=bool(gaps) and max(gaps) < MARGIN / 2)
+    dense = bool(gaps) and max(gaps) < MARGIN / 2
+    return _Index(keys if len(keys) > 1 else [], dense, max(times, default=-math.inf))
+
+
+def second_zero(container: InputContainer, stream: av.VideoStream | av.AudioStream) -> float | None:
+    """Stamp in seconds of the moment at which a player begins: the start of picture or sound, whichever is earlier.
+
+    None where `stream` does not say when it starts. Sound before 0 is an encoder's delay, which players leave out.
+    """
+    own = _seconds(stream.start_time, stream.time_base)
+    if own is None:
+        return None
+    starts = [own]
+    for other in (*container.streams.video, *container.streams.audio):
+        start = _seconds(other.start_time, other.time_base)
+        if start is not None and not other.disposition & Disposition.attached_pic:
+            starts.append(max(start, min(own, 0.0)))
+    return min(starts)
+
+
+def _view(frame: av.VideoFrame, stream: av.VideoStream) -> View:
+    """How players show the pictures of a stream, of which `frame` is the first."""
+    ratio = float(stream.sample_aspect_ratio or 1)
+    stretch = ratio if abs(ratio - 1) > SQUARE and 0.1 < ratio < 10 else 1.0
+    matrix = next((data for data in frame.side_data if data.type.name == "DISPLAYMATRIX"), None)
+    if matrix is None:
+        return View(stretch)
+    a, b, _, c, d = np.frombuffer(bytes(matrix), np.int32)[:5].astype(float)
+    mirrored = bool(a * d < b * c)
+    turns = round(math.atan2(b, -a) / (math.pi / 2)) if mirrored else round(math.atan2(-b, a) / (math.pi / 2))
+    return View(stretch, mirrored, turns % 4)
 
 
 def _seconds(ticks: int | None, base: Fraction | None) -> float | None:
@@ -277,33 +369,34 @@ def _check_file(path: Path) -> None:
         raise VideoError("empty-file", path, "is empty")
 
 
-def upright_size(frame: av.VideoFrame) -> tuple[int, int]:
-    """Height and width of `frame` after its rotation metadata is applied."""
-    return (frame.width, frame.height) if _quarter_turns(frame) % 2 else (frame.height, frame.width)
+def upright_size(timed: TimedFrame) -> tuple[int, int]:
+    """Height and width of a frame as players show it, in square pixels."""
+    height, width = timed.frame.height, max(1, round(timed.frame.width * timed.view.stretch))
+    return (width, height) if timed.view.turns % 2 else (height, width)
 
 
-def _quarter_turns(frame: av.VideoFrame) -> int:
-    """Counter-clockwise quarter turns that make `frame` upright."""
-    return round(frame.rotation / 90) % 4
-
-
-def frame_array(frame: av.VideoFrame, size: Size = None) -> np.ndarray:
-    """uint8 RGB [H, W, 3], upright, scaled by area averaging to `size` where one is given."""
-    height, width = upright_size(frame) if size is None else (size, size) if isinstance(size, int) else size
-    turns = _quarter_turns(frame)
-    stored = (width, height) if turns % 2 else (height, width)
-    array = stored_array(frame, "rgb24", stored)
-    return np.ascontiguousarray(np.rot90(array, turns)) if turns else array
+def frame_array(timed: TimedFrame, size: Size = None) -> np.ndarray:
+    """uint8 RGB [H, W, 3], as players show it, scaled by area averaging to `size` where one is given."""
+    height, width = upright_size(timed) if size is None else (size, size) if isinstance(size, int) else size
+    view = timed.view
+    array = stored_array(timed.frame, "rgb24", (width, height) if view.turns % 2 else (height, width))
+    if view.mirrored:
+        array = array[:, ::-1]
+    return np.ascontiguousarray(np.rot90(array, view.turns)) if view.mirrored or view.turns else array
 
 
 def stored_array(frame: av.VideoFrame, pixels: str, size: tuple[int, int] | None = None) -> np.ndarray:
-    """uint8 [H, W, 3] as stored, not turned; `pixels` is rgb24 or bgr24, `size` (height, width)."""
+    """uint8 [H, W, 3] as stored, neither stretched nor turned; `pixels` is rgb24 or bgr24, `size` (height, width).
+
+    Pictures in HDR (PQ, HLG) become BT.709.
+    """
     if not hasattr(_converter, "reformat"):
         _converter.reformat = VideoReformatter().reformat
     height, width = size or (frame.height, frame.width)
     method = "BILINEAR" if (height, width) == (frame.height, frame.width) else "AREA"
     # One converter for all frames and one thread: setting either up costs more than the conversion of a small frame.
-    plane = _converter.reformat(frame, width, height, pixels, interpolation=method, threads=1).planes[0]
+    colours = TO_SDR if frame.color_trc in HDR else {}
+    plane = _converter.reformat(frame, width, height, pixels, interpolation=method, threads=1, **colours).planes[0]
     # No copy where the plane's rows are not padded: its memory stays alive with the array.
     rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)[:height, : 3 * width]
     return np.ascontiguousarray(rows.reshape(height, width, 3))

@@ -2,8 +2,8 @@
 
 Not the default: `benchmarks/video.py` finds it slower than PyAV for all frames, for few frames of a long file and for a
 short span. It reads MP4 files only, because in other containers it silently shows a neighbouring frame in place of a
-damaged one. Where it fails within an MP4 file, PyAV, which skips and counts damaged frames, takes over from there with
-a warning.
+damaged one, and of them only those whose pictures are shown as they are stored and whose edit list hides no frame.
+Where it fails within an MP4 file, PyAV, which skips and counts damaged frames, takes over from there with a warning.
 """
 
 import contextlib
@@ -17,11 +17,8 @@ import av
 import numpy as np
 
 from verified.errors import InputError
-from verified.io.video.decode import Decoder, TimedFrame, open_video
+from verified.io.video.decode import HDR, Decoder, TimedFrame, View, open_video
 from verified.io.video_reader import READER
-
-SANE_FRAMES = 4
-"""The last frame's duration counts where it is shorter than so many frames at the nominal rate."""
 
 log = logging.getLogger("verified")
 
@@ -30,14 +27,23 @@ log = logging.getLogger("verified")
 def open_reader(path: str | os.PathLike[str], threads: int = 1) -> "Generator[Decoder | DecordDecoder]":
     """`open_video`, by the reader that `READER` names in the environment (pyav, decord; default pyav)."""
     with open_video(path, threads) as decoder:
-        decord = os.environ.get(READER) == "decord" and decoder.mp4
-        yield DecordDecoder(path, decoder, threads) if decord else decoder
+        if os.environ.get(READER) != "decord" or not decoder.mp4:
+            yield decoder
+            return
+        with open_video(path, threads) as look:
+            first = next(iter(look))
+        hidden = any(entry.is_discard for entry in decoder.stream.index_entries)
+        suits = first.view == View() and first.frame.color_trc not in HDR and not hidden
+        yield DecordDecoder(path, decoder, first.time, threads) if suits else decoder
 
 
 class DecordDecoder:
-    """Iterates over the frames of one video as `Decoder` does, and honours `needed`; `decoder` opened the same file."""
+    """Iterates over the frames of one video as `Decoder` does, and honours `needed`; `decoder` opened the same file.
 
-    def __init__(self, path: str | os.PathLike[str], decoder: Decoder, threads: int):
+    `first` is the time of the first frame in seconds.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], decoder: Decoder, first: float, threads: int):
         try:
             import decord  # pyright: ignore[reportMissingTypeStubs] (it has none)
         except ImportError:
@@ -54,11 +60,9 @@ class DecordDecoder:
         except (RuntimeError, decord.DECORDError):
             self._reader, stamps = None, np.zeros((0, 2))
             self._warn()
-        starts = (stamps[:, 0] - stamps[:1, 0]).round(6)  # float32 in the library
-        shown = float(stamps[-1, 1] - stamps[-1, 0]) if len(stamps) else 0.0
-        rate = decoder.nominal_rate
-        last = shown if 0 < shown * rate < SANE_FRAMES else 1 / rate
-        self._starts, self._ends = starts, np.append(starts[1:], starts[-1:] + last)
+        starts = (stamps[:, 0] - stamps[:1, 0]).round(6) + first  # float32 in the library
+        ends = [decoder.end_of(float(starts[-1]), float(stamps[-1, 1] - stamps[-1, 0]))] if len(stamps) else []
+        self._starts, self._ends = starts, np.append(starts[1:], ends)
 
     @property
     def damage(self) -> int:
@@ -77,7 +81,8 @@ class DecordDecoder:
                 self._warn()
                 break
             latest = float(self._starts[number])
-            yield TimedFrame(latest, float(self._ends[number]), av.VideoFrame.from_ndarray(image, format="rgb24"))
+            frame = av.VideoFrame.from_ndarray(image, format="rgb24")
+            yield TimedFrame(latest, float(self._ends[number]), frame, View())
             shown = int(np.searchsorted(self._ends, self.needed, side="right"))  # behind the end, the last frame is
             number = max(number + 1, min(shown, len(self._starts) - 1))
         else:

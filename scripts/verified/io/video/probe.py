@@ -15,24 +15,24 @@ def probe(path: str | os.PathLike[str], threads: int = 1) -> dict[str, Any]:
     """Decode a video once and describe it: the keys of videos.jsonl except `video` and `path`.
 
     duration (seconds until the last frame is off the screen), fps (frames per second, the mean where it varies),
-    width and height (pixels, upright), frames, sha256 (of the file), rotation (degrees counter-clockwise that were
-    applied), codec, and state: "whole", or "partial" where packets were damaged or the video ends before the end that
-    its header claims; the other figures then describe the part that decodes. Nothing else in the header is trusted.
-    Raises VideoError, with a reason, for a file of which no frame can be used.
+    width and height (square pixels, upright), frames, sha256 (of the file), rotation (degrees counter-clockwise that
+    were applied), codec, and state: "whole", or "partial" where packets were damaged or the video ends before the end
+    that its header claims; the other figures then describe the part that decodes. Nothing else in the header is
+    trusted. Raises VideoError, with a reason, for a file of which no frame can be used.
     """
     with open_video(path, threads) as video:
         frames, times = 0, (0.0, 0.0)
-        height = width = rotation = 0  # of the first frame; a video without any is an error
+        height = width = rotation = first = 0  # of the first frame; a video without any is an error
         for timed in video:
             if not frames:
-                height, width = upright_size(timed.frame)
-                rotation = timed.frame.rotation
+                height, width = upright_size(timed)
+                rotation, first = 90 * timed.view.turns, timed.time
             frames += 1
             times = timed.time, timed.until
         codec = video.stream.codec_context.name
-        nominal, claimed, damaged = video.nominal_rate, video.claimed_seconds, video.damage > 0
+        nominal, claimed, damaged = video.nominal_rate, video.claimed_end, video.damage > 0
     last, duration = times
-    mean = (frames - 1) / last if frames > 1 else nominal
+    mean = (frames - 1) / (last - first) if frames > 1 else nominal
     return {
         "duration": round(duration, 6),
         "fps": round(nominal if abs(mean - nominal) < 1e-3 * nominal else mean, 6),

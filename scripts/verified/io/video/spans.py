@@ -133,11 +133,11 @@ def iterate_frames(
         step = 0
         for timed in video:
             if fps is None:
-                size = size or upright_size(timed.frame)
-                yield timed.time, frame_array(timed.frame, size)
+                size = size or upright_size(timed)
+                yield timed.time, frame_array(timed, size)
             elif step / fps < timed.until - TOLERANCE:
-                size = size or upright_size(timed.frame)
-                array = frame_array(timed.frame, size)
+                size = size or upright_size(timed)
+                array = frame_array(timed, size)
                 while step / fps < timed.until - TOLERANCE:
                     yield step / fps, array
                     step += 1
@@ -154,7 +154,7 @@ def _stream(
     with open_reader(path, threads) as video:
         following = iter(video)
         timed: TimedFrame | None = next(following)
-        shape = upright_size(timed.frame) if size is None else (size, size) if isinstance(size, int) else size
+        shape = upright_size(timed) if size is None else (size, size) if isinstance(size, int) else size
         while (waiting or active) and timed is not None:
             video.needed = min([*(span.awaits(timed) for span in active), *(entry[0] for entry in waiting[:1])])
             upcoming = next(following, None)
@@ -164,7 +164,7 @@ def _stream(
             for span in active:
                 share = span.share(timed, upcoming is None)
                 if share > 0:
-                    array = frame_array(timed.frame, shape) if array is None else array
+                    array = frame_array(timed, shape) if array is None else array
                     span.frames.extend([array] * share)
                     span.shown.extend([timed.time] * share)
             finished = [
