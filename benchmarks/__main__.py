@@ -1,6 +1,6 @@
 """All tables of docs/speed.md in one run: each benchmark takes its sides in turns, five of each.
 
-    python -m benchmarks                            # all; ten minutes on two quiet cores
+    python -m benchmarks                            # all of them
     python -m benchmarks --only video evaluator     # some of them
     python -m benchmarks --into docs/speed.md       # and put the tables into the page
 
