@@ -25,13 +25,9 @@ from vcmr_golden import Golden
 from whole_files import (
     audit_files,
     evaluate_files,
-    features_files,
-    longform_files,
-    rextime_files,
     study_files,
 )
-from whole_people import judgement_files
-from whole_sources import rextime_source_files, transcript_files
+from whole_sources import transcript_files
 
 from verified.__main__ import main
 from verified.benchmark.rextime.paths import card_facts
@@ -74,26 +70,10 @@ def given(*command: str, ends: tuple[int, ...] = (0, 1)):
 
 COMMANDS = {
     "compare": (evaluate_files, "compare truth.jsonl submission.json.gz plain.json --output out"),
-    "compare movies": (longform_files, "compare mad.json spans.jsonl again=spans.jsonl --output out"),
-    "answers to questions": (
-        rextime_files,
-        "answers answers.json --key key.json --output out --questions questions.jsonl",
-    ),
-    "compare questions": (rextime_files, "compare questions.jsonl given.jsonl again=given.jsonl --output out"),
     "audit": (audit_files, "audit train.jsonl test.jsonl --output out"),
-    "captions judged": (
-        judgement_files,
-        "meta-evaluate graded.jsonl --scores other=scores.jsonl --resamples 100 --output out/numbers.json",
-    ),
-    "captions compared": (judgement_files, "compare-captions one two --output out"),
-    "clips located": (features_files, "longform locate movies.h5 clips.h5 told.jsonl --output out"),
     "movies collected": (
         transcript_files,
         "longform collect movies.csv --output out --rate 1000 --window 2 --most 1",
-    ),
-    "sources filtered": (
-        rextime_source_files,
-        "rextime filter --captions captions.json --queries queries.jsonl --output rejected.jsonl",
     ),
     "answers of a study": (
         study_files,

@@ -282,6 +282,9 @@ def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path
         "answers": 300,
         "participants": 10,
         "verdict": "caption",
+        "missing": [],
+        "left_out": [],
+        "unfinished": [],
         "measures": measures,
         "agreement": {"statics": {"alpha": 0.5}, "accuracy": {"alpha": None}},
     }

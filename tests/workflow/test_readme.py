@@ -38,10 +38,6 @@ def test_files_that_a_page_names_exist(page):
         assert (page.parent / path).exists(), path
 
 
-def test_there_is_a_picture():
-    assert re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands_of_a_page_are_taken(page, capsys):
     targets = set(re.findall(r"^([\w-]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))

@@ -66,12 +66,12 @@ def studies(settings: Shown, collection: Collection) -> list[str]:
 
 
 def _who(study: dict) -> str:
-    """The participants who answered, and the captions left out for it. Older summaries needed all of them."""
-    missing, few = study.get("missing", []), study.get("left_out", [])
+    """The participants who answered, and the captions left out for it."""
+    missing, few = study["missing"], study["left_out"]
     who = f"{study['participants']} participants"
     if missing:
         who = f"{study['participants'] - len(missing)} of {who}"
-    if unfinished := study.get("unfinished"):
+    if unfinished := study["unfinished"]:
         who += f", {len(unfinished)} of whom did not answer everything"
     return f"{who} (left out, with grades of fewer than {study['raters']}: {len(few)} captions)" if few else who
 
