@@ -102,7 +102,7 @@ def test_each_fault_has_its_name_and_the_others_go_on(tmp_path, scripted, status
         before = len(served.bodies)
         ask(tmp_path, engine(served.url), map(call, range(8)))
         again = {prompt_of(body)[:9] for body in served.bodies[before:]}
-        assert again == ({"number 3 "} if outcomes[3].passes else set())
+        assert again == ({"number 3 "} if status == "error" or reason == "empty" else set()), "only answers are final"
 
 
 def test_a_hanging_call_times_out_and_the_others_go_on(tmp_path):

@@ -58,6 +58,9 @@ class EngineSettings(Section):
     sampling: SamplingSettings = SamplingSettings()
     structured: bool = False
     """Ask for JSON and hand the engine its schema (vllm, endpoints that support it); otherwise the printed formats."""
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    """Further arguments of the model's chat template (vllm, transformers, endpoints served by vLLM or SGLang), such as
+    `{enable_thinking: false}` for models that think before they answer."""
     cassette: str | None = None
     """Exported ledger (parquet) whose answers are reused; engine cassette has no others, other engines ask the rest.
     Engine cassette with the model `hand-written`: a YAML file of answers (docs/real-clips.md)."""
@@ -177,6 +180,8 @@ class EngineSettings(Section):
         values = {name: getattr(self, name) for name in ("model", "revision", "folder", "structured")}
         if self.video_input != "stills":
             values["video_input"] = self.video_input
+        if self.chat_template_kwargs:
+            values["chat_template_kwargs"] = self.chat_template_kwargs
         return {**values, "sampling": self.sampling.model_dump()}
 
 

@@ -8,15 +8,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from verified.config.engines import ENGINES
 from verified.lmm.budget import Budget, most_tokens
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_row import key_of, parts_of
 from verified.lmm.outcome import SHORT, NotNow, Outcome, Parsed, Status, is_passing
 from verified.lmm.request import Engine, Gathering, Reply, Request
 from verified.lmm.tasks import Task
+from verified.lmm.thoughts import has_thought, reads_as_plan, separate
 from verified.runtime.seeds import derive_seed
 
+ONLY_THOUGHT = "only-thought"
+"""Reason of a reply that ended before its answer began."""
 READY_AT_MOST = 1000
 """Known outcomes that may pile up before they are handed out, which keeps the memory of a resumed run flat."""
 
@@ -113,6 +115,7 @@ class Client:
         self.gathering = engine if isinstance(engine, Gathering) else None
         self.ready_at_most = READY_AT_MOST if self.gathering is None else sys.maxsize  # what is left goes out at once
         self.asked = self.most_seen = 0
+        self.opened_before = False
 
     def key(self, call: Call) -> str:
         """Ledger key of a call."""
@@ -247,28 +250,31 @@ class Client:
         if row is None:
             return None
         outcome = self._outcome(row, call, known=True)
-        return outcome if self.replay or self._final(row["engine"], outcome) else None
+        if self.replay:
+            return outcome
+        thinks = call.task.prompted and has_thought(row["text"])
+        return outcome if self._final(outcome) and not thinks else None
 
-    def _final(self, engine: str, outcome: Outcome) -> bool:
+    def _final(self, outcome: Outcome) -> bool:
         """Whether a recorded outcome is final.
 
-        It is not where there was no answer yet, where attempts are left (the run was killed between two), where
-        today's parser reads an answer differently from the one that judged it, and where finding out again is free.
+        It is not where there was no answer yet, where attempts are left (the run was killed between two), and where
+        today's parser reads an answer differently from the one that judged it. An error may be over: the endpoint takes
+        what it refused, a limit that is no part of the key was raised.
         """
         parsed = outcome.parsed
         if outcome.status == "ok":
             return parsed.usable
         if outcome.status in ("truncated", "invalid"):
             whole = parsed.usable and not parsed.missing
-            return outcome.notes.get("attempt", 0) >= self.attempts and not whole
-        # Local engines find errors, such as a prompt that is too long, before they ask, by limits that are no part of
-        # the key. The ledger may name engines that are no longer there.
-        sent = engine in ENGINES and ENGINES[engine].asks_endpoint
-        return outcome.status == "blocked" or (sent and not outcome.passes and outcome.reason != "media")
+            return outcome.notes.get("attempt", 0) >= self.attempts and not whole and bool(outcome.text.strip())
+        return outcome.status == "blocked"
 
     def _take(self, pending: _Pending, reply: Reply) -> Outcome | None:
         """Judge a reply and record the attempt; None means: ask again."""
         call = pending.call
+        if call.task.prompted:
+            reply = self._separate(reply)
         if reply.finish in ("blocked", "error"):
             reason = reply.reason or reply.finish
             if pending.best and not is_passing(reply.finish, reason):
@@ -284,9 +290,23 @@ class Client:
             return self._record_short(pending, *pending.best, reply)
         status: Status = "truncated" if reply.finish == "length" else "invalid"
         judged = dataclasses.replace(reply, notes={**reply.notes, "attempt": pending.attempt})
+        if not reply.text.strip():
+            judged = dataclasses.replace(judged, detail=_why_empty(reply, call.request.sampling.max_tokens))
         outcome = self._record(pending, judged, status, _why(reply, parsed), parsed)
         pending.attempt += 1
         return outcome if last else None
+
+    def _separate(self, reply: Reply) -> Reply:
+        """The reply with what the model thought apart from its text, by whichever of the two told it."""
+        if not reply.text:
+            return reply
+        parts = separate(reply.text)
+        self.opened_before |= parts.opened_before
+        unmarked = parts.answer == reply.text and reply.finish == "length" and not reply.thought
+        if unmarked and (self.opened_before or reads_as_plan(reply.text)):  # cut before the thought was closed
+            parts = parts._replace(answer="", thought=reply.text)
+        thought = "\n".join(filter(None, (reply.thought, parts.thought)))
+        return dataclasses.replace(reply, text=parts.answer, thought=thought)
 
     def _record_short(self, pending: _Pending, parsed: Parsed, best: Reply, reply: Reply) -> Outcome:
         """After the last attempt, whose tokens and time `reply` holds: the best answer there was, as short."""
@@ -297,6 +317,7 @@ class Client:
         self, pending: _Pending, reply: Reply, status: Status, reason: str, parsed: Parsed | None = None
     ) -> Outcome:
         heard = self.sound_cost(pending.call.request) if reply.finish in ("stop", "length") else 0.0
+        notes = {**reply.notes, "thought": reply.thought} if reply.thought else reply.notes
         row = {
             "key": pending.key,
             **pending.parts,
@@ -306,7 +327,7 @@ class Client:
             "detail": reply.detail,
             "finish": reply.finish,
             "text": reply.text,
-            "notes": json.dumps(reply.notes, ensure_ascii=False),
+            "notes": json.dumps(notes, ensure_ascii=False),
             "attempts": 1,
             "tokens_in": reply.tokens_in,
             "tokens_out": reply.tokens_out,
@@ -326,7 +347,8 @@ class Client:
         if not row["text"]:
             parsed = Parsed()
         elif parsed is None:
-            parsed = call.task.read(call.request.slots, row["text"], call.count, row["finish"] == "length")
+            text = separate(row["text"]).answer if call.task.prompted else row["text"]
+            parsed = call.task.read(call.request.slots, text, call.count, row["finish"] == "length")
         return Outcome(
             row["key"],
             row["status"],
@@ -344,10 +366,25 @@ class Client:
         )
 
 
+def _why_empty(reply: Reply, most_tokens: int) -> str:
+    """What an answer without text means, and how it may be helped."""
+    came = "the reply holds thoughts and no answer" if _thinks(reply) else "the reply holds no text"
+    if reply.finish != "length":
+        return f"{came}; finish_reason {reply.finish}"
+    return (
+        f"{came}: all {reply.tokens_out or most_tokens} tokens were used up; raise sampling.max_tokens of the role "
+        f"(now {most_tokens}), or switch thinking off by its chat_template_kwargs"
+    )
+
+
+def _thinks(reply: Reply) -> bool:
+    return bool(reply.thought or reply.notes.get("thought_tokens"))
+
+
 def _why(reply: Reply, parsed: Parsed) -> str:
     """Short reason for an answer that lacks parts."""
     if not reply.text.strip():
-        return "empty"
+        return ONLY_THOUGHT if _thinks(reply) else "empty"
     if reply.finish == "length":
         return "token-limit"
     if parsed.usable:

@@ -16,7 +16,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.lmm import ledger_file, ledger_parts
 from verified.lmm.ledger_file import NAMES, ROWS
-from verified.lmm.ledger_row import COLUMNS, LATEST, TOTALS, Row, faults_of, is_sound, merge, storable
+from verified.lmm.ledger_row import COLUMNS, LATEST, TOTALS, Row, faults_of, is_answer, is_sound, merge, storable
 
 log = logging.getLogger("verified")
 
@@ -164,7 +164,7 @@ class Ledger:
     def _put(self, row: Row) -> Row:
         self._look()
         known = self._find(row["key"])
-        if known and known["status"] == "ok":  # whichever is folded first then
+        if known and is_answer(known):  # whichever is folded first then
             row = {**row, **{name: known[name] for name in LATEST}}
         stored = merge(known, row)
         self.part.append(row)
@@ -193,7 +193,7 @@ class Ledger:
             count = 0
             for row in rows:
                 held = ledger_file.find(connection, row["key"])
-                if held is None or held["status"] != "ok" or not is_sound(held):
+                if held is None or not is_answer(held) or not is_sound(held):
                     ledger_file.keep(connection, row)
                 count += 1
             connection.execute("INSERT INTO cassettes VALUES (?)", (sha256,))

@@ -8,7 +8,8 @@ from json.encoder import encode_basestring  # json.dumps(text, ensure_ascii=Fals
 from typing import Any
 
 from verified.lmm.outcome import STATUSES
-from verified.lmm.request import Request
+from verified.lmm.request import Request, Sampling
+from verified.lmm.thoughts import has_thought
 
 Row = dict[str, Any]
 COLUMNS = (
@@ -41,15 +42,17 @@ def parts_of(request: Request, media: Iterable[str], model: str, revision: str) 
         "revision": revision,
         "prompt": storable(request.prompt),
         "media": json.dumps(list(media)),
-        "sampling": _sampling(drawn.max_tokens, drawn.temperature, drawn.top_p, request.seed),
+        "sampling": _sampling(drawn, request.seed),
         "schema": json.dumps(request.schema, sort_keys=True) if request.schema else "",
     }
 
 
 @lru_cache(64, typed=True)
-def _sampling(max_tokens: int, temperature: float, top_p: float, seed: int) -> str:
-    drawn = {"max_tokens": max_tokens, "temperature": temperature, "top_p": top_p, "seed": seed}
-    return json.dumps(drawn, sort_keys=True)
+def _sampling(sampling: Sampling, seed: int) -> str:
+    drawn = {"max_tokens": sampling.max_tokens, "temperature": sampling.temperature, "top_p": sampling.top_p}
+    if sampling.chat_template_kwargs:
+        drawn["chat_template_kwargs"] = json.loads(sampling.chat_template_kwargs)
+    return json.dumps({**drawn, "seed": seed}, sort_keys=True)
 
 
 def key_of(parts: Mapping[str, str]) -> str:
@@ -70,8 +73,13 @@ def merge(known: Row | None, row: Row) -> Row:
     """A row after one more attempt: attempts, tokens, seconds and cost add up; an answer stays, the rest does not."""
     if known is None:
         return row
-    latest = known if known["status"] == "ok" else row
+    latest = known if is_answer(known) else row
     return {**row, **{name: latest[name] for name in LATEST}, **{name: known[name] + row[name] for name in TOTALS}}
+
+
+def is_answer(row: Mapping[str, Any]) -> bool:
+    """Whether a row holds an answer that stays: one with thoughts in its text is asked for again."""
+    return row["status"] == "ok" and not has_thought(row["text"])
 
 
 def faults_of(row: Mapping[str, Any]) -> Iterator[str]:

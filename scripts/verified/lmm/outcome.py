@@ -70,6 +70,7 @@ class Outcome:
     seconds: float = 0.0
     cost: float = 0.0
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    """Of the engine; ``thought`` is what the model thought before it answered, which `text` never holds."""
     known: bool = False
     """Whether the ledger already held it when it was asked for."""
 

@@ -21,6 +21,8 @@ class Sampling:
     max_tokens: int = 512
     temperature: float = 0.7
     top_p: float = 0.95
+    chat_template_kwargs: str = ""
+    """Further arguments of the chat template, as JSON."""
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -56,6 +58,7 @@ class Reply:
     `seconds` is the time spent on this call. `notes` is kept beside the outcome; the scene reader records there what
     it corrupted: ``{"corrupted": [{"candidate": 0-based index, "kind": "static" | "dynamic",
     "changed": {attribute: [true, false]}}]}``. Engines that finish out of order name the `request` they answer.
+    `thought` holds what the model thought before, as far as the engine could tell it from the text.
     """
 
     text: str
@@ -67,6 +70,7 @@ class Reply:
     seconds: float = 0.0
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
     request: Request | None = None
+    thought: str = ""
 
 
 class Engine(Protocol):

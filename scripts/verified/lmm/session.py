@@ -1,5 +1,6 @@
 """Everything one job needs to ask: prompts, engines, ledger, budget, and the counts of what came back."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -69,7 +70,7 @@ class Session:
                 sound_cost=partial(sound_cost, settings),
             )
         self.filled: dict[str, tuple[dict[str, str], str, str]] = {}
-        self.sampling = {role: Sampling(**getattr(generation, role).sampling.model_dump()) for role in self.askers}
+        self.sampling = {role: sampling_of(getattr(generation, role)) for role in self.askers}
         self.unanswered: dict[str, Counter] = {role: Counter() for role in self.askers}
         self.counts: dict[str, Counter] = {task.name: Counter() for task in tasks}
         self.reasons: dict[str, Counter] = {task.name: Counter() for task in tasks}
@@ -193,6 +194,12 @@ class Session:
                 self.settle()
         finally:
             self.close()
+
+
+def sampling_of(role: EngineSettings) -> Sampling:
+    """How the answers of a role are drawn."""
+    extra = json.dumps(role.chat_template_kwargs, sort_keys=True) if role.chat_template_kwargs else ""
+    return Sampling(**role.sampling.model_dump(), chat_template_kwargs=extra)
 
 
 def _settings_of(role: str, generation: Generation) -> EngineSettings:

@@ -19,6 +19,8 @@ TOO_LONG = (
 )
 SCORING = {"prompt_logprobs": 1, "continue_final_message": True, "add_generation_prompt": False}
 """What vLLM's server is asked for beside the protocol: log-probabilities of a prompt that ends with a given answer."""
+THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+"""Of a message: vLLM's and SGLang's, older and newer; Ollama's; OpenRouter's."""
 MOST_TOKENS = 10**8
 """Most tokens of one call; a larger number that an endpoint reports is nonsense."""
 DETAIL = 500
@@ -52,6 +54,8 @@ def chat_body(request: Request, model: str, video_input: str = "stills") -> dict
         "seed": request.seed % 2**31,
         **beside,
     }
+    if request.sampling.chat_template_kwargs:
+        body["chat_template_kwargs"] = json.loads(request.sampling.chat_template_kwargs)
     if request.schema:
         schema = {"name": request.task, "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -80,11 +84,13 @@ def reply_of(content: bytes, model: str) -> Reply:
         text = message.get("content") or ""
         if not isinstance(text, str):
             text = "".join(block["text"] for block in text if block.get("type") == "text")
+        thought = thought_of(message)
         usage = body.get("usage") or {}
         taken: dict[str, Any] = {
             "tokens_in": tokens(usage.get("prompt_tokens")),
             "tokens_out": tokens(usage.get("completion_tokens")),
         }
+        unseen = tokens((usage.get("completion_tokens_details") or {}).get("reasoning_tokens"))
         served, declined = body.get("model"), message.get("refusal")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's answer cannot be read: {error!r}"[:DETAIL]) from None
@@ -93,7 +99,28 @@ def reply_of(content: bytes, model: str) -> Reply:
         return Reply("", "blocked", "content-filter", "the endpoint filtered the answer", **taken, notes=notes)
     if declined:
         return Reply("", "blocked", "refusal", str(declined)[:DETAIL], **taken, notes=notes)
-    return Reply(text, "length" if reason == "length" else "stop", **taken, notes=notes)
+    if unseen:
+        notes["thought_tokens"] = unseen
+    return Reply(text, "length" if reason == "length" else "stop", **taken, notes=notes, thought=thought)
+
+
+def thought_of(message: dict) -> str:
+    """What a server with a reasoning parser puts beside the content, or among its blocks."""
+    blocks = message.get("content")
+    found = [message.get(name) for name in THOUGHT_FIELDS]
+    found += [block for block in blocks if block.get("type") != "text"] if isinstance(blocks, list) else []
+    return "\n".join(dict.fromkeys(text for value in found for text in _texts(value)))
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts within a field of thoughts: plain, or in blocks."""
+    if isinstance(value, str):
+        return [value.strip()] if value.strip() else []
+    if isinstance(value, list):
+        return [text for inner in value for text in _texts(inner)]
+    if isinstance(value, dict):
+        return [text for name in ("text", *THOUGHT_FIELDS, "summary") for text in _texts(value.get(name))]
+    return []
 
 
 def score_of(content: bytes, continuation: str, model: str) -> Reply:

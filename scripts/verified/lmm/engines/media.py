@@ -1,16 +1,18 @@
-"""Requests in the forms that engines take them: pictures, data URLs, text without control tokens."""
+"""Requests in the forms that engines take them: pictures, data URLs, text without control tokens; decoded answers."""
 
 import base64
 import gc
 import io
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from verified.errors import InputError
 from verified.lmm.request import Request
+from verified.lmm.thoughts import ends_in_thought, separate
 
 JPEG_QUALITY = 92
 
@@ -100,6 +102,28 @@ def remove_control_tokens(text: str, tokens: Iterable[str]) -> str:
     for token in sorted(filter(lambda token: len(token) > 1, tokens), key=len, reverse=True):
         text = text.replace(token, f"{token[0]} {token[1:]}")
     return text
+
+
+def decode_answer(tokenizer: Any, prompt_ids: Sequence[int], ids: Sequence[int]) -> tuple[str, str]:
+    """(answer, thought) in the tokens that a model wrote.
+
+    Markers of thoughts are control tokens of many models, and of others the chat template has opened the thought: so
+    both are looked for before control tokens are dropped.
+    """
+    opened = ends_in_thought(tokenizer.decode(list(prompt_ids[-20:]), skip_special_tokens=False))
+    text = tokenizer.decode(list(ids), skip_special_tokens=False)
+    parts = separate(f"<think>{text}" if opened else text)
+    if not parts.thought and not opened:
+        return tokenizer.decode(list(ids), skip_special_tokens=True), ""
+    control = sorted(filter(None, tokenizer.all_special_tokens), key=len, reverse=True)
+    answer, thought = (_without(text, control) for text in (parts.answer, parts.thought))
+    return answer, thought
+
+
+def _without(text: str, tokens: Iterable[str]) -> str:
+    for token in tokens:
+        text = text.replace(token, "")
+    return text.strip()
 
 
 def no_template_for(what: str, model: str, error: Exception) -> InputError:

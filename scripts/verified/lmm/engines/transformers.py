@@ -16,7 +16,14 @@ from jinja2 import TemplateError
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.files import file_digest
-from verified.lmm.engines.media import free_gpu_memory, no_template_for, pictures, remove_control_tokens, video_facts
+from verified.lmm.engines.media import (
+    decode_answer,
+    free_gpu_memory,
+    no_template_for,
+    pictures,
+    remove_control_tokens,
+    video_facts,
+)
 from verified.lmm.request import Reply, Request
 
 
@@ -121,10 +128,10 @@ class Transformers:
                 )[0, tokens_in:]
         except RuntimeError as error:  # out of memory, above all
             return Reply("", "error", "model", str(error)[:500], tokens_in=tokens_in)
-        text = self.tokenizer.decode(ids, skip_special_tokens=True)
+        text, thought = decode_answer(self.tokenizer, inputs["input_ids"][0].tolist(), ids.tolist())
         finish = "stop" if len(ids) and int(ids[-1]) in self.ends else "length"
         spent = time.monotonic() - started
-        return Reply(text, finish, tokens_in=tokens_in, tokens_out=len(ids), seconds=spent)
+        return Reply(text, finish, tokens_in=tokens_in, tokens_out=len(ids), seconds=spent, thought=thought)
 
     def shown(self, request: Request) -> tuple[list, Request | None]:
         """The pictures of a request, and the request itself where its frames are one video instead.
@@ -148,7 +155,9 @@ class Transformers:
             content = [*({"type": kind} for kind in kinds), {"type": "text", "text": prompt}] if self.sees else prompt
             messages = [{"role": "user", "content": content}]
             try:
-                prompt = speaker.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+                prompt = speaker.apply_chat_template(
+                    messages, add_generation_prompt=True, tokenize=False, **self.settings.chat_template_kwargs
+                )
             except (TemplateError, TypeError) as error:
                 raise no_template_for(f"text with {kinds[0]}" if kinds else "text", self.model, error) from None
             special = False  # the template writes them

@@ -14,7 +14,14 @@ from typing import Any
 
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
-from verified.lmm.engines.media import free_gpu_memory, no_template_for, pictures, remove_control_tokens, video_facts
+from verified.lmm.engines.media import (
+    decode_answer,
+    free_gpu_memory,
+    no_template_for,
+    pictures,
+    remove_control_tokens,
+    video_facts,
+)
 from verified.lmm.request import Reply, Request
 
 
@@ -115,6 +122,7 @@ class VLLM:
                 [{"role": "user", "content": content}],
                 add_generation_prompt=True,
                 tokenize=False,
+                **self.settings.chat_template_kwargs,
             )
         except (ValueError, _client_error()) as error:  # vLLM makes these of whatever the template raised
             raise no_template_for("a video", self.model, error) from None
@@ -125,8 +133,12 @@ class VLLM:
             return []
         started = time.monotonic()
         try:
-            ask = self.llm.generate if isinstance(messages[0], dict) else self.llm.chat
-            outputs = ask(messages, [_sampling(request) for request in requests], use_tqdm=False)
+            sampling = [_sampling(request) for request in requests]
+            if isinstance(messages[0], dict):
+                outputs = self.llm.generate(messages, sampling, use_tqdm=False)
+            else:
+                extra = self.settings.chat_template_kwargs or None
+                outputs = self.llm.chat(messages, sampling, use_tqdm=False, chat_template_kwargs=extra)
         except (ValueError, _client_error()) as error:
             if len(messages) > 1:
                 return [self._chat([one], [request])[0] for one, request in zip(messages, requests)]
@@ -136,7 +148,7 @@ class VLLM:
             )
             return [Reply("", "error", "context-length" if too_long else "refused-by-vllm", detail)]
         spent = (time.monotonic() - started) / len(outputs)
-        return [_reply(output, spent) for output in outputs]
+        return [_reply(output, spent, self.llm.get_tokenizer()) for output in outputs]
 
 
 def _client_error() -> type[Exception]:
@@ -159,10 +171,11 @@ def _sampling(request: Request):
     )
 
 
-def _reply(output, seconds: float) -> Reply:
+def _reply(output, seconds: float, tokenizer: Any) -> Reply:
     """A reply from vLLM's RequestOutput."""
     answer = output.outputs[0]
     tokens = {"tokens_in": len(output.prompt_token_ids or ()), "tokens_out": len(answer.token_ids), "seconds": seconds}
     if answer.finish_reason in ("stop", "length"):
-        return Reply(answer.text, answer.finish_reason, **tokens)
+        text, thought = decode_answer(tokenizer, output.prompt_token_ids or (), answer.token_ids)
+        return Reply(text, answer.finish_reason, **tokens, thought=thought)
     return Reply("", "error", f"vllm-{answer.finish_reason}", "vLLM ended the request early", **tokens)
