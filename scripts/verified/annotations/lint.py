@@ -11,7 +11,7 @@ from verified.annotations.of_moment import LEAST_COSINE, doubts
 from verified.config.annotations import Annotations
 from verified.errors import InputError
 from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
-from verified.lmm.refusal import COMPILED, FORBIDDEN, same
+from verified.lmm.refusal import COMPILED, FORBIDDEN, MAY_BE_SAID, same, without_speech
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
 PERSONAL = (
@@ -25,10 +25,14 @@ TALK = {
     "time": "speaks_of_time",
     "prompt": "speaks_of_prompt",
     "instructions": "speaks_of_prompt",
+    "no-answer": "no_answer",
+    "thought": "thinks_aloud",
     "url": "url",
     "markup": "markup",
 }
 """The reasons for which generation refuses a caption, and the findings they are here."""
+SAID = {TALK[reason] for reason in MAY_BE_SAID}
+"""Findings that what somebody in the video says, between quotes, does not make."""
 
 
 class TextRule(NamedTuple):
@@ -174,7 +178,8 @@ def caption_findings(caption: str, coarse: str) -> Iterator[tuple[str, str]]:
     """(check, what was found) in the text of a caption; most words that `coarse` (or "") says as well are allowed."""
     for check, pattern, coarse_may in TEXT_RULES:
         allowed = coarse.lower() if coarse_may else ""
-        spoken = [match.group(0) for match in pattern.finditer(caption) if match.group(0).lower() not in allowed]
+        text = without_speech(caption) if check in SAID else caption
+        spoken = [match.group(0) for match in pattern.finditer(text) if match.group(0).lower() not in allowed]
         if spoken:
             yield check, f"{spoken[0]!r} in: {caption}" if check in TALK.values() else caption
 

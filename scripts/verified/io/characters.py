@@ -16,3 +16,26 @@ def hidden(text: str) -> str | None:
 def plain(text: str) -> str:
     """`text` on one line: without such characters, with runs of white space as single spaces."""
     return " ".join(HIDDEN.sub(" ", text).split())
+
+
+HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+KANA = "\u3040-\u30ff\uff66-\uff9f"
+WITHOUT_BLANKS = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
+"""Thai, Lao, Tibetan, Burmese and Khmer."""
+MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff"
+"""Vowel signs and accents as characters of their own, which are no letters by themselves."""
+WORD = re.compile(rf"[{HAN}]|[{KANA}]{{1,4}}|[{WITHOUT_BLANKS}]{{1,4}}|(?:[^\W{HAN}{KANA}{WITHOUT_BLANKS}]|[{MARKS}])+")
+
+
+def words_of(text: str) -> list[str]:
+    """The words and numbers of `text`.
+
+    Languages without blanks between words have no others here than each Chinese character, and pieces of four letters
+    of the other scripts, about as long as their words.
+    """
+    return WORD.findall(text)
+
+
+def count_words(text: str) -> int:
+    """How many of the words of `text` hold a letter; what slashes join is one."""
+    return sum(any(map(str.isalpha, word)) for word in words_of(text.replace("/", "")))

@@ -7,16 +7,34 @@ part. "At least three" means: the first three are taken.
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
 from verified.io.characters import plain
+from verified.lmm.thoughts import THOUGHT
 
 MOST_BRACKETS = 60
 """Opening brackets that are tried as the start of a value; no answer has more."""
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)
 TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.S)
-QUOTES = "\"'“”‘’«»`"
+ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|(.))", re.S)
+QUOTES = "\"'“”‘’«»`「」『』„"
+TEXT_KEYS = (
+    "text",
+    "caption",
+    "answer",
+    "sentence",
+    "description",
+    "content",
+    "value",
+    "candidate",
+    "question",
+    "output",
+)
+"""Keys under which an object in the place of a text has it, the likeliest first."""
+NUMERALS = "一二三四五六七八九十"
+CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 
 
 def list_items(text: str, count: int, cut: bool) -> tuple[list[str], str]:
@@ -46,16 +64,37 @@ def _single(text: str, count: int, cut: bool) -> tuple[list[str], str]:
 def _json_items(text: str) -> list[str]:
     """Captions of a JSON answer: values of numbered keys in their order, or a list; never the key `original`."""
     value = json_value(text)
+    if isinstance(value, dict) and not _numbered_keys(value):
+        inside = (inner for key, inner in value.items() if isinstance(inner, list | dict) and not is_thought(str(key)))
+        value = next(inside, value)
     if isinstance(value, dict):
-        for inner in value.values():
-            if isinstance(inner, list | dict) and not _numbered_keys(value):
-                value = inner
-                break
+        value = numbered_values(value)
+    return [text for item in value if (text := text_of(item))] if isinstance(value, list) else []
+
+
+def text_of(value: object) -> str:
+    """The text of a JSON value: itself, that of an object's likeliest key, or all texts in it.
+
+    Where none of an object's keys is a known one, its keys belong to the text.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, dict):
-        return [value[key] for key in _numbered_keys(value) if isinstance(value[key], str)]
+        known = {re.sub(r"[\W\d_]+", "", str(key).lower()): inner for key, inner in value.items()}
+        for key in TEXT_KEYS:
+            if text := text_of(known.get(key)):
+                return text
+        strings = [inner for inner in value.values() if isinstance(inner, str)]
+        if len(strings) == 1 and not any(isinstance(inner, list | dict) for inner in value.values()):
+            return strings[0]
+        texts = {key: text_of(inner) for key, inner in value.items() if not is_thought(str(key))}
+        given = {key: text for key, text in texts.items() if text}
+        return next(iter(given.values())) if len(given) == 1 else "; ".join(f"{k}: {text}" for k, text in given.items())
     if isinstance(value, list):
-        return [item for item in value if isinstance(item, str)]
-    return []
+        return ", ".join(filter(None, map(text_of, value)))
+    return "" if value is None else str(value)
 
 
 def _numbered_keys(value: dict) -> list[str]:
@@ -91,6 +130,7 @@ def json_values(text: str, brackets: str = "{[") -> Iterator[Any]:
 
 def _tidy(text: str) -> str:
     """JSON without comments and trailing commas; texts between quotes stay as they are."""
+    text = ESCAPE.sub(lambda match: match[0] if match[1] is None or match[1] in '"\\/bfnrt' else match[1], text)
     for pattern in (COMMENT, TRAILING_COMMA):
         text = pattern.sub(lambda match: match.group(1) or " ", text)
     return text
@@ -119,20 +159,27 @@ def numbered_items(text: str) -> list[str]:
 
 
 def numbered_pieces(text: str) -> list[str]:
+    """Pieces of a list numbered in any script, the same for ``1.``, ``1)``, ``1、``, ``１．``, ``①`` and ``一、``."""
     by_line = _split_at(
         text,
-        r"(?m)^[ \t>*#(\[\"“-]*(?:candidate\s*|caption\s*|q(?:uestion)?\s*|a(?:nswer)?\s*)?"
-        r"{n}\s*(?:[.):\]]|\*\*)+[ \t]*",
+        r"(?m)^[ \t　>*#(（\[\"“「-]*(?:candidate\s*|caption\s*|q(?:uestion)?\s*|a(?:nswer)?\s*|第)?"
+        r"(?:{n}\s*(?:[.):\]、．）：。，]|\*\*)+|{numeral}\s*[、．.：）]|{circled})[ \t　]*",
     )
-    inline = _split_at(text, r"(?:^|(?<=[\s\"”'.!?*])){n}[.)]\s+(?=\S)")
+    inline = _split_at(
+        text, r"(?:(?:^|(?<=[\s\"”'.!?*])){n}[.)]\s+|(?:^|(?<=[\s。！？；」”])){n}[、．）]\s*|{circled}\s*)(?=\S)"
+    )
     return inline if len(inline) > len(by_line) else by_line
 
 
 def _split_at(text: str, pattern: str) -> list[str]:
     """Pieces that follow the markers 1, 2, 3 … of `pattern`, in order."""
     starts, ends, position = [], [], 0
+    plain_digits = "".join(map(_plain_digit, text))
     for number in range(1, 100):
-        match = re.compile(pattern.replace("{n}", str(number)), re.I).search(text, position)
+        found = pattern.replace("{n}", str(number))
+        for name, signs in (("{numeral}", NUMERALS), ("{circled}", CIRCLED)):
+            found = found.replace(name, signs[number - 1] if number <= len(signs) else r"\b\B")
+        match = re.compile(found, re.I).search(plain_digits, position)
         if not match:
             break
         starts.append(match.end())
@@ -141,13 +188,28 @@ def _split_at(text: str, pattern: str) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*ends[1:], len(text)])]
 
 
+def _plain_digit(character: str) -> str:
+    """A decimal digit of any script as 0 to 9; any other character as it is."""
+    return str(unicodedata.decimal(character)) if not character.isascii() and character.isdecimal() else character
+
+
+def numbered_values(value: dict) -> list:
+    """Values of numbered keys, in the order of their numbers."""
+    return [value[key] for key in _numbered_keys(value)]
+
+
+def is_thought(key: str) -> bool:
+    """Whether a key of an object says that its value is no part of the answer."""
+    return re.fullmatch(rf"(?:{THOUGHT}|explanation|notes?|steps?|original\w*)", key.strip(), re.I) is not None
+
+
 def first_paragraph(piece: str) -> str:
     return re.split(r"\n[ \t]*\n", piece.strip(), maxsplit=1)[0].strip()
 
 
 def whole_sentences(text: str) -> str:
     """`text` up to its last finished sentence."""
-    return text[: max((text.rfind(mark) for mark in ".!?"), default=-1) + 1]
+    return text[: max((text.rfind(mark) for mark in ".!?。！？"), default=-1) + 1]
 
 
 def strip_fences(text: str) -> str:
@@ -157,11 +219,11 @@ def strip_fences(text: str) -> str:
 
 def clean(text: str) -> str:
     """One line without labels, list marks, wrapper quotes and bold marks around it."""
-    text = plain(text)
+    text = plain(text).replace("\\'", "'")
     text = re.sub(r"^\((?:q|a)\)\s*|^(?:answer|question|candidate|caption|sentence)\s*\d*\s*:\s*", "", text, flags=re.I)
     text = re.sub(r"^\*\*(.+?)\*\*", r"\1", text).removesuffix("**").strip()
     for _ in range(3):
-        stripped = _unwrap(re.sub(r"^\d{1,2}[.)]\s+(?=\S)", "", text).rstrip(",;"))
+        stripped = _unwrap(re.sub(r"^\d{1,2}(?:[.)]\s+|[、．）]\s*)(?=\S)", "", text).rstrip(",;"))
         if stripped == text:
             break
         text = stripped

@@ -1,11 +1,16 @@
 """Captions that must not enter the benchmark, and why.
 
 A candidate is refused when it speaks of the original caption, of frames, of explicit time (it would give the moment
-away, supplement listing 6) or of the prompt, when it repeats the coarse caption or an earlier candidate, and when it is
-empty or a single word, too long or holds markup, a URL or instructions to a reader or model.
+away, supplement listing 6) or of the prompt, when it says that there is nothing to say or thinks aloud, when it repeats
+the coarse caption or an earlier candidate, and when it is empty or a single word, too long or holds markup, a URL or
+instructions to a reader or model. What somebody in the video says, between quotes, is none of these.
 """
 
 import re
+
+from verified.io.characters import count_words, words_of
+from verified.lmm.non_answers import NO_ANSWER, SENTENCE
+from verified.lmm.thoughts import THOUGHT
 
 MAX_WORDS = 80
 """Longest caption in words; the longest of the released fine-grained captions stay below it."""
@@ -18,7 +23,25 @@ NUMBER = (
 )
 UNIT = r"(?:seconds?|secs?|minutes?|mins?|milliseconds?)"
 
+WRITE = (
+    r"(?:write|describe|rewrite|rephrase|generate|create|produce|pick|keep|make sure|come up|avoid|think|include"
+    r"|mention|provide|output|answer|respond|ensure|focus|start|use|give)"
+)
+PLANS = r"(?:(?:so|now|first|okay|ok|wait),? )?"
+THINKS_ALOUD = (
+    rf"(?:<\|?|&lt;|◁)\s*(?:/|\w{{1,5}}_of_|start_|end_)?\s*(?:\w{{1,16}}[:_])?(?:{THOUGHT})"
+    r"(?:\s[^<>]*)?(?:\|?>|&gt;|▷)",
+    rf"(?:^\s*[\[【]|[\[【]/)\s*(?:{THOUGHT})\s*[\]】]",
+    r"<\|?channel\|?>",
+    r"\bthe user(?:'s|’s)? (?:\w+ )?(?:wants?|ask(?:s|ed|ing)?|said|says|provided|needs?|gave|request|query|prompt)\b",
+    rf"{SENTENCE}(?:okay|ok|alright|hmm+|wait)[,.] (?:so|let|i|the|we|now|first|this)\b",
+    rf"{SENTENCE}{PLANS}let(?:'s|’s| me| us) (?:think|see|{WRITE}|break|analy[sz]e|consider|draft|check)\b",
+    rf"{SENTENCE}{PLANS}(?:i|we) (?:need to|have to|should|must|want to|will|could|can) {WRITE}\b",
+)
+
 FORBIDDEN: dict[str, tuple[str, ...]] = {
+    "thought": THINKS_ALOUD,
+    "no-answer": NO_ANSWER,
     "url": (r"https?://", r"\bwww\.\w"),
     "markup": (
         r"</?[a-z!][^<>]*>",
@@ -35,10 +58,6 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     ),
     "instructions": (
         r"\b(?:ignore|disregard|forget) (?:all|any|the|your|previous|above|every(?:thing|body)?)\b",
-        r"\bas an ai\b",
-        r"\blanguage model\b",
-        r"\bi (?:can(?:'|’)?t|cannot|am unable|am sorry|apologi[sz]e)\b",
-        r"\b(?:i'm|i’m) (?:sorry|unable|not able)\b",
         r"\bplease (?:provide|note|let me|rewrite|answer|choose|describe)\b",
         r"\byou (?:should|must|need to|are required to) (?:answer|rewrite|write|give|provide|describe|output)\b",
         r"\bsystem prompt\b",
@@ -93,14 +112,29 @@ REASONS = ("empty", "too-long", *FORBIDDEN, *SPEAKS_OF, "equals-coarse", "duplic
 COMPILED = {reason: re.compile("|".join(parts), re.I) for reason, parts in {**FORBIDDEN, **SPEAKS_OF}.items()}
 
 
+QUOTED = re.compile(
+    r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|「[^」]*」|『[^』]*』"
+    r"|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*'(?!\w)|(?<!\w)‘(?:[^’]|(?<=\w)’(?=\w))*’(?!\w)"
+)
+MAY_BE_SAID = ("thought", "no-answer", "instructions")
+"""Reasons that do not hold for what somebody in the video says."""
+
+
+def without_speech(text: str) -> str:
+    """`text` with all that is between quotes taken out; all of it where nothing else is there."""
+    rest = QUOTED.sub('""', text)
+    return rest if count_words(rest) else text
+
+
 def refusal(candidate: str, coarse: str, earlier: tuple[str, ...] | list[str] = ()) -> str | None:
     """The reason why `candidate` must not be used, or None; `earlier` are the candidates already accepted."""
     if len(candidate) > MAX_CHARACTERS or len(candidate.split()) > MAX_WORDS:
         return "too-long"
-    if len(re.findall(r"[^\W\d_]+", candidate.replace("/", ""))) < max(1, min(2, len(coarse.split()))):
+    if count_words(candidate) < max(1, min(2, len(coarse.split())), min(2, count_words(coarse))):
         return "empty"
+    told = without_speech(candidate)
     for reason in FORBIDDEN:
-        if COMPILED[reason].search(candidate):
+        if COMPILED[reason].search(told if reason in MAY_BE_SAID else candidate):
             return reason
     known = coarse.lower()
     for reason in SPEAKS_OF:
@@ -115,4 +149,4 @@ def refusal(candidate: str, coarse: str, earlier: tuple[str, ...] | list[str] = 
 
 def same(text: str) -> str:
     """`text` without case, punctuation and spacing, for comparisons."""
-    return " ".join(re.findall(r"\w+", text.lower()))
+    return " ".join(words_of(text.lower()))

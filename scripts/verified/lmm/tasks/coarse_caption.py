@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from verified.io.characters import plain
 from verified.lmm.outcome import Parsed
-from verified.lmm.parsing import clean, json_value, strip_fences
+from verified.lmm.parsing import clean, json_value, strip_fences, text_of
 from verified.lmm.refusal import refusal
 from verified.lmm.tasks import TEXT, Task, object_schema
 
@@ -15,10 +15,13 @@ def read_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) -> 
     text = strip_fences(text)
     value = json_value(text)
     if isinstance(value, dict):
-        text_read, form = next((entry for entry in value.values() if isinstance(entry, str)), ""), "json"
+        text_read, form = text_of(value), "json"
     else:
         lines = [line for line in text.splitlines() if line.strip()]
-        text_read, form = re.sub(r"^\s*(?:caption|sentence)\s*:\s*", "", lines[0], flags=re.I) if lines else "", "line"
+        text_read, form = (
+            re.sub(r"^\s*(?:caption|sentence)\s*[:：]\s*", "", lines[0], flags=re.I) if lines else "",
+            "line",
+        )
         text_read = "" if cut and len(lines) < 2 else text_read
     caption = plain(clean(text_read))
     reason = refusal(caption, "")

@@ -4,7 +4,16 @@ import re
 from dataclasses import replace
 
 from verified.lmm.outcome import Parsed
-from verified.lmm.parsing import clean, first_paragraph, json_value, numbered_pieces, strip_fences, whole_sentences
+from verified.lmm.parsing import (
+    clean,
+    first_paragraph,
+    json_value,
+    numbered_pieces,
+    numbered_values,
+    strip_fences,
+    text_of,
+    whole_sentences,
+)
 from verified.lmm.tasks import SAID, TEXT, Task, object_schema, words
 from verified.lmm.tasks.numbered import list_task, read_captions, read_items, take_worded
 
@@ -13,9 +22,11 @@ def read_answers(_slots: dict[str, str], text: str, count: int, cut: bool) -> Pa
     """Numbered answers followed by a free description (listing 5)."""
     text = strip_fences(text)
     value = json_value(text)
-    if isinstance(value, dict) and isinstance(value.get("answers"), list):
-        items = [clean(str(item)) for item in value["answers"]][:count]
-        description, form = clean(str(value.get("description", ""))), "json"
+    answers = value.get("answers", value) if isinstance(value, dict) else None
+    answers = numbered_values(answers) if isinstance(answers, dict) else answers
+    if isinstance(value, dict) and isinstance(answers, list) and answers:
+        items = [clean(answer_of(item)) for item in answers][:count]
+        description, form = clean(text_of(value.get("description"))), "json"
     else:
         items, description = _split_numbered_and_text(text, count)
         form = "numbered" if items else "none"
@@ -27,6 +38,12 @@ def read_answers(_slots: dict[str, str], text: str, count: int, cut: bool) -> Pa
     return replace(parsed, sections={"description": description}, missing=parsed.missing + (not description))
 
 
+def answer_of(value: object) -> str:
+    """The answer in a value of the list, which may repeat its question."""
+    inner = value.get("answer", value.get("a")) if isinstance(value, dict) else None
+    return text_of(value if inner is None else inner)
+
+
 def _split_numbered_and_text(text: str, count: int) -> tuple[list[str], str]:
     pieces = numbered_pieces(text)[:count]
     if not pieces:
@@ -34,10 +51,10 @@ def _split_numbered_and_text(text: str, count: int) -> tuple[list[str], str]:
     tail = text[text.rindex(pieces[-1]) + len(pieces[-1]) :] if len(numbered_pieces(text)) > count else ""
     last, _, description = pieces[-1].strip().partition("\n")
     if not description.strip():
-        sentences = re.split(r"(?<=[.!?])\s+", last, maxsplit=1)
+        sentences = re.split(r"(?<=[.!?])\s+|(?<=[。！？])", last, maxsplit=1)
         last, description = sentences[0], sentences[1] if len(sentences) == 2 else ""
     description = re.sub(
-        r"^[\s*#]*(?:detailed\s+)?(?:dynamic\s+)?(?:description|desc)[^:\n]{0,40}:[\s*]*",
+        r"^[\s*#]*(?:detailed\s+)?(?:dynamic\s+)?(?:description|desc)[^:：\n]{0,40}[:：][\s*]*",
         "",
         description.strip(),
         flags=re.I,

@@ -1,10 +1,9 @@
 """Statics captions (section 3.1, Equations 1 and 2; supplement listings 2 and 3)."""
 
-import json
 import re
 
 from verified.lmm.outcome import Parsed
-from verified.lmm.parsing import clean, first_paragraph, json_value, strip_fences, whole_sentences
+from verified.lmm.parsing import clean, first_paragraph, json_value, strip_fences, text_of, whole_sentences
 from verified.lmm.tasks import SAID, TEXT, Task, object_schema, words
 from verified.lmm.tasks.numbered import list_task, read_captions
 
@@ -24,7 +23,7 @@ def read_keyframe(_slots: dict[str, str], text: str, _count: int, cut: bool) -> 
         for key, inner in value.items():
             for name, label in SECTIONS.items():
                 if re.fullmatch(label, str(key).replace("_", " ").strip(), re.I) and not sections[name]:
-                    sections[name] = clean(inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False))
+                    sections[name] = clean(text_of(inner))
         form = "json"
     else:
         sections, form = _split_sections(text), "sections"
@@ -43,8 +42,8 @@ def read_keyframe(_slots: dict[str, str], text: str, _count: int, cut: bool) -> 
 def _split_sections(text: str) -> dict[str, str]:
     marks = []
     for name, label in SECTIONS.items():
-        pattern = rf"(?im)^[ \t\"'*#>\d.)-]*{label}[ \t\"'*]*:[ \t*]*"
-        match = re.search(pattern, text) or re.search(rf"(?i)(?<=[.!?;\"'])\s+[\"'*]*{label}[\"'*]*:[ \t*]*", text)
+        pattern = rf"(?im)^[ \t\"'*#>\d.)-]*{label}[ \t\"'*]*[:：][ \t*]*"
+        match = re.search(pattern, text) or re.search(rf"(?i)(?<=[.!?;\"'])\s+[\"'*]*{label}[\"'*]*[:：][ \t*]*", text)
         if match:
             marks.append((match.start(), match.end(), name))
     marks.sort()
