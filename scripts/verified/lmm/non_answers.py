@@ -17,9 +17,10 @@ OPENINGS = (
     r"|make out|give|verify|conclude|process|see (?:the |any |this )?(?:videos?|images?|pictures?|photos?|frames?"
     r"|clips?|footage|content|visuals?|media|file|input|link|attachment))\b",
     r"(?:unfortunately,? )?(?:there (?:is|was|are|were) )?(?:no|not enough|insufficient|without (?:the|a|any))"
-    r" (?:(?!in |of |on )[\w-]+ ){0,2}(?:(?:videos?|images?|pictures?|photos?|frames?|clips?|footage|content|visuals?|media"
-    r"|file|input|link|attachment)|information|details?|context|data|captions?|descriptions?|answers?)(?: \w+)?(?: (?:is"
-    r"|was|are|were|has|have|been|provided|available|given|supplied|attached|found|shown|uploaded|to \w+)\b|[.,]|$)",
+    r" (?:(?!in |of |on )[\w-]+ ){0,2}(?:(?:videos?|images?|pictures?|photos?|frames?|clips?|footage|content|visuals?"
+    r"|media|file|input|link|attachment)|information|details?|context|data|captions?|descriptions?|answers?)(?: \w+)?"
+    r"(?: (?:is|was|are|were|has|have|been|provided|available|given|supplied|attached|found|shown|uploaded|to \w+)\b"
+    r"|[.,]|$)",
     r"(?:unfortunately,? )?(?:the|this|your) (?:[\w-]+ )?(?:videos?|images?|pictures?|photos?|frames?|clips?|footage"
     r"|content|visuals?|media|file|input|link|attachment) (?:(?:is|was|are|were|seems?"
     r"|appears?)(?: to be)? (?:missing|corrupt\w*|inaccessible|(?:not |un)(?:available|provided|clear|accessible"
