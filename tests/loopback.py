@@ -103,6 +103,19 @@ def sensible(body: dict) -> str:
     return "\n".join(f'{n}. "{item}"' for n, item in enumerate(three, 1))
 
 
+def strict(number: int, body: dict) -> Scripted:
+    """Sensible answers of a model that takes no `max_tokens`, no schema and no temperature other than 1."""
+    if "max_tokens" in body:
+        return refusal(
+            400, "unsupported_parameter", "'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+        )
+    if body.get("temperature", 1) != 1:
+        return refusal(400, "unsupported_value", "'temperature' does not support 0.7. Only the default (1) value is.")
+    if "response_format" in body:
+        return refusal(400, "", "response_format: this type is unavailable now")
+    return completion(sensible(body))
+
+
 class Endpoint:
     """`url` to configure, `bodies` of all requests so far, `most` at once."""
 

@@ -1,15 +1,19 @@
 """Endpoints at their worst: every call ends typed, none is lost or asked twice, and the reason is named."""
 
+import json
 import time
 
 import numpy as np
 import pytest
 from asking_loopback import GOOD, JSON, ask, call, engine
 from captioning import jpeg
-from loopback import Scripted, completion, endpoint, images_of, prompt_of, refusal, sensible
+from loopback import Scripted, completion, endpoint, images_of, prompt_of, refusal, sensible, strict
 from refusals import refused
+from running import PROJECT
 
-from verified.config.generation import EngineSettings
+from verified.config.generation import EngineSettings, Generation
+from verified.errors import InputError
+from verified.lmm.session import Session
 from verified.lmm.tasks.perturbations import POSITIVES
 
 
@@ -103,6 +107,62 @@ def test_each_fault_has_its_name_and_the_others_go_on(tmp_path, scripted, status
         ask(tmp_path, engine(served.url), map(call, range(8)))
         again = {prompt_of(body)[:9] for body in served.bodies[before:]}
         assert again == ({"number 3 "} if status == "error" or reason == "empty" else set()), "only answers are final"
+
+
+def test_fields_that_a_model_does_not_take_are_learned_once(tmp_path):
+    with endpoint(strict) as served:
+        asked = engine(served.url, api_slots=1)
+        outcomes = ask(tmp_path, asked, [call(number, schema=POSITIVES.schema(3)) for number in range(4)])
+    assert {outcome.status for outcome in outcomes} == {"ok"} and len(served.bodies) == 3 + 4
+    assert served.bodies[-1]["max_completion_tokens"] == 512 and "temperature" not in served.bodies[-1]
+    assert outcomes[0].notes["untaken"] == ["max_tokens", "response_format", "temperature"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refusal(400, "", "max_tokens is too large: 512. This model supports at most 128 completion tokens."),
+        refusal(400, "", "temperature must be between 0 and 0.5"),
+        refusal(400, "", "image input is not supported by this model"),
+        Scripted(422, b'{"detail": [{"loc": ["body", "chat_template_kwargs"], "msg": "Extra inputs"}]}', JSON),
+    ],
+    ids=lambda answer: answer.body[24:44].decode(),
+)
+def test_a_value_out_of_range_and_what_a_call_needs_are_refusals(tmp_path, answer):
+    with endpoint(lambda number, body: answer) as served:
+        (outcome,) = ask(tmp_path, engine(served.url), [call(1)])
+    assert len(served.bodies) == 1 and outcome.reason == f"status-{answer.status}"
+    assert json.loads(answer.body).get("detail", [{"msg": "is"}])[0]["msg"] in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("script", "parts"),
+    [
+        (
+            lambda number, body: refusal(400, "", "calls are refused"),
+            ["refuses every call", "400", "calls are refused"],
+        ),
+        (lambda number, body: completion(None, "length"), ["are empty", "truncated: empty", "max_tokens"]),
+        (lambda number, body: completion("<think>hm", "length"), ["are empty", "only-thought", "chat_template_kwargs"]),
+    ],
+)
+def test_a_job_without_any_answer_stops_and_goes_on_once_there_are_some(tmp_path, script, parts):
+    def values(url):
+        role = {"engine": "openai", "model": "loop-1", "base_url": url, "api_slots": 1}
+        return Generation(llm=role, ledger=str(tmp_path / "ledger.sqlite"), prompts=str(PROJECT / "config" / "prompts"))
+
+    def ask_all(url):
+        with Session(values(url), 1, [POSITIVES]) as session:
+            slots = [{"caption": f"a dog runs {number}", "count": "3"} for number in range(20)]
+            return session.ask(POSITIVES, (session.call(POSITIVES, each, 3) for each in slots), len(slots))
+
+    with endpoint(script) as served, pytest.raises(InputError) as stopped:
+        ask_all(served.url)
+    assert all(part in f"{stopped.value}" for part in parts) and "generation.llm" in stopped.value.remedy
+    assert "refuses" not in parts[0] or len(served.bodies) < 12
+    with endpoint() as served:
+        assert {outcome.status for outcome in ask_all(served.url)} == {"ok"}
+        assert len(served.bodies) == 20
 
 
 def test_a_hanging_call_times_out_and_the_others_go_on(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from loopback import completion, endpoint, images_of, refusal
+from loopback import completion, endpoint, images_of, refusal, strict
 from media import scenes, write_video
 from refusals import said
 
@@ -89,7 +89,7 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
         status, lines = check(capsys)
     assert status == 0 and lines[-1] == "0 problems, 4 notes"
     assert [len(images_of(body)) for body in served.bodies] == [0, 1], "three roles share one endpoint"
-    assert all(body["max_tokens"] == 1 for body in served.bodies)
+    assert all(body["max_tokens"] == 768 for body in served.bodies), "as many as a real answer may have"
     shown = "\n".join(lines)
     for words in (
         "4 moments, test 1, train 2, val 1",
@@ -237,6 +237,41 @@ def test_a_broken_set_up_is_named_with_its_remedy(lab, capsys, monkeypatch, dama
     assert status == 1 and lines[-1].startswith(f"{len(named)} problems")
     told = [line for line in named if all(words in line for words in parts)]
     assert len(told) == 1 and told[0].endswith(")"), "a remedy in brackets ends it\n" + "\n".join(lines)
+
+
+PLAN = "The user wants a sentence. " * 10
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "words"),
+    [
+        (completion("A dog runs.", reasoning_content=PLAN), 0, ["thinks before it answers", "field", "max_tokens"]),
+        (
+            completion(f"{PLAN}</think>A dog runs."),
+            0,
+            ["thinks before it answers", "in the text", "chat_template_kwargs"],
+        ),
+        (completion(f"<think>{PLAN}", "length"), 1, ["thoughts and no answer", "max_tokens (now 768)"]),
+        (completion(None, "length"), 1, ["no text", "finish_reason length", "max_tokens (now 768)"]),
+        (completion(None), 1, ["no text", "finish_reason stop"]),
+    ],
+)
+def test_a_model_that_thinks_is_told_and_an_empty_reply_is_a_problem(lab, capsys, answer, status, words):
+    with endpoint(lambda number, body: answer) as served:
+        lab(served.url)
+        found, lines = check(capsys)
+    assert found == status
+    told = [line for line in lines if "generation.llm" in line and all(word in line for word in words)]
+    assert told and told[0].startswith("problem" if status else "note"), "\n".join(lines)
+
+
+def test_fields_that_a_model_does_not_take_are_named_with_their_key(lab, capsys):
+    with endpoint(strict) as served:
+        lab(served.url)
+        status, lines = check(capsys)
+    assert status == 0 and any(
+        "does not take" in line and "generation.llm.sampling.temperature" in line for line in lines
+    )
 
 
 def test_what_a_run_goes_on_without_is_a_note(lab, capsys):

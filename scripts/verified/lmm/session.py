@@ -1,6 +1,7 @@
 """Everything one job needs to ask: prompts, engines, ledger, budget, and the counts of what came back."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -20,6 +21,11 @@ from verified.lmm.request import Engine, OnGpu, Request, Sampling
 from verified.lmm.tasks import Task, structured_form
 from verified.lmm.vision_tokens import picture_tokens
 from verified.runtime.progress import Progress
+
+REFUSED = re.compile(r"status-4\d\d")
+"""Reason of a call that an endpoint refuses, other than for now."""
+REFUSED_AT_ONCE = 8
+"""Refused calls after which a job whose endpoint has not answered any is stopped."""
 
 
 class Session:
@@ -72,6 +78,8 @@ class Session:
         self.filled: dict[str, tuple[dict[str, str], str, str]] = {}
         self.sampling = {role: sampling_of(getattr(generation, role)) for role in self.askers}
         self.unanswered: dict[str, Counter] = {role: Counter() for role in self.askers}
+        self.refused, self.answered = Counter[str](), Counter[str]()
+        self.last_refused: dict[str, Outcome] = {}
         self.counts: dict[str, Counter] = {task.name: Counter() for task in tasks}
         self.reasons: dict[str, Counter] = {task.name: Counter() for task in tasks}
 
@@ -124,6 +132,8 @@ class Session:
             for index, outcome in asker.ask(calls):
                 outcomes[index] = outcome
                 self._count(task, outcome, asker.replay)
+                if self.refused[task.role] >= REFUSED_AT_ONCE:
+                    self._stop_if_refused(task)
                 note = "" if outcome.status == "ok" else f"{outcome.status}: {outcome.reason}"
                 progress.step(asker.replay or not outcome.passes, note)
         except NotNow as stop:
@@ -133,15 +143,47 @@ class Session:
                 file=stop.file,
                 remedy=stop.remedy,
             ) from None
+        self._stop_if_refused(task)
+        self._stop_if_empty(task, [outcome for outcome in outcomes if outcome is not None])
         note = f"{asker.asked} asked so far" if asker.asked else "all in the ledger"
         missing = total - progress.done
         progress.finish(f"{note}, {missing} without an answer for now" if missing else note)
         return cast(list[Outcome], outcomes)  # each call got one
 
+    def _stop_if_refused(self, task: Task) -> None:
+        """Raise InputError where the endpoint of a task has refused all calls of this job."""
+        count, outcome = self.refused[task.role], self.last_refused.get(task.role)
+        if outcome is not None and not self.answered[task.role]:
+            raise InputError(
+                f"{self._address(task.role)} refuses every call of the task {task.name} ({count} so far), "
+                f"{outcome.reason.replace('-', ' ')}: {outcome.detail}",
+                remedy=f"correct generation.{task.role} (`verified check` asks one question), or the endpoint, and run "
+                "again: refused calls are asked again",
+            )
+
+    def _stop_if_empty(self, task: Task, outcomes: list[Outcome]) -> None:
+        """Raise InputError where no answer to a task holds a text."""
+        empty = [
+            outcome for outcome in outcomes if outcome.status in ("truncated", "invalid") and not outcome.text.strip()
+        ]
+        if empty and len(empty) == len(outcomes) and not self.askers[task.role].replay:
+            reasons = Counter(f"{outcome.status}: {outcome.reason}" for outcome in empty)
+            raise InputError(
+                f"all {len(empty)} answers of {self._address(task.role)} to the task {task.name} are empty "
+                f"({', '.join(f'{count} x {reason}' for reason, count in reasons.most_common())}); {empty[-1].detail}",
+                remedy=f"correct generation.{task.role} (`verified check` asks one question), or the endpoint, and run "
+                "again: empty answers are asked again",
+            )
+
     def _count(self, task: Task, outcome: Outcome, replay: bool) -> None:
         self.counts[task.name][outcome.status] += 1
         if outcome.reason:
             self.reasons[task.name][f"{outcome.status}: {outcome.reason}"] += 1
+        if outcome.status == "error" and REFUSED.fullmatch(outcome.reason) and not outcome.passes and not replay:
+            self.refused[task.role] += 1
+            self.last_refused[task.role] = outcome
+        elif outcome.status != "error":
+            self.answered[task.role] += 1
         if outcome.passes and not replay:
             self.unanswered[task.role][outcome.reason] += 1
 

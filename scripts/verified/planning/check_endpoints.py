@@ -11,7 +11,9 @@ from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import jpeg_of
 from verified.lmm.engines.openai import addresses_of
 from verified.lmm.request import Reply, Request, Sampling
+from verified.lmm.session import sampling_of
 from verified.lmm.speech import RATE
+from verified.lmm.thoughts import separate
 from verified.planning.findings import Finding
 
 SOUND = "a second of silence"
@@ -38,7 +40,8 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
                 yield Finding("problem", f"generation.{name}", str(error), error.remedy or "correct the file")
                 continue
             for address in addresses:
-                asked.setdefault((address, role.model, role.api_key_variable, _form(name, role)), []).append(name)
+                call = (address, role.model, role.api_key_variable, sampling_of(role), _form(name, role))
+                asked.setdefault(call, []).append(name)
     spoken: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in asked.items():
         key = ", ".join(f"generation.{name}" for name in names)
@@ -52,6 +55,8 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
         if address not in spoken:
             finding, spoken[address] = _try(role, key, "text", generation)
             yield finding
+            if (reply := spoken[address]) is not None:
+                yield from _habits(role, names, reply)
         if form != "text" and (text := spoken[address]) is not None:  # no text, no picture
             finding, reply = _try(role, key, form, generation)
             yield finding
@@ -61,6 +66,35 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
                 )
                 yield Finding("note", key, message, "name a model that does, or ask it about a picture by hand")
     yield from _batch_findings(roles)
+
+
+def _habits(role: EngineSettings, names: list[str], reply: Reply) -> Iterator[Finding]:
+    """What an answer tells of a model: fields that it does not take, and whether it thinks before it answers."""
+    keys = [f"generation.{name}" for name in names]
+    if missing := reply.notes.get("untaken"):
+        remedies = {
+            "max_tokens": "max_completion_tokens is sent in its place",
+            "temperature": f"set {keys[0]}.sampling.temperature to 1, by which it draws",
+            "response_format": f"set {keys[0]}.structured to false",
+        }
+        message = f"{role.model} does not take {', '.join(missing)}: its calls go without"
+        remedy = "; ".join(remedies.get(name, f"{name} is left out of its calls") for name in missing)
+        yield Finding("note", ", ".join(keys), message, remedy)
+    parts = separate(reply.text)
+    thought = reply.thought or parts.thought
+    hidden = reply.notes.get("thought_tokens", 0)
+    if not thought and not hidden:
+        return
+    share = len(thought) / max(1, len(thought) + len(parts.answer))
+    used, room = hidden or round(reply.tokens_out * share), role.sampling.max_tokens
+    place = "in a field of their own" if reply.thought or hidden else "in the text, from which they are taken off"
+    message = f"{role.model} thinks before it answers; its thoughts come {place}; they took {used} of {room} tokens"
+    more = f"raise {keys[0]}.sampling.max_tokens if answers to real questions are truncated"
+    if 2 * used > room:
+        message, more = f"{message}, which leaves little room", f"raise {keys[0]}.sampling.max_tokens to {8 * used}"
+    yield Finding(
+        "note", ", ".join(keys), message, f"{more}, or set {keys[0]}.chat_template_kwargs: {{enable_thinking: false}}"
+    )
 
 
 def _batch_findings(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
@@ -92,29 +126,52 @@ def _form(name: str, role: EngineSettings) -> str:
 
 def _try(role: EngineSettings, key: str, form: str, generation: Generation) -> tuple[Finding, Reply | None]:
     """One call; None where there is no answer."""
-    patience = min(role.timeout_seconds, LONGEST_WAIT)
+    chats = form not in (SOUND, *VECTORS.values())
+    patience = role.timeout_seconds if chats else min(role.timeout_seconds, LONGEST_WAIT)
     try:
         quick = role.model_copy(update={"retries": 0, "api_slots": 1, "timeout_seconds": patience})
         engine = make_engine(quick, generation)
         address = getattr(engine, "address", role.engine)
-        (reply,) = engine.answer([_request(form, generation.frame_side)])
+        (reply,) = engine.answer([_request(form, generation.frame_side, sampling_of(role))])
     except InputError as error:
         return Finding("problem", key, error.problem, error.remedy or "correct the role"), None
+    if chats and reply.finish in ("stop", "length") and not separate(reply.text).answer.strip():
+        return Finding("problem", key, *_empty(role, address, form, reply)), None
     if reply.finish in ("stop", "length"):
         return Finding("ok", key, f"{role.model} at {address} answers {form} in {reply.seconds:.1f} s"), reply
     remedy = REMEDIES.get(reply.reason) or REMEDIES.get(reply.finish)
     if remedy is None:
-        remedy = "see the endpoint's log" if form == "text" else f"name a model that takes {form}"
+        remedy = (
+            "see the endpoint's log, or what its message names" if form == "text" else f"name a model that takes {form}"
+        )
     message = f"no answer to {form} from {role.model} at {address}: {reply.reason}: {reply.detail}"
     return Finding("problem", key, message, remedy), None
 
 
-def _request(form: str, side: int) -> Request:
-    """A call that is as cheap as possible: a grey picture, or two frames of a clip, and one word to say."""
+def _empty(role: EngineSettings, address: str, form: str, reply: Reply) -> tuple[str, str]:
+    """What a reply without an answer means, and what to do about it."""
+    thinks = reply.thought or reply.notes.get("thought_tokens") or reply.text.strip()
+    came = "its thoughts and no answer" if thinks else "no text"
+    message = (
+        f"{role.model} at {address} gives {came} to {form} (finish_reason {reply.finish}, {reply.tokens_out} tokens)"
+    )
+    if reply.finish != "length" and not thinks:
+        return message, "see the endpoint's log"
+    return (
+        message,
+        f"raise sampling.max_tokens (now {role.sampling.max_tokens}), or switch thinking off by chat_template_kwargs",
+    )
+
+
+def _request(form: str, side: int, sampling: Sampling) -> Request:
+    """A short question, drawn as the role's answers are; about a grey picture or two frames of a clip where it sees."""
     grey = np.full((side * 3 // 4 // 2 * 2, side // 2 * 2, 3), 128, np.uint8)
     one_word = Sampling(max_tokens=1, temperature=0.0)
     if form == "text":
-        return Request("check", "Say yes.", {}, sampling=one_word)
+        return Request(
+            "check", "Write one short sentence about a dog that runs, and nothing else.", {}, sampling=sampling
+        )
+    asked = "Say in one short sentence which colour is to be seen."
     if form == VECTORS[False]:
         return Request("check", "yes", {"kind": "query", "instruction": ""}, sampling=one_word)
     if form == VECTORS[True]:
@@ -123,5 +180,5 @@ def _request(form: str, side: int) -> Request:
         silence = wave_bytes(np.zeros(RATE, np.float32), RATE)
         return Request("check", "", {"language": "", "seconds": "1"}, sound=silence, sampling=one_word)
     if form == "a picture":
-        return Request("check", "Say yes.", {}, images=(jpeg_of(grey),), sampling=one_word)
-    return Request("check", "Say yes.", {}, frames=np.stack([grey, grey]), frame_times=(0.0, 0.5), sampling=one_word)
+        return Request("check", asked, {}, images=(jpeg_of(grey),), sampling=sampling)
+    return Request("check", asked, {}, frames=np.stack([grey, grey]), frame_times=(0.0, 0.5), sampling=sampling)

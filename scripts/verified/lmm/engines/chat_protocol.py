@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import re
+from collections.abc import Collection
 from typing import Any
 
 from verified.errors import InputError
@@ -10,6 +12,24 @@ from verified.lmm.engines.media import data_url, jpeg_of, mp4_url, video_facts, 
 from verified.lmm.request import Reply, Request
 
 FILTER_CODES = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
+FIELDS = {
+    "max_tokens": ("max_tokens",),
+    "top_p": ("top_p",),
+    "temperature": ("temperature",),
+    "seed": ("seed",),
+    "response_format": ("response_format", "json_schema", "json schema", "structured outputs?", "guided_json"),
+}
+"""Fields that a request can do without, and how errors name them; of two that exclude one another, the first goes."""
+UNSUPPORTED = re.compile(
+    r"unsupported|not support|n[o']t (?:be )?(?:support|allow|permit|accept|available|specif)|unrecognized|unknown"
+    r"|unexpected|extra[_ ](?:inputs?|fields?|forbidden)|only the default|only [\w.]+ is|may only be|deprecated"
+    r"|unavailable|invalid schema|max_completion_tokens|does not (?:take|accept|have)|no longer|cannot (?:both|be)"
+    r"|not (?:compatible|implemented)|invalid parameter",
+    re.I,
+)
+OUT_OF_RANGE = re.compile(
+    r"too (?:large|long|many)|maximum context|at most|exceed|range|must be (?:less|greater|between)", re.I
+)
 TOO_LONG = (
     "context_length_exceeded",
     "maximum context length",
@@ -177,8 +197,38 @@ def tokens(value: object) -> int:
     return value
 
 
+def untaken(status: int, body: object, message: str, sent: dict) -> str | None:
+    """The field of a request's body that the model does not take, as an error says; None for any other error.
+
+    A value that is out of its range is another error: no request without the field would be what was asked for.
+    """
+    if status not in (400, 422):
+        return None
+    named = str(body.get("param") or "") if isinstance(body, dict) else ""
+    said = f"{message} {body if isinstance(body, str) else json.dumps(body, default=str)}"[: 4 * DETAIL]
+    if not UNSUPPORTED.search(said) or OUT_OF_RANGE.search(said):
+        return None
+    for field in FIELDS:
+        if field in sent and any(re.search(rf"\b{name}\b", named) for name in FIELDS[field]):
+            return field
+    for field in FIELDS:
+        if field in sent and any(re.search(rf"\b{name}\b", said, re.I) for name in FIELDS[field]):
+            return field
+    return None
+
+
+def taken_body(body: dict, without: Collection[str]) -> dict:
+    """A body as a model takes it that does not take some fields; the limit of tokens goes by its other name."""
+    taken = {name: value for name, value in body.items() if name not in without}
+    if "max_tokens" in without and "max_tokens" in body:
+        taken["max_completion_tokens"] = body["max_tokens"]
+    return taken
+
+
 def error_of(status: int, body: object, message: str, key_variable: str, model: str) -> Reply:
     """What an error status means for the call. Raises InputError where no further call can succeed."""
+    if " - " not in message and body:  # the protocol of another server
+        message = f"{message} - {body if isinstance(body, str) else json.dumps(body, default=str)}"
     detail = message[:DETAIL]
     code = str(body.get("code")) if isinstance(body, dict) else ""
     if any(mark in code or mark in detail for mark in FILTER_CODES):

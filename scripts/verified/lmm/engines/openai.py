@@ -2,9 +2,11 @@
 
 Images and frames travel as data URLs. At most `api_slots` calls are under way. 429, 5xx, lost connections, timeouts and
 answers that cannot be read are tried again, after the time that Retry-After names or a growing pause; what a content
-filter blocked is not. An endpoint that answers nothing for `outage_seconds` stops the job. An address at which nobody
-listens stops it at once, unless it has answered before: then it may be starting again. Of several addresses, one that
-stops is left out. The key comes from an environment variable only, and is masked in whatever the endpoint sends back.
+filter blocked is not. A field that the model does not take, such as `max_tokens` or a temperature, is known after its
+first error, and calls go without it. An endpoint that answers nothing for `outage_seconds` stops the job. An address at
+which nobody listens stops it at once, unless it has answered before: then it may be starting again. Of several
+addresses, one that stops is left out. The key comes from an environment variable only, and is masked in whatever the
+endpoint sends back.
 """
 
 import dataclasses
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from verified.config.generation import EngineSettings, Generation, plain_address
 from verified.errors import InputError
-from verified.lmm.engines.chat_protocol import DETAIL, Unreadable
+from verified.lmm.engines.chat_protocol import DETAIL, Unreadable, taken_body, untaken
 from verified.lmm.engines.exchange import body_of, path_of, read_answer, read_refusal
 from verified.lmm.engines.transcription_protocol import transcription_arguments, transcription_reply
 from verified.lmm.outcome import NotNow, is_passing
@@ -106,6 +108,7 @@ class OpenAI:
         self.post = Post(self.client, http, path_of(settings))
         self.errors, self.refused, self.declined = openai, Refused, Declined
         self.first_wait, self.longest_wait, self.free_at = first_wait, longest_wait, 0.0
+        self.untaken = set[str]()
         self.lock, self.stopped = threading.Lock(), threading.Event()
         self.answered, self.failed_calls, self.failed_tries = 0, 0, Counter()
         self.answered_at = time.monotonic()
@@ -129,11 +132,31 @@ class OpenAI:
         """One call with its repetitions."""
 
         def call() -> Reply:
-            if request.sound:
-                return self._transcribe(request)
-            return read_answer(self.post(body_of(request, self.settings)), request, self.settings)
+            return self._transcribe(request) if request.sound else self._chat(request)
 
         return self.repeat(call, request)
+
+    def _chat(self, request: Request) -> Reply:
+        """One try, and again at once without a field that the model turns out not to take."""
+        whole = body_of(request, self.settings)
+        while True:
+            body = taken_body(whole, without := sorted(self.untaken))
+            try:
+                reply = read_answer(self.post(body), request, self.settings)
+            except self.declined as error:
+                field = untaken(error.status, error.body, error.message, body)
+                if field is None:
+                    raise
+                self._learn(field, redact(error.message)[:DETAIL])
+                continue
+            missing = [name for name in without if name in whole]
+            return dataclasses.replace(reply, notes={**reply.notes, "untaken": missing}) if missing else reply
+
+    def _learn(self, field: str, message: str) -> None:
+        with self.lock:
+            if field not in self.untaken:
+                self.untaken.add(field)
+                log.warning("%s does not take %s, its calls go without it: %s", self.model, field, message)
 
     def repeat(
         self, call: Callable[[], Reply], request: Request | None = None, seconds: float = 0.0, most_bytes: int = 0
