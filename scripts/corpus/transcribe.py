@@ -7,7 +7,7 @@ with job(snakemake):
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.transcription import TRANSCRIPTION
-    from verified.quality.transcripts import transcripts
+    from verified.quality.transcripts import UNREADABLE, transcripts
 
     settings, videos, output = load(snakemake.config), read_jsonl(snakemake.input.videos), snakemake.output
     calls: dict = {"calls": {}, "unanswered": {}}
@@ -18,4 +18,6 @@ with job(snakemake):
     else:
         rows = transcripts(videos, None)
     write_jsonl(output.transcripts, rows)
-    write_json(output.counts, {"videos": len(rows), **calls, "asked_in": snakemake.params.asked_in})
+    unreadable = sum(row["reason"] == UNREADABLE for row in rows)
+    counts = {"videos": len(rows), "unreadable_subtitles": unreadable}
+    write_json(output.counts, {**counts, **calls, "asked_in": snakemake.params.asked_in})

@@ -105,6 +105,7 @@ def test_a_clean_folder_is_used_whole(folder):
         ({"start": 1, "end": 1}, "end-before-start"),
         ({"start": -1}, "invalid-time"),
         ({"start": "soon"}, "invalid-time"),
+        ({"start": "0_1"}, "invalid-time"),
         ({"start": True}, "invalid-time"),
         ({"end": math.nan}, "invalid-time"),
         ({"end": math.inf}, "invalid-time"),
@@ -254,6 +255,12 @@ def test_csv_with_byte_order_mark_and_quotes(folder, tmp_path):
     ]
 
 
+def test_the_line_that_excel_writes_above_the_header_is_passed_over(folder, tmp_path):
+    (tmp_path / "m.csv").write_bytes(b"\xef\xbb\xbfsep=,\r\nvideo,start,end,caption\r\na,0,1,x\r\nno,0,1,x\r\n")
+    corpus = read_folder(folder, tmp_path / "m.csv", "train")
+    assert [row["caption"] for row in corpus.moments] == ["x"] and reasons(corpus) == [(4, "unknown-video")]
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_csv_rows_end_where_lines_end_and_nowhere_else(folder, tmp_path, end):
     path = tmp_path / "m.csv"
@@ -283,6 +290,9 @@ def test_csv_rows_with_too_few_or_too_many_cells_are_left_out(folder, tmp_path):
         ("m.csv", b"video,start,end,caption,end\na,0,1,x,1\n", "twice"),
         ("m.csv", b"video,start,end,caption\na,0,1,x\nb,0,1,\xe9\n", "row 3: not UTF-8"),
         ("m.csv", b'video,start,end,caption\na,0,1,"x', "row 2: not CSV"),
+        ("m.csv", b'video,start,end,caption\na,0,1,x\na,0,1,"x\n' + b"a,0,1,y\n" * 9, "row 3: not CSV"),
+        ("m.csv", b'video,start,end,caption\na,0,1,"x\na,0,1,y\na,0,1,"z"\n', "row 2: not CSV"),
+        ("m.csv", b"sep=;\r\nvideo;start;end;caption\r\na;0;1;x\r\n", "row 2: its cells are separated by semicolons"),
         ("m.csv", b"video,start,end,caption\na,0,1,\0\n", "NUL"),
         ("m.jsonl", b'{"video": "a"}\n{"video": \n', "row 2"),
         ("m.jsonl", b'["a"]\n', "row 1"),

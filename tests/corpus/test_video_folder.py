@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, folder_digest
+from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, folder_digest, other_files
 
 stems = st.text("ab.", min_size=1, max_size=3).filter(lambda s: not s.startswith(".") and not s.endswith("."))
 names = st.builds(
@@ -117,3 +117,43 @@ def test_names_that_look_the_same_mean_the_same_video(tmp_path):
     with pytest.raises(NameRefused) as refusal:
         both.video_id("caf\u00e9/tu\u0308r")
     assert refusal.value.reason == "ambiguous-video"
+
+
+def test_files_of_all_kinds_of_cameras_are_found_and_others_are_counted(tmp_path):
+    for name in (
+        "a.MTS",
+        "b.m2ts",
+        "c.vob",
+        "d.mxf",
+        "e.asf",
+        "f.m2v",
+        "g.mpe",
+        "h.f4v",
+        "i:j.mp4",
+        "~k.mkv",
+        "n.txt",
+        "x.dat",
+    ):
+        (tmp_path / name).write_bytes(b"x")
+    folder = VideoFolder(tmp_path)
+    assert sorted(folder.paths) == ["a", "b", "c", "d", "e", "f", "g", "h", "i:j", "~k"]
+    assert other_files(tmp_path) == ".dat 1, .txt 1"
+    named = {"i:j": "i:j", "i:j.mp4": "i:j", "~k.mkv": "~k", "./~k": "~k", "a.MTS": "a"}
+    assert {name: folder.video_id(name) for name in named} == named
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [
+        ("KITCHEN.mp4", "kitchen.mp4"),
+        ("kitchen.mp4 ", "kitchen.mp4"),
+        ("kitchen.avi", "kitchen.mp4"),
+        ("n.txt", ".txt"),
+    ],
+)
+def test_a_near_match_names_the_file_that_was_probably_meant(tmp_path, name, told):
+    for file in ("kitchen.mp4", "n.txt"):
+        (tmp_path / file).write_bytes(b"x")
+    with pytest.raises(NameRefused) as refusal:
+        VideoFolder(tmp_path).video_id(name)
+    assert refusal.value.reason == "unknown-video" and told in refusal.value.detail

@@ -24,6 +24,7 @@ from verified.lmm.prompts import read_prompt
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 from verified.lmm.tasks.transcription import TRANSCRIPTION
+from verified.planning.check_corpus import corpus_findings
 from verified.planning.quote import quote
 from verified.planning.readiness import problems
 from verified.quality.measure import measure_moments
@@ -206,8 +207,11 @@ def test_what_will_fail_is_said_before_a_run(kitchen, monkeypatch):
     assert "no_such_package" in found["datasets.kitchen.quality.max_text"].message
     assert "generation.speech" in found["datasets.kitchen.quality.transcripts"].remedy
     Path("videos/talk.srt").write_text("not subtitles\n")
-    with refused(file="talk.srt", row=1):
-        transcripts([{"video": "talk", "path": "videos/talk.mkv"}], None)
+    (row,) = transcripts([{"video": "talk", "path": "videos/talk.mkv"}], None)
+    assert row["segments"] is None and row["reason"] == "unreadable-subtitles"
+    found = {finding.key: finding for finding in corpus_findings(load(values), "kitchen")}
+    assert found["datasets.kitchen.quality.transcripts"].level == "note"
+    assert "talk.srt, row 1" in found["datasets.kitchen.quality.transcripts"].message
 
 
 def coded(*codes):

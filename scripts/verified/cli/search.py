@@ -93,6 +93,7 @@ def index(arguments: argparse.Namespace) -> int:
 
 def _index_videos(arguments: argparse.Namespace) -> int:
     """Index a folder of videos, without a configuration, and say what is in the index and how it is asked."""
+    from verified.corpus.video_folder import other_files
     from verified.search.duplicates import alike
     from verified.search.folder import index_videos
     from verified.search.store import describe
@@ -109,6 +110,9 @@ def _index_videos(arguments: argparse.Namespace) -> int:
         shown.append(f"  nearly the same: {', '.join(others)} and {last}")
     for video, why in manifest["unreadable"].items():
         shown.append(f"  cannot be read: {video} ({why['reason']})")
+    shown += [f"  read in part: {video} ({part})" for video, part in manifest["partial"].items()]
+    if others := other_files(arguments.videos):
+        shown.append(f"  no videos by their ending: {others}")
     shown += [f'verified search --index {place} "a dog runs"', f"verified serve --index {place}"]
     print("\n".join(shown))
     return 0

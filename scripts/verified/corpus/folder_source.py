@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from verified.corpus import moment_checks
 from verified.corpus.moment_checks import RowRefused
-from verified.corpus.video_folder import NameRefused, VideoFolder
+from verified.corpus.video_folder import NameRefused, VideoFolder, other_files
 from verified.errors import InputError
 from verified.io.moments_file import iterate_moments_file
 from verified.io.video import VideoError, probe
@@ -152,6 +152,7 @@ class Reading:
             "excluded_rows": dict(sorted(Counter(row["reason"] for row in self._excluded).items())),
             "splits": dict(sorted(self._splits.items())),
             "videos_found": len(probed) + of_videos.total(),
+            "other_files": other_files(self._folder.folder),
             "videos": len(probed),
             "excluded_videos": dict(sorted(of_videos.items())),
             "partial_videos": sum(probe["state"] == "partial" for probe in probed),

@@ -82,7 +82,8 @@ def end_within(start: float, end: float, duration: float) -> float:
 
 def _seconds(value: object, name: str) -> float:
     try:
-        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+        written = isinstance(value, int | float | str) and not isinstance(value, bool) and "_" not in str(value)
+        number = float(value) if written else math.nan  # Python alone reads 0_1
     except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):

@@ -21,7 +21,13 @@ from typing import NamedTuple
 from verified.errors import InputError
 from verified.io.characters import HIDDEN
 
-ENDINGS = {".3gp", ".avi", ".flv", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv"}
+_ENDINGS = """
+3g2 3gp amv asf avi bik dav dif divx dv dvr-ms evo f4v flv gxf ismv ivf ivr m1v m2p m2t m2ts m2v m4v mj2 mjpeg mjpg mk3d
+mkv mod mov mp4 mpe mpeg mpg mpv mqv mts mxf nsv nut nuv ogm ogv ogx qt rm rmvb roq smk tod tp trp ts ty vid viv vob vro
+webm wm wmv wtv xmv y4m 264 265 av1 avc h261 h263 h264 h265 hevc obu vc1 vvc
+"""
+ENDINGS = {f".{ending}" for ending in _ENDINGS.split()}
+"""Of files that FFmpeg reads as video; pictures, sounds and subtitles, which it also opens, are no videos."""
 SAMPLE = 4096
 PARTS = 4
 """Samples of so many bytes, at the borders of so many parts, distinguish videos of the same name and size."""
@@ -29,7 +35,6 @@ PARTS = 4
 SETTLED_NS = 2_000_000_000
 """Nanoseconds since its last change after which a file's times tell whether it changes again."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _CONTROL = re.compile(rf"[\t\n\r]|{HIDDEN.pattern}")
 
 
@@ -142,8 +147,7 @@ class VideoFolder:
         """Id of the video that `name` (a path below the folder, with or without ending) means; raises NameRefused."""
         if isinstance(name, str) and name in self._resolved:
             return self._resolved[name]
-        known = (self._ids.get(name) or self._by_stem.get(name)) if isinstance(name, str) else None
-        if known and isinstance(name, str) and _PLAIN.fullmatch(name):
+        if isinstance(name, str) and (known := self._ids.get(name) or self._by_stem.get(name)):
             return known
         if not isinstance(name, str) or not name.strip():
             raise NameRefused("invalid-video-id", "the video's name is empty or not text")
@@ -151,8 +155,8 @@ class VideoFolder:
         if (
             _CONTROL.search(name)
             or ".." in components
-            or name.startswith(("/", "\\", "~"))
-            or re.match(r"[A-Za-z]:", name)
+            or name.startswith(("/", "\\"))
+            or re.match(r"[A-Za-z]:[/\\]", name)
         ):
             raise NameRefused("invalid-video-id", "the video's name is not a plain path below the folder of videos")
         asked = PurePosixPath(name).as_posix()
@@ -170,7 +174,20 @@ class VideoFolder:
         for file, reason, detail in self.refused:
             if asked in (file, PurePosixPath(file).with_suffix("").as_posix()):
                 raise NameRefused(reason, detail)
-        raise NameRefused("unknown-video", "no such video in the folder of videos")
+        raise NameRefused("unknown-video", f"no such video in the folder of videos{self._hint(asked)}")
+
+    def _hint(self, name: str) -> str:
+        """Why a name may have been written, as the end of a sentence."""
+        if os.path.isfile(self.folder / name):
+            return f": files that end in {os.path.splitext(name)[1] or 'nothing'} are not read as videos"
+        meant = self._files_by_likeness.get(_likeness(name)) or self._files_by_likeness.get(_likeness(_stem(name)))
+        return f"; is {meant} meant?" if meant else ""
+
+    @cached_property
+    def _files_by_likeness(self) -> dict[str, str]:
+        """Names of files by what they have in common with misspelt ones."""
+        names = sorted(self._ids, reverse=True)
+        return {_likeness(_stem(name)): name for name in names} | {_likeness(name): name for name in names}
 
 
 def _prefix(folder: str | os.PathLike) -> str:
@@ -181,6 +198,15 @@ def _prefix(folder: str | os.PathLike) -> str:
 def _spelling(name: str) -> str:
     """A name as it looks: accents in one Unicode form (macOS writes another than most editors), `/` for a backslash."""
     return unicodedata.normalize("NFC", name.replace("\\", "/"))
+
+
+def _stem(name: str) -> str:
+    return os.path.splitext(name.rstrip())[0]
+
+
+def _likeness(name: str) -> str:
+    """A name without differences of case, blanks and folders."""
+    return "".join(_spelling(name).casefold().rpartition("/")[2].split())
 
 
 def _kind(path: str) -> str:
@@ -269,9 +295,19 @@ def folders_below(folder: str | os.PathLike) -> list[str]:
     return found
 
 
-def _video_files(folder: str | os.PathLike, entered: list[str] | None = None) -> list[tuple[str, bool]]:
+def other_files(folder: str | os.PathLike) -> str:
+    """How many files below `folder` are no videos by their ending, as in ``.jpg 3, .txt 1``, without hidden ones."""
+    others: Counter[str] = Counter()
+    _video_files(folder, others=others)
+    return ", ".join(f"{ending or 'without an ending'} {count}" for ending, count in sorted(others.items()))
+
+
+def _video_files(
+    folder: str | os.PathLike, entered: list[str] | None = None, others: Counter[str] | None = None
+) -> list[tuple[str, bool]]:
     """Paths below `folder`, with `/`, of all files with a video's ending, sorted, and whether each is a regular file
-    and no link; links to folders are not entered. The folders are added to `entered`."""
+    and no link; links to folders are not entered. The folders are added to `entered`, endings of other files to
+    `others`."""
     files: list[tuple[str, bool]] = []
     waiting = [""]
     while waiting:
@@ -283,8 +319,11 @@ def _video_files(folder: str | os.PathLike, entered: list[str] | None = None) ->
                 name = entry.name
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(f"{below}{name}/")
-                elif name[0] == "." or name[name.rfind(".") :].lower() not in ENDINGS:
+                elif name[0] == ".":
                     continue
+                elif name[name.rfind(".") :].lower() not in ENDINGS:
+                    if others is not None:
+                        others[os.path.splitext(name)[1].lower()] += 1
                 elif not (entry.is_symlink() and os.path.isdir(entry.path)):
                     files.append((below + name, entry.is_file(follow_symlinks=False)))
     return sorted(files)

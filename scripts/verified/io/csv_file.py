@@ -3,7 +3,7 @@
 import csv
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from verified.errors import InputError
@@ -25,14 +25,21 @@ def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str 
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 ({error.reason})", file=path, remedy="save it as UTF-8") from None
-    table = csv.DictReader(io.StringIO(text, newline=""))
+    records = numbered(text, path)
+    _, header = next(records, (1, list[str]()))
+    if missing := [name for name in needed if name not in header]:
+        remedy = f"needed are {', '.join(needed)}{f', and {optional}' if optional else ''}"
+        raise InputError(f"missing column {', '.join(missing)}", file=path, row=1, remedy=remedy)
+    return [(number, dict.fromkeys(header, "") | dict(zip(header, cells))) for number, cells in records if cells]
+
+
+def numbered(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV, the header as well, with their numbers from 1 on. Raises InputError with the row in which a
+    quote opens that does not close as it should."""
+    reader, row = csv.reader(io.StringIO(text, newline=""), strict=True), 0
     try:
-        if missing := [name for name in needed if name not in (table.fieldnames or ())]:
-            remedy = f"needed are {', '.join(needed)}{f', and {optional}' if optional else ''}"
-            raise InputError(f"missing column {', '.join(missing)}", file=path, row=1, remedy=remedy)
-        return [
-            (number, {name: cell or "" for name, cell in row.items() if isinstance(name, str)})
-            for number, row in enumerate(table, start=2)
-        ]
+        for row, cells in enumerate(reader, start=1):
+            yield row, cells
     except csv.Error as error:
-        raise InputError(f"not CSV: {error}", file=path, row=table.line_num) from None
+        remedy = "close the quote that opens there; a quote within quotes is written twice"
+        raise InputError(f"not CSV: {error}", file=path, row=row + 1, remedy=remedy) from None

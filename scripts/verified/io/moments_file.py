@@ -5,18 +5,20 @@ not UTF-8, no rows, a line that is not a JSON object, a CSV header without the r
 cannot be used is the caller's to exclude. Byte order marks and CRLF line ends are accepted.
 """
 
-import csv
-import io
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from verified.errors import InputError
+from verified.io.csv_file import numbered
 from verified.io.jsonl import Row, iterate_jsonl
 
 REQUIRED = ("video", "start", "end", "caption")
 SEPARATORS = {";": "semicolons", "\t": "tabs"}
 """Of tables that are called CSV as well; their numbers often have commas, so they are not read as they are."""
+SEPARATOR_LINE = re.compile(r"sep=", re.IGNORECASE)
+"""What Excel writes above the header, to say by which character cells are separated."""
 EXTRA_CELLS = "extra cells"
 """Key under which a CSV row holds the cells that have no column."""
 
@@ -59,32 +61,31 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
         ) from None
     if "\0" in text:
         raise InputError("holds NUL bytes; is this a CSV file?", file=path)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        header = [name.strip() for name in next(reader, list[str]())]
-        missing = [name for name in REQUIRED if name not in header]
-        if missing:
-            for mark, separators in SEPARATORS.items():
-                if set(REQUIRED) <= {name.strip() for name in ",".join(header).split(mark)}:
-                    raise InputError(
-                        f"its cells are separated by {separators}",
-                        file=path,
-                        row=1,
-                        remedy="save it with commas between cells and points in numbers (0.5): with the spreadsheet's"
-                        " language set to English, or by `Save as`, `CSV`, with a comma as field separator",
-                    )
-            raise InputError(
-                f"the header lacks {', '.join(map(repr, missing))}",
-                file=path,
-                row=1,
-                remedy=f"the first row names the columns, separated by commas: {', '.join(REQUIRED)}, …",
-            )
-        if len(set(header)) < len(header):
-            raise InputError("the header names a column twice", file=path, row=1)
-        cells = [(number, row) for number, row in enumerate(reader, start=2) if row]
-    except csv.Error as error:
-        raise InputError(f"not CSV: {error}", file=path, row=reader.line_num) from None
-    return [(number, _name_cells(header, row)) for number, row in cells]
+    records = numbered(text, path)
+    header_row, header = next(records, (1, list[str]()))
+    if len(header) <= 2 and SEPARATOR_LINE.match(header[0] if header else ""):
+        header_row, header = next(records, (2, list[str]()))
+    header = [name.strip() for name in header]
+    missing = [name for name in REQUIRED if name not in header]
+    if missing:
+        for mark, separators in SEPARATORS.items():
+            if set(REQUIRED) <= {name.strip() for name in ",".join(header).split(mark)}:
+                raise InputError(
+                    f"its cells are separated by {separators}",
+                    file=path,
+                    row=header_row,
+                    remedy="save it with commas between cells and points in numbers (0.5): with the spreadsheet's"
+                    " language set to English, or by `Save as`, `CSV`, with a comma as field separator",
+                )
+        raise InputError(
+            f"the header lacks {', '.join(map(repr, missing))}",
+            file=path,
+            row=header_row,
+            remedy=f"the first row names the columns, separated by commas: {', '.join(REQUIRED)}, …",
+        )
+    if len(set(header)) < len(header):
+        raise InputError("the header names a column twice", file=path, row=header_row)
+    return [(number, _name_cells(header, row)) for number, row in records if row]
 
 
 def _name_cells(header: list[str], cells: list[str]) -> dict[str, str | list[str]]:

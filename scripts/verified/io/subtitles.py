@@ -1,10 +1,15 @@
 """Subtitles, SubRip or WebVTT, and where in a movie they say that somebody speaks or sings."""
 
+import html
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
+
+import srt
+import webvtt
 
 from verified.errors import InputError
 from verified.io.characters import plain
@@ -12,11 +17,10 @@ from verified.io.jsonl import finite, is_object, read_json
 
 TIME = r"(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 TIMING = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
-TAG = re.compile(r"</?[a-zA-Z][^<>]*>|\{\\[^{}]*\}")
+TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\}")
 OPENING, CLOSING = re.compile(r"[\[(]"), {"[": "]", "(": ")"}
 SPEAKER = re.compile(r"^\s*+(?:-\s*+)?[A-Z][A-Z0-9 .'-]*+:\s*+", re.MULTILINE)
-HEADERS = ("WEBVTT", "NOTE", "STYLE", "REGION")
-"""What blocks of WebVTT that are no cues begin with."""
+REMEDY = "expected 00:01:02,345 --> 00:01:04,000 below a number, and text below that"
 MUSIC = re.compile(r"[♪♫#*]")
 
 
@@ -42,30 +46,35 @@ def read_subtitles(path: str | os.PathLike[str]) -> list[Cue]:
         raise InputError(
             f"not UTF-8 ({error.reason} at byte {error.start})", file=path, remedy="save the subtitles as UTF-8"
         ) from None
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    web, cues, line = lines[0].startswith("WEBVTT"), list[Cue](), 0
-    while line < len(lines):
-        if not lines[line].strip():
-            line += 1
-            continue
-        named = line + 1 < len(lines) and "-->" in lines[line + 1]
-        if "-->" not in lines[line] and named and (web or lines[line].strip().isdigit()):
-            line += 1
-        elif web and lines[line].startswith(HEADERS) and "-->" not in lines[line]:
-            while line < len(lines) and lines[line].strip():
-                line += 1
-            continue
-        start, end = _times(lines[line], path, line + 1)
-        body: list[str] = []
-        line += 1
-        while line < len(lines) and lines[line].strip():
-            body.append(lines[line])
-            line += 1
-        words = TAG.sub("", "\n".join(body)).strip()
-        cues.append(Cue(start, end, plain(words), _kind(words)))
+    lines, cues = text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), list[Cue]()
+    lines = [
+        _checked(line, path, row) if "-->" in line and line.lstrip()[:1].isdigit() else line
+        for row, line in enumerate(lines, start=1)
+    ]
+    web = text.startswith("WEBVTT")
+    try:
+        for start, end, said in (_read_web if web else _read_subrip)("\n".join(lines)):
+            words = TAG.sub("", said).strip()
+            cues.append(Cue(start, end, plain(words), _kind(words)))
+    except srt.SRTParseError as error:
+        row = text.count("\n", 0, error.expected_start) + 1
+        raise InputError("no subtitle of SubRip", file=path, row=row, remedy=REMEDY) from None
+    except webvtt.MalformedFileError as error:
+        raise InputError(f"no WebVTT: {error}", file=path, remedy=REMEDY) from None
     if not cues:
         raise InputError("holds no subtitle", file=path)
     return cues
+
+
+def _read_web(text: str) -> Iterator[tuple[float, float, str]]:
+    for caption in webvtt.from_string(text):
+        if times := TIMING.fullmatch(f"{caption.start} --> {caption.end}"):
+            yield (*_seconds(times), html.unescape(TAG.sub("", caption.raw_text)))
+
+
+def _read_subrip(text: str) -> Iterator[tuple[float, float, str]]:
+    for cue in srt.parse(text):
+        yield cue.start.total_seconds(), cue.end.total_seconds(), cue.content
 
 
 def read_voices(path: str | os.PathLike[str]) -> list[Cue]:
@@ -95,24 +104,25 @@ def spoken(start: float, end: float, text: str) -> Cue:
     return Cue(float(start), float(end), plain(text), _kind(text))
 
 
-def _times(line: str, path: Path, row: int) -> tuple[float, float]:
+def _checked(line: str, path: Path, row: int) -> str:
+    """A line of times with three digits behind the seconds. Raises InputError for another line."""
     match = TIMING.fullmatch(line)
     if not match:
-        raise InputError(
-            f"{line.strip()!r:.60} is not a line of times",
-            file=path,
-            row=row,
-            remedy="expected 00:01:02,345 --> 00:01:04,000 below a number, or an empty line between subtitles",
-        )
-    numbers = [int(digit_group or 0) for digit_group in match.groups()]
-    # Milliseconds may be cut short: ,5 is half a second.
-    digits = [match.group(4), match.group(8)]
-    start, end = (
-        hours * 3600 + minutes * 60 + seconds + int(fraction.ljust(3, "0")) / 1000
-        for (hours, minutes, seconds), fraction in zip((numbers[:3], numbers[4:7]), digits, strict=True)
-    )
+        raise InputError(f"{line.strip()!r:.60} is not a line of times", file=path, row=row, remedy=REMEDY)
+    start, end = _seconds(match)
     if end < start:
         raise InputError(f"the subtitle ends at {end:.3f} s, before it starts at {start:.3f} s", file=path, row=row)
+    return re.sub(r"([,.])(\d{1,2})(?!\d)", lambda cut: cut[1] + cut[2].ljust(3, "0"), line)
+
+
+def _seconds(match: re.Match[str]) -> tuple[float, float]:
+    """Start and end of a line of times; milliseconds may be cut short: ,5 is half a second."""
+    first = [match[group] or "0" for group in range(1, 9)]
+    hours, minutes, seconds, fraction = zip(first[:4], first[4:])
+    start, end = (
+        int(hours[n]) * 3600 + int(minutes[n]) * 60 + int(seconds[n]) + int(fraction[n].ljust(3, "0")) / 1000
+        for n in (0, 1)
+    )
     return start, end
 
 

@@ -14,13 +14,14 @@ from verified.corpus.division import divide
 from verified.corpus.held_out import choose_unasked
 from verified.corpus.source_files import division_of
 from verified.corpus.unprobed import unprobed_rows
-from verified.corpus.video_folder import VideoFolder
+from verified.corpus.video_folder import VideoFolder, other_files
 from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl
 from verified.io.video import VideoError
 from verified.io.video.decode import open_video
 from verified.planning.findings import Finding
 from verified.quality.select import refusal
+from verified.quality.transcripts import unreadable_subtitles
 from verified.runtime.content import digest_of
 
 MOST_OPENED = 200
@@ -63,8 +64,13 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     else:
         splits = "" if division else f", {_splits(moments)}"
         yield Finding("ok", f"{key}.moments", f"{len(moments)} moments{splits}")
+    if others := other_files(folder.folder):
+        remedy = "videos among them are found once their names have an ending that is usual for their format"
+        yield Finding("note", f"{key}.videos", f"files that are no videos by their ending: {others}", remedy)
     usable = yield from _video_findings(folder.paths, moments, f"{key}.videos")
     if dataset.quality is not None:
+        if dataset.quality.transcripts:
+            yield from _subtitle_findings([folder.paths[video] for video in {row["video"] for row in moments}], name)
         usable = yield from _quality_findings(dataset.quality, dataset_folder(settings, name), usable, name)
     if division:  # as a run does: of the videos that can be used
         moments = usable = divide(usable, dataset.spans.model_dump(), division)
@@ -76,6 +82,12 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     yield from _split_findings(dataset.spans, usable, f"datasets.{name}.spans")
     yield from _selection_findings(settings, dataset.spans, usable, f"datasets.{name}.spans")
     return usable
+
+
+def _subtitle_findings(videos: list[Path], name: str) -> Generator[Finding]:
+    if errors := unreadable_subtitles(sorted(videos)):
+        message = f"subtitles that cannot be read, and are left out: {len(errors)}, first {errors[0]}"
+        yield Finding("note", f"datasets.{name}.quality.transcripts", message, "correct these files")
 
 
 def _proposal_findings(videos: str, key: str):

@@ -1,23 +1,28 @@
 """What is said in videos, from subtitles beside them or by the role `speech`: one row a video."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from verified.errors import InputError
 from verified.io.sound import has_sound
 from verified.io.subtitles import read_subtitles
 from verified.lmm.session import Session
 from verified.lmm.speech import Sound, transcribe
 
+log = logging.getLogger("verified")
+
 ENDINGS = (".srt", ".vtt")
+UNREADABLE = "unreadable-subtitles"
 
 
 def transcripts(videos: Sequence[dict], session: Session | None) -> list[dict[str, Any]]:
     """A row for each row of videos.jsonl: video, source, segments [start, end, text] in seconds, lineage, and a reason
     where nothing is known (`segments` is then None).
 
-    Subtitles beside a video come first; `session` answers for the others, nobody where it is None. Raises InputError
-    for subtitles that cannot be read, and when no more answers come.
+    Subtitles beside a video come first; those that cannot be read are the reason. `session` answers for the others,
+    nobody where it is None. Raises InputError when no more answers come.
     """
     rows: dict[str, dict[str, Any]] = {}
     asked = []
@@ -25,7 +30,12 @@ def transcripts(videos: Sequence[dict], session: Session | None) -> list[dict[st
         row: dict[str, Any] = {"video": video["video"], "source": None, "segments": None, "lineage": [], "reason": None}
         rows[video["video"]] = row
         if file := subtitles_of(video["path"]):
-            cues = sorted(read_subtitles(file), key=lambda cue: cue.start)
+            try:
+                cues = sorted(read_subtitles(file), key=lambda cue: cue.start)
+            except InputError as error:
+                log.warning("left out: %s", error)
+                row["reason"] = UNREADABLE
+                continue
             spoken = [[cue.start, cue.end, cue.text] for cue in cues if cue.kind != "sound"]
             row |= {"source": "subtitles", "segments": spoken}
         elif not has_sound(video["path"]):
@@ -50,6 +60,17 @@ def sounds_of(videos: Iterable[dict]) -> list[Sound]:
 def needs_asking(video: dict) -> bool:
     """Whether the role `speech` has to say what is said in a video."""
     return subtitles_of(video["path"]) is None and has_sound(video["path"])
+
+
+def unreadable_subtitles(paths: Iterable[str | Path]) -> list[InputError]:
+    """Why subtitles beside videos cannot be read, a file each."""
+    errors: list[InputError] = []
+    for file in filter(None, map(subtitles_of, paths)):
+        try:
+            read_subtitles(file)
+        except InputError as error:
+            errors.append(error)
+    return errors
 
 
 def subtitles_of(path: str | Path) -> Path | None:

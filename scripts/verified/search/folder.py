@@ -44,8 +44,9 @@ LONGEST_SPAN = 15
 def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
     """Make the index in `folder` of the videos below the folder `videos`, or bring it up to date; its manifest.
 
-    What cannot be read is in the manifest as `unreadable`, {video: reason}. Raises InputError for a folder without
-    videos, an encoder that reads no sentences, and an index of something else.
+    What cannot be read is in the manifest as `unreadable`, {video: reason}, what was read in part as `partial`, {video:
+    the part}. Raises InputError for a folder without videos, an encoder that reads no sentences, and an index of
+    something else.
     """
     listed = VideoFolder(videos)
     if not listed.files:
@@ -64,9 +65,11 @@ def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
         known = {video: why for video, why in manifest["unreadable"].items() if stamps.get(video) == why["stamp"]}
         new = [video for video in new if video not in known]
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
-        manifest = {**store.without_videos(folder, manifest, gone), "unreadable": known}
+        partial = {video: part for video, part in manifest["partial"].items() if video in stamps and video not in gone}
+        manifest = {**store.without_videos(folder, manifest, gone), "unreadable": known, "partial": partial}
         manifest["duplicates"] = [pair for pair in manifest["duplicates"] if not gone & {*pair["videos"]}]
         for group in _survey_groups(new, listed.paths, encoder, known):
+            partial |= {video: one.partial for video, one in group.items() if one.partial}
             manifest = _add_group(folder, manifest, group, listed.paths, stamps)
         write_captions(folder, [])
         manifest, sketches = _compare_new(folder, store.tidy(folder, manifest, 0))
@@ -102,6 +105,7 @@ def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
         "searched_videos": 100,
         **store.EMPTY,
         "unreadable": {},
+        "partial": {},
         "duplicates": [],
         "ranking": ranking,
         "weights": weights_of(JOINT, skill(ranking), joint=True),

@@ -28,7 +28,7 @@ from verified.search.sound import sound
 from verified.search.vectors import EXACT
 
 MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
-FORMAT = 4
+FORMAT = 5
 """1: the copy of the model named no form. 3: captions had no sentence vectors, and the ranking no measure."""
 EMPTY = {"dim": 0, "next": 0, "dropped": [], "segments": [], "here": None}
 """What every manifest says beside its format, without a video."""

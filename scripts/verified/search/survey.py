@@ -13,6 +13,7 @@ import numpy as np
 from verified.features.backbones import Backbone
 from verified.io.video import TOLERANCE, frame_array, open_video
 from verified.io.video.decode import upright_size
+from verified.io.video.probe import MISSING_SECONDS
 from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, find_cuts
 from verified.search.pictures import HEIGHT, jpeg
@@ -45,6 +46,15 @@ class Survey:
     """(seconds, JPEG): one of each shot, of `MOST_PICTURES` shots at most."""
     damage: int
     """Packets that could not be decoded."""
+    claimed: float
+    """Seconds that the header claims, 0 where it claims none."""
+
+    @property
+    def partial(self) -> str:
+        """Which part of the video could be read; empty for all of it."""
+        if self.claimed - self.duration > MISSING_SECONDS:
+            return f"{self.duration:.1f} of {self.claimed:.1f} s"
+        return f"all but {self.damage} damaged packets" if self.damage else ""
 
 
 def survey(path: str | Path, backbone: Backbone) -> Survey:
@@ -73,14 +83,15 @@ def survey(path: str | Path, backbone: Backbone) -> Survey:
             while step / RATE < timed.until - TOLERANCE:
                 step += 1
             video.needed = step / RATE
-        damage = video.damage
+        damage, claimed = video.damage, video.claimed_end
     if batch:
         features.append(backbone(np.stack(batch)))
     shots, numbers = _fill_shots(bounds(0.0, end, find_cuts(times, scores, CUT, SHORTEST_SHOT)), [at for at, _ in seen])
     stacked = np.concatenate(features)
     middle = [of_shot[len(of_shot) // 2] for of_shot in numbers]
     shown = middle[:: -(-len(middle) // MOST_PICTURES)]
-    return Survey(end, shots, [stacked[of_shot] for of_shot in numbers], [seen[number] for number in shown], damage)
+    pictures = [seen[number] for number in shown]
+    return Survey(end, shots, [stacked[of_shot] for of_shot in numbers], pictures, damage, claimed)
 
 
 def _fill_shots(

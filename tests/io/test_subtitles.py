@@ -1,0 +1,53 @@
+"""Subtitles as programs and people write them."""
+
+import pytest
+
+from verified.io.subtitles import read_subtitles
+
+TIMES = "00:00:01,000 --> 00:00:02,000"
+NEXT = "00:00:03,000 --> 00:00:04,000"
+YOUTUBE = """WEBVTT
+Kind: captions
+Language: en
+
+00:00:00.000 --> 00:00:02.500 align:start position:0%
+\x20
+so<00:00:00.320><c> today</c><00:00:00.600><c> we</c>
+
+00:00:02.500 --> 00:00:02.510 align:start position:0%
+so today we
+\x20
+
+"""
+CASES = {
+    "a line of one blank, and times of words": (YOUTUBE, [(0, 2.5, "so today we"), (2.5, 2.51, "so today we")]),
+    "empty line within the text": (
+        f"1\n{TIMES}\nfirst line\n\nsecond line\n\n2\n{NEXT}\nnext\n",
+        [(1, 2, "first line second line"), (3, 4, "next")],
+    ),
+    "empty line below the number": (f"1\n\n{TIMES}\nhello\n", [(1, 2, "hello")]),
+    "no empty line between": (f"1\n{TIMES}\nhello\n2\n{NEXT}\nbye\n", [(1, 2, "hello"), (3, 4, "bye")]),
+    "the same in WebVTT": (
+        "WEBVTT\n\n00:01.000 --> 00:02.000\nhello\n00:03.000 --> 00:04.000\nbye",
+        [(1, 2, "hello"), (3, 4, "bye")],
+    ),
+    "text of digits": (f"1\n{TIMES}\nIn the year\n1984\n\n2\n{NEXT}\n7\n", [(1, 2, "In the year 1984"), (3, 4, "7")]),
+    "no numbers": (f"{TIMES}\nhello\n\n{NEXT}\nbye\n", [(1, 2, "hello"), (3, 4, "bye")]),
+    "no text": (f"1\n{TIMES}\n\n2\n{NEXT}\nbye\n", [(1, 2, ""), (3, 4, "bye")]),
+    "points, tags and positions": (
+        "1\r\n0:00:01.5 --> 00:00:02,50 X1:10\r\n<i>hello</i> {\\an8}you\r\n\r\n\r\n",
+        [(1.5, 2.5, "hello you")],
+    ),
+    "notes, names and entities": (
+        "WEBVTT - a\n\nNOTE b\nc\n\nname of it\n00:01.000 --> 00:02.000\n<v Bob>you &amp; me\n\nNOTE end",
+        [(1, 2, "you & me")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cues_are_read_as_players_read_them(tmp_path, case):
+    content, wanted = CASES[case]
+    path = tmp_path / ("a.vtt" if content.startswith("WEBVTT") else "a.srt")
+    path.write_bytes(content.encode())
+    assert [(cue.start, cue.end, cue.text) for cue in read_subtitles(path)] == wanted
