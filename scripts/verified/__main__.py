@@ -11,7 +11,7 @@ import textwrap
 
 from verified import __version__
 from verified.cli.command import COMMANDS, Parser
-from verified.errors import InputError
+from verified.errors import DISK, InputError
 from verified.runtime.intact import checked_reads
 from verified.runtime.job import log_to, take_environment
 from verified.runtime.secrets import redact
@@ -37,8 +37,6 @@ FAMILIES = {
 """First words that several commands share."""
 
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
-"""What the system says of a disk that takes no more."""
 SHOWN = 100
 """Characters of a file name that is too long."""
 
@@ -118,10 +116,10 @@ def main(arguments: list[str] | None = None) -> int:
         if error.errno == errno.ENAMETOOLONG:
             print(redact(f"error: {str(error.filename)[:SHOWN]}…: {error.strerror} (shorten it)"), file=sys.stderr)
             return 2
-        if error.errno not in FULL:
+        if error.errno not in DISK:
             raise
         location = f"{error.filename}: " if error.filename else ""
-        print(redact(f"error: {location}{error.strerror} (make room, then give the command again)"), file=sys.stderr)
+        print(redact(f"error: {location}{error.strerror} ({DISK[error.errno]})"), file=sys.stderr)
         return 2
 
 

@@ -1,7 +1,19 @@
 """Errors that a person can act on."""
 
+import errno
+
 LONGEST = 1000
 """Characters of a problem that are shown."""
+
+
+FULL = "make room, then give the command again"
+DISK = {
+    errno.ENOSPC: FULL,
+    errno.EDQUOT: FULL,
+    errno.EFBIG: "choose a file system that takes files of this size",
+    errno.EROFS: "choose a folder that can be written to",
+}
+"""Remedies for a disk that takes no more, by the system's number of the error."""
 
 
 class InputError(Exception):

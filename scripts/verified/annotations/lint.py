@@ -10,6 +10,7 @@ from typing import NamedTuple
 from verified.annotations.of_moment import LEAST_COSINE, doubts
 from verified.config.annotations import Annotations
 from verified.errors import InputError
+from verified.io.characters import LONGEST_CAPTION
 from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.lmm.refusal import COMPILED, FORBIDDEN, MAY_BE_SAID, same, without_speech
 
@@ -57,9 +58,6 @@ TEXT_RULES = (
 """All that is said of the text of a caption; pages get it as data (see `people.review.rules`)."""
 ODD = {*TALK.values(), "equals_coarse"}
 """Findings that say already what is odd about a caption's form."""
-LONGEST = 5_000
-"""Characters of a caption that are checked; some patterns take time that grows with the square of the length."""
-
 Cosines = Callable[[Sequence[str], Sequence[str]], Iterable[float]]
 """Captions and their coarse captions → a cosine for each."""
 
@@ -129,8 +127,8 @@ def _findings(path: Path, settings: Annotations, cosines: Cosines | None) -> Ite
                 yield "malformed", number, problem
             if problems:
                 continue
-            if len(row.get("fig_desc", "")) > LONGEST or len(row["cog_desc"]) > LONGEST:
-                yield "malformed", number, f"a caption of more than {LONGEST} characters"
+            if len(row.get("fig_desc", "")) > LONGEST_CAPTION or len(row["cog_desc"]) > LONGEST_CAPTION:
+                yield "malformed", number, f"a caption of more than {LONGEST_CAPTION} characters"
                 continue
             if row["desc_id"] in first_row:
                 yield "duplicate_id", number, f"{row['desc_id']} is also in row {first_row[row['desc_id']]}"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from verified.cli.command import command, configfile, flag, folder, option
 from verified.errors import InputError
-from verified.io.yaml_file import read_yaml
+from verified.io.files import read_text
+from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 
 START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->", "<!-- end of keys -->"
 
@@ -62,10 +63,7 @@ def _name(configurations: list[Path]) -> list[str]:
 
     names = []
     for path in configurations:
-        try:
-            name = read_yaml(Path(path).read_text(encoding="utf-8"), path).get("name")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"not a configuration: {error}", file=path) from None
+        name = read_yaml(read_text(path, MOST_CHARACTERS), path).get("name")
         if name and not is_name(name):
             raise InputError(
                 f"name {name!r:.80}", file=path, remedy=f"use lower-case letters, digits and hyphens, {LONGEST} at most"

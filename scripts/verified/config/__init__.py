@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -180,11 +181,32 @@ class Config(Section):
 
 def load(values: dict[str, Any], source: str = "configuration") -> Config:
     """Validate plain values; raises InputError with each key's path, its value and the nearest valid key."""
+    for path, text in _texts(values):
+        if found := SCRIPT.search(text):
+            raise InputError(f"{path} holds {found[0]!r}, which Snakemake's report would run", file=source)
     try:
         return Config.model_validate(values)
     except ValidationError as error:
         lines = [_explain(detail, values) for detail in error.errors()]
         raise InputError("; ".join(lines), file=source, remedy="see config/README.md for all keys") from None
+
+
+SCRIPT = re.compile(r"</?script|<!--", re.I)
+"""Snakemake's report has the params of jobs in a script of its page, as they are; these end or swallow it."""
+
+
+def _texts(values: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Keys and texts of a configuration, each with its path."""
+    if isinstance(values, Mapping):
+        for key, value in values.items():
+            below = f"{path}.{key}" if path else str(key)
+            yield below, str(key)
+            yield from _texts(value, below)
+    elif isinstance(values, list | tuple):
+        for number, value in enumerate(values):
+            yield from _texts(value, f"{path}.{number}")
+    elif isinstance(values, str):
+        yield path, values
 
 
 def read(*paths: str | Path) -> Config:

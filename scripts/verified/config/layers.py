@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
+from verified.io.files import read_text
 from verified.io.jsonl import is_array
-from verified.io.yaml_file import read_yaml
+from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 
 LAYERS = "layers"
 
@@ -64,10 +65,4 @@ def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict[str,
 
 
 def _mapping(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (FileNotFoundError, IsADirectoryError):
-        raise InputError("no such file", file=path) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8: {error}", file=path) from None
-    return read_yaml(text, path)
+    return read_yaml(read_text(path, MOST_CHARACTERS), path)

@@ -1,14 +1,14 @@
 """Checks of one row of a moments file. Each failure has a reason, a slug for exclusions.jsonl, and a sentence.
 
 Rows that cannot be used: `missing-field`, `malformed-row`, `invalid-id`, `duplicate-id`, `invalid-split`,
-`empty-caption`, `invalid-time` (not a finite number, or negative), `end-before-start`, and, once the video is known,
-`starts-after-video`.
+`empty-caption`, `long-caption`, `invalid-time` (not a finite number, or negative), `end-before-start`, and, once the
+video is known, `starts-after-video`.
 """
 
 import math
 import re
 
-from verified.io.characters import plain
+from verified.io.characters import LONGEST_CAPTION, plain
 from verified.io.moments_file import EXTRA_CELLS, REQUIRED
 
 _SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -53,6 +53,8 @@ def caption(value: object) -> str:
     text = plain(value)
     if not text:
         raise RowRefused("empty-caption", "the caption is empty")
+    if len(text) > LONGEST_CAPTION:
+        raise RowRefused("long-caption", f"the caption has more than {LONGEST_CAPTION} characters")
     return text
 
 

@@ -1,11 +1,10 @@
 """The moments file of videos without moments: scenes and their captions, for people to correct."""
 
-import csv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from verified.corpus.division import divide
-from verified.io.files import atomic_path
+from verified.io.csv_file import write_csv
 
 COLUMNS = ("video", "start", "end", "caption", "split")
 
@@ -19,11 +18,8 @@ def write_proposals(path: str | Path, rows: Iterable[dict], shares: Mapping, spl
     rows = sorted(rows, key=lambda row: (row["video"], row["start"]))
     names = (splits["train_split"], splits["selection_split"], splits["test_split"])
     divided = divide(rows, splits, {**shares, "seed": seed})
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in divided:
-            writer.writerow([row["video"], row["start"], row["end"], row["caption"] or "", row["split"]])
+    cells = ([row["video"], row["start"], row["end"], row["caption"] or "", row["split"]] for row in divided)
+    write_csv(path, [COLUMNS, *cells])
     return {
         "videos": len({row["video"] for row in rows}),
         "moments": len(rows),

@@ -3,7 +3,6 @@
 All have one sentence for one span: the fine caption.
 """
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -11,7 +10,8 @@ from urllib.parse import quote
 
 from verified.export.card import write_cards
 from verified.export.collection import Collection, caption_of
-from verified.io.files import atomic_path, write_text
+from verified.io.csv_file import write_csv
+from verified.io.files import write_text
 from verified.io.jsonl import write_json, write_jsonl
 
 TVR = (
@@ -98,11 +98,7 @@ def write_charades_sta(folder: Path, collection: Collection) -> None:
         ]
         write_text(folder / f"{split}.txt", "".join(lines))
         lengths = {_one_word(row["video"]): row["duration"] for row in rows}
-        with (
-            atomic_path(folder / f"{split}.csv") as temporary,
-            temporary.open("w", encoding="utf-8", newline="") as out,
-        ):
-            csv.writer(out, lineterminator="\n").writerows([("id", "length"), *lengths.items()])
+        write_csv(folder / f"{split}.csv", [("id", "length"), *lengths.items()])
     write_cards(folder, "charades-sta", CHARADES, collection)
 
 

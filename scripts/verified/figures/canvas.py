@@ -2,8 +2,6 @@
 for who cannot see them, and their numbers as CSV."""
 
 import contextlib
-import csv
-import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from verified.figures.text import line_height, width_of, wrap
-from verified.io.files import atomic_path, write_text
+from verified.io.csv_file import write_csv
+from verified.io.files import atomic_path
 from verified.io.palette import DYNAMICS, FALSE, SOFT, STATICS
 
 COLOURS = {
@@ -111,11 +110,8 @@ def _one_picture(path: Path) -> None:
 
 
 def _write_csv(path: Path, figure: Sheet) -> None:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(figure.header)
-    writer.writerows([[round(one, 4) if isinstance(one, float) else one for one in row] for row in figure.rows])
-    write_text(path, out.getvalue())
+    rows = ([round(one, 4) if isinstance(one, float) else one for one in row] for row in figure.rows)
+    write_csv(path, [figure.header, *rows])
 
 
 def draw_note(paths: Iterable[str | os.PathLike], text: str) -> None:

@@ -7,6 +7,10 @@ HIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u
 halves of surrogate pairs."""
 
 
+LONGEST_CAPTION = 5_000
+"""Characters of a caption: patterns of the lint take time that grows with the square of the length."""
+
+
 def hidden(text: str) -> str | None:
     """The first such character of `text` as ``U+202E``, or None."""
     match = HIDDEN.search(text)

@@ -1,12 +1,16 @@
-"""CSV files of others by the names of their columns, with errors that name file and row."""
+"""CSV: files of others by the names of their columns, and our own, whose texts no spreadsheet runs as formulas.
+
+A text that begins like a formula (=, +, -, @, tab) is written behind an apostrophe, and read without it.
+"""
 
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from verified.errors import InputError
+from verified.io.files import write_text
 
 CsvRow = dict[str, str]
 """Cells by column; those that are empty or missing are "", those beyond the last column are left out."""
@@ -39,7 +43,36 @@ def numbered(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     reader, row = csv.reader(io.StringIO(text, newline=""), strict=True), 0
     try:
         for row, cells in enumerate(reader, start=1):
-            yield row, cells
+            yield row, [without_apostrophe(cell) for cell in cells]
     except csv.Error as error:
         remedy = "close the quote that opens there; a quote within quotes is written twice"
         raise InputError(f"not CSV: {error}", file=path, row=row + 1, remedy=remedy) from None
+
+
+FORMULA = ("=", "+", "-", "@", "\t")
+"""First characters of a cell that spreadsheets run."""
+
+
+def inert(value: object) -> object:
+    """A cell as it is written: texts that look like a formula behind an apostrophe, without carriage returns."""
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r", " ")  # which the csv module does not quote
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def without_apostrophe(text: str) -> str:
+    """A cell as it was before `inert`."""
+    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Rows of cells as CSV; floats are written so that reading them gives the same number."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([inert(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def write_csv(path: str | os.PathLike[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write `csv_text` of rows, the header first."""
+    write_text(path, csv_text(rows))

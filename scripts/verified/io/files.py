@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Generator
 from pathlib import Path
 
+from verified.errors import InputError
+
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
@@ -42,6 +44,24 @@ def file_digest(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file's bytes, in hex."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_text(path: str | os.PathLike[str], most: int) -> str:
+    """The text of a regular file of at most `most` bytes, in UTF-8; a byte order mark is left out.
+
+    Raises InputError for anything else: no such file, a folder, a pipe, another encoding.
+    """
+    path = Path(path)
+    try:
+        if not path.is_file():
+            raise InputError("no regular file" if path.exists() else "no such file", file=path)
+        if path.stat().st_size > most:
+            raise InputError(f"more than {most:,} bytes", file=path, remedy="is it the right file?")
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8: {error}", file=path, remedy="save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

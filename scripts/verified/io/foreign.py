@@ -67,7 +67,13 @@ def main(source: str, target: str) -> int:
         if is_object(content) and is_object(content.get(wrapper)):
             content = content[wrapper]
     named = content.items() if is_object(content) else ()
-    tensors = {str(name): value.clone().contiguous() for name, value in named if isinstance(value, torch.Tensor)}
+    found = {str(name): value for name, value in named if isinstance(value, torch.Tensor)}
+    for name, value in found.items():
+        held = value.untyped_storage().nbytes()
+        if value.numel() * value.element_size() > held:  # a view that repeats a few numbers at any size
+            print(f"tensor {name} {list(value.shape)} claims more than the {held} bytes that it holds", file=sys.stderr)
+            return REFUSED
+    tensors = {name: value.clone().contiguous() for name, value in found.items()}
     if not tensors:
         print("it holds no named tensors", file=sys.stderr)
         return REFUSED

@@ -12,6 +12,8 @@ from verified.errors import InputError
 
 MOST_VALUES = 100_000
 """Keys and values of a file, those that aliases repeat counted each time."""
+MOST_CHARACTERS = 2_000_000
+"""Of a file: the parser takes seconds a megabyte."""
 MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -22,6 +24,8 @@ def read_yaml(text: str, file: object, first_line: int = 1) -> dict[str, Any]:
     or not a mapping with texts as keys, for a key that stands twice in one mapping, for a value that its tag does not
     allow, and for a text that is nested too deeply, contains itself or grows without measure by aliases.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(f"more than {MOST_CHARACTERS:,} characters", file=file, remedy="is it the right file?")
     try:
         loader = yaml.SafeLoader(text)
         root = loader.get_single_node()

@@ -17,6 +17,8 @@ from verified.lmm.ledger_file import SCHEMA_VERSION
 from verified.lmm.ledger_row import COLUMNS, INTEGERS, REALS, faults_of
 
 BATCH = 5000
+MOST_BYTES = 2**28
+"""Of a batch of calls in memory: 50 kB a call, some ten times what prompts and answers have."""
 STATED = b"verified.ledger.schema_version"
 
 
@@ -90,6 +92,10 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict]:
             require_version(version, SCHEMA_VERSION, "cassette", path, "export it again from its ledger")
             if absent := [name for name in COLUMNS if names.count(name) != 1]:
                 raise InputError(f"not a cassette: it lacks the column {absent[0]}, or has it twice", file=path)
+            groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+            if any(group.total_byte_size > MOST_BYTES for group in groups):
+                problem = f"{BATCH} calls or fewer take more than {MOST_BYTES:,} bytes"
+                raise InputError(problem, file=path, remedy="export it again from its ledger")
             for batch in file.iter_batches(BATCH, columns=list(columns)):
                 yield from batch.to_pylist()
     except FileNotFoundError:

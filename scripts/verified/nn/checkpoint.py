@@ -4,6 +4,8 @@ Whatever a file holds, it is read or refused by name. The files of others, witho
 """
 
 import json
+import os
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -39,7 +41,13 @@ def save(path: str | Path, form: Form, tensors: Mapping[str, Tensor], facts: Row
     # Copies: tensors may share memory, which the library refuses.
     plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     with atomic_path(path) as temporary:
-        save_file(plain, temporary, metadata={KEY: json.dumps(header)})
+        try:
+            save_file(plain, temporary, metadata={KEY: json.dumps(header)})
+        except SafetensorError as error:  # the library has no other way to say what the system said
+            number = re.search(r"os error (\d+)", str(error))
+            if not number:
+                raise
+            raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None
 
 
 def load(path: str | Path, form: Form, device: str = "cpu") -> tuple[dict[str, Tensor], Row]:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Generator
 
-from verified.errors import InputError
+from verified.errors import DISK, InputError
 from verified.io.video_reader import READER
 from verified.runtime.announcements import temporary_outputs
 from verified.runtime.children import die_with, tie_children
@@ -143,6 +143,12 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
             yield logger
     except InputError as error:
         logger.error("error: %s", error)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in DISK:
+            logger.exception("the job failed; the traceback below is for the maintainers")
+            raise
+        logger.error("error: %s: %s (%s)", error.filename or "results", error.strerror, DISK[error.errno])
         sys.exit(1)
     except Exception:
         logger.exception("the job failed; the traceback below is for the maintainers")

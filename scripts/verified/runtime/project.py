@@ -10,4 +10,4 @@ PROJECT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parent
 
 def locate(path: str | os.PathLike[str]) -> Path:
     """`path`; where nothing is there, the project's own file or folder of that name, if it has one."""
-    return PROJECT / path if not Path(path).exists() and (PROJECT / path).exists() else Path(path)
+    return PROJECT / path if not os.path.exists(path) and os.path.exists(PROJECT / path) else Path(path)

@@ -5,6 +5,7 @@ afterwards (replies of endpoints, log lines, errors, tracebacks) goes through `r
 """
 
 import base64
+import codecs
 import contextlib
 import functools
 import html
@@ -24,6 +25,9 @@ PIECE, WORDLESS = 12, 8
 words have none and a key may be made of words."""
 BETWEEN = r"[^A-Za-z0-9]{0,8}"
 """What may stand between two letters of a secret that is spelt out, its own signs among it."""
+
+FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
+"""ASCII's signs as full-width ones."""
 
 _known: set[str] = set()
 
@@ -48,16 +52,21 @@ def redact(text: str) -> str:
 
 @functools.cache
 def _forms(secret: str) -> re.Pattern[str]:
-    """A secret and its reversal, percent-encoded, escaped as in Python, JSON or HTML, in hexadecimal digits or base64.
+    """A secret and its reversal: percent-encoded, escaped as in Python, JSON or HTML, in hexadecimal digits, base64 or
+    base32, in rot13, and in full-width letters.
 
-    All in either case of letters, and spelt out. In base64 (and its alphabet for addresses), what surrounds the secret
-    may be encoded with it: for each of the three offsets at which it may begin, the characters that hold nothing else.
+    All in either case of letters, and spelt out. In base64 (and its alphabet for addresses) and base32, what surrounds
+    the secret may be encoded with it: for each offset at which it may begin, the characters that hold nothing else.
     """
     forms: set[str] = set()
     for text in {secret, unquote(secret), secret[::-1]}:
         raw = text.encode(errors="surrogatepass")
         forms |= {text, quote(raw, safe=""), repr(text)[1:-1], json.dumps(text)[1:-1], html.escape(text), raw.hex()}
         forms |= {text.replace("/", "\\/"), "".join(f"%{byte:02x}" for byte in raw)}
+        forms |= {codecs.encode(text, "rot13"), text.translate(FULL_WIDTH)}
+        for offset in range(5):
+            coded = base64.b32encode(bytes(offset) + raw).decode()
+            forms.add(coded[-(-8 * offset // 5) : 8 * (offset + len(raw)) // 5])
         for offset in range(3):
             coded = base64.b64encode(bytes(offset) + raw).decode()
             core = coded[-(-8 * offset // 6) : 8 * (offset + len(raw)) // 6]

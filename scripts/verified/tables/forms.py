@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from verified.io import csv_file
 from verified.io.markup import fold, paragraphs, table, wide
 from verified.io.pages import still_page
 from verified.tables.table import ONE_TRAINING
@@ -104,15 +105,7 @@ def _styler(sheet: Sheet, texts: list[list[str]]):
 
 
 def csv_text(frame: pd.DataFrame, notes: Iterable[str]) -> str:
-    """CSV with the notes as comment lines; texts that a spreadsheet would run as formulas are quoted away."""
+    """CSV with the notes as comment lines; missing values are empty cells."""
     comments = "".join(f"# {one_line(note)}\n" for note in notes)
-    cells = [[_inert(value) for value in row] for row in frame.to_numpy(object)]
-    inert = pd.DataFrame(cells, columns=list(map(_inert, frame.columns)), dtype=object)
-    return comments + inert.to_csv(index=False, lineterminator="\n")
-
-
-def _inert(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    value = value.replace("\r", " ")  # which the csv module does not quote
-    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t") else value
+    cells = [["" if value is None or value != value else value for value in row] for row in frame.to_numpy(object)]
+    return comments + csv_file.csv_text([list(frame.columns), *cells])

@@ -16,9 +16,8 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-from verified.annotations.lint import LONGEST
 from verified.errors import InputError
-from verified.io.characters import hidden
+from verified.io.characters import LONGEST_CAPTION, hidden
 from verified.io.fig import TYPES
 from verified.io.format_version import require_version
 from verified.io.jsonl import finite, is_span, iterate_jsonl
@@ -144,6 +143,6 @@ def _caption_problem(row: Mapping) -> str | None:
 def _text_problem(value: object) -> str | None:
     if not isinstance(value, str) or not value.strip():
         return "must be a text that is not empty"
-    if len(value) > LONGEST:
-        return f"must not have more than {LONGEST} characters"
+    if len(value) > LONGEST_CAPTION:
+        return f"must not have more than {LONGEST_CAPTION} characters"
     return f"holds the control character {hidden(value)}" if hidden(value) else None

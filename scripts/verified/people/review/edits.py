@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from verified.annotations.lint import LONGEST, caption_findings
+from verified.annotations.lint import caption_findings
 from verified.config.annotations import Lint
 from verified.errors import InputError
+from verified.io.characters import LONGEST_CAPTION
 from verified.people.review.adjudicate import APPLIED
 from verified.people.review.decisions import written_texts
 
@@ -40,6 +41,6 @@ def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severi
 
 
 def _findings(text: str, coarse: str) -> list[tuple[str, str]]:
-    if len(text) > LONGEST:  # some patterns would take long
-        return [("malformed", f"more than {LONGEST} characters")]
+    if len(text) > LONGEST_CAPTION:  # some patterns would take long
+        return [("malformed", f"more than {LONGEST_CAPTION} characters")]
     return list(caption_findings(text, coarse))

@@ -1,0 +1,95 @@
+"""Files that claim much, cells that a spreadsheet would run, values that a report would run."""
+
+import base64
+import codecs
+import csv
+import io
+import os
+
+import pandas as pd
+import pytest
+import torch
+from refusals import refused
+
+from verified.__main__ import main
+from verified.config import load
+from verified.corpus.moment_checks import RowRefused, caption
+from verified.io.characters import LONGEST_CAPTION
+from verified.io.csv_file import csv_text, read_csv, without_apostrophe, write_csv
+from verified.io.foreign import read_tensors
+from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
+from verified.lmm.cassette import _rows
+from verified.lmm.ledger_row import COLUMNS
+from verified.runtime.secrets import MASK, keep_secret, redact
+
+FORMULAS = ["=cmd|'/C calc'!A0", '=HYPERLINK("http://a.example","b")', "+1", "-2+3", "@SUM(A1)", "\t=1"]
+
+
+@pytest.mark.parametrize("text", [*FORMULAS, "a plain caption", "it's", "'quoted'", "", "a, b", 'a "b"'])
+def test_texts_come_back_from_csv_and_no_cell_begins_like_a_formula(tmp_path, text):
+    write_csv(tmp_path / "a.csv", [("caption", "n"), (text, -1.5)])
+    (row,) = list(csv.reader(io.StringIO((tmp_path / "a.csv").read_text())))[1:]
+    assert not row[0].startswith(("=", "+", "-", "@", "\t")) and row[1] == "-1.5"
+    assert without_apostrophe(row[0]) == text
+    assert read_csv(tmp_path / "a.csv", ["caption"])[0][1]["caption"] == text
+
+
+def test_floats_in_csv_are_read_as_they_were():
+    values = [0.1, 1 / 3, 1e-12, 123456.789]
+    assert pd.read_csv(io.StringIO(csv_text([["a"], *([value] for value in values)])))["a"].tolist() == values
+
+
+@pytest.mark.parametrize("text", ["Evil <script>alert(301)</script>", "a </SCRIPT > b", "<!-- <script"])
+def test_a_configuration_holds_no_script(text):
+    with refused("title"):
+        load({"name": "nano", "datasets": {"nano": {"title": text, "source": {"kind": "demo"}}}})
+
+
+def test_a_caption_that_the_lint_would_refuse_is_refused_at_the_door():
+    assert caption("a" * LONGEST_CAPTION)
+    with pytest.raises(RowRefused) as error:
+        caption("a" * (LONGEST_CAPTION + 1))
+    assert error.value.reason == "long-caption"
+
+
+def test_a_tensor_that_repeats_a_few_numbers_is_refused_by_name(tmp_path):
+    torch.save({"weight": torch.zeros(1).expand(40_000, 40_000)}, tmp_path / "a.pth")
+    with refused("weight"):
+        read_tensors(tmp_path / "a.pth")
+
+
+def test_a_cassette_of_one_enormous_answer_is_refused_before_it_is_read(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from verified.lmm.cassette import STATED
+    from verified.lmm.ledger_file import SCHEMA_VERSION
+
+    schema = pa.schema([(name, pa.string()) for name in COLUMNS], metadata={STATED: str(SCHEMA_VERSION)})
+    row = {**dict.fromkeys(COLUMNS, ""), "text": "a" * 2**29}
+    pq.write_table(
+        pa.Table.from_pylist([row], schema), tmp_path / "a.parquet", compression="zstd", use_dictionary=False
+    )
+    assert (tmp_path / "a.parquet").stat().st_size < 1e6
+    with refused("bytes"):
+        list(_rows(tmp_path / "a.parquet", COLUMNS))
+
+
+def test_configurations_that_are_no_files_or_too_large_are_refused(tmp_path, capsys):
+    with refused("characters"):
+        read_yaml("a: " + "b" * MOST_CHARACTERS, "a.yaml")
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, tmp_path / ("n" * 300), "/proc/self/mem"):
+        for command in ("check", "plan"):
+            assert main([command, "--configfile", str(path)]) == 2
+            assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_key_in_other_letters_is_masked():
+    key = "sk-Proj/4fQ9+zTb7LmW2xYc8Rn=aK5v"
+    keep_secret(key)
+    full_width = "".join(chr(ord(sign) + 0xFEE0) for sign in key)
+    in_base32 = (base64.b32encode(f"{before}{key} ".encode()).decode() for before in ("", "a", "key: "))
+    for coded in (codecs.encode(key, "rot13"), full_width, *in_base32):
+        shown = redact(f"the key is {coded}!")
+        assert MASK in shown and len(shown) < 40, coded
