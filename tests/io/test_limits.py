@@ -58,7 +58,8 @@ def test_a_tensor_that_repeats_a_few_numbers_is_refused_by_name(tmp_path):
         read_tensors(tmp_path / "a.pth")
 
 
-def test_a_cassette_of_one_enormous_answer_is_refused_before_it_is_read(tmp_path):
+def test_a_cassette_of_one_enormous_answer_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("verified.lmm.cassette.MOST_BYTES", 2**20)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -66,7 +67,7 @@ def test_a_cassette_of_one_enormous_answer_is_refused_before_it_is_read(tmp_path
     from verified.lmm.ledger_file import SCHEMA_VERSION
 
     schema = pa.schema([(name, pa.string()) for name in COLUMNS], metadata={STATED: str(SCHEMA_VERSION)})
-    row = {**dict.fromkeys(COLUMNS, ""), "text": "a" * 2**29}
+    row = {**dict.fromkeys(COLUMNS, ""), "text": "a" * 2**21}
     pq.write_table(
         pa.Table.from_pylist([row], schema), tmp_path / "a.parquet", compression="zstd", use_dictionary=False
     )
