@@ -9,7 +9,6 @@ from verified.errors import InputError
 from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
 from verified.nn.checkpoint import Form, load, load_facts, misfit, save
-from verified.nn.skip_init import skip_init
 from verified.runtime.shipped import check_card
 
 FORM = Form("evaluator", 1, "train the evaluator again; a .pth file of UMT is converted by: verified import umt FILE")
@@ -53,7 +52,7 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     size = wanted or stored_size
     tensors = _expand(load(path, FORM)[0], size.vocabulary, path)
     try:
-        with skip_init():
+        with torch.device("meta"):
             expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
     except (ValueError, TypeError, RuntimeError, ArithmeticError, AssertionError) as error:
         raise InputError(f"its header describes no network that can be built: {error}", file=path) from None

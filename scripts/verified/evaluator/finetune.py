@@ -19,7 +19,6 @@ from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import encode
 from verified.evaluator.training import Schedule, train
 from verified.io.jsonl import write_json, write_jsonl
-from verified.nn.skip_init import skip_init
 from verified.nn.training_state import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.job import set_threads
@@ -162,7 +161,7 @@ def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, floa
     the clips, their four captions of `tokens` words and their eight pairs; and the largest block while it is computed
     again. Fused attention keeps no matrix of tokens by tokens.
     """
-    with skip_init():
+    with torch.device("meta"):
         parameters = sum(p.numel() for p in NoiseEvaluator(size).parameters())
     video = clips * size.frames * size.tokens_per_frame
     stored = video * size.vision_width * size.vision_layers

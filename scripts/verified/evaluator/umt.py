@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from verified.errors import InputError
@@ -11,7 +12,6 @@ from verified.evaluator.checkpoint import save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.io.foreign import read_tensors
 from verified.nn.checkpoint import misfit
-from verified.nn.skip_init import skip_init
 
 # Parts of the released files that fine-tuning and scoring do not use.
 DROPPED = (
@@ -87,7 +87,7 @@ def import_umt(source: Path, target: Path, size: Architecture) -> dict[str, int]
             file=source,
             remedy="is this a checkpoint of another architecture?",
         )
-    with skip_init():
+    with torch.device("meta"):
         expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
     problem = misfit({name: tensor.shape for name, tensor in renamed.items()}, expected)
     if problem:

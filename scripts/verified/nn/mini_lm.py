@@ -18,7 +18,6 @@ from torch.nn.functional import normalize
 
 from verified.nn.bert import BertEmbeddings, BertLayer, BertSize, key_mask
 from verified.nn.checkpoint import load_tensors
-from verified.nn.skip_init import skip_init
 from verified.runtime.shipped import MINI_LM, check_installed
 
 NAME = "all-MiniLM-L6-v2"
@@ -55,8 +54,7 @@ def folder() -> Path:
 def load_network() -> MiniLM:
     """The network with its weights, in evaluation mode."""
     tensors = load_tensors(folder() / "model.safetensors")
-    with skip_init():
-        network = MiniLM()
+    network = MiniLM()
     used = {name: tensor for name, tensor in tensors.items() if not name.startswith(UNUSED)}
     network.load_state_dict(used, assign=True)
     return network.eval()

@@ -1,8 +1,8 @@
 """Prefetching: a producer thread stays a few items ahead of its consumer."""
 
-import queue
-import threading
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -15,38 +15,12 @@ def prefetch(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
     producer is raised in the consumer at the same point; a consumer that stops early stops the producer at its next
     item.
     """
-    waiting: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(maxsize=depth)
-    stopped = threading.Event()
-    end = object()
-
-    def put(item: tuple[Any, BaseException | None]) -> bool:
-        while not stopped.is_set():
-            try:
-                waiting.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def produce() -> None:
-        try:
-            for item in items:
-                if not put((item, None)):
-                    return
-            put((end, None))
-        except BaseException as error:
-            put((end, error))
-
-    thread = threading.Thread(target=produce, daemon=True, name="ahead")
-    thread.start()
+    producer, end = iter(items), object()
+    thread = ThreadPoolExecutor(1, thread_name_prefix="ahead")
     try:
-        while True:
-            item, error = waiting.get()
-            if error is not None:
-                raise error
-            if item is end:
-                return
+        waiting: deque[Any] = deque(thread.submit(next, producer, end) for _ in range(depth + 1))
+        while (item := waiting.popleft().result()) is not end:
+            waiting.append(thread.submit(next, producer, end))
             yield item
     finally:
-        stopped.set()
-        thread.join()
+        thread.shutdown(cancel_futures=True)
