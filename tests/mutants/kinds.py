@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from mutants.registry import Model, Mutation
 from verified.benchmark.vcmr.contract import Batch, Spans
@@ -38,6 +39,26 @@ def logits(change: Callable[[Spans], Spans]) -> Mutation:
         return {"span_logits": span_logits}
 
     return attributes
+
+
+def found(change: Callable[[Spans, Tensor], Spans]) -> Mutation:
+    """A mutation of logits by the mask [P, L] of their pairs, in search alone."""
+
+    def attributes(base: Model) -> dict:
+        def span_logits(self, queries, videos, query_index, video_index):
+            spans = base.span_logits(self, queries, videos, query_index, video_index)
+            return change(spans, videos["mask"][video_index])
+
+        return {"span_logits": span_logits}
+
+    return attributes
+
+
+def moved(logits: Tensor, mask: Tensor, by: int) -> Tensor:
+    """Logits [P, L] of the real clips `by` clips later; the ends repeat what falls off."""
+    places = torch.arange(mask.shape[1], device=mask.device).unsqueeze(0)
+    source = torch.minimum((places - by).clamp(min=0), mask.sum(dim=1, keepdim=True) - 1)
+    return torch.where(mask, logits.gather(1, source), logits)
 
 
 def learning_from(change: Callable[[Batch], Batch]) -> Mutation:

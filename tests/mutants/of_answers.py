@@ -2,8 +2,7 @@
 
 import torch
 
-from mutants.blind_registry import found, moved
-from mutants.kinds import logits
+from mutants.kinds import found, logits, moved
 from mutants.registry import ONE_STAGE, mutation
 from verified.benchmark.vcmr.scoring import PAD
 
