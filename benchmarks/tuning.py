@@ -1,6 +1,6 @@
 """Tunes retrieval models by one budget, and keeps every trial: which settings a comparison of them was made with.
 
-    python -m benchmarks.tuning xml hero reloclnet late_span conquer squidnet
+    python -m benchmarks.tuning xml hero reloclnet conquer squidnet
     python -m benchmarks.tuning xml --trials 4 --configfile config/config.yaml
 
 Each model gets the same number of trials. The first is what the configuration says today; the others are drawn from

@@ -82,7 +82,7 @@ def kitchen(tmp_path_factory) -> Path:
     (folder / "mine.yaml").write_text(re.search(r"```yaml\n(name: mine\n.*?)```", films, re.DOTALL)[1])
     benchmark = (PROJECT / "docs" / "benchmark.md").read_text(encoding="utf-8")
     mine = re.search(r"```yaml\n(name: my-run\n.*?)```", benchmark, re.DOTALL)[1]
-    (folder / "my-run.yaml").write_text(mine.replace("mean_pooling", "late_span"))
+    (folder / "my-run.yaml").write_text(mine.replace("mean_pooling", "reloclnet"))
     (folder / "films").mkdir()
     row = "movie,track,described,transcript,subtitles\nheat,heat.wav,heat-described.wav,,heat.srt\n"
     (folder / "films" / "manifest.csv").write_text(row)

@@ -56,7 +56,6 @@ from verified.benchmark.vcmr.detr_layers import (
 )
 from verified.benchmark.vcmr.labels import inclusive_end
 from verified.benchmark.vcmr.layers import longest, zero_pads
-from verified.benchmark.vcmr.models.eventformer import same_video
 from verified.benchmark.vcmr.models.univtg import encoders_apart, inside_moment, projection, with_times
 from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
@@ -315,7 +314,7 @@ class CGDETR(RetrievalModel):
         inside = inside_moment(batch.span, mask.shape[1])
         found = self.calibrate(clips, mask, tokens, token_mask)
         following = torch.arange(len(clips), device=clips.device).roll(-1)
-        same = same_video(zero_pads(clips_of, mask))
+        same = _same_video(zero_pads(clips_of, mask))
         real = ~same[torch.arange(len(clips), device=clips.device), following]
         wrong = None
         if bool(real.any()):
@@ -494,3 +493,9 @@ def likeness(tokens: Tensor) -> Tensor:
     cosines = vectors @ vectors.transpose(1, 2).detach()
     own = torch.eye(tokens.shape[1], dtype=torch.bool, device=tokens.device)
     return cosines.abs().masked_fill(own, 0.0).mean()
+
+
+def _same_video(video: Tensor) -> Tensor:
+    """Which items of a batch have the same video; features without pads [N, L, F] → [N, N] bool."""
+    sums = video.sum(dim=1)
+    return (sums[:, None] == sums).all(dim=2)
