@@ -11,6 +11,8 @@ from running import PROJECT
 from verified.__main__ import FAMILIES, main, parser
 from verified.cli.command import COMMANDS
 
+parser()  # imports the modules that declare commands
+
 SHOWN = {".md", ".py", ".smk", ".yaml", ".yml", ".json", ".js", ".css", ".html", ".toml", ""}
 FOLDERS = (
     *("docs", "config", "profiles", "rules", "scripts", "examples", "benchmarks", "tests", "report", "envs"),

@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from verified.__main__ import parser
-from verified.cli.command import Extend
+from verified.cli.command import Extend, one_file_a_flag
 
 
 def every_parser(top):
@@ -35,3 +35,26 @@ def test_values_add_up_and_the_default_stands_for_none_at_all(default):
     assert one.parse_args(["--metric", "a"]).metric == ["a"]
     assert one.parse_args(["--metric", "a", "b", "--metric", "c"]).metric == ["a", "b", "c"]
     assert one.parse_args(["--metric", "a"]).metric == ["a"]  # nothing stays from the call before
+
+
+@pytest.mark.parametrize(
+    ("words", "files", "rest"),
+    [
+        (["search", "--configfile", "a.yaml", "a rabbit", "--top", "3"], ["a.yaml"], {"query": "a rabbit"}),
+        (["show", "--configfile", "a.yaml", "1"], ["a.yaml"], {}),
+        (["show", "1", "--configfile", "a.yaml", "b.yml"], ["a.yaml", "b.yml"], {}),
+        (["check", "--configfile", "a.yaml", "--configfile", "b.yaml"], ["a.yaml", "b.yaml"], {}),
+        (["check", "--configfile", "a", "b.yaml", "--offline"], ["a", "b.yaml"], {"offline": True}),
+    ],
+)
+def test_a_configfile_takes_no_word_that_is_none(words, files, rest):
+    options = parser().parse_args(one_file_a_flag(words))
+    assert list(map(str, options.configfile)) == files
+    for name, value in rest.items():
+        assert getattr(options, name) == value
+
+
+def test_a_mistyped_command_gets_the_nearest_one(capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args(["serch"])
+    assert "search" in capsys.readouterr().err

@@ -1,11 +1,13 @@
 """How a command is declared: its words, a line of help, its options, and the function that runs it."""
 
 import argparse
+import difflib
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from verified.errors import InputError
 from verified.runtime.project import locate
@@ -109,6 +111,37 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{**settings, "allow_abbrev": False})
 
+    def error(self, message: str) -> NoReturn:
+        """End with status 2 and the message; a mistyped command gets the nearest one instead of all of them."""
+        if wrong := re.match(r"argument (\w+): invalid choice: '([^']*)'", message):
+            known = [word for action in self._actions for word in action.choices or ()]
+            near = difflib.get_close_matches(wrong[2], known, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            message = f"no {wrong[1].lower()} {wrong[2]!r}; {hint}{self.prog} --help lists all"
+        super().error(message)
+
+
+CONFIGURATIONS = (".yaml", ".yml")
+
+
+def one_file_a_flag(words: Iterable[str]) -> list[str]:
+    """A command line in which each ``--configfile`` has one value: what follows the first is one if it is YAML's.
+
+    Snakemake's own form names several files behind one flag; a sentence or a number behind a file is none.
+    """
+    written: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        written.append(word)
+        if word == "--":
+            break
+        if word == "--configfile" and rest:
+            written.append(rest.pop(0))
+            while rest and rest[0].endswith(CONFIGURATIONS):
+                written += ["--configfile", rest.pop(0)]
+    return written + rest
+
 
 def between(above: float, most: float, kind: type = float) -> Callable[[str], Any]:
     """The type of an option whose value, a float or an int, is greater than `above` and at most `most`."""
@@ -144,10 +177,11 @@ def only_for(arguments: argparse.Namespace, form: str, others: Iterable[str]) ->
 
 
 def configfile(default: str | None = "config/config.yaml", text: str = "") -> Option:
-    """--configfile: one file or several, as Snakemake takes them; or what came with the workflow."""
-    about = "the run's configuration; of several files, later ones change earlier ones"
+    """--configfile: one file, repeatable; or what came with the workflow."""
+    about = "the run's configuration; given again, later files change earlier ones"
     return several(
         "--configfile",
+        nargs=1,
         type=locate,
         default=[locate(default)] if default else [],
         metavar="FILE",
