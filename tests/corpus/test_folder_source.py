@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import os
 import tracemalloc
 from pathlib import Path
 
@@ -177,12 +176,6 @@ def test_links_that_leave_the_folder_are_refused(folder, clip):
     corpus = read(folder, [GOOD | {"video": "out"}, GOOD | {"video": "out.mp4"}, GOOD | {"video": "in"}])
     assert reasons(corpus) == [(1, "outside-folder"), (2, "outside-folder")]
     reconcile(corpus, rows=3, videos=4)
-
-
-def test_a_pipe_with_a_videos_name_does_not_hang(folder):
-    os.mkfifo(folder / "pipe.mp4")
-    corpus = read(folder, [GOOD, GOOD | {"video": "pipe"}])
-    assert reasons(corpus) == [(2, "not-a-file")]
 
 
 def test_equal_stems_need_their_ending(folder, clip):

@@ -9,7 +9,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 from packaging.specifiers import SpecifierSet
 from running import PROJECT
 
@@ -96,11 +95,6 @@ def test_nothing_that_was_built_goes_into_the_image():
     unwanted = [line.strip("/") for line in (PROJECT / ".gitignore").read_text(encoding="utf-8").split()]
     known = {"comparison", "benchmarks/results"}  # of the user's own making, small
     assert set(unwanted) - known <= {pattern.removeprefix("**/") for pattern in ignored()}
-
-
-def test_the_catalogue_names_it():
-    catalogue = yaml.safe_load((PROJECT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))
-    assert "Containerfile" in catalogue["usage"]["mandatory-flags"]["desc"]
 
 
 @pytest.mark.night

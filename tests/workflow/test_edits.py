@@ -78,11 +78,6 @@ def test_an_edit_reruns_what_uses_it(finished, edits):
     assert bool(rules) != ("Nothing to be done" in plan)
 
 
-def test_no_rule_keeps_a_list_of_its_modules():
-    for file in (PROJECT / "rules").glob("*.smk"):
-        assert not re.search(r"code_digest|^        code=", file.read_text(encoding="utf-8"), re.MULTILINE), file.name
-
-
 @pytest.mark.parametrize(
     ("chooser", "param"), [("benchmark/vcmr/registry.py", "model_code"), ("lmm/engines", "engines")]
 )

@@ -6,15 +6,13 @@ The runs are planned, not made: every output is laid out empty and recorded as f
 import os
 import re
 import shutil
-import signal
-import subprocess
 import time
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 import yaml
-from running import NANO, command, snakemake
+from running import NANO, snakemake
 
 from verified.runtime.shards import shard_name, shard_of
 
@@ -112,25 +110,3 @@ def test_a_moved_project_has_nothing_to_do(finished, tmp_path):
     moved = tmp_path / "elsewhere"
     shutil.copytree(finished, moved, copy_function=shutil.copy2, symlinks=True)
     assert planned(moved) == {}
-
-
-def test_a_second_run_at_once_is_refused_in_plain_words(tmp_path):
-    with (tmp_path / "first.log").open("w") as log:
-        first = subprocess.Popen(
-            command(tmp_path, "--cores", "1", "results/tables"),
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            for _ in range(600):
-                if "rule render_demo" in (tmp_path / "first.log").read_text():
-                    break
-                time.sleep(0.1)
-            second = snakemake(tmp_path, "--cores", "1", "results/tables")
-        finally:
-            os.killpg(first.pid, signal.SIGKILL)
-            first.wait()
-    assert second.returncode != 0
-    assert "Directory cannot be locked" in second.stdout
-    assert "Traceback" not in second.stdout

@@ -112,10 +112,6 @@ def quoted(folder: Path) -> dict:
     return json.loads(subprocess.check_output(command, cwd=folder, env=environment))["totals"]
 
 
-def test_readme_shows_a_configuration_of_six_lines():
-    assert len(CONFIG.splitlines()) == 6
-
-
 def test_an_outage_stops_the_run_and_is_no_answer(corpus):
     folder, served, _, down = corpus
     assert quoted(folder)["calls"] > 0 and not served.bodies

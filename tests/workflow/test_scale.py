@@ -17,7 +17,7 @@ from verified.__main__ import main
 from verified.config import load, read
 from verified.errors import InputError
 from verified.planning.placeholders import lay_out, missing, published_moments
-from verified.planning.plan import rows_of, stage_of_rule, table
+from verified.planning.plan import rows_of, table
 from verified.runtime.resources import limit_runtime, scale_by_attempt, try_further
 
 CONFIG = PROJECT / "config"
@@ -184,18 +184,3 @@ def test_names_of_gpus_are_those_that_the_executor_takes():
     with pytest.raises(InputError) as refused:
         load({"name": "mine", "evaluator": {"gpu_model": "a100-sxm4-80gb"}})
     assert "gpu_model" in str(refused.value) and "constraint" in str(refused.value)
-
-
-def test_grouped_rules_exist_and_are_short():
-    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((PROJECT / "rules").glob("*.smk")))
-    for rule in profile("slurm")["groups"]:
-        assert rule in stage_of_rule()
-        rule_text = re.search(rf"^rule {rule}:\n(?:(?:    .*)?\n)+", text, re.MULTILINE)[0]
-        assert int(re.search(r"runtime=scale_by_attempt\((\d+)\)", rule_text)[1]) <= 30
-    assert set(profile("slurm")["groups"].values()) == set(profile("slurm")["group-components"])
-
-
-def test_only_marked_lines_are_the_users():
-    lines = (PROFILES / "slurm" / "config.yaml").read_text(encoding="utf-8").splitlines()
-    marked = [re.sub(r"[#: ].*", "", line.strip().lstrip("# ")) for line in lines if "# <--" in line]
-    assert marked == ["slurm_partition", "slurm_account", "constraint", "longest_minutes", "slurm-partition-config"]
