@@ -317,6 +317,7 @@ def test_init_writes_what_check_passes_and_nothing_over_it(lab, capsys):
     assert {body["model"] for body in served.bodies} == {"loop-1", "loop-2"}
     written = yaml.safe_load(Path("lab.yaml").read_text())
     assert written["evaluator"]["batch"] == 4, "as many as there are moments"
+    assert written["retrieval"]["models"] == [], "too few videos to select an epoch"
     before = Path("lab.yaml").read_bytes()
     assert main(words) == 2
     said(capsys.readouterr().err, "lab.yaml")

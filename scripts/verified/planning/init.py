@@ -7,14 +7,20 @@ import yaml
 
 from verified.config import Config, load
 from verified.config.features import PACKAGED
+from verified.config.retrieval import SELECTION_VIDEOS
 from verified.config.sources import FolderSource
-from verified.corpus.unprobed import unprobed_rows
+from verified.corpus.unprobed import Unprobed, unprobed_rows
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.search.paths import JOINT
 
 HEAD = """\
 # {name}: written by `verified init`. config/README.md lists every key, `verified check --configfile FILE` tries it out.
+"""
+
+
+FEW = f"""\
+# Fewer than {SELECTION_VIDEOS} videos would select an epoch: too few to train retrieval models. With more: [xml]
 """
 
 
@@ -45,10 +51,22 @@ def configuration(
     if count < settings.evaluator.batch:
         values["evaluator"] = {"batch": max(2, count)}
         settings = load(values, "verified init")
+    small = read is not None and _selection_videos(read, settings, name) < SELECTION_VIDEOS
+    if small:
+        values["retrieval"] = {"models": []}
     text = "".join(
-        yaml.safe_dump({section: values[section]}, sort_keys=False, allow_unicode=True) for section in values
+        (FEW if section == "retrieval" else "")
+        + yaml.safe_dump({section: values[section]}, sort_keys=False, allow_unicode=True)
+        for section in values
     )
     return HEAD.format(name=name) + text, settings, refused
+
+
+def _selection_videos(read: Unprobed, settings: Config, name: str) -> int:
+    """Videos that would select an epoch: those of the selection split, else a tenth."""
+    rows = [row for _, row in read.usable]
+    chosen = {row["video"] for row in rows if row["split"] == settings.datasets[name].spans.selection_split}
+    return len(chosen) or len({row["video"] for row in rows}) // 10
 
 
 def _refusal(moments: str | None, row: dict) -> str:
