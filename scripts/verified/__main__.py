@@ -10,7 +10,7 @@ import sys
 import textwrap
 
 from verified import __version__
-from verified.cli.command import COMMANDS, Parser, one_file_a_flag
+from verified.cli.command import COMMANDS, Parser
 from verified.errors import DISK, InputError
 from verified.runtime.intact import checked_reads
 from verified.runtime.job import log_to, take_environment
@@ -95,7 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what is quoted from a file may be no text that can be written
             stream.reconfigure(errors="backslashreplace")
-    options = parser().parse_args(one_file_a_flag(sys.argv[1:] if arguments is None else arguments))
+    options = parser().parse_args(arguments)
     log_to()
     # Jobs check what they read by themselves, and `verify` reads what may be damaged.
     checks = contextlib.nullcontext() if options.checks_itself else checked_reads()

@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from verified.__main__ import parser
-from verified.cli.command import Extend, one_file_a_flag
+from verified.cli.command import Extend
 
 
 def every_parser(top):
@@ -48,7 +48,7 @@ def test_values_add_up_and_the_default_stands_for_none_at_all(default):
     ],
 )
 def test_a_configfile_takes_no_word_that_is_none(words, files, rest):
-    options = parser().parse_args(one_file_a_flag(words))
+    options = parser().parse_args(words)
     assert list(map(str, options.configfile)) == files
     for name, value in rest.items():
         assert getattr(options, name) == value

@@ -4,6 +4,7 @@ import argparse
 import difflib
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,6 +111,10 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{**settings, "allow_abbrev": False})
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """See `one_file_a_flag`."""
+        return super().parse_known_args(one_file_a_flag(sys.argv[1:] if args is None else args), namespace)
 
     def error(self, message: str) -> NoReturn:
         """End with status 2 and the message; a mistyped command gets the nearest one instead of all of them."""
