@@ -116,6 +116,16 @@ def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(re
     assert "broken" in {row["video"] for row in corpus.exclusions}
 
 
+def test_the_caption_of_most_scenes_and_non_answers_are_left_out_and_counted(tmp_path):
+    said = ["a dog runs", "a cat sits", "a man", "a man", "a man", "a man", "a man", None]
+    rows = [{"video": f"v{n}", "start": 0.0, "end": 1.0, "caption": caption} for n, caption in enumerate(said)]
+    counts = write_proposals(tmp_path / "moments.csv", rows, SHARES, SPLITS, 1)
+    assert (counts["same_caption"], counts["without_caption"]) == (5, 6)
+    with (tmp_path / "moments.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["caption"] for row in csv.DictReader(file) if row["caption"]] == said[:2]
+    assert read_caption({}, "I do not know.", 1, False).refused[0]["reason"] == "no-answer"
+
+
 def test_a_source_without_a_moments_file_says_where_its_moments_will_be(rendered, tmp_path):
     folder, _, _ = rendered
     values = {"kind": "folder", "videos": str(folder / "videos")}

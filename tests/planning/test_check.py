@@ -274,6 +274,24 @@ def test_fields_that_a_model_does_not_take_are_named_with_their_key(lab, capsys)
     )
 
 
+@pytest.mark.parametrize(
+    ("captions", "words"),
+    [
+        (["I do not know.", "a dog runs", "抱歉，我无法描述。"] + ["a cat sits"] * 3, "2 of 6 captions say"),
+        (["a man walks"] * 5 + ["a dog runs"], "5 of 6 moments have the caption 'a man walks'"),
+    ],
+)
+def test_captions_that_tell_nothing_of_their_moments_are_noted(lab, capsys, captions, words):
+    rows = [
+        {"video": "street", "start": n, "end": n + 1, "caption": caption, "split": "train"}
+        for n, caption in enumerate(captions)
+    ]
+    write_jsonl("moments.jsonl", rows)
+    lab("http://127.0.0.1:9/v1", evaluator__batch=2)
+    _, lines = check(capsys, "--offline")
+    assert [line for line in lines if line.startswith("note ") and words in line], "\n".join(lines)
+
+
 def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
     Path("videos/broken.mp4").write_bytes(b"no video")
     rows = [("kitchen/a", 0, "train"), ("kitchen/a", 90, "train"), ("broken", 0, "train"), ("gone", 0, "test")]

@@ -54,3 +54,8 @@ def test_files_are_tagged_once_and_count_as_one_list_does(tagger, tmp_path, monk
     monkeypatch.setattr("verified.statistics.tagging.tally", lambda *_: pytest.fail("tagged twice"))
     assert measure_lists([("test", test), ("train", train)], tagger) == together
     assert measure_lists([], tagger) == measure([], tagger)
+
+
+def test_captions_in_other_scripts_are_counted_and_not_tagged(tagger):
+    one = tally(["A dog runs.", "一个男人打开门。", "Собака бежит."], tagger)
+    assert (one["captions"], one["other_scripts"], one["words"]) == (1, 2, 3)

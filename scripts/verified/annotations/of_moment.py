@@ -8,6 +8,8 @@ the sentence vectors of both captions. Words that the coarse caption uses too ar
 
 import re
 
+from verified.io.characters import NO_BLANKS, words_of
+
 LEAST_COSINE = 0.15
 """A caption further from its coarse caption is about something else; 0.3 % of the released captions are."""
 MOST_SENTENCES = 4
@@ -43,18 +45,23 @@ QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)")
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
+def _words(text: str) -> list[str]:
+    """The words of `text` in lower case; where blanks separate none, as `words_of` tells them apart."""
+    return words_of(text.lower()) if NO_BLANKS.search(text) else WORD.findall(text.lower())
+
+
 def doubts(caption: str, coarse: str) -> list[str]:
     """What in the form of a caption speaks against its being one of its moment, in words; none for most."""
     caption = caption.strip().replace("’", "'")
     # What is read on the screen says anything; quotation marks around the whole are another finding of the lint.
     spoken = caption[1:-1] if QUOTED.fullmatch(caption) else QUOTED.sub(" ", caption)
-    words, known = WORD.findall(spoken.lower()), set(WORD.findall(coarse.lower().replace("’", "'")))
+    words, known = _words(spoken), set(_words(coarse.replace("’", "'")))
     found = []
     if len(words) < 2:
         found.append("no sentence")
     elif len(set(words)) * 3 <= len(words):
         found.append("words repeated")
-    content = [word for word in WORD.findall(caption.lower()) if not FUNCTION.fullmatch(word)]
+    content = [word for word in _words(caption) if not FUNCTION.fullmatch(word)]
     asked = [word for word in known if not FUNCTION.fullmatch(word)]
     if len(content) < LEAST_SHARE * len(asked):
         found.append(f"{len(content)} content words where the coarse caption has {len(asked)}")

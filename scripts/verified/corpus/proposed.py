@@ -1,5 +1,6 @@
 """The moments file of videos without moments: scenes and their captions, for people to correct."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -13,9 +14,13 @@ def write_proposals(path: str | Path, rows: Iterable[dict], shares: Mapping, spl
     """Write a moments file (CSV) of all scenes, in the order of videos and times; returns counts.
 
     All scenes of a video go into one split, by `corpus.division`. A scene without a caption keeps its row with an empty
-    one: a person may write it; until then the row is left out and counted.
+    one: a person may write it; until then the row is left out and counted. A caption that most scenes have tells of
+    none of them, and is left out too (``same_caption``).
     """
     rows = sorted(rows, key=lambda row: (row["video"], row["start"]))
+    repeated = caption_of_most([row["caption"] or "" for row in rows])
+    same_caption = sum(row["caption"] == repeated for row in rows) if repeated else 0
+    rows = [{**row, "caption": None} if repeated and row["caption"] == repeated else row for row in rows]
     names = (splits["train_split"], splits["selection_split"], splits["test_split"])
     divided = divide(rows, splits, {**shares, "seed": seed})
     cells = ([row["video"], row["start"], row["end"], row["caption"] or "", row["split"]] for row in divided)
@@ -24,5 +29,13 @@ def write_proposals(path: str | Path, rows: Iterable[dict], shares: Mapping, spl
         "videos": len({row["video"] for row in rows}),
         "moments": len(rows),
         "without_caption": sum(not row["caption"] for row in rows),
+        "same_caption": same_caption,
         "splits": {name: sum(row["split"] == name for row in divided) for name in dict.fromkeys(names)},
     }
+
+
+def caption_of_most(captions: Iterable[str]) -> str | None:
+    """The caption that more than half of the captions, and at least five of them, are; None where there is none."""
+    counts = Counter(caption for caption in captions if caption)
+    caption, count = next(iter(counts.most_common(1)), ("", 0))
+    return caption if count >= 5 and 2 * count > counts.total() else None

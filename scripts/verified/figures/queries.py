@@ -13,6 +13,7 @@ import numpy as np
 from verified.benchmark.intervals import mean_interval
 from verified.benchmark.vcmr.per_query import PerQuery
 from verified.figures.canvas import COLOURS, direct_labels, drawing
+from verified.io.characters import length_in_words
 from verified.io.palette import colour_of
 
 TASKS = {"VR": "r", "SVMR": "0.5/r", "VCMR": "0.5/r"}
@@ -64,7 +65,7 @@ def draw_lengths(models: Mapping[str, PerQuery], rows: Sequence[Mapping], paths:
     """Recall with its 95 % interval by the length of the moment (seconds) and of the query (words); `rows`: annotations
     of the queries."""
     moments = {row["desc_id"]: row["time"][1] - row["time"][0] for row in rows}
-    words = {row["desc_id"]: len(row["fig_desc"].split()) for row in rows}
+    words = {row["desc_id"]: length_in_words(row["fig_desc"]) for row in rows}
     told: list[tuple] = []
     with drawing(paths, 15.0, 5.2) as figure:
         for axis, (by, lengths, unit) in zip(

@@ -1,6 +1,7 @@
 """Characters that do not belong in a caption or a name: a terminal or a page acts on them instead of showing them."""
 
 import re
+import unicodedata
 
 HIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but tab and line ends (ESC, NUL, BEL, the C1 set), marks that turn the direction of text, and
@@ -28,6 +29,7 @@ WITHOUT_BLANKS = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
 """Thai, Lao, Tibetan, Burmese and Khmer."""
 MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff"
 """Vowel signs and accents as characters of their own, which are no letters by themselves."""
+NO_BLANKS = re.compile(f"[{HAN}{KANA}{WITHOUT_BLANKS}]")
 WORD = re.compile(rf"[{HAN}]|[{KANA}]{{1,4}}|[{WITHOUT_BLANKS}]{{1,4}}|(?:[^\W{HAN}{KANA}{WITHOUT_BLANKS}]|[{MARKS}])+")
 
 
@@ -38,6 +40,17 @@ def words_of(text: str) -> list[str]:
     of the other scripts, about as long as their words.
     """
     return WORD.findall(text)
+
+
+def length_in_words(text: str) -> int:
+    """What blanks separate in `text`; in languages without blanks between words, about as many."""
+    return len(words_of(text) if NO_BLANKS.search(text) else text.split())
+
+
+def is_latin(text: str) -> bool:
+    """Whether most letters of `text` are Latin."""
+    letters = [letter for letter in text if letter.isalpha()]
+    return 2 * sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters) >= len(letters)
 
 
 def count_words(text: str) -> int:

@@ -1,7 +1,7 @@
 """Whether a data set's videos open and its moments can be used, told from file headers and first frames."""
 
 from collections import Counter, defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from verified.config.folders import dataset_folder, shown_datasets
 from verified.config.retrieval import SELECTION_VIDEOS, Training
 from verified.corpus.division import divide
 from verified.corpus.held_out import choose_unasked
+from verified.corpus.proposed import caption_of_most
 from verified.corpus.source_files import division_of
 from verified.corpus.unprobed import unprobed_rows
 from verified.corpus.video_folder import VideoFolder, other_files
@@ -19,6 +20,8 @@ from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl
 from verified.io.video import VideoError
 from verified.io.video.decode import open_video
+from verified.lmm.refusal import MAY_BE_SAID
+from verified.lmm.refusal import refusal as caption_refusal
 from verified.planning.findings import Finding
 from verified.quality.select import refusal
 from verified.quality.transcripts import unreadable_subtitles
@@ -67,6 +70,7 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     if others := other_files(folder.folder):
         remedy = "videos among them are found once their names have an ending that is usual for their format"
         yield Finding("note", f"{key}.videos", f"files that are no videos by their ending: {others}", remedy)
+    yield from _caption_findings(moments, f"{key}.moments")
     usable = yield from _video_findings(folder.paths, moments, f"{key}.videos")
     if dataset.quality is not None:
         if dataset.quality.transcripts:
@@ -88,6 +92,18 @@ def _subtitle_findings(videos: list[Path], name: str) -> Generator[Finding]:
     if errors := unreadable_subtitles(sorted(videos)):
         message = f"subtitles that cannot be read, and are left out: {len(errors)}, first {errors[0]}"
         yield Finding("note", f"datasets.{name}.quality.transcripts", message, "correct these files")
+
+
+def _caption_findings(moments: list[dict], key: str) -> Iterator[Finding]:
+    """Captions that tell nothing of their moments: those of a model that could not answer, and one that most have."""
+    captions = [row["caption"] for row in moments]
+    empty = [caption for caption in captions if caption_refusal(caption, "") in MAY_BE_SAID]
+    if empty:
+        message = f"{len(empty)} of {len(captions)} captions say that there is no answer, such as {empty[0]!r}"
+        yield Finding("note", key, message, "correct these rows, or take them out")
+    if (most := caption_of_most(captions)) and most not in empty:
+        message = f"{captions.count(most)} of {len(captions)} moments have the caption {most!r}"
+        yield Finding("note", key, message, "correct these rows: what is said of most moments finds none of them")
 
 
 def _proposal_findings(videos: str, key: str):

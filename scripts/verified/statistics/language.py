@@ -2,12 +2,14 @@
 
 The recipe that comes closest to the published figures: words are what whitespace separates; the vocabulary is the
 distinct lower-cased lemmas of all tokens; nouns are NOUN and PROPN, verbs VERB (auxiliaries apart), adjectives ADJ.
+The recipe is for English: captions in another script than the Latin one are left out and counted.
 """
 
 from collections import Counter
 from collections.abc import Iterable
 
 from verified.errors import InputError
+from verified.io.characters import is_latin
 from verified.runtime.progress import Progress
 from verified.runtime.shipped import check_installed
 
@@ -40,12 +42,14 @@ def load_tagger(spacy_model: str):
 
 
 def tally(texts: Iterable[str], tagger, processes: int = 1, label: str = "language") -> dict:
-    """``captions``, how many ``words, nouns, verbs, adjectives`` they have, and the sorted ``vocabulary``.
+    """``captions``, how many ``words, nouns, verbs, adjectives`` they have, the sorted ``vocabulary``, and how many
+    further captions are in ``other_scripts``.
 
     Each distinct text is tagged once.
     """
-    counts = Counter(texts)
-    totals, vocabulary = Counter(captions=counts.total()), set()
+    given = Counter(texts)
+    counts = {text: times for text, times in given.items() if is_latin(text)}
+    totals, vocabulary = Counter(captions=sum(counts.values())), set()
     progress = Progress(label, len(counts), "distinct captions")
     pipe = tagger.pipe(list(counts), n_process=processes if len(counts) >= FORK_FROM else 1, batch_size=256)
     for text, document in zip(counts, pipe, strict=True):
@@ -59,6 +63,7 @@ def tally(texts: Iterable[str], tagger, processes: int = 1, label: str = "langua
     progress.finish()
     return {
         "captions": totals["captions"],
+        "other_scripts": given.total() - totals["captions"],
         **{name: totals[name] for name in COUNTED},
         "vocabulary": sorted(vocabulary),
     }

@@ -27,4 +27,6 @@ def measure_lists(lists: Iterable[tuple[str, list[str]]], tagger, processes: int
         made = keep(path, partial(tally, captions, tagger, processes, f"language, {name}"), write_json)
         log.info("%s: %d captions %s", name, len(captions), "tagged" if made else f"read from {path}")
         tallies.append(read_json(path))
+        if others := tallies[-1]["other_scripts"]:
+            log.warning("%s: %d captions are not in Latin script: the tagger counts nothing of them", name, others)
     return averages(tallies)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from verified.benchmark.answers import Query
+from verified.io.characters import length_in_words
 
 ALIKE = 0.5
 """Cosine of two captions' word weights (tf-idf) at which they count as alike."""
@@ -27,7 +28,7 @@ class Group:
 def groups_of(queries: list[Query]) -> list[Group]:
     """All groups; a property that all queries share, or that the ground truth does not state, makes none."""
     seconds = np.array([query.end - query.start for query in queries])
-    words = np.array([len(query.caption.split()) for query in queries])
+    words = np.array([length_in_words(query.caption) for query in queries])
     groups = _thirds("length of the moment", seconds, "s") + _thirds("length of the caption", words, "words")
     groups += _groups_by_label("caption", [query.kind for query in queries])
     groups += _groups_by_label("position in the video", [_position(query) for query in queries])
