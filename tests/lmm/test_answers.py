@@ -59,6 +59,26 @@ def test_answers_and_description_are_texts(answers, description, items):
     assert list(parsed.items) == items and parsed.sections["description"].startswith("It runs")
 
 
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ('{"1": "<think>hm</think>A man opens it.", "2": "A dog waits.", "3": "<think>x</think>A bell rings."}', EN),
+        (
+            '1. "No," a man says, "never."\n2. "A dog waits."\n3. “A bell rings.”',
+            ['"No," a man says, "never."', *EN[1:]],
+        ),
+        ("・A man opens it.\n・A dog waits.\n・A bell rings.", EN),
+    ],
+)
+def test_thoughts_and_quotes_within_items(text, items):
+    assert list(TASKS["positives"].read({"caption": "a man opens a door"}, text, 3, False).items) == items
+
+
+def test_a_plan_that_is_cut_off_is_no_list():
+    text = "Okay, the user wants three.\n1. A man opens it.\n2. A dog waits.\n3. A bell rings.\n4. A"
+    assert not TASKS["positives"].read({"caption": "a man opens a door"}, text, 3, True).usable
+
+
 def test_parts_of_a_keyframe_may_be_objects():
     foreground = r'["a red ball", "a man\'s hat"]'
     text = f'{{"background": {{"wall": "blue"}}, "objects attributes": {foreground}, "desc": {{"text": "He plays."}}}}'

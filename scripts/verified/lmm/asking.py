@@ -14,7 +14,7 @@ from verified.lmm.ledger_row import key_of, parts_of
 from verified.lmm.outcome import SHORT, NotNow, Outcome, Parsed, Status, is_passing
 from verified.lmm.request import Engine, Gathering, Reply, Request
 from verified.lmm.tasks import Task
-from verified.lmm.thoughts import has_thought, reads_as_plan, separate
+from verified.lmm.thoughts import Separated, has_thought, separate
 from verified.runtime.seeds import derive_seed
 
 ONLY_THOUGHT = "only-thought"
@@ -300,11 +300,11 @@ class Client:
         """The reply with what the model thought apart from its text, by whichever of the two told it."""
         if not reply.text:
             return reply
-        parts = separate(reply.text)
+        cut = reply.finish == "length" and not reply.thought
+        parts = separate(reply.text, cut)
         self.opened_before |= parts.opened_before
-        unmarked = parts.answer == reply.text and reply.finish == "length" and not reply.thought
-        if unmarked and (self.opened_before or reads_as_plan(reply.text)):  # cut before the thought was closed
-            parts = parts._replace(answer="", thought=reply.text)
+        if cut and self.opened_before and parts.answer == reply.text:  # before the thought was closed
+            parts = Separated("", reply.text, True)
         thought = "\n".join(filter(None, (reply.thought, parts.thought)))
         return dataclasses.replace(reply, text=parts.answer, thought=thought)
 
@@ -347,8 +347,7 @@ class Client:
         if not row["text"]:
             parsed = Parsed()
         elif parsed is None:
-            text = separate(row["text"]).answer if call.task.prompted else row["text"]
-            parsed = call.task.read(call.request.slots, text, call.count, row["finish"] == "length")
+            parsed = call.task.read(call.request.slots, row["text"], call.count, row["finish"] == "length")
         return Outcome(
             row["key"],
             row["status"],

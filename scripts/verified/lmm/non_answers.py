@@ -18,9 +18,10 @@ OPENINGS = (
     r"|clips?|footage|content|visuals?|media|file|input|link|attachment))\b",
     r"(?:unfortunately,? )?(?:there (?:is|was|are|were) )?(?:no|not enough|insufficient|without (?:the|a|any))"
     r" (?:(?!in |of |on )[\w-]+ ){0,2}(?:(?:videos?|images?|pictures?|photos?|frames?|clips?|footage|content|visuals?"
-    r"|media|file|input|link|attachment)|information|details?|context|data|captions?|descriptions?|answers?)(?: \w+)?"
-    r"(?: (?:is|was|are|were|has|have|been|provided|available|given|supplied|attached|found|shown|uploaded|to \w+)\b"
-    r"|[.,]|$)",
+    r"|media|file|input|link|attachment)|information|details?|context|data|captions?|descriptions?|answers?)"
+    r"(?: (?:content|input|frames?|footage|data|files?|clips?|description|text|about [\w ]{1,30}))?"
+    r"(?:(?: (?:is|was|were|are|has been|have been))? (?:provided|available|given|supplied|attached|uploaded|received"
+    r"|accessible|included|(?:found|detected|shown|visible)[.!]?\s*$|to \w+)|[.,]|$)",
     r"(?:unfortunately,? )?(?:the|this|your) (?:[\w-]+ )?(?:videos?|images?|pictures?|photos?|frames?|clips?|footage"
     r"|content|visuals?|media|file|input|link|attachment) (?:(?:is|was|are|were|seems?"
     r"|appears?)(?: to be)? (?:missing|corrupt\w*|inaccessible|(?:not |un)(?:available|provided|clear|accessible"

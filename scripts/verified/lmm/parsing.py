@@ -53,7 +53,7 @@ def list_items(text: str, count: int, cut: bool) -> tuple[list[str], str]:
 
 def _single(text: str, count: int, cut: bool) -> tuple[list[str], str]:
     """Lines that open with a bullet, or a quoted sentence alone: what is left when nothing is numbered."""
-    bullets = re.findall(r"(?m)^\s*(?:[-*•]|candidate\s*\d*\s*:)\s+(\S.*)$", text, re.I)
+    bullets = re.findall(r"(?m)^\s*(?:(?:[-*•–]|candidate\s*\d*\s*:)\s+|[・●◦])(\S.*)$", text, re.I)
     if len(bullets) >= min(2, count):
         return [clean(item) for item in (bullets[:-1] if cut else bullets)], "bullets"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -233,7 +233,10 @@ def clean(text: str) -> str:
 def _unwrap(text: str) -> str:
     """Take one pair of quotes off the ends, or a single quote mark that has no partner."""
     if len(text) >= 2 and text[0] in QUOTES and text[-1] in QUOTES:
-        return text[1:-1].strip()
+        said = re.search(r'\S["”»」](?=\s)', text[1:-1])  # speech at both ends: "No," he says, "never."
+        opened = re.search(r'(?:^|\s)["“«「]', text[1:-1])
+        closes_first = said is not None and (opened is None or said.start() < opened.start())
+        return text if closes_first else text[1:-1].strip()
     if text and text[0] in '"“«`' and not any(mark in text[1:] for mark in '"”»`'):
         return text[1:].strip()
     if text and text[-1] in '"”»`' and not any(mark in text[:-1] for mark in '"“«`'):

@@ -116,14 +116,18 @@ QUOTED = re.compile(
     r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|「[^」]*」|『[^』]*』"
     r"|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*'(?!\w)|(?<!\w)‘(?:[^’]|(?<=\w)’(?=\w))*’(?!\w)"
 )
+SAID_BY = re.compile(
+    r"[^.!?]*,\s(?:\w+\s){1,3}(?:says|said|shouts|yells|replies|asks|answers|whispers|tells|exclaims|announces|sings)\b",
+    re.I,
+)
 MAY_BE_SAID = ("thought", "no-answer", "instructions")
 """Reasons that do not hold for what somebody in the video says."""
 
 
 def without_speech(text: str) -> str:
-    """`text` with all that is between quotes taken out; all of it where nothing else is there."""
+    """`text` without what is between quotes, unless that is all of it, and without "…, the man says"."""
     rest = QUOTED.sub('""', text)
-    return rest if count_words(rest) else text
+    return SAID_BY.sub("", rest if count_words(rest) else text)
 
 
 def refusal(candidate: str, coarse: str, earlier: tuple[str, ...] | list[str] = ()) -> str | None:

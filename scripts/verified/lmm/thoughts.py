@@ -102,12 +102,19 @@ class _Mark(NamedTuple):
     closes: bool
 
 
-def separate(text: str) -> Separated:
+def separate(text: str, cut: bool = False) -> Separated:
     """The answer in `text`, and its thoughts; a text without any marker is an answer as it is.
 
-    Behind the last thought begins the answer; a list that thoughts interrupt is put together again. Where a thought is
-    never closed there is no answer.
+    Behind the last thought begins the answer; what thoughts interrupt is put together again. Where a thought is never
+    closed there is no answer, nor where a text that is `cut` off at the token limit begins as thoughts do.
     """
+    parts = _separate(text)
+    if cut and parts.answer == text and PLANS.match(text):
+        return Separated("", text, True)
+    return parts
+
+
+def _separate(text: str) -> Separated:
     low = text.lower()
     if not any(sign in low for sign in SIGNS):
         return Separated(text)
@@ -135,11 +142,6 @@ def separate(text: str) -> Separated:
 def has_thought(text: str) -> bool:
     """Whether `text` holds a thought, or a marker of one."""
     return separate(text).answer != text
-
-
-def reads_as_plan(text: str) -> bool:
-    """Whether a text without markers begins as thoughts do."""
-    return PLANS.match(text) is not None
 
 
 def ends_in_thought(prompt: str) -> bool:
@@ -201,6 +203,8 @@ def _answer_of(pieces: list[str]) -> str:
     said = [piece.strip() for piece in (TURN_END.sub("", piece) for piece in pieces) if piece.strip()]
     if not said:
         return ""
+    if re.match(r"(?:```\w*\s*)?[{\[]", said[0]) and not re.search(r"[}\]]\W*$", said[0]):  # thoughts within JSON
+        return "".join(said)
     first = len(said) - 1
     while first and re.match(r"[\W_]{0,5}(?:[2-9]|[1-9]\d)\s*[.):\]、．）：]", said[first]):
         first -= 1

@@ -6,9 +6,10 @@ A new task is a declaration here, in the file of its stage or a new one, and its
 import dataclasses
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 from verified.lmm.outcome import Parsed
+from verified.lmm.thoughts import separate
 
 TEXT = {"type": "string", "minLength": 1}
 SAID = ("said",)
@@ -26,9 +27,9 @@ class Task:
     """The model that answers: llm, image_lmm, video_lmm or speech."""
     slots: tuple[str, ...]
     read: Callable[[dict[str, str], str, int, bool], Parsed]
-    """The parts of an answer, from slots, text, the number of items wanted and whether the text was cut at the token
-    limit: a part that was cut is not trusted. What it counts as missing, refused candidates among it, is asked for
-    again while there are attempts."""
+    """The parts of an answer without thoughts, from slots, text, the number of items wanted and whether the text was
+    cut at the token limit: a part that was cut is not trusted. What it counts as missing, refused candidates among it,
+    is asked for again while there are attempts."""
     schema: Callable[[int], dict]
     """JSON schema of an answer with so many items; `read` reads what it describes."""
     tokens_out: int
@@ -43,6 +44,14 @@ class Task:
     """Whether it has a prompt; a recogniser of speech is given sound alone."""
     always_json: bool = False
     """The prompt asks for JSON whether or not the answer is constrained to it."""
+
+    def __post_init__(self):
+        if self.prompted:  # whoever reads an answer, and whatever thoughts come with it
+            object.__setattr__(self, "read", partial(_read_answer, self.read))
+
+
+def _read_answer(read: Callable, slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:
+    return read(slots, separate(text, cut).answer, count, cut)
 
 
 @cache

@@ -8,9 +8,12 @@ from verified.lmm.tasks import SAID, TEXT, Task, object_schema, words
 from verified.lmm.tasks.numbered import list_task, read_captions
 
 SECTIONS = {
-    "background": r"background(?:\s+description)?",
-    "foreground": r"(?:objects?'?\s*(?:and\s+)?attributes?|attributes?|foreground|main\s+objects?|objects?)",
-    "description": r"(?:desc(?:ription)?|new\s+description|caption)",
+    "background": r"(?:background(?:\s+description)?|背景(?:描述)?)",
+    "foreground": (
+        r"(?:objects?'?\s*(?:and\s+)?attributes?|attributes?|foreground|main\s+objects?|objects?"
+        r"|(?:前景|物体|对象)(?:[和与]?属性)?)"
+    ),
+    "description": r"(?:desc(?:ription)?|new\s+description|caption|新?描述|説明)",
 }
 
 
