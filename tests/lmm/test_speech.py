@@ -96,15 +96,23 @@ def test_silence_is_an_answer_and_an_answer_without_times_spans_the_sound(film, 
         assert ledger.totals()["tokens_in"] == 20
 
 
+def spent(folder) -> float:
+    with Ledger(folder / "ledger.sqlite", read_only=True) as ledger:
+        return ledger.totals()["cost"]
+
+
 def test_what_fails_is_named_and_costs_nothing(film, tmp_path):
     silent = write_film(tmp_path / "silent.mkv", counted(8), None)
-    with endpoint(lambda number, body: refusal(400, message="no such format")) as served:
-        sounds = [Sound(silent, "d2", 0.0, 1.0), Sound(film, "d1", 0.0, 1.0)]
-        (no_track, refused_call), counts = heard(tmp_path, served.url, sounds)
+    replies = [transcription([(0, 1, "yes")]), refusal(400, message="no such format")]
+    with endpoint(lambda number, body: replies[number - 1]) as served:
+        _, _ = heard(tmp_path, served.url, [Sound(film, "d1", 1.0, 2.0)])
+        before = spent(tmp_path)
+        sounds = [Sound(silent, "d2", 0.0, 1.0), Sound(film, "d1", 0.0, 1.0), Sound(film, "d1", 1.0, 2.0)]
+        (no_track, refused_call, _), counts = heard(tmp_path, served.url, sounds)
     assert "media" in no_track.reason and "status-400" in refused_call.reason
-    assert counts["outcomes"]["error"] == 2 and len(served.bodies) == 1
-    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
-        assert ledger.totals()["cost"] == 0
+    assert counts["outcomes"]["error"] == 2 and len(served.bodies) == 2 and spent(tmp_path) == before
+    with endpoint(lambda number, body: replies[1]) as served, refused("generation.speech"):
+        heard(tmp_path, served.url, [Sound(film, "d1", 0.0, 1.0)])
     unreadable = Scripted(200, b'{"segments": [{"start": "soon"}]}')
     with endpoint(lambda number, body: unreadable) as served, refused("generation.incomplete"):
         heard(tmp_path, served.url, [Sound(film, "d1", 0.0, 3.0)])

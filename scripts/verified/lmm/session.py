@@ -156,7 +156,7 @@ class Session:
         if outcome is not None and not self.answered[task.role]:
             raise InputError(
                 f"{self._address(task.role)} refuses every call of the task {task.name} ({count} so far), "
-                f"{outcome.reason.replace('-', ' ')}: {outcome.detail}",
+                f"{outcome.reason}: {outcome.detail}",
                 remedy=f"correct generation.{task.role} (`verified check` asks one question), or the endpoint, and run "
                 "again: refused calls are asked again",
             )

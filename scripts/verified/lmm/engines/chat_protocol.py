@@ -114,7 +114,9 @@ def reply_of(content: bytes, model: str) -> Reply:
         served, declined = body.get("model"), message.get("refusal")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's answer cannot be read: {error!r}"[:DETAIL]) from None
-    notes = {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
+    notes: dict[str, Any] = (
+        {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
+    )
     if reason == "content_filter":
         return Reply("", "blocked", "content-filter", "the endpoint filtered the answer", **taken, notes=notes)
     if declined:
