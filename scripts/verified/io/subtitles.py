@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
-import srt
+import srt  # pyright: ignore[reportMissingTypeStubs] (it has none)
 import webvtt
+from webvtt.errors import MalformedFileError
 
 from verified.errors import InputError
 from verified.io.characters import plain
@@ -57,9 +58,10 @@ def read_subtitles(path: str | os.PathLike[str]) -> list[Cue]:
             words = TAG.sub("", said).strip()
             cues.append(Cue(start, end, plain(words), _kind(words)))
     except srt.SRTParseError as error:
-        row = text.count("\n", 0, error.expected_start) + 1
+        start = cast(int, error.expected_start)  # pyright: ignore[reportUnknownMemberType]
+        row = text.count("\n", 0, start) + 1
         raise InputError("no subtitle of SubRip", file=path, row=row, remedy=REMEDY) from None
-    except webvtt.MalformedFileError as error:
+    except MalformedFileError as error:
         raise InputError(f"no WebVTT: {error}", file=path, remedy=REMEDY) from None
     if not cues:
         raise InputError("holds no subtitle", file=path)
@@ -67,13 +69,15 @@ def read_subtitles(path: str | os.PathLike[str]) -> list[Cue]:
 
 
 def _read_web(text: str) -> Iterator[tuple[float, float, str]]:
-    for caption in webvtt.from_string(text):
+    captions: Any = webvtt.from_string(text)
+    for caption in captions:
         if times := TIMING.fullmatch(f"{caption.start} --> {caption.end}"):
             yield (*_seconds(times), html.unescape(TAG.sub("", caption.raw_text)))
 
 
 def _read_subrip(text: str) -> Iterator[tuple[float, float, str]]:
-    for cue in srt.parse(text):
+    cues: Any = srt.parse(text)  # pyright: ignore[reportUnknownMemberType]
+    for cue in cues:
         yield cue.start.total_seconds(), cue.end.total_seconds(), cue.content
 
 

@@ -173,19 +173,19 @@ class Decoder:
 
     def __iter__(self) -> Iterator[TimedFrame]:
         # Ticks are the stream's: frames given out at the end of the stream do not say so themselves.
-        base, time, view = self.stream.time_base, 0.0, View()
+        base, origin, time, view = self.stream.time_base, 0.0, 0.0, View()
         previous: av.VideoFrame | None = None
         for frame in self._frames():
             stamp = _seconds(frame.pts, base)
             if previous is None:
-                if self._origin is None or (stamp is not None and stamp < self._origin):
-                    self._origin = stamp or 0.0
-                self._first = time = 0.0 if stamp is None else stamp - self._origin
+                origin = self._origin if self._origin is not None else stamp or 0.0
+                self._origin = origin = origin if stamp is None else min(origin, stamp)
+                self._first = time = 0.0 if stamp is None else stamp - origin
                 view = _view(frame, self.stream)
             elif self._landed and stamp is not None:  # without a stamp it was dropped
-                self._landed, time = False, stamp - self._origin
+                self._landed, time = False, stamp - origin
             else:
-                at = time if stamp is None else stamp - self._origin
+                at = time if stamp is None else stamp - origin
                 until = at if at > time else time + 1 / self.nominal_rate
                 yield TimedFrame(time, until, previous, view)
                 time = until
@@ -328,10 +328,10 @@ def _view(frame: av.VideoFrame, stream: av.VideoStream) -> View:
     """How players show the pictures of a stream, of which `frame` is the first."""
     ratio = float(stream.sample_aspect_ratio or 1)
     stretch = ratio if abs(ratio - 1) > SQUARE and 0.1 < ratio < 10 else 1.0
-    matrix = next((data for data in frame.side_data if data.type.name == "DISPLAYMATRIX"), None)
+    matrix = frame.side_data.get("DISPLAYMATRIX")
     if matrix is None:
         return View(stretch)
-    a, b, _, c, d = np.frombuffer(bytes(matrix), np.int32)[:5].astype(float)
+    a, b, _, c, d = np.frombuffer(bytes(matrix), np.int32)[:5].tolist()
     mirrored = bool(a * d < b * c)
     turns = round(math.atan2(b, -a) / (math.pi / 2)) if mirrored else round(math.atan2(-b, a) / (math.pi / 2))
     return View(stretch, mirrored, turns % 4)
