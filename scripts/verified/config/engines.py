@@ -16,7 +16,7 @@ class EngineKind:
     loads_model: bool = False
     """The job loads the weights itself: from `folder` or the hub, onto its GPUs, `batch` requests at once."""
     asks_endpoint: bool = False
-    """Calls leave the machine with a key, `api_slots` at once, and may cost money: a recorded error stays as it is."""
+    """Calls leave the machine with a key, `api_slots` at once, and may cost money."""
     replays: bool = False
     """Nobody is asked: whatever the ledger holds is final. Needs the key `cassette`."""
     batches: str = ""
