@@ -1,3 +1,4 @@
+import os
 import sys
 from pathlib import Path
 
@@ -41,6 +42,8 @@ from verified.tables.summary import asks_for_tables, closing_message, show, show
 from verified.tables.paths import leading_tables
 
 DEFAULT = PROJECT / "config" / "config.yaml"
+# Relative, so that a folder can be moved with its results.
+PUBLISHED = os.path.relpath(PROJECT / "config" / "published.csv")
 
 if not workflow.overwrite_configfiles:
 

@@ -214,7 +214,7 @@ rule tabulate_movies:
         collected=movie_paths.collection_folders(settings),
         collections=movie_paths.truth_checks(settings),
         lsmdc16=list(settings.longform.lsmdc16.values()),
-        published=str(PROJECT / "config" / "published.csv"),
+        published=PUBLISHED,
     output:
         tables=f"{MOVIES}/tables.json",
     log:

@@ -143,7 +143,7 @@ rule tabulate_rextime:
         free=suite_paths.free_files(settings),
         results=suite_paths.results_files(settings),
         validity=[rules.measure_rextime_validity.output.rows] if suite_paths.truths(settings) else [],
-        published=str(PROJECT / "config" / "published.csv"),
+        published=PUBLISHED,
     output:
         tables=f"{SUITE}/tables.json",
     log:

@@ -21,7 +21,7 @@ rule build_tables:
         # Not read by the tables: annotations of our own making come with their card and have passed the lint.
         cards=of_datasets("annotations/README.md", shown_datasets(settings, "annotated_here")),
         lints=of_datasets("annotations/lint.json", shown_datasets(settings, "annotated_here")),
-        published=str(PROJECT / "config" / "published.csv"),
+        published=PUBLISHED,
     output:
         tables=report(
             directory(f"{HOME}/tables"),

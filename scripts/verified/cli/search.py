@@ -202,7 +202,8 @@ def run_server(app: "Starlette", arguments: argparse.Namespace, told: Callable[[
         try:
             listening.bind((arguments.host, arguments.port))
         except (OSError, OverflowError) as error:
-            raise InputError(f"cannot serve on {arguments.host}:{arguments.port}: {error}") from None
+            problem = f"cannot serve on {arguments.host}:{arguments.port}: {error}"
+            raise InputError(problem, remedy="name another with --port, or --port 0 for any that is free") from None
         host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
         address = f"http://{host}:{listening.getsockname()[1]}/"
         with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends it, without a traceback
