@@ -1,64 +1,21 @@
-"""Content scores and cuts are PySceneDetect's own, number for number."""
+"""The threshold of a moment is the lowest that leaves few enough segments; its cuts are PySceneDetect's own."""
 
 import itertools
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from media import scenes, write_video
-from scenedetect import ContentDetector, FrameTimecode, SceneManager, StatsManager, detect, open_video
-from scenedetect.common import Timecode
-from scenedetect.detector import FlashFilter
+from scenedetect import ContentDetector, detect
 
 from verified.keyframes.extract import extract_keyframes
-from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, find_cuts, segment_moment
-
-
-def detector_scores(path):
-    manager = SceneManager(StatsManager())
-    manager.add_detector(ContentDetector())
-    video = open_video(str(path), backend="pyav")
-    manager.detect_scenes(video)
-    name = ContentDetector.FRAME_SCORE_KEY
-    frames = [FrameTimecode(number, video.frame_rate) for number in range(video.duration.frame_num)]
-    return [manager.stats_manager.get_metrics(frame, [name])[0] for frame in frames]
-
-
-@pytest.mark.parametrize("size", [(48, 64), (360, 640), (51, 33)])
-def test_scores_equal_the_detectors(tmp_path, size):
-    pixels = "yuv444p" if size[0] % 2 else "yuv420p"
-    path = write_video(tmp_path / "v.mp4", scenes([5, 4, 6], size=size), pixels=pixels)
-    from verified.io.video.decode import open_video as open_forward
-
-    score = ContentScore()
-    with open_forward(path) as video:
-        ours = [score(item.frame.to_ndarray(format="bgr24")) for item in video]
-    theirs = detector_scores(path)
-    assert len(ours) == len(theirs) == 15
-    assert ours[1:] == theirs[1:]
-    assert max(ours) > 27
-
 
 frames_and_scores = st.lists(st.sampled_from([0.0, 10.0, 26.9, 27.0, 30.0, 40.0, 55.5]), min_size=1, max_size=80)
 
 
-@settings(max_examples=300, deadline=None)
-@given(frames_and_scores, st.sampled_from([8, 25, 30]), st.sampled_from([0.3, 0.5, 0.6, 1.0]))
-def test_cuts_equal_the_detectors_filter(scores, rate, min_seconds):
-    flash = FlashFilter(FlashFilter.Mode.MERGE, min_seconds)
-    theirs = []
-    for number, score in enumerate(scores):
-        # Positions as the detector has them from PyAV: exact presentation times, not frame numbers.
-        position = FrameTimecode(Timecode(pts=number, time_base=Fraction(1, rate)), Fraction(rate))
-        theirs += flash.filter(position, score >= 27.0)
-    ours = find_cuts([number / rate for number in range(len(scores))], scores, 27.0, min_seconds)
-    assert ours == pytest.approx([cut.seconds for cut in theirs])
-
-
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(frames_and_scores, st.integers(1, 5), st.floats(0, 20))
 def test_threshold_is_the_lowest_that_leaves_few_enough_segments(scores, segments, start):
     times = [start + number / 8 for number in range(len(scores))]

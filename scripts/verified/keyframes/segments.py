@@ -5,6 +5,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from scenedetect import FrameTimecode
+from scenedetect.detector import FlashFilter
+
 ROUNDING = 1e-6
 """Seconds of float rounding forgiven when a segment's length is compared with the shortest allowed."""
 
@@ -17,32 +20,16 @@ class Segmentation(NamedTuple):
 
 
 def find_cuts(times: Sequence[float], scores: Sequence[float], threshold: float, min_seconds: float) -> list[float]:
-    """Cuts among frames at `times` (seconds) with content `scores`, as PySceneDetect's ContentDetector finds them.
+    """Cuts among frames at `times` (seconds) with content `scores`, by the filter of PySceneDetect's ContentDetector.
 
     A frame whose score reaches `threshold` begins a new segment if the last such frame is at least `min_seconds` back.
-    Cuts that follow faster are merged: the run ends with one cut, at its last frame, once `min_seconds` have passed
-    both since then and over the run. A run before the first cut is dropped.
+    Cuts that follow faster are merged: the run ends with one cut, at its last frame.
     """
-    if not times:
-        return []
-    reach = min_seconds - ROUNDING
-    cuts: list[float] = []
-    last_above = times[0]
-    run_start: float | None = None
+    flash = FlashFilter(FlashFilter.Mode.MERGE, min_seconds - ROUNDING)
+    cuts: list[FrameTimecode] = []
     for time, score in zip(times, scores):
-        above = score >= threshold
-        apart = time - last_above >= reach
-        if above:
-            last_above = time
-        if run_start is not None:
-            if apart and not above and last_above - run_start >= reach:
-                cuts.append(last_above)
-                run_start = None
-        elif above and apart:
-            cuts.append(time)
-        elif above and cuts:
-            run_start = time
-    return cuts
+        cuts += flash.filter(FrameTimecode(float(time), 1.0), score >= threshold)
+    return [cut.seconds for cut in cuts]
 
 
 def segment_moment(
