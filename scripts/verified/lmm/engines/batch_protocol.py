@@ -6,13 +6,13 @@ its body, vLLM's beside it, and one that ran out of time has no response at all.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from verified.config.generation import EngineSettings
 from verified.errors import InputError
-from verified.lmm.engines.chat_protocol import DETAIL, Unreadable
+from verified.lmm.engines.chat_protocol import DETAIL, Unreadable, taken_body, untaken
 from verified.lmm.engines.exchange import body_of, path_of, read_answer, read_refusal
 from verified.lmm.engines.guarded_http import MOST_BYTES
 from verified.lmm.request import Reply, Request
@@ -25,6 +25,15 @@ REASON = "batch"
 def request_line(request: Request, role: EngineSettings) -> bytes:
     """A call as a line of the file that is sent."""
     row = {"custom_id": request.key, "method": "POST", "url": f"/v1{path_of(role)}", "body": body_of(request, role)}
+    return json.dumps(row, ensure_ascii=True).encode("ascii") + b"\n"
+
+
+def taken_line(line: bytes, without: Collection[str]) -> bytes:
+    """A line whose body has no field that the model does not take."""
+    if not without:
+        return line
+    row = json.loads(line)
+    row["body"] = taken_body(row["body"], without)
     return json.dumps(row, ensure_ascii=True).encode("ascii") + b"\n"
 
 
@@ -42,7 +51,10 @@ def result_rows(file: Path) -> Iterator[tuple[str, dict]]:
 
 
 def read_result(row: dict, request: Request, role: EngineSettings) -> Reply:
-    """What a line says of its call. Raises InputError where no further call can succeed."""
+    """What a line says of its call, which is asked again without a field that the model does not take.
+
+    Raises InputError where no further call can succeed.
+    """
     response = row.get("response")
     response = response if isinstance(response, dict) else {}
     status, body = response.get("status_code"), response.get("body")
@@ -53,6 +65,8 @@ def read_result(row: dict, request: Request, role: EngineSettings) -> Reply:
         return Reply("", "error", "garbage", redact(str(error))[:DETAIL])
     error = _error(body) or _error(row.get("error")) or {}
     message = redact(str(error.get("message") or error or "no answer"))
+    if isinstance(status, int) and (field := untaken(status, error, message, body_of(request, role))):
+        return Reply("", "error", REASON, message[:DETAIL], notes={"untaken": [field]})
     if isinstance(status, int) and status >= 400:
         return read_refusal(status, error, message, request, role)
     return Reply("", "error", REASON, f"{redact(str(error.get('code') or 'failed'))}: {message}"[:DETAIL])

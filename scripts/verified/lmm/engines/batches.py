@@ -21,7 +21,14 @@ from typing import Any, TypeVar
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.files import atomic_path
-from verified.lmm.engines.batch_protocol import REASON, read_result, refused_batch, request_line, result_rows
+from verified.lmm.engines.batch_protocol import (
+    REASON,
+    read_result,
+    refused_batch,
+    request_line,
+    result_rows,
+    taken_line,
+)
 from verified.lmm.engines.batch_store import ANSWERS, REQUESTS, Batch, Store
 from verified.lmm.engines.chat_protocol import DETAIL, Unreadable
 from verified.lmm.engines.exchange import path_of
@@ -73,6 +80,7 @@ class Batches:
         self.first_wait, self.longest_wait = first_wait, longest_wait
         self.under_way: dict[str, Batch] | None = None
         self.cancelled = False
+        self.untaken = set[str]()
 
     def holds(self, key: str) -> bool:
         """Whether a batch on disk has the call, and its answer was not recorded yet."""
@@ -133,7 +141,7 @@ class _Waiting:
             if held is not None:
                 self.batches[held.name] = held
             else:
-                yield request.key, request_line(request, self.engine.role)
+                yield request.key, taken_line(request_line(request, self.engine.role), self.engine.untaken)
 
     def add(self, batch: Batch) -> None:
         """Wait for a new batch too."""
@@ -179,7 +187,8 @@ class _Waiting:
         if again:
             reasons = Counter(missing[key].detail[:60] for key in again).most_common(1)[0][0]
             log.info("batch %s: %d of %d calls are asked again (%s)", batch.name, len(again), len(mine), reasons)
-            for new in self.engine.store.write(self.provider.address, batch.lines(again)):
+            lines = ((key, taken_line(line, self.engine.untaken)) for key, line in batch.lines(again))
+            for new in self.engine.store.write(self.provider.address, lines):
                 self.add(new)
             batch.mark(again)
         if batch.drop_if_read():
@@ -191,6 +200,9 @@ class _Waiting:
         except InputError as error:
             self.failure = self.failure or error
             return Reply("", "error", "endpoint", redact(str(error))[:DETAIL])
+        for field in set(reply.notes.get("untaken", ())) - self.engine.untaken:
+            self.engine.untaken.add(field)
+            log.warning("%s does not take %s, its calls go without it: %s", self.engine.model, field, reply.detail)
         return mask_key(reply)
 
     def _goes_again(self, key: str) -> bool:
@@ -199,7 +211,8 @@ class _Waiting:
     def _give(self, batch: Batch, key: str, reply: Reply) -> Iterator[Reply]:
         if self.engine.cancelled and reply.reason == REASON:
             reply = dataclasses.replace(reply, reason="budget", detail="the batch was cancelled: the budget is spent")
-        notes = {**reply.notes, "batch": batch.state["batch"] or batch.name}
+        without = {"untaken": sorted(self.engine.untaken)} if self.engine.untaken else {}
+        notes = {**reply.notes, **without, "batch": batch.state["batch"] or batch.name}
         yield dataclasses.replace(reply, notes=notes, request=self.requests.pop(key))
         batch.mark([key])  # whoever asked has recorded it
 
