@@ -49,6 +49,8 @@ def length_in_words(text: str) -> int:
 
 def is_latin(text: str) -> bool:
     """Whether most letters of `text` are Latin."""
+    if text.isascii():
+        return True
     letters = [letter for letter in text if letter.isalpha()]
     return 2 * sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters) >= len(letters)
 

@@ -101,4 +101,4 @@ ANYWHERE = (
     r"(?:동영상|영상|비디오|이미지)(?:이|가) 제공되지",
 )
 """Patterns of any place in a sentence."""
-NO_ANSWER = (*(f"{SENTENCE}(?:{pattern})" for pattern in OPENINGS), *ANYWHERE)
+NO_ANSWER = (f"{SENTENCE}(?:{'|'.join(OPENINGS)})", *ANYWHERE)

@@ -116,10 +116,8 @@ QUOTED = re.compile(
     r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|「[^」]*」|『[^』]*』"
     r"|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*'(?!\w)|(?<!\w)‘(?:[^’]|(?<=\w)’(?=\w))*’(?!\w)"
 )
-SAID_BY = re.compile(
-    r"[^.!?]*,\s(?:\w+\s){1,3}(?:says|said|shouts|yells|replies|asks|answers|whispers|tells|exclaims|announces|sings)\b",
-    re.I,
-)
+SAYS = re.compile(r"\b(?:says|said|shouts|yells|replies|asks|answers|whispers|tells|exclaims|sings)\b", re.I)
+SAID_BY = re.compile(rf"[^.!?]*,\s(?:\w+\s){{1,3}}{SAYS.pattern}", re.I)
 MAY_BE_SAID = ("thought", "no-answer", "instructions")
 """Reasons that do not hold for what somebody in the video says."""
 
@@ -127,6 +125,8 @@ MAY_BE_SAID = ("thought", "no-answer", "instructions")
 def without_speech(text: str) -> str:
     """`text` without what is between quotes, unless that is all of it, and without "…, the man says"."""
     rest = QUOTED.sub('""', text)
+    if not SAYS.search(rest):
+        return rest if rest == text or count_words(rest) else text
     return SAID_BY.sub("", rest if count_words(rest) else text)
 
 
