@@ -60,6 +60,8 @@ def test_the_frame_at_a_time_is_the_players(reader, name, seconds, at, numbers):
     "name, span, numbers",
     [
         ("late-picture", (6.5, 8.5), range(35, 55)),
+        ("late-picture", (0, 2), [0]),
+        ("late-picture", (1, 3.25), range(3)),
         ("held-last-frame", (6, 12), [29]),
         ("cut-by-copy", (0, 9), range(25, 60)),
     ],

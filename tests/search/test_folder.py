@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from media import counted, write_video
 from refusals import refused
+from running import PROJECT
 from starlette.testclient import TestClient
 
 from verified.__main__ import main
@@ -79,6 +80,16 @@ def test_a_look_finds_the_shots_and_sees_each(videos):
 def test_a_still_of_one_frame_is_a_shot(tmp_path):
     seen = survey(write_video(tmp_path / "still.mp4", counted(1), 8), Colours())
     assert len(seen.shots) == len(seen.clips[0]) == 1
+
+
+def test_a_video_of_which_only_a_part_is_there_is_named_until_it_is_replaced(tmp_path):
+    videos, place = tmp_path / "videos", tmp_path / "index"
+    videos.mkdir()
+    (videos / "half.mp4").write_bytes((PROJECT / "tests/fixtures/clips/half.mp4").read_bytes())
+    for _ in range(2):
+        assert index_videos(videos, place)["partial"] == {"half": "1.8 of 6.0 s"}
+    (videos / "half.mp4").write_bytes((PROJECT / "tests/fixtures/clips/mirrored.mp4").read_bytes())
+    assert index_videos(videos, place)["partial"] == {}
 
 
 def test_a_second_run_looks_at_what_is_new_or_changed(videos, tmp_path, looked):

@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false
 
 import io
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -58,19 +59,20 @@ class Clip:
 def cut(
     path: str | Path, spans: Mapping[int, tuple[float, float]], side: int, options: Mapping[str, str] = REPEATABLE
 ) -> dict[int, bytes]:
-    """MP4 bytes of each span (start, end in seconds) of a video, from one decode.
+    """MP4 bytes of each span (start, end in seconds) of a video, from one decode; its first frame is shown before it
+    begins, too.
 
     Raises InputError for a video that cannot be read and for a span without a frame.
     """
     open_clips: dict[int, Clip] = {}
     encoded: dict[int, bytes] = {}
-    until = 0.0
+    until = None
     try:
         with open_video(path) as decoder:
             fps = Fraction(decoder.nominal_rate).limit_denominator(1001)
             decoder.needed = min((start for start, _ in spans.values()), default=0.0)
             for timed in decoder:
-                time, until, image = timed.time, timed.until, None
+                time, until, image = timed.time if until else -math.inf, timed.until, None
                 for name, (start, end) in spans.items():
                     if time < end and until > start:
                         if image is None:
@@ -84,7 +86,7 @@ def cut(
                     break
     except VideoError as error:
         raise InputError(error.detail, file=path, remedy="clips are cut from the corpus's videos") from None
-    encoded |= {name: clip.finish(until - spans[name][0]) for name, clip in open_clips.items()}
+    encoded |= {name: clip.finish((until or 0.0) - spans[name][0]) for name, clip in open_clips.items()}
     for name, (start, end) in spans.items():
         if name not in encoded:
             raise InputError(f"no frame between {start} s and {end} s for moment {name}", file=path)

@@ -45,11 +45,15 @@ class _Span:
         """Earliest time after the frame `timed` that matters to this span."""
         return timed.until if self.times is None else self.times[len(self.frames)]
 
-    def share(self, timed: TimedFrame, last: bool) -> int:
-        """How many times the frame `timed` belongs to this span."""
+    def share(self, timed: TimedFrame, first: bool, last: bool) -> int:
+        """How many times the frame `timed` belongs to this span; the first frame is that of earlier times too."""
         if self.times is None:
             inside = self.start - TOLERANCE <= timed.time < self.end - TOLERANCE
-            only = timed.time < self.start < timed.until - TOLERANCE and (last or timed.until >= self.end - TOLERANCE)
+            only = (
+                (first or timed.time < self.start)
+                and self.start < timed.until - TOLERANCE
+                and (last or timed.until >= self.end - TOLERANCE)
+            )
             return int(inside or only)
         horizon = timed.until - TOLERANCE
         if last and self.fill and self.times[0] < horizon:
@@ -153,7 +157,7 @@ def _stream(
     active: list[_Span] = []
     with open_reader(path, threads) as video:
         following = iter(video)
-        timed: TimedFrame | None = next(following)
+        first = timed = next(following)
         shape = upright_size(timed) if size is None else (size, size) if isinstance(size, int) else size
         while (waiting or active) and timed is not None:
             video.needed = min([*(span.awaits(timed) for span in active), *(entry[0] for entry in waiting[:1])])
@@ -162,7 +166,7 @@ def _stream(
                 active.append(heapq.heappop(waiting)[2])
             array = None
             for span in active:
-                share = span.share(timed, upcoming is None)
+                share = span.share(timed, timed is first, upcoming is None)
                 if share > 0:
                     array = frame_array(timed, shape) if array is None else array
                     span.frames.extend([array] * share)
