@@ -82,7 +82,7 @@ def test_own_videos_captioned_by_an_endpoint(corpus):
         assert counts["moments"] == 4 == counts["complete"] + counts["short"] + counts["without"]
     assert all(all(row["selected"].values()) for row in read_jsonl(folder / TARGETS[2]))
     assert sum(recorded(folder).values()) == len(served.bodies)
-    # The key reached the endpoint, and stands in no output, log, benchmark, ledger or record of Snakemake's.
+    # The key reached the endpoint, and stands in no output, log, ledger or record of Snakemake's.
     assert served.headers[0]["authorization"] == f"Bearer {KEY}"
     assert KEY not in done.stdout
     written = [path for path in folder.rglob("*") if path.is_file()]

@@ -55,7 +55,7 @@ def test_the_paper_is_planned_in_few_jobs(paper):
 def test_gpu_jobs_ask_for_the_model_and_others_do_not(paper):
     jobs = re.findall(r"^rule (\w+):\n(?: .*\n)*? +resources: (.*)$", paper, re.MULTILINE)
     asking = {rule for rule, resources in jobs if "gpu_model=a100" in resources}
-    assert asking == {"finetune_evaluator", "score_captions", "validate_evaluator"}
+    assert asking == {"finetune_evaluator", "score_captions"}
 
 
 def test_every_job_states_what_it_needs(paper):
