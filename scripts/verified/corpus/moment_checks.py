@@ -84,8 +84,8 @@ def end_within(start: float, end: float, duration: float) -> float:
 
 def _seconds(value: object, name: str) -> float:
     try:
-        written = isinstance(value, int | float | str) and not isinstance(value, bool) and "_" not in str(value)
-        number = float(value) if written else math.nan  # Python alone reads 0_1
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+        number = math.nan if "_" in str(value) else number  # 0_1 is a number for Python alone
     except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
