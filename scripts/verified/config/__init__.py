@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ from verified.config.statistics import Statistics
 from verified.config.study import Study
 from verified.config.weights import Weights
 from verified.errors import InputError
+from verified.io.jsonl import is_array, is_object
 
 STAND_ALONE = {"longform", "rextime"}
 """Sections that bring their own data: with one of them a configuration needs no data sets."""
@@ -197,12 +198,12 @@ SCRIPT = re.compile(r"</?script|<!--", re.I)
 
 def _texts(values: object, path: str = "") -> Iterator[tuple[str, str]]:
     """Keys and texts of a configuration, each with its path."""
-    if isinstance(values, Mapping):
+    if is_object(values):
         for key, value in values.items():
             below = f"{path}.{key}" if path else str(key)
             yield below, str(key)
             yield from _texts(value, below)
-    elif isinstance(values, list | tuple):
+    elif is_array(values):
         for number, value in enumerate(values):
             yield from _texts(value, f"{path}.{number}")
     elif isinstance(values, str):

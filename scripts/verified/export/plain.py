@@ -16,5 +16,5 @@ def write_csv(folder: Path, collection: Collection) -> None:
     """SPLIT.csv of every split; floats are written so that reading them gives the same number."""
     for split, rows in collection.splits.items():
         cells = ([row.get(name) for name in COLUMNS] for row in rows)
-        csv_file.write_csv(folder / f"{split}.csv", [COLUMNS, *cells])
+        csv_file.write_csv(folder / f"{split}.csv", [[*COLUMNS], *cells])
     write_cards(folder, "csv", TOLD, collection)
