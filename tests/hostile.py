@@ -39,7 +39,7 @@ CAPTIONS = {
     "combining": "Z" + "\u0351\u0334" * 40,
     "surrogate-text": "a \\ud800 dog \\u0000",
     "long-word": "a" * 5000,
-    "many-words": "ball " * 3000,
+    "many-words": "ball " * 900,
     "emoji": "👩‍👩‍👧‍👦 🏴‍☠️ plays",
     "csv-quotes": 'a "b", \'c\'; d\t"',
     "spaces-only-around": "\u3000 \u00a0 a ball \u2003",

@@ -93,7 +93,7 @@ def test_refused_and_missing_candidates_are_recorded(tmp_path):
     assert counts["refused"] == {"equals-coarse": 1, "original-caption": 1} and counts["short"] == 1
 
 
-@pytest.mark.parametrize("finish", ["blocked", "error", "length"])
+@pytest.mark.parametrize("finish", ["blocked", "error"])
 def test_every_moment_keeps_its_row_whatever_happens(tmp_path, finish):
     engine = StubEngine(lambda request, text: Reply("", finish))
     rows, counts = run(tmp_path, make_moments(CAPTIONS), engine)

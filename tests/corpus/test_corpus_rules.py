@@ -11,6 +11,8 @@ from running import snakemake
 
 from verified.io.jsonl import read_json, read_jsonl
 
+pytestmark = pytest.mark.slow
+
 TARGET = "results/mine/corpus/moments.jsonl"
 
 

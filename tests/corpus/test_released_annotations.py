@@ -13,7 +13,10 @@ from verified.io.fig import read_fig, write_fig
 from verified.released.collections import read_release
 
 RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data"
-pytestmark = pytest.mark.skipif(not RELEASED.is_dir(), reason="released annotations are not at ../shared/data")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not RELEASED.is_dir(), reason="released annotations are not at ../shared/data"),
+]
 
 
 def source(collection: str, *splits: str) -> ReleasedSource:

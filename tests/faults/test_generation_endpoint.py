@@ -16,6 +16,8 @@ from verified.errors import InputError
 from verified.lmm.session import Session
 from verified.lmm.tasks.perturbations import POSITIVES
 
+pytestmark = pytest.mark.slow
+
 
 def test_answers_tokens_and_the_cap_on_calls_under_way(tmp_path):
     with endpoint(lambda number, body: completion(GOOD)._replace(delay=0.02)) as served:

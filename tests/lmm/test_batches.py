@@ -27,6 +27,8 @@ from verified.lmm.session import Session
 from verified.perturbations import write as perturbations
 from verified.planning.check_endpoints import endpoint_findings
 
+pytestmark = pytest.mark.slow
+
 
 def role(url, **changes):
     values = {"engine": "openai", "model": "loop-1", "base_url": url, "batch": True, "retries": 3, **changes}

@@ -33,6 +33,8 @@ from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_jsonl
 from verified.runtime.seeds import derive_seed
 
+pytestmark = pytest.mark.slow
+
 CARD = read_card()
 
 

@@ -11,7 +11,10 @@ from verified.config import load
 from verified.io.jsonl import read_json
 
 PUBLISHED = PROJECT.parent / "shared" / "data"
-pytestmark = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="published annotations are not at ../shared/data")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PUBLISHED.is_dir(), reason="published annotations are not at ../shared/data"),
+]
 
 
 def _own(folder):

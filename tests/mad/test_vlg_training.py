@@ -24,6 +24,8 @@ from verified.io.hdf5 import FeatureFile, Room, write_features
 from verified.nn import checkpoint
 from verified.nn.training_state import TrainingState
 
+pytestmark = pytest.mark.slow
+
 GRID = Grid(fps=2.0, window=16, clips=8, pooling_counts=(3, 2))
 SIZE = VLGSettings(6, 6, 32, 32, 8, blocks=1, neighbours=3, groups=4, per_group=4, stack=2, gather="correct")
 

@@ -16,6 +16,8 @@ from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_jsonl
 from verified.nn import checkpoint
 
+pytestmark = pytest.mark.slow
+
 SIZE = {"video_dim": 6, "query_dim": 5, "hidden": 8, "query_hidden": 8, "clips": 8, "groups": 2, "per_group": 2}
 
 

@@ -148,7 +148,7 @@ def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processo
         clip = cut.Clip(64, 96, Fraction(8), *options)
         for number, image in enumerate(images):
             clip.add(number / 8, image)
-        return clip.finish()
+        return clip.finish(len(images) / 8)
 
     plain_c = {"crf": "26", "preset": "veryfast", "threads": "1", "x264-params": "no-asm=1"}
     assert encoded() == encoded(plain_c)

@@ -34,6 +34,8 @@ from verified.quality.spoken import LONGEST, said_within, spoken_share
 from verified.quality.transcripts import transcripts
 from verified.runtime.earlier import Earlier
 
+pytestmark = pytest.mark.slow
+
 GOOD = {"black": 0.0, "sharpness": 300.0, "motion": 4.0, "text": 0.0, "loudness": -20.0}
 SRT = "1\n00:00:00,500 --> 00:00:01,500\nGood evening.\n\n2\n00:00:03,000 --> 00:00:03,500\n[music]\n"
 

@@ -16,6 +16,8 @@ from verified.config import load
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.planning.quote import quote
 
+pytestmark = pytest.mark.slow
+
 COLOURS = ("red", "blue", "pink", "green", "white")
 VERBS = ("bounces", "grows", "moves to the left", "vanishes", "circles around", "shrinks", "moves up")
 CONFIG = """
@@ -96,7 +98,6 @@ generation:
 OPTIONS = {"options": ["it grows", "it stays", "it falls", "it turns"]}
 
 
-@pytest.mark.slow
 def test_a_users_model_answers_given_questions_is_scored_and_asked_nothing_twice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "clips").mkdir()

@@ -22,6 +22,8 @@ from verified.search.serve import application
 from verified.search.survey import survey
 from verified.search.update import add_files
 
+pytestmark = pytest.mark.slow
+
 
 class Colours:
     """A backbone whose features are the frame's mean colour."""

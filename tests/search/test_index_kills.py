@@ -14,6 +14,8 @@ from verified.search.store import read_manifest
 from verified.search.survey import Survey
 from verified.search.update import add_files, remove_videos, update
 
+pytestmark = pytest.mark.night
+
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):

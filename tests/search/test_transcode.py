@@ -22,6 +22,8 @@ from verified.search import transcode
 from verified.search.serve import application
 from verified.search.update import update
 
+pytestmark = pytest.mark.slow
+
 FORMS = {"v0000": ("avi", "mpeg4", {}), "v0001": ("mpg", "mpeg2video", {}), "v0002": ("mp4", "libx265", {})}
 SECONDS, FPS = 8, 25
 

@@ -11,6 +11,8 @@ from verified.__main__ import main
 from verified.benchmark.vcmr.evaluate import evaluate_files
 from verified.benchmark.vcmr.submission import read_submission
 
+pytestmark = pytest.mark.slow
+
 TRUTH = [
     {"desc_id": 1, "video": "a", "time": [0, 10]},
     {"desc_id": 2, "vid_name": "b", "ts": [[5, 9], [6, 9]], "type": "v"},

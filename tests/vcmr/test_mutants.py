@@ -11,6 +11,8 @@ from mutants.registry import mutant as make_mutant
 from verified.benchmark.vcmr.conformance import CHECKS, failures
 from verified.benchmark.vcmr.registry import model_class
 
+pytestmark = pytest.mark.slow
+
 MUTANTS = list(mutants())
 
 

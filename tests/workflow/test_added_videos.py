@@ -15,6 +15,8 @@ from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime.earlier import LINK, NOTE
 from verified.runtime.seals import seal_of
 
+pytestmark = pytest.mark.slow
+
 HERE = "results/kitchen"
 OUTPUTS = {
     "probe_videos": [f"corpus/shards/shard-00.{name}.jsonl" for name in ("probes", "moments", "videos")],

@@ -13,6 +13,8 @@ import pytest
 import yaml
 from running import NANO, PROJECT
 
+pytestmark = pytest.mark.slow
+
 PAGE = (PROJECT / "docs/adding.md").read_text(encoding="utf-8")
 PACKAGE = "scripts/verified/"
 GENERATED = {"config/README.md"}
@@ -65,6 +67,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess:
         "PATH": "/usr/bin:/bin",
         "HOME": str(folder),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "VERIFIED_LOG": "snakemake",
     }
     return subprocess.run(
         [sys.executable, *command],

@@ -14,6 +14,8 @@ from verified.runtime.content import TIMESTAMP
 from verified.runtime.seals import SHARED, check, seal_of
 from verified.runtime.verify import verify
 
+pytestmark = pytest.mark.slow
+
 CASES = 200
 
 
@@ -85,7 +87,6 @@ def test_any_damage_to_any_file_is_found_and_refused(run, record_property):
     assert verify(Path("results"))[1] == []
 
 
-@pytest.mark.slow
 def test_a_reader_refuses_a_damaged_file_and_the_tables_stay(run):
     scores = sorted(Path("results").rglob("scores/shard-00.jsonl"))[0]
     scores.write_bytes(b"".join(scores.read_bytes().splitlines(keepends=True)[:-1]))
@@ -97,7 +98,6 @@ def test_a_reader_refuses_a_damaged_file_and_the_tables_stay(run):
     assert {path: content for path, content in digests(run).items() if "/tables/" in path} == tables
 
 
-@pytest.mark.slow
 def test_what_is_healed_comes_back_with_equal_bytes_and_nothing_else_is_built(run, capsys):
     before, draw = digests(run), random.Random(7)
     home = Path("results/nano")

@@ -12,6 +12,8 @@ from running import PROJECT
 
 from verified.runtime.digest import _closure, _imports
 
+pytestmark = pytest.mark.slow
+
 TARGETS = ("all", "results/nano/statistics/clusters.json", "results/nano/report/captions.html")
 CALLING = {"caption_dynamics", "caption_statics", "write_perturbations"}
 PLANS = [

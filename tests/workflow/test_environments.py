@@ -17,6 +17,8 @@ from running import PROJECT
 from verified.config import load
 from verified.lmm.paths import AskingJobs
 
+pytestmark = pytest.mark.slow
+
 ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
 VLLM = PROJECT / "envs" / "generation-cuda.yaml"
 VLLM_DECIDES = {"numpy", "transformers", "vllm"}

@@ -16,6 +16,8 @@ from running import NANO, snakemake
 
 from verified.runtime.shards import shard_name, shard_of
 
+pytestmark = pytest.mark.slow
+
 SHARDS = 3
 PER_SHARD = {
     "probe_videos",

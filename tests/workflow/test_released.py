@@ -8,6 +8,8 @@ from given import CONFIG, annotations
 from refusals import names
 from running import snakemake
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):

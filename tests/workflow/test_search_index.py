@@ -13,6 +13,8 @@ from running import NANO, PROJECT
 
 from verified.io.jsonl import read_json, read_jsonl
 
+pytestmark = pytest.mark.slow
+
 INDEX = "results/nano/search/xml"
 CAPTIONS = "results/nano/annotations/fig/test.jsonl"
 
