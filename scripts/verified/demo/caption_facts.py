@@ -74,7 +74,6 @@ DIRECTIONS = {
     "down": (r"towards the bottom", r"downwards?", r"down"),
 }
 SPEEDS = {"slow": (r"slowly", r"at a slow pace", r"slow"), "fast": (r"quickly", r"fast", r"rapidly", r"at a fast pace")}
-DIRECTED = {"moves", "meets", "circles"}
 
 
 def _words(table: Mapping[str, tuple[str, ...]] | Mapping[int, tuple[str, ...]]) -> str:
