@@ -319,7 +319,7 @@ class Generation(Section):
     rerank: RerankSettings | None = None
     """Who scores moments for `retrieval.reranker` by relevance; null: nobody."""
     prompts: str = "config/prompts"
-    """Folder of the eight prompt files."""
+    """Folder of the prompt files."""
     ledger: str = "results/ledger.sqlite"
     """Where each call and its outcome is kept."""
     attempts: int = Field(default=3, ge=1)
