@@ -33,7 +33,7 @@ def rows_by_id(
     unless the last may count.
     """
     seen = set()
-    for number, row in enumerate(_rows(path, (key, *required)), start=1):
+    for number, row in enumerate(json_rows(path, (key, *required)), start=1):
         name = row[key]
         if isinstance(name, int) and not isinstance(name, bool):
             name = str(name)
@@ -45,7 +45,8 @@ def rows_by_id(
         yield number, name, row
 
 
-def _rows(path: str | os.PathLike, required: Sequence[str]) -> Iterable[Row]:
+def json_rows(path: str | os.PathLike, required: Sequence[str]) -> Iterable[Row]:
+    """Rows of a JSON Lines file, or of one JSON list. Raises InputError for a row without a required key."""
     path = Path(path)
     with path.open("rb") if path.is_file() else BytesIO() as file:
         if not file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):

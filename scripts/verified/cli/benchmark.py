@@ -10,9 +10,7 @@ from verified.errors import InputError
 @command(
     "compare",
     "scores of runs or submissions and their paired differences, by groups of queries: tables, a figure and a page",
-    folder(
-        "ground_truth", "moments (FIG or TVR), movies (MAD) or questions (ReXTime), as for evaluate", metavar="TRUTH"
-    ),
+    folder("ground_truth", "moments, graded moments, windows, movies or questions, as for evaluate", metavar="TRUTH"),
     option(
         "runs",
         metavar="RUN",
@@ -32,11 +30,11 @@ def compare(arguments: argparse.Namespace) -> None:
     from verified.benchmark.comparison.ground_truth import read_ground_truth
     from verified.benchmark.comparison.groups import groups_of
     from verified.benchmark.comparison.page import write_comparison
-    from verified.benchmark.comparison.runs import read_run, runs_of
+    from verified.benchmark.comparison.runs import read_run, runs_of, sample
     from verified.tables.write import write_simple
 
     path, output = arguments.ground_truth, arguments.output
-    truth = read_ground_truth(path)
+    truth = read_ground_truth(path, sample(arguments.runs, arguments.tested_on))
     queries = truth.queries()
     given = [run for argument in arguments.runs for run in runs_of(argument, arguments.tested_on, truth.ending)]
     if len(given) < 2:

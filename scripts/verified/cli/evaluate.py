@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterable
 from functools import partial
 
-from verified.cli.command import JSON, NMS_THRESHOLD, PARTIAL, command, flag, folder, only_for, option
+from verified.cli.command import JSON, NMS_THRESHOLD, PARTIAL, command, flag, folder, only_for, option, several, tiou
 
 OPTIONS = {
-    "moments": ("nms_threshold",),
+    "moments": ("nms_threshold", "threshold"),
     "graded moments": (),
-    "windows": ("last_of_equal_ids",),
-    "windows of moments": ("last_of_equal_ids",),
+    "windows": ("last_of_equal_ids", "threshold"),
+    "windows of moments": ("last_of_equal_ids", "threshold"),
     "movies": ("times", "iou_cmp"),
     "questions": ("mode", "last_of_equal_ids"),
 }
@@ -45,6 +45,7 @@ TIMES = option(
     JSON,
     PARTIAL,
     NMS_THRESHOLD,
+    several("--threshold", type=tiou, metavar="T", help="moments and windows: R@1 also at this tIoU (default: 0.3)"),
     TIMES,
     option("--iou-cmp", choices=("gt", "ge"), help="movies: IoU exceeds (gt, the default) or reaches (ge) a threshold"),
     option(
@@ -56,11 +57,9 @@ TIMES = option(
 )
 def evaluate(arguments: argparse.Namespace) -> None:
     """Print measures to standard output and notes to standard error; raises InputError on unusable files."""
-    from verified.benchmark.comparison.forms import first_row, form_of
+    from verified.benchmark.comparison.forms import form_of
 
-    form = form_of(arguments.ground_truth)
-    if form == "moments" and "qid" in first_row(arguments.submission):
-        form = "windows of moments"
+    form = form_of(arguments.ground_truth, arguments.submission)
     only_for(arguments, form, {name for names in OPTIONS.values() for name in names} - {*OPTIONS[form]})
     score = {
         "moments": _moments,
@@ -77,11 +76,16 @@ def _moments(arguments: argparse.Namespace) -> None:
     from verified.benchmark.vcmr.evaluate import evaluate_files
 
     evaluation = evaluate_files(
-        arguments.ground_truth, arguments.submission, nms_threshold=arguments.nms_threshold, partial=arguments.partial
+        arguments.ground_truth,
+        arguments.submission,
+        arguments.nms_threshold,
+        arguments.partial,
+        arguments.threshold or (0.3,),
     )
     _note(evaluation.notes)
     if arguments.json:
-        print(json.dumps(_plain(evaluation.metrics), indent=1))
+        further = {"further": _plain(evaluation.further), "notes": evaluation.notes}
+        print(json.dumps(_plain(evaluation.metrics) | further, indent=1))
     else:
         print(_metrics_table(evaluation.metrics, evaluation.further))
 
@@ -114,7 +118,8 @@ def _graded(arguments: argparse.Namespace) -> None:
     _note(evaluation.notes)
     intervals = evaluation.intervals()
     if arguments.json:
-        print(json.dumps({"queries": len(evaluation.queries), "intervals": intervals}, indent=1))
+        shown = {"queries": len(evaluation.queries), "intervals": intervals, "notes": evaluation.notes}
+        print(json.dumps(shown, indent=1))
         return
     print(
         f"TVR-Ranking: {len(evaluation.queries)} queries; NDCG@K/μ in percent, in brackets: 95 % interval over queries,"
@@ -131,9 +136,10 @@ def _windows(arguments: argparse.Namespace, of_moments: bool = False) -> None:
         arguments.ground_truth, arguments.submission, arguments.partial, arguments.last_of_equal_ids, of_moments
     )
     _note(evaluation.notes)
-    intervals, videos = evaluation.intervals(), evaluation.scores.videos
+    intervals, videos = evaluation.intervals(arguments.threshold or (0.3,)), evaluation.scores.videos
     if arguments.json:
-        print(json.dumps({"result": evaluation.result, "queries": len(videos), "intervals": intervals}, indent=1))
+        shown = {"result": evaluation.result, "queries": len(videos), "intervals": intervals, "notes": evaluation.notes}
+        print(json.dumps(shown, indent=1))
         return
     print(
         f"Windows, as of QVHighlights: {len(videos)} queries about {len(set(videos))} videos; percent, in brackets:"
@@ -207,7 +213,7 @@ def _questions(arguments: argparse.Namespace) -> None:
     intervals = evaluation.intervals()
     if arguments.json:
         shown = {"result": evaluation.result, "questions": len(evaluation.scores), "intervals": intervals}
-        print(json.dumps(shown, indent=1))
+        print(json.dumps(shown | {"notes": evaluation.notes}, indent=1))
         return
     scores = evaluation.scores
     print(

@@ -34,6 +34,8 @@ def common_metrics(runs: list[Run], wanted: tuple[str, ...], usual: tuple[str, .
     for metric in wanted:
         if metric not in known:
             raise InputError(f"not every run has the metric {metric!r}", remedy=f"known: {', '.join(sorted(known))}")
+    if not known:
+        raise InputError("the runs have no metric in common", remedy="give lists of the same tasks")
     return list(wanted) or [metric for metric in usual if metric in known]
 
 

@@ -1,6 +1,7 @@
 """A ground truth read by the benchmark that it belongs to."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from verified.benchmark.answers import GroundTruth
@@ -15,11 +16,13 @@ FORMS: dict[str, Callable[[Path], GroundTruth]] = {
     "moments": MomentTruth,
     "graded moments": GradedTruth,
     "windows": WindowTruth,
+    "windows of moments": partial(WindowTruth, of_moments=True),
     "movies": MovieTruth,
     "questions": QuestionTruth,
 }
 
 
-def read_ground_truth(path: Path) -> GroundTruth:
-    """The ground truth of a file by its form. Raises InputError, of that form's reader, for what is none."""
-    return FORMS[form_of(path)](path)
+def read_ground_truth(path: Path, submission: Path | None = None) -> GroundTruth:
+    """The ground truth of a file by its form, as of `form_of`. Raises InputError, of that form's reader, for what is
+    none."""
+    return FORMS[form_of(path, submission)](path)

@@ -38,9 +38,7 @@ def read_run(
     Raises InputError where there is no submission, one does not answer every query of the ground truth, or trainings
     were not alike.
     """
-    name, separator, path = argument.partition("=")
-    if not separator or "/" in name:
-        name, path = "", argument
+    name, path = _named(argument)
     files = submissions(Path(path), tested_on, truth.ending)
     if not files:
         raise InputError(
@@ -57,6 +55,20 @@ def read_run(
     videos = np.array([query.video for query in queries])
     known = beside[0][1] if beside else {}
     return Run(name or _name(Path(path)), files, values, reciprocal, videos, given[0].first, known)
+
+
+def _named(argument: str) -> tuple[str, str]:
+    name, separator, path = argument.partition("=")
+    return (name, path) if separator and "/" not in name else ("", argument)
+
+
+def sample(arguments: Sequence[str], tested_on: str) -> Path | None:
+    """One of the submissions that the arguments name, which tells the form of all."""
+    for ending in (".json.gz", ".jsonl"):
+        for argument in (run for each in arguments for run in runs_of(each, tested_on, ending)):
+            if files := submissions(Path(_named(argument)[1]), tested_on, ending):
+                return files[0]
+    return None
 
 
 def runs_of(argument: str, tested_on: str, ending: str) -> list[str]:

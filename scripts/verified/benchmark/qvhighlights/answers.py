@@ -1,11 +1,11 @@
-"""Windows of a video for comparisons: queries in QVHighlights' form."""
+"""Windows of a video for comparisons: queries in QVHighlights' form, or moments."""
 
 from pathlib import Path
 
 import numpy as np
 
 from verified.benchmark.answers import Answers, Query
-from verified.benchmark.qvhighlights.evaluate import evaluate
+from verified.benchmark.qvhighlights.evaluate import evaluate, windows_of_moments
 from verified.benchmark.qvhighlights.metrics import measures, overlap
 from verified.benchmark.qvhighlights.rows import read_window_answers, read_window_queries
 from verified.benchmark.recall import first_ranks
@@ -22,8 +22,8 @@ class WindowTruth:
     shown: tuple[str, ...] = ("R1@0.5", "R1@0.7", "mAP@0.5", "mAP@0.75", "mAP")
     ending: str = ".jsonl"
 
-    def __init__(self, path: Path):
-        self.asked = read_window_queries(path)
+    def __init__(self, path: Path, of_moments: bool = False):
+        self.asked = windows_of_moments(path) if of_moments else read_window_queries(path)
 
     def queries(self) -> list[Query]:
         """The queries, each with its first window."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from verified.benchmark.qvhighlights.rows import (
     read_window_answers,
     read_window_queries,
 )
+from verified.benchmark.span_notes import Spans, span_notes
 from verified.benchmark.submissions import list_some, match
 from verified.benchmark.vcmr.answers import MomentTruth
 from verified.benchmark.vcmr.submission import read_truth
@@ -30,9 +31,10 @@ class WindowEvaluation:
     scores: WindowScores
     notes: tuple[str, ...]
 
-    def intervals(self) -> dict[str, dict[str, float | None]]:
-        """Of each measure the mean in percent with its 95 % interval over videos, as of ReXTime's evaluation."""
-        scored = measures(self.scores)
+    def intervals(self, thresholds: Iterable[float] = (0.3,)) -> dict[str, dict[str, float | None]]:
+        """Of each measure the mean in percent with its 95 % interval over videos, as of ReXTime's evaluation; R1
+        also at `thresholds`."""
+        scored = measures(self.scores, thresholds)
         return {name: mean_of_training(values, self.scores.videos, unit=100) for name, values in scored.items()}
 
 
@@ -47,11 +49,12 @@ def evaluate_files(
 
     of_moments: `truth` holds moments, in any form that has them, of one span each.
     """
-    queries = _of_moments(Path(truth)) if of_moments else read_window_queries(truth)
+    queries = windows_of_moments(Path(truth)) if of_moments else read_window_queries(truth)
     return evaluate(queries, read_window_answers(submission, last_of_equal_ids), partial, submission)
 
 
-def _of_moments(path: Path) -> list[WindowQuery]:
+def windows_of_moments(path: Path) -> list[WindowQuery]:
+    """Moments of one span each as queries for windows. Raises InputError for the spans of several annotators."""
     queries = []
     for query, moment in zip(MomentTruth(path).queries(), read_truth(path).values(), strict=True):
         if len(moment.spans) > 1:
@@ -87,6 +90,20 @@ def _notes(queries: list[WindowQuery], answers: dict[str, WindowAnswer], scores:
         more = sum(count > MOST_WINDOWS for _, count in listed)
         if empty:
             yield f"{len(empty)} queries without a window count as missed: qid {list_some(empty)}"
+        windows = [answer.windows if answer.windows is not None else np.empty((0, 3)) for _, answer in asked]
+        ids, durations = [query.qid for query, _ in asked], [query.duration for query, _ in asked]
+        true = Spans.of(ids, [query.windows for query, _ in asked], durations)
+        yield from span_notes(Spans.of(ids, windows, durations), true, "qid ")
+        undefined = [
+            query.qid
+            for (query, _), rows in zip(asked, windows)
+            if (_lengths(rows[:MOST_WINDOWS])[:, None] + _lengths(query.windows) == 0).any()
+        ]
+        if undefined:
+            yield (
+                "the official evaluator divides 0 by 0 for windows whose lengths cancel out the true one's and counts a"
+                f" hit at every threshold, so its mAP differs; qid {list_some(undefined)}"
+            )
         if more:
             yield f"{more} queries have more than {MOST_WINDOWS} windows; the first {MOST_WINDOWS} count"
     else:
@@ -109,3 +126,7 @@ def _notes(queries: list[WindowQuery], answers: dict[str, WindowAnswer], scores:
             if any(answer.saliency is None for _, answer in asked)
             else "the ground truth has no saliency_scores"
         )
+
+
+def _lengths(windows: np.ndarray) -> np.ndarray:
+    return windows[:, 1] - windows[:, 0]

@@ -12,6 +12,7 @@ round otherwise in the last of 16 digits.
 
 import dataclasses
 import itertools
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -123,12 +124,14 @@ def _clip_precision(right: np.ndarray, saliency: np.ndarray) -> float:
     return float(np.maximum.accumulate(precision)[np.flatnonzero(np.diff(recall))].mean())
 
 
-def measures(scores: WindowScores) -> dict[str, np.ndarray]:
-    """The measures of the official summary, and mIoU, by name: numbers per query [Q] from 0 to 1."""
+def measures(scores: WindowScores, thresholds: Iterable[float] = (0.3,)) -> dict[str, np.ndarray]:
+    """The measures of the official summary, R1 at further `thresholds`, and mIoU: numbers per query [Q] from 0 to 1."""
     values: dict[str, np.ndarray] = {}
     if scores.first:
         first, precision = scores.first["full"], scores.precision["full"]
-        values = {f"R1@{threshold:g}": (first >= threshold).astype(float) for threshold in (0.5, 0.7)}
+        values = {
+            f"R1@{threshold:g}": (first >= threshold).astype(float) for threshold in sorted({*thresholds, 0.5, 0.7})
+        }
         values |= {"mAP": precision.mean(axis=1), "mIoU": first}
         values |= {f"mAP@{threshold:g}": precision[:, THRESHOLDS.index(threshold)] for threshold in (0.5, 0.75)}
     for name, columns in scores.highlights.items():

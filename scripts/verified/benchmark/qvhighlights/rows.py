@@ -80,11 +80,11 @@ def _query_problem(row: dict) -> str | None:
     if not is_array(windows) or not windows or not all(map(is_span, windows)):
         return f"'relevant_windows' must be a list of [start, end] in seconds, found {windows!r:.80}"
     clips, scores = row.get("relevant_clip_ids"), row.get("saliency_scores")
-    if clips is None and scores is None:
+    if scores is None:
         return None
     last = int(row["duration"] / CLIP_SECONDS) - 1
     if not is_array(clips) or not all(isinstance(clip, int) and 0 <= clip <= last for clip in clips):
-        return f"'relevant_clip_ids' must be whole numbers from 0 to {last}, found {clips!r:.80}"
+        return f"'relevant_clip_ids' must be 0 to {last}, of clips of {CLIP_SECONDS} s, found {clips!r:.80}"
     rated = is_array(scores) and all(
         is_array(each) and len(each) == ANNOTATORS and all(map(finite, each)) for each in scores
     )

@@ -7,9 +7,8 @@ import numpy as np
 from verified.benchmark.answers import Answers, Prediction, Query
 from verified.benchmark.recall import first_ranks
 from verified.benchmark.vcmr.evaluate import Scored, scored_tasks
-from verified.benchmark.vcmr.metrics import DEPTH, THRESHOLDS, agreed_overlap
+from verified.benchmark.vcmr.metrics import DEPTH, THRESHOLDS, RankedRows
 from verified.benchmark.vcmr.submission import read_truth, truth_rows
-from verified.errors import InputError
 
 
 class MomentTruth:
@@ -40,16 +39,15 @@ class MomentTruth:
         return queries
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
-        """As of `GroundTruth`; also raises InputError for a submission without VCMR lists."""
+        """As of `GroundTruth`; ranks and first answers are those of VCMR, without its lists of SVMR, or of VR."""
         tasks = {
             scored.task: scored for scored in scored_tasks(self.moments, self.path, file, nms_threshold, False, [])
         }
-        if "VCMR" not in tasks:
-            raise InputError("has no VCMR lists", file=file, remedy="give VCMR, and SVMR and VR where you can")
         values = {f"{task}/{metric}": v for task, scored in tasks.items() for metric, v in scored.values.items()}
-        lists, truth = tasks["VCMR"].lists.top(DEPTH), tasks["VCMR"].truth
-        right = (lists.video == truth.video[:, None]) & (agreed_overlap(truth, lists) >= np.float32(THRESHOLDS[0]))
-        return Answers(values, first_ranks(right), _first(tasks["VCMR"]))
+        leading = next(iter(tasks.values()))
+        rows = RankedRows(leading.task, leading.truth, leading.lists.top(DEPTH))
+        right = rows.right_video if leading.task == "VR" else rows.overlap >= np.float32(THRESHOLDS[0])
+        return Answers(values, first_ranks(right, rows.rank), _first(leading))
 
 
 def _first(scored: Scored) -> list[Prediction | None]:

@@ -1,6 +1,6 @@
 """Score a submission file against a ground-truth file (`verified evaluate`)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.nms import suppress
+from verified.benchmark.span_notes import Spans, span_notes
 from verified.benchmark.submissions import list_some, match
-from verified.benchmark.vcmr.metrics import TASKS, TVR_METRICS, Truth, per_query, percentage, tvr_summary
+from verified.benchmark.vcmr.metrics import DEPTH, TASKS, TVR_METRICS, Truth, per_query, percentage, tvr_summary
 from verified.benchmark.vcmr.submission import Submission, TrueMoment, has_types, read_submission, read_truth
 from verified.errors import InputError
 
@@ -26,9 +27,13 @@ class Evaluation:
 
 
 def evaluate_files(
-    truth_file: str | Path, submission_file: str | Path, nms_threshold: float | None = None, partial: bool = False
+    truth_file: str | Path,
+    submission_file: str | Path,
+    nms_threshold: float | None = None,
+    partial: bool = False,
+    thresholds: Iterable[float] = (0.3,),
 ) -> Evaluation:
-    """Evaluate every task the submission holds.
+    """Evaluate every task the submission holds; of spans also R@1 at `thresholds`.
 
     `nms_threshold`: suppress VCMR and SVMR rows above this tIoU first (within the top 100, as the official scripts do);
     VR is not touched by it. `partial`: queries without a list leave the denominator and lists without a query are
@@ -40,6 +45,9 @@ def evaluate_files(
     for scored in scored_tasks(moments, truth_file, submission_file, nms_threshold, partial, evaluation.notes):
         evaluation.metrics |= tvr_summary(scored.task, scored.truth, scored.values)
         further = {name: percentage(values) for name, values in scored.values.items() if name not in TVR_METRICS}
+        if "mIoU" in scored.values:
+            overlap = scored.values["mIoU"]
+            further |= {f"{each:g}-r1": percentage(overlap >= np.float32(each)) for each in thresholds}
         evaluation.further |= {scored.task: further} if further else {}
     order = [*TASKS, *(f"{task}_by_type" for task in TASKS)]
     evaluation.metrics = {name: evaluation.metrics[name] for name in order if name in evaluation.metrics}
@@ -81,6 +89,8 @@ def scored_tasks(
         truth = _truth(ids, moments, submission.video_index, truth_file, submission_file, types)
         lists = Lists.pad([submission.tasks[task][desc_id] for desc_id in ids])
         _describe(task, ids, lists, submission, notes)
+        if task != "VR":
+            notes += [f"{task}: {note}" for note in _span_notes(ids, moments, lists.top(DEPTH), submission)]
         if nms_threshold is not None and task != "VR":
             lists = suppress(lists, nms_threshold)
         yield Scored(task, truth, lists, per_query(task, truth, lists), submission.video_index)
@@ -113,3 +123,14 @@ def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, n
         "lists hold videos that video2idx does not know": numbers[~np.isin(lists.video, known).all(axis=1)],
     }
     notes += [f"{task}: {len(which)} {what}: desc_id {list_some(which)}" for what, which in odd.items() if len(which)]
+
+
+def _span_notes(ids: list[int], moments: dict[int, TrueMoment], lists: Lists, submission: Submission) -> Iterator[str]:
+    asked = [moments[desc_id] for desc_id in ids]
+    true = Spans.of(ids, [np.array(moment.spans) for moment in asked], [moment.duration for moment in asked])
+    durations = {submission.video_index[one.video]: one.duration for one in asked if one.duration is not None}
+    present = lists.video != NO_VIDEO
+    videos, where = np.unique(lists.video[present], return_inverse=True)
+    seconds = np.array([durations.get(int(video), np.nan) for video in videos], float)[where]
+    rows = np.broadcast_to(np.array(ids)[:, None], present.shape)[present]
+    return span_notes(Spans(rows, lists.start[present], lists.end[present], seconds), true, "desc_id ")

@@ -2,9 +2,9 @@
 
 Ground truth is JSON Lines, either released FIG rows (`desc_id, video, time`) or TVR rows (`desc_id, vid_name, ts`, with
 `type` optional; `ts` may list the spans of several annotators), or a file of Charades-STA, ActivityNet Captions or
-DiDeMo as published, whose ids `released.formats.published_moments` gives. A submission is one JSON document:
-`video2idx` and the lists `VCMR`, `SVMR`, `VR` of `{desc_id, predictions}` with rows `[video index, start, end, score]`,
-best first. The submission may be gzipped.
+DiDeMo as published, whose ids `released.formats.published_moments` gives; rows may also be one JSON list. A submission
+is one JSON document: `video2idx` and the lists `VCMR`, `SVMR`, `VR` of `{desc_id, predictions}` with rows
+`[video index, start, end, score]`, best first; scores may be absent. The submission may be gzipped.
 """
 
 import gzip
@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 
 from verified.benchmark.lists import Lists
+from verified.benchmark.submissions import json_rows
 from verified.benchmark.vcmr.metrics import TASKS, TYPES
 from verified.errors import InputError
 from verified.io.files import atomic_path
 from verified.io.json_stream import members
-from verified.io.jsonl import is_span, iterate_jsonl
+from verified.io.jsonl import finite, is_span
 from verified.released.formats import published_moments
 
 LARGEST = 2**53
@@ -46,6 +47,8 @@ class TrueMoment:
     video: str
     spans: list[tuple[float, float]]
     kind: str | None = None
+    duration: float | None = None
+    """Seconds of the video, where the row has them."""
 
 
 @dataclass
@@ -75,7 +78,7 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
                 remedy="a row needs vid_name and ts (TVR), or video and time (FIG)",
             )
         desc_id = _identifier(row["desc_id"], path, f"row {number}")
-        truth[desc_id] = TrueMoment(video, _spans(spans, path, number), row.get("type"))
+        truth[desc_id] = TrueMoment(video, _spans(spans, path, number), row.get("type"), _duration(row))
     if not truth:
         raise InputError("holds no query", file=path)
     return truth
@@ -84,7 +87,12 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
 def truth_rows(path: str | Path) -> Iterable[dict]:
     """The rows of a ground truth, each with its `desc_id`, whatever its form. Raises InputError where it has none."""
     published = published_moments(Path(path))
-    return iterate_jsonl(path, required=("desc_id",)) if published is None else published
+    return json_rows(path, required=("desc_id",)) if published is None else published
+
+
+def _duration(row: dict) -> float | None:
+    duration = row.get("duration")
+    return float(duration) if finite(duration) and duration > 0 else None
 
 
 def _spans(value: object, path: object, row: int) -> list[tuple[float, float]]:
@@ -193,8 +201,14 @@ def _lists(entries: Iterator, task: str, path: Path) -> tuple[dict[int, np.ndarr
 
 
 def _table(rows: list, where: str, path: Path) -> np.ndarray:
-    shaped = set(map(type, rows)) <= {list} and set(map(len, rows)) <= {4}
-    numbers = list(itertools.chain.from_iterable(rows)) if shaped else [None]
+    """Rows [n, 4]: the first three elements of each, and a score, which falls with the rank where one row has none."""
+    lists = set(map(type, rows)) <= {list}
+    lengths = set(map(len, rows)) if lists else {0}
+    if min(lengths, default=4) == 3 or max(lengths, default=4) > 4:
+        scored = all(len(row) > 3 and finite(row[3]) for row in rows)
+        rows = [[*row[:3], row[3] if scored else -rank] for rank, row in enumerate(rows)]
+        lengths = set(map(len, rows))
+    numbers = list(itertools.chain.from_iterable(rows)) if lists and lengths <= {4} else [None]
     if not set(map(type, numbers)) <= {int, float}:
         raise InputError(f"{where}: each prediction must be [video index, start, end, score]", file=path)
     try:

@@ -1,0 +1,109 @@
+"""Submissions and ground truths as people have them: which are scored, and which notes say what is odd about them."""
+
+import json
+
+import pytest
+from refusals import refused
+
+from verified.__main__ import main
+from verified.benchmark.qvhighlights.evaluate import evaluate_files as evaluate_windows
+
+TVR = [
+    {"desc_id": 1, "desc": "a", "vid_name": "v1", "ts": [30.0, 40.0], "duration": 60.0},
+    {"desc_id": 2, "desc": "b", "vid_name": "v2", "ts": [10.0, 20.0], "duration": 60.0},
+]
+WINDOWS = [
+    {"qid": 1, "query": "a", "duration": 31.0, "vid": "v1", "relevant_windows": [[24.3, 30.4]]},
+    {"qid": 2, "query": "b", "duration": 33.7, "vid": "v2", "relevant_windows": [[0.0, 6.9]]},
+]
+
+
+def written(path, rows, as_list=False):
+    path.write_text(json.dumps(rows) if as_list else "".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def lists(path, *rows, tasks=("VCMR", "SVMR")):
+    entries = [{"desc_id": n, "predictions": each} for n, each in enumerate(rows, start=1)]
+    path.write_text(json.dumps({"video2idx": {"v1": 0, "v2": 1}, **dict.fromkeys(tasks, entries)}))
+    return path
+
+
+def windows(path, *rows):
+    return written(path, [{"qid": n, "pred_relevant_windows": each} for n, each in enumerate(rows, start=1)])
+
+
+def evaluated(capsys, *arguments):
+    assert main(["evaluate", *map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("rest", [[], [0.9], [0.9, "x"], ["x"] * 2, [0.9, 0.8, 0.7]])
+def test_rows_of_moments_count_by_their_first_three_elements(tmp_path, capsys, rest):
+    submission = lists(tmp_path / "s.json", [[0, 30.0, 40.0, *rest]], [[1, 12.0, 20.0, *rest], [1, 0.0, 5.0, *rest]])
+    truth = written(tmp_path / "truth.json", TVR, as_list=True)
+    found = evaluated(capsys, truth, submission, "--threshold", "0.3", "0.9")
+    for task in ("VCMR", "SVMR"):
+        assert found["further"][task] == {"mIoU": 90.0, "0.3-r1": 100.0, "0.9-r1": 50.0}
+        assert found[task]["0.7-r1"] == 100.0
+    assert found["notes"] == ["VR: not in the submission"]
+
+
+ODD = [
+    ([[40.0, 30.0]], [[20.0, 10.0]], ["2 of 2 spans end before they start"]),
+    ([[35.0, 35.0]], [[10.0, 20.0]], ["1 of 2 spans have no length"]),
+    ([[30.0, 61.5]], [[-2.0, 20.0]], ["2 of 2 spans leave their video, by up to 2.00 s"]),
+    ([[0.5, 0.66]], [[0.16, 0.33]], ["fractions"]),
+    ([[750, 1000]], [[250, 500]], ["2 of 2 spans leave their video", "frames"]),
+    ([[15, 20]], [[5, 10]], ["indices of segments"]),
+    ([[30.0, 40.0]], [[10, 60]], []),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "named"), ODD)
+def test_odd_spans_are_noted(tmp_path, capsys, first, second, named):
+    truth = written(tmp_path / "truth.jsonl", TVR)
+    moments = lists(
+        tmp_path / "s.json", *([[n, *span, 0.9] for span in each] for n, each in enumerate((first, second)))
+    )
+    answers = windows(tmp_path / "s.jsonl", *([[*span, 0.9] for span in each] for each in (first, second)))
+    for submission in (moments, answers):
+        notes = [note for note in evaluated(capsys, truth, submission)["notes"] if "span" in note]
+        assert [name for name in named if not any(name in note for note in notes)] == []
+        assert bool(notes) == bool(named)
+
+
+@pytest.mark.parametrize(("span", "named"), [([35.0, 35.0], "have no length"), ([40.0, 30.0], "end before they start")])
+def test_a_true_span_that_none_can_find_is_noted(tmp_path, capsys, span, named):
+    truth = written(tmp_path / "truth.jsonl", [{**TVR[0], "ts": span}, TVR[1]])
+    found = evaluated(capsys, truth, lists(tmp_path / "s.json", [[0, *sorted(span), 0.9]], [[1, 10.0, 20.0, 0.9]]))
+    assert found["SVMR"]["0.5-r1"] == 50.0
+    assert any(f"1 of 2 true spans {named}" in note for note in found["notes"])
+
+
+def test_windows_that_the_official_evaluator_counts_as_hits_are_noted(tmp_path):
+    truth = written(tmp_path / "truth.jsonl", WINDOWS)
+    notes = evaluate_windows(truth, windows(tmp_path / "s.jsonl", [[30.4, 24.3, 1]], [[0.0, 6.9, 1]])).notes
+    assert any("divides 0 by 0" in note and note.endswith("qid 1") for note in notes)
+
+
+def test_windows_are_scored_where_clips_have_no_saliency(tmp_path, capsys):
+    rows = [{**row, "relevant_clip_ids": [24, 25]} for row in WINDOWS]
+    submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
+    found = evaluated(capsys, written(tmp_path / "truth.jsonl", rows), submission)["intervals"]
+    assert (found["R1@0.3"]["value"], round(found["mIoU"]["value"], 2)) == (50.0, 44.53)
+    rows = [{**row, "saliency_scores": [[4, 4, 4]] * 2} for row in rows]
+    with refused("clips of 2 s", file="truth.jsonl", row=1):
+        evaluate_windows(written(tmp_path / "truth.jsonl", rows), submission)
+
+
+@pytest.mark.parametrize("kind", ["windows", "SVMR", "VR"])
+def test_what_is_evaluated_is_compared(tmp_path, capsys, kind):
+    truth = written(tmp_path / "truth.jsonl", TVR)
+    if kind == "windows":
+        submission = windows(tmp_path / "s.jsonl", [[30.0, 40.0, 0.9]], [[12.0, 20.0, 0.9]])
+    else:
+        submission = lists(tmp_path / "s.json", [[0, 30.0, 40.0]], [[1, 12.0, 20.0]], tasks=(kind,))
+    evaluated(capsys, truth, submission)
+    assert main(["compare", str(truth), f"a={submission}", f"b={submission}", "--output", str(tmp_path / "out")]) == 0
+    assert "| a | 1 | 100.00 [" in capsys.readouterr().out
