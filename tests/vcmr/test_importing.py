@@ -51,7 +51,7 @@ def published(tmp_path):
     sys.modules.pop("easydict", None)
 
 
-@pytest.mark.parametrize(("name", "prefix"), zip(GOLDEN, ["", "module.", "", "module."]))
+@pytest.mark.parametrize(("name", "prefix"), zip(GOLDEN, ["", "module.", "model._orig_mod.", "ema_model."]))
 def test_a_published_checkpoint_becomes_ours(name, prefix, published, tmp_path):
     target = tmp_path / "out" / "checkpoint.safetensors"
     count = import_checkpoint(name, published(name, prefix), target, GOLDEN[name][1])
@@ -193,3 +193,31 @@ def test_settings_that_hold_code_are_refused(tmp_path, capfd):
     with refused("bad.ckpt", remedy=True):
         import_checkpoint("univtg", tmp_path / "bad.ckpt", tmp_path / "c.safetensors")
     assert "this must never run" not in capfd.readouterr().out
+
+
+def test_options_are_typed_and_a_missing_one_is_named(published, tmp_path):
+    file, target = published("conquer"), tmp_path / "c.safetensors"
+    given = {**GOLDEN["conquer"][1], "video_head": "false"}
+    import_checkpoint("conquer", file, target, given)
+    assert load_model(target)[1]["config"]["video_head"] is False
+    with refused("--option video_head=false"):
+        import_checkpoint("conquer", file, target, {**given, "video_head": "yes"})
+    with refused("video_head", remedy=True):
+        import_checkpoint("conquer", file, target, {**given, "video_head": "perhaps"})
+    with refused("head", "known", remedy=True):
+        import_checkpoint("conquer", file, target, {"head": "4"})
+
+
+def test_a_weight_that_is_not_finite_is_named(tmp_path):
+    content = {key: value.clone() for key, value in Golden(GOLDEN["xml"][0]).weights.items()}
+    name = next(iter(content))
+    content[name].view(-1)[0] = float("nan")
+    torch.save(content, tmp_path / "diverged.pth")
+    with refused(name, file="diverged.pth", remedy=True):
+        import_checkpoint("xml", tmp_path / "diverged.pth", tmp_path / "c.safetensors", {"heads": 4})
+
+
+def test_an_unknown_form_names_the_keys(tmp_path):
+    torch.save({"generator": {"weight": torch.ones(2)}, "epoch": 3}, tmp_path / "other.pth")
+    with refused("generator", "epoch", file="other.pth"):
+        import_checkpoint("xml", tmp_path / "other.pth", tmp_path / "c.safetensors")

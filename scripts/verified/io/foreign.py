@@ -22,12 +22,21 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 REFUSED = 3
-WRAPPERS = ("model", "module", "state_dict")
+WRAPPERS = ("model", "module", "state_dict", "model_state_dict", "net", "ema", "model_ema", "ema_state_dict")
+"""Keys below which a file keeps its tensors; averaged weights (EMA) are read where there are no others."""
+PREFIXES = ("module.", "_orig_mod.", "model.", "net.", "ema.", "ema_model.", "model_ema.")
+"""Of all names: by parallel training, torch.compile, Lightning and averages of weights."""
+BOOKKEEPING = re.compile(r"n_averaged|initted|step|num_updates|decay|(criterion|loss|loss_fn)\..*")
+"""Names without such a prefix that are no part of a model."""
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
 def read_tensors(source: str | Path) -> "dict[str, Tensor]":
-    """Tensors by name. Raises InputError for a missing file and for one that the reader refuses, with its reason."""
+    """Tensors by name, without the prefixes of wrappers.
+
+    Raises InputError for a missing file, one that the reader refuses, with its reason, and numbers that are not finite.
+    """
+    import torch
     from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
 
     source = Path(source)
@@ -47,7 +56,29 @@ def read_tensors(source: str | Path) -> "dict[str, Tensor]":
                 file=source,
                 remedy="only files of tensors and plain data are accepted; nothing of it was run",
             )
-        return load_file(target)
+        tensors = _unwrap(load_file(target))
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not (finite := torch.isfinite(tensor)).all():
+            raise InputError(
+                f"tensor {name} {list(tensor.shape)} has {int((~finite).sum())} numbers that are NaN or infinite",
+                file=source,
+                remedy="take a checkpoint of before the training diverged",
+            )
+    return tensors
+
+
+def _unwrap(tensors: "dict[str, Tensor]") -> "dict[str, Tensor]":
+    tensors = {name.replace("._orig_mod.", "."): tensor for name, tensor in tensors.items()}
+    while True:
+        for prefix in PREFIXES:
+            inner = {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+            rest = [name for name in tensors if not name.startswith(prefix)]
+            other = ("model_ema.", "ema_model.", "ema.") if prefix in ("module.", "model.", "net.") else ()
+            if inner and all(BOOKKEEPING.fullmatch(name) or name.startswith(other) for name in rest):
+                tensors = inner
+                break
+        else:
+            return tensors
 
 
 def main(source: str, target: str) -> int:
@@ -63,9 +94,8 @@ def main(source: str, target: str) -> int:
     except Exception as error:  # whatever a hostile or broken file provokes is a refusal, never a crash of the caller
         print(_reason(error), file=sys.stderr)
         return REFUSED
-    for wrapper in WRAPPERS:
-        if is_object(content) and is_object(content.get(wrapper)):
-            content = content[wrapper]
+    while is_object(content) and (inside := [key for key in WRAPPERS if is_object(content.get(key))]):
+        content = content[inside[0]]
     named = content.items() if is_object(content) else ()
     found = {str(name): value for name, value in named if isinstance(value, torch.Tensor)}
     for name, value in found.items():
@@ -75,7 +105,8 @@ def main(source: str, target: str) -> int:
             return REFUSED
     tensors = {name: value.clone().contiguous() for name, value in found.items()}
     if not tensors:
-        print("it holds no named tensors", file=sys.stderr)
+        keys = [repr(name)[:40] for name, _ in named]
+        print(f"it holds no named tensors, but {', '.join(keys[:8]) or type(content).__name__}", file=sys.stderr)
         return REFUSED
     save_file(tensors, Path(target))
     return 0

@@ -27,7 +27,7 @@ def warm_start(model: VLGNet, path: str | Path) -> dict[str, str | int]:
     """
     if not len(model.context_aggregator):
         raise InputError("VLG-Net has no GCNeXt block", remedy="set longform.vlg_net.blocks, or leave warm_start out")
-    read = {name.removeprefix("module."): value for name, value in read_tensors(path).items()}
+    read = read_tensors(path)
     prefix = next((one for one in BLOCKS if any(name.startswith(f"{one}tconvs.") for name in read)), None)
     if prefix is None:
         raise InputError("holds no GCNeXt block", file=path, remedy=f"expected tensors of {' or '.join(BLOCKS)}")

@@ -2,10 +2,11 @@
 
 import hashlib
 import re
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from pydantic import TypeAdapter, ValidationError
 from torch import Tensor
 
 from verified.benchmark.vcmr.checkpoint import save_model
@@ -100,17 +101,20 @@ def import_checkpoint(name: str, source: str | Path, target: str | Path, options
             "as on QVHighlights",
             "one with pre-norm or other projections cannot be converted",
         )
-    official = {key.removeprefix("module."): tensor for key, tensor in read_tensors(source).items()}
+    given = _typed(cls, options or {})
+    official = read_tensors(source)
     try:
         state = cls.from_official(official)
-        model = _model(cls, {"text_dim": 0, **_sizes(name, official | state), **(options or {})})
-        shapes = {key: tensor.shape for key, tensor in state.items()}
-        if problem := misfit(shapes, {key: tensor.shape for key, tensor in model.state_dict().items()}):
+        values = {"text_dim": 0, **_sizes(name, official | state), **given}
+        model = cls(cls.Config(**values))
+        if problem := _misfit(model, state):
+            remedy = _missing_option(cls, values, state) or remedy
             raise ValueError(problem)
         model.load_state_dict(state)
-    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+    except (KeyError, RuntimeError, TypeError, ValueError, AssertionError) as error:
         detail = " ".join(str(error).split())[:400]
-        what = f"not a checkpoint of {name} that works {kind}: {detail}"
+        keys = f"it holds {len(official)} tensors: {', '.join(list(official)[:3])}, …"
+        what = f"not a checkpoint of {name} that works {kind}: {detail}; {keys}"
         raise InputError(what, file=source, remedy=remedy) from None
     parameters = sum(parameter.numel() for parameter in model.parameters())
     facts = {
@@ -163,12 +167,30 @@ def _sizes(name: str, tensors: dict[str, Tensor]) -> dict[str, int | float]:
     return sizes
 
 
-def _model(cls: type[RetrievalModel], values: dict[str, object]) -> RetrievalModel:
-    """The model on the CPU; a word of the command line takes the type of the option's default."""
-    defaults = {field.name: field.default for field in fields(cls.Config)}
-    kinds = {name: int if default is MISSING else type(default) for name, default in defaults.items()}
-    typed: dict[str, Any] = {
-        name: kinds[name](value) if isinstance(value, str) and name in kinds else value
-        for name, value in values.items()
-    }
-    return cls(cls.Config(**typed))
+def _typed(cls: type[RetrievalModel], options: dict[str, Any]) -> dict[str, Any]:
+    """Options with the types of the config. Raises InputError for an unknown one, or a value of another type."""
+    kinds = get_type_hints(cls.Config)
+    typed: dict[str, Any] = {}
+    for name, value in options.items():
+        if name not in kinds:
+            raise InputError(f"no option {name!r}", remedy=f"known: {', '.join(kinds)}")
+        try:
+            typed[name] = TypeAdapter(kinds[name]).validate_python(value)
+        except ValidationError as error:
+            raise InputError(f"--option {name}={value}: {error.errors()[0]['msg']}", remedy="correct it") from None
+    return typed
+
+
+def _misfit(model: RetrievalModel, state: dict[str, Tensor]) -> str | None:
+    expected = {key: tensor.shape for key, tensor in model.state_dict().items()}
+    return misfit({key: tensor.shape for key, tensor in state.items()}, expected)
+
+
+def _missing_option(cls: type[RetrievalModel], values: dict[str, Any], state: dict[str, Tensor]) -> str | None:
+    """The switch with which the tensors fit, if there is one."""
+    for field in fields(cls.Config):
+        if isinstance(field.default, bool):
+            switched = not values.get(field.name, field.default)
+            if _misfit(cls(cls.Config(**{**values, field.name: switched})), state) is None:
+                return f"add --option {field.name}={str(switched).lower()}"
+    return None
