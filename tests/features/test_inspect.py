@@ -76,3 +76,16 @@ def test_a_list_of_videos_that_is_none_is_named(tmp_path, row):
     write_jsonl(tmp_path / "videos.jsonl", [{"video": "b", "duration": 3.0}, row])
     with refused("duration", file=tmp_path / "videos.jsonl", row=2, remedy=True):
         inspect_features(tmp_path / "v.h5", tmp_path / "videos.jsonl")
+
+
+def test_a_file_without_attributes_is_sound_as_training_reads_it(tmp_path):
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        file["a"], file["b"] = np.ones((3, 4), np.float32), np.ones((5, 4), np.float32)
+    assert inspect_features(tmp_path / "v.h5")[1] == []
+
+
+@pytest.mark.parametrize("name", ["v.npy", "v.npz"])
+def test_the_command_names_the_form_that_is_not_read(tmp_path, capsys, name):
+    (np.save if name.endswith("y") else np.savez)(tmp_path / name, np.ones((3, 4), np.float32))
+    assert main(["lint", str(tmp_path / name)]) == 2
+    assert name in (said := capsys.readouterr().err) and "HDF5 is needed" in said

@@ -1,7 +1,8 @@
-"""A description of a feature file and a check of its contents."""
+"""A description of a feature file, and checks of its contents against the videos and captions that it belongs to."""
 
 import math
 import os
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -9,19 +10,86 @@ from verified.errors import InputError
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import finite, read_jsonl
 
+ZERO = "items that are all zero"
 SHOWN = 5
 """Keys named in one problem; the rest is counted."""
+SLACK = 0.05
+"""Share of a video's clips that may be missing or too many, and always one clip."""
+
+
+def fits_duration(clips: int, duration: float, clip_seconds: float) -> bool:
+    """Whether a video of `duration` seconds can have so many clips."""
+    expected = duration / clip_seconds
+    # A last clip that is not whole counts or not, and a frame falls to either side of its border.
+    return math.floor(expected) - 1 <= clips <= math.ceil(expected) + 1 or abs(clips - expected) <= SLACK * expected
+
+
+def rate_problem(attributes: Mapping[str, object], clip_seconds: float) -> str | None:
+    """How the attribute `clip_seconds` of a file, if it has one, differs from the configuration's, in words."""
+    stated = attributes.get("clip_seconds")
+    if stated is None or (finite(stated) and math.isclose(stated, clip_seconds, rel_tol=1e-6)):
+        return None
+    return f"states clip_seconds {stated}, but spans.clip_seconds is {clip_seconds:g}"
+
+
+def feature_problems(
+    path: str | os.PathLike, wanted: Mapping[str, float | None], clip_seconds: float | None = None
+) -> Iterator[str]:
+    """Problems of a file in which a training needs the keys `wanted`; of videos with their duration in seconds."""
+    file = FeatureFile(path)
+    try:
+        attributes, present = file.attributes, set(file.keys())
+        dim = _width(file)
+    except InputError as error:
+        yield error.problem
+        return
+    if clip_seconds and (problem := rate_problem(attributes, clip_seconds)):
+        yield problem
+    found: dict[str, list[str]] = {}
+    for key, duration in wanted.items():
+        if key not in present:
+            near = next((other for other in sorted(present) if key in (other[2:], other.rsplit(".", 1)[0])), None)
+            if near is None and key.startswith("v_") and key[2:] in present:
+                near = key[2:]
+            found.setdefault("no features of", []).append(f"{key} (there is {near})" if near else key)
+            continue
+        try:
+            features = file[key]
+        except InputError as error:
+            found.setdefault("cannot be read", []).append(f"{key} ({error.problem})")
+            continue
+        for kind in _unsound(features, dim):
+            if kind != ZERO:
+                found.setdefault(kind, []).append(f"{key} {list(features.shape)}")
+        if clip_seconds and duration and features.ndim and not fits_duration(len(features), duration, clip_seconds):
+            text = f"{key} ({len(features)} clips for {duration:.1f} s, {duration / clip_seconds:.0f} expected)"
+            found.setdefault("number of clips does not fit the duration", []).append(text)
+    yield from (_describe_keys(kind, keys) for kind, keys in found.items())
+
+
+def _width(file: FeatureFile) -> int | None:
+    """The attribute `dim`, or without it the width of the first data set with two dimensions."""
+    if "dim" in file.attributes:
+        return file.dim
+    for key in file:
+        try:
+            return file.width(key)
+        except InputError:
+            continue
+    return None
 
 
 def inspect_features(path: str | os.PathLike, videos: str | os.PathLike | None = None) -> tuple[list[str], list[str]]:
     """(lines that describe the file, problems found in it).
 
-    Checked are: the attribute `dim` against every data set, values that are not finite, items that are all zero, empty
-    data sets, and links whose shard is gone; with `videos` (a videos.jsonl) also the ids, and the number of clips
-    against ceil(duration / clip_seconds). Raises InputError for a file that is no feature file.
+    Checked are: the attribute `dim`, or the first width, against every data set, values that are not finite, items
+    that are all zero, empty data sets, and links whose shard is gone; with `videos` (a videos.jsonl) also the ids,
+    and the number of clips against ceil(duration / clip_seconds). Raises InputError for a file that is no feature
+    file.
     """
     file = FeatureFile(path)
     lines = [f"{name}: {value}" for name, value in sorted(file.attributes.items())]
+    dim = file.attributes["dim"] if "dim" in file.attributes else _width(file)
     problems: dict[str, list[str]] = {}
     lengths: dict[str, int] = {}
     smallest, largest = math.inf, -math.inf
@@ -32,7 +100,7 @@ def inspect_features(path: str | os.PathLike, videos: str | os.PathLike | None =
             problems.setdefault("cannot be read", []).append(f"{key} ({error.problem})")
             continue
         lengths[key] = len(features)
-        for kind in _unsound(features, file.attributes.get("dim")):
+        for kind in _unsound(features, dim):
             problems.setdefault(kind, []).append(key)
         if features.size:
             smallest, largest = min(smallest, features.min()), max(largest, features.max())
@@ -56,7 +124,7 @@ def _unsound(features: np.ndarray, dim: int | None) -> list[str]:
     if not np.isfinite(features).all():
         kinds.append("values that are not finite")
     elif len(features) and not features.any(axis=1).all():
-        kinds.append("items that are all zero")
+        kinds.append(ZERO)
     return kinds
 
 
@@ -71,8 +139,7 @@ def _compare(lengths: dict[str, int], videos: list[dict], attributes: dict, prob
     for key in sorted(lengths.keys() - durations.keys()):
         problems.setdefault("features without a video", []).append(key)
     for key in sorted(lengths.keys() & durations.keys()):
-        # A frame may be counted to either side of the last clip's border.
-        if clip and abs(lengths[key] - durations[key] / clip) > 1:
+        if clip and not fits_duration(lengths[key], durations[key], clip):
             text = f"{key} ({lengths[key]} clips, {durations[key]:.1f} s)"
             problems.setdefault("number of clips does not fit the duration", []).append(text)
 

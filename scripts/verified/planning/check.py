@@ -16,6 +16,7 @@ from verified.io.jsonl import finite, read_jsonl
 from verified.lmm.ledger import Ledger
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
+from verified.planning.check_features import feature_findings
 from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings
 from verified.planning.check_movies import movie_findings
 from verified.planning.check_questions import question_findings
@@ -41,6 +42,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
             key.startswith(f"datasets.{name}.source") for key in stuck
         ):
             moments += yield from corpus_findings(settings, name)
+    yield from feature_findings(settings)
     yield from movie_findings(settings, stuck)
     yield from question_findings(settings, stuck)
     yield from batch_findings(settings, moments)

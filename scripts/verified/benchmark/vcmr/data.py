@@ -14,6 +14,7 @@ from torch import Tensor
 from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.corpus.held_out import HELD_OUT, hold_out
 from verified.errors import InputError
+from verified.features.inspect import fits_duration, rate_problem
 from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig
 from verified.io.hdf5 import FeatureFile, Room
 
@@ -41,6 +42,8 @@ class Moments:
     file: Path
     spans: np.ndarray | None = None
     """[Q, A, 2] seconds: the spans of A annotators, NaN where there are fewer; None where `time` is all there is."""
+    durations: dict[str, float] | None = None
+    """Seconds of each video, where the file has them."""
 
     def __len__(self) -> int:
         return len(self.desc_id)
@@ -50,7 +53,14 @@ class Moments:
         captions = [self.caption[position] for position in index]
         spans = None if self.spans is None else self.spans[index]
         return Moments(
-            self.desc_id[index], self.video[index], self.time[index], captions, self.videos, self.file, spans
+            self.desc_id[index],
+            self.video[index],
+            self.time[index],
+            captions,
+            self.videos,
+            self.file,
+            spans,
+            self.durations,
         )
 
 
@@ -78,6 +88,7 @@ def read_moments(path: str | Path, captions: str, part: str | None = None, share
         videos=videos,
         file=path,
         spans=_annotators(rows),
+        durations={row["video"]: row["duration"] for row in rows},
     )
 
 
@@ -112,7 +123,8 @@ class Videos:
     """Features of a corpus as padded tensors, in the form that a model asks for.
 
     Raises InputError naming the file and the video where features are missing, empty, of another width or not finite,
-    or too long for the number format that `cast` normalises them in.
+    too long for the number format that `cast` normalises them in, or at another rate than `clip_seconds`, by the file's
+    own attribute or by `durations` of videos.
     """
 
     def __init__(
@@ -124,12 +136,14 @@ class Videos:
         clip_seconds: float,
         room: Room | None = None,
         cast: Cast = "float32",
+        durations: dict[str, float] | None = None,
     ):
         self.file, self.videos, self.context = FeatureFile(path), videos, context
         self.cast: Cast = cast
         self.dim = feature_width(self.file)
         self.normalise, self.pool = model.normalise_video, model.long_videos == "pool"
         lengths = np.array([_length(self.file, video, "clips") for video in videos], dtype=np.int64)
+        _check_rate(self.file, dict(zip(videos, lengths.tolist())), durations or {}, clip_seconds)
         self.clips = np.minimum(lengths, context)
         """[V] clips kept of each video."""
         self.clip_seconds = np.full(len(videos), clip_seconds)
@@ -154,6 +168,16 @@ class Videos:
         if len(clips) > self.context:
             clips = pool(clips, self.context) if self.pool else clips[: self.context]
         return _normalise(clips, self.file, video) if self.normalise else clips
+
+
+def _check_rate(file: FeatureFile, clips: dict[str, int], durations: dict[str, float], clip_seconds: float) -> None:
+    problem = rate_problem(file.attributes, clip_seconds)
+    for video, count in clips.items() if problem is None else ():
+        if video in durations and not fits_duration(count, durations[video], clip_seconds):
+            problem = f"{video!r} has {count} clips for {durations[video]:g} s, at spans.clip_seconds {clip_seconds:g}"
+            break
+    if problem:
+        raise InputError(problem, file=file.path, remedy="set spans.clip_seconds to the features' rate")
 
 
 class Batches(Protocol):

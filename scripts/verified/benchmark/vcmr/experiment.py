@@ -180,7 +180,7 @@ def _split(
 ) -> SplitData:
     cls, config = type(model), model.config
     seconds, cast = settings.spans.clip_seconds, settings.feature_cast
-    videos = Videos(files["video"], moments.videos, cls, config.context_clips, seconds, room, cast)
+    videos = Videos(files["video"], moments.videos, cls, config.context_clips, seconds, room, cast, moments.durations)
     queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room, cast)
     ranked = None
     if cls.two_stage:

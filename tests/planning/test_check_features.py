@@ -1,0 +1,102 @@
+"""Features that are given as files are held against annotations, by `verified check` and by training."""
+
+import h5py
+import numpy as np
+import pytest
+from refusals import refused
+
+from verified.benchmark.vcmr.data import Videos, read_moments
+from verified.benchmark.vcmr.registry import model_class
+from verified.config import read
+from verified.io.jsonl import write_jsonl
+from verified.planning.check_features import feature_findings
+
+SECONDS, DIM = 20.0, 16
+
+
+def clips(count=20):
+    return np.ones((count, DIM), np.float32)
+
+
+def write(path, items, **attributes):
+    path.parent.mkdir(exist_ok=True)
+    with h5py.File(path, "w") as file:
+        file.attrs.update(attributes)
+        for key, values in items.items():
+            file.create_dataset(key, data=values)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Annotations of three splits of one video each, with features that fit."""
+    for number, split in enumerate(("train", "val", "test")):
+        row = {"video": f"{split}0", "time": [2.0, 9.0], "desc_id": number, "duration": SECONDS, "cog_desc": "a door"}
+        row |= {"fig_desc": "a red door", "fig_desc_score": 1.0}
+        (tmp_path / "ann").mkdir(exist_ok=True)
+        write_jsonl(tmp_path / "ann" / f"{split}.jsonl", [row])
+    write(tmp_path / "feat/video.h5", {f"{split}0": clips() for split in ("train", "val", "test")}, dim=DIM)
+    for captions in ("cog", "fig"):
+        write(tmp_path / f"feat/text-{captions}.h5", {str(number): clips(4) for number in range(3)}, dim=DIM)
+    (tmp_path / "c.yaml").write_text(
+        f"""
+name: own
+datasets:
+  own:
+    title: Own
+    source: {{kind: released, collection: own, splits: [train, val, test], released_dir: {tmp_path}/ann,
+      features_dir: {tmp_path}/feat}}
+    spans: {{clip_seconds: 1.0, min_pred_clips: 1, max_pred_clips: 8, max_context_clips: 48}}
+retrieval: {{models: [xml]}}
+"""
+    )
+    return tmp_path
+
+
+def found(folder):
+    return [(one.level, one.message) for one in feature_findings(read(folder / "c.yaml"))]
+
+
+def test_features_that_fit_are_said_to_fit(folder):
+    assert [level for level, _ in found(folder)] == ["ok"]
+
+
+ODD = {
+    "twice the rate": (lambda: clips(40), {}, ["train0 (40 clips for 20.0 s, 20 expected)"]),
+    "half of the video": (lambda: clips(10), {}, ["train0 (10 clips for 20.0 s, 20 expected)"]),
+    "another rate": (clips, {"clip_seconds": 0.5}, ["clip_seconds 0.5"]),
+    "transposed": (lambda: clips().T, {}, ["train0 [16, 20]"]),
+    "four dimensions": (lambda: clips()[:, :, None, None], {}, ["train0 [20, 16, 1, 1]"]),
+    "infinite": (lambda: clips() * np.inf, {}, ["not finite: train0"]),
+}
+
+
+@pytest.mark.parametrize(("values", "attributes", "named"), ODD.values(), ids=ODD)
+def test_features_that_do_not_fit_are_named_before_a_run(folder, values, attributes, named):
+    write(folder / "feat/video.h5", {"train0": values(), "val0": clips(), "test0": clips()}, dim=DIM, **attributes)
+    ((level, message),) = (one for one in found(folder) if "video.h5" in one[1] and any(n in one[1] for n in named))
+    assert level == "problem" and "val0" not in message
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"), [("v_train0", "v_train0"), ("train0.mp4", "train0.mp4"), ("other", "no features of: train0")]
+)
+def test_an_id_that_is_not_there_is_named_with_the_one_meant(folder, key, hint):
+    write(folder / "feat/video.h5", {key: clips(), "val0": clips(), "test0": clips()}, dim=DIM)
+    ((level, message),) = found(folder)
+    assert level == "problem" and hint in message
+
+
+def test_a_missing_file_and_one_of_another_form_are_problems(folder):
+    (folder / "feat/text-fig.h5").unlink()
+    np.save(folder / "feat/x.npy", clips())
+    (folder / "feat/x.npy").replace(folder / "feat/video.h5")
+    problems = [message for level, message in found(folder) if level == "problem"]
+    assert ["video.h5" in problems[0], "text-fig.h5" in problems[1], len(problems)] == [True, True, 2]
+
+
+@pytest.mark.parametrize(("count", "attributes"), [(40, {}), (10, {}), (20, {"clip_seconds": 0.5})])
+def test_training_holds_the_same_line(folder, count, attributes):
+    write(folder / "feat/video.h5", {"train0": clips(count)}, dim=DIM, **attributes)
+    moments = read_moments(folder / "ann/train.jsonl", "fig")
+    with refused("clip_seconds", file="video.h5", remedy=True):
+        Videos(folder / "feat/video.h5", moments.videos, model_class("xml"), 48, 1.0, durations=moments.durations)
