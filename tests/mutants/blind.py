@@ -240,3 +240,33 @@ def counted(base):
         return base.losses(self, batch, **draws)
 
     return {"__init__": __init__, "losses": losses}
+
+
+def anneal(base: Model, name: str, use: Callable) -> dict:
+    """A value that falls with `step` and is kept as a plain attribute; `use(self, answer)` in the method `name`."""
+
+    def losses(self, batch, *, epoch, step, generator):
+        self.annealed = 0.999**step
+        return base.losses(self, batch, epoch=epoch, step=step, generator=generator)
+
+    return {"annealed": 1.0, "losses": losses, name: lambda self, *given: use(self, getattr(base, name)(self, *given))}
+
+
+@blind("a temperature of video scores that is annealed by step is not saved", "xml", "state")
+def annealed_scores(base):
+    return anneal(base, "video_scores", lambda self, scores: scores / (0.1 + self.annealed))
+
+
+@blind("a temperature of video weights that is annealed by step is not saved", "xml", "state")
+def annealed_weights(base):
+    return anneal(base, "video_weights", lambda self, weights: weights ** (1 / (0.1 + self.annealed)))
+
+
+@blind("a loss is averaged over the pads of videos", "univtg", "padding")
+def averaged_over_pads(base):
+    def losses(self, batch, *, epoch, step, generator):
+        found = base.losses(self, batch, epoch=epoch, step=step, generator=generator)
+        share = (batch.video * batch.video_mask.unsqueeze(-1)).square().mean()
+        return {**found, "total": found["total"] * (1 + share)}
+
+    return {"losses": losses}

@@ -22,9 +22,13 @@ REACH = 2
 
 
 def unit(x: Tensor, eps: float = 1e-12) -> Tensor:
-    """Vectors [..., dim] divided by their length (at least `eps`)."""
+    """Vectors [..., dim] divided by their length (at least `eps`), in float32 at least."""
     with whole(x.device):
-        return F.normalize(x.float(), dim=-1, eps=eps)
+        return F.normalize(_widened(x), dim=-1, eps=eps)
+
+
+def _widened(x: Tensor) -> Tensor:
+    return x if x.dtype == torch.float64 else x.float()
 
 
 class OneVectorTail:
@@ -99,7 +103,7 @@ def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PA
     With unit vectors this is the video score of XML, ReLoCLNet and HERO (maximum cosine).
     """
     with whole(queries.device):  # a hinge of margin 0.1 stands on differences that bfloat16 rounds away
-        products = (queries.float() @ clips.float().flatten(0, 1).T).view(len(queries), *mask.shape)
+        products = (_widened(queries) @ _widened(clips).flatten(0, 1).T).view(len(queries), *mask.shape)
     return products.masked_fill_(~mask, pad).amax(dim=2)
 
 

@@ -5,9 +5,12 @@ from dataclasses import replace
 import torch
 
 from verified.benchmark.vcmr.conformance.trial import Padded, Trial, close, require, take, to_float64
-from verified.benchmark.vcmr.contract import RetrievalModel
+from verified.benchmark.vcmr.contract import Batch, RetrievalModel
+from verified.benchmark.vcmr.scoring import REACH
 from verified.benchmark.vcmr.synthetic import CLIPS, TOKENS, VIDEO_DIM
 
+FULL = {"context_clips": CLIPS, "query_tokens": TOKENS}
+"""A context that the longest synthetic video and query fill."""
 NEAR = {"context_clips": 2 * CLIPS, "query_tokens": 2 * TOKENS}
 """A context with room behind the longest synthetic video and query, so that kernels see their pads."""
 FAR = {"context_clips": 300, "query_tokens": 40}
@@ -19,8 +22,9 @@ def check_padding(trial: Trial) -> None:
 
     But for the last clips of videos, in models that are published so and say it (`padding_reach`).
     """
-    near = _enlarge(trial, **NEAR)
-    some = [0, 1, 2]
+    full = _enlarge(trial, **FULL)
+    near = _copy_weights(full, _enlarge(trial, **NEAR))
+    some = [0, 1, 2, int(trial.corpus.all_videos[1].sum(dim=1).argmax())]
     queries, videos = take(trial.corpus.all_queries, some), take(trial.corpus.all_videos, some)
     lengths = videos[1].sum(dim=1, keepdim=True)
     steady = torch.arange(CLIPS) < lengths - trial.cls.padding_reach
@@ -28,16 +32,36 @@ def check_padding(trial: Trial) -> None:
     for what, sizes in (
         ("queries", {**NEAR, "query_tokens": FAR["query_tokens"]}),
         ("videos", {**NEAR, "context_clips": FAR["context_clips"]}),
+        ("videos that fill their context", FULL),
     ):
-        answers = _steady(trial, _copy_weights(near, _enlarge(trial, **sizes)), queries, videos, steady, sizes)
+        model = full if sizes is FULL else _copy_weights(near, _enlarge(trial, **sizes))
+        if sizes is FULL:  # the published kernels of start and end see pads behind a video
+            steady &= torch.arange(CLIPS) < CLIPS - REACH
+            expected = _steady(trial, near, queries, videos, steady, NEAR)
+        answers = _steady(trial, model, queries, videos, steady, sizes)
         for name, found in answers.items():
             require(close(found, expected[name], 1e-5), f"{name}: changes where {what} are padded further")
     batch = trial.corpus.training_batch()  # in training, queries are padded to the longest of their batch
     query, mask = _pad((batch.query, batch.query_mask), NEAR["query_tokens"])
-    losses, further = trial.losses(near, batch), trial.losses(near, replace(batch, query=query, query_mask=mask))
-    for name, loss in losses.items():
-        same = close(further[name].detach(), loss.detach(), 1e-5)
-        require(same, f"losses: {name} changes where queries are padded further")
+    losses = trial.losses(near, batch)
+    _require_equal_losses("queries", trial.losses(near, replace(batch, query=query, query_mask=mask)), losses)
+    if not trial.cls.padding_reach:
+        padded, drawn = (trial.losses(near, _pad_videos(batch, NEAR["context_clips"]), draws) for draws in (3, 4))
+        # a loss that draws clips has more to draw from in a longer row
+        steady_losses = {name: loss for name, loss in padded.items() if torch.equal(loss, drawn[name])}
+        longer = _copy_weights(near, _enlarge(trial, **{**NEAR, "context_clips": 3 * CLIPS}))
+        _require_equal_losses("videos", trial.losses(longer, _pad_videos(batch, 3 * CLIPS)), steady_losses)
+
+
+def _pad_videos(batch: Batch, clips: int) -> Batch:
+    video, mask = _pad((batch.video, batch.video_mask), clips)
+    return replace(batch, video=video, video_mask=mask)
+
+
+def _require_equal_losses(what: str, found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> None:
+    for name, loss in expected.items():
+        same = close(found[name].detach(), loss.detach(), 1e-5)
+        require(same, f"losses: {name} changes where {what} are padded further")
 
 
 def _steady(
@@ -135,8 +159,9 @@ def _copy_weights(model: RetrievalModel, longer: RetrievalModel) -> RetrievalMod
 def _pad(padded: Padded, length: int) -> Padded:
     """The same with pads of zeros up to `length` positions."""
     values, mask = padded
-    longer = values.new_zeros(len(values), length, *values.shape[2:])
-    longer[:, : values.shape[1]] = values
-    real = mask.new_zeros(len(mask), length)
-    real[:, : mask.shape[1]] = mask
+    count, items = mask.shape[-1], mask.dim() - 1
+    longer = values.new_zeros(*mask.shape[:-1], length, *values.shape[items + 1 :])
+    longer.narrow(items, 0, count).copy_(values)
+    real = mask.new_zeros(*mask.shape[:-1], length)
+    real[..., :count] = mask
     return longer, real
