@@ -267,6 +267,6 @@ def averaged_over_pads(base):
     def losses(self, batch, *, epoch, step, generator):
         found = base.losses(self, batch, epoch=epoch, step=step, generator=generator)
         share = (batch.video * batch.video_mask.unsqueeze(-1)).square().mean()
-        return {**found, "total": found["total"] * (1 + share)}
+        return {**found, "norm": share, "total": found["total"] + share}
 
     return {"losses": losses}
