@@ -184,7 +184,7 @@ def test_the_folder_is_searched_and_served(videos, tmp_path, capsys):
     capsys.readouterr()
     assert main(["search", "happiness", "--index", str(place)]) == 0
     said, columns, first, *_ = capsys.readouterr().out.splitlines()
-    assert "knows nothing of the kind" in said and columns.endswith("looks like")
+    assert "looks for what is like" in said and columns.endswith("looks like")
     assert first.endswith(", ".join(index.ask("happiness").moments[0].seen))
     cuts = (3.0, 5.0)
     assert all(not one.start < cut < one.end for one in found if one.video == "three" for cut in cuts)

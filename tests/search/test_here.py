@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from verified.io.jsonl import write_jsonl
-from verified.search.presence import clues, fit, hint, presence
+from verified.nn.sentences import encode
+from verified.search.captions import Captions
+from verified.search.presence import (
+    PASSES,
+    UNRELATED,
+    clues,
+    fit,
+    hint,
+    nearest_caption,
+    presence,
+    unrelated_scores,
+)
 from verified.search.update import _holders
 
 
@@ -46,22 +57,38 @@ def test_a_model_that_tells_gives_probabilities_that_mean_something():
     for low, high in ((0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.01)):  # calibrated: 20 % means one in five
         inside = (shown >= low) & (shown < high)
         assert abs(shown[inside].mean() - truth[inside].mean()) < 0.12, (low, high)
-    assert "Probably not here" in hint(known, 0.2) and "20%" in hint(known, 0.2)
-    assert hint(known, 0.7) == ""
+    assert "Probably not here" in hint(known, 0.2, None) and "20%" in hint(known, 0.2, None)
+    assert hint(known, 0.7, 1.0) == ""
     assert presence(known, [], []) < 0.1
 
 
-def test_a_model_that_cannot_tell_says_so_instead():
+def test_unrelated_sentences_decide_where_the_model_cannot_tell():
     known = fitted(0.0)
     assert not known["tells"] and presence(known, [SimpleNamespace(score=0.9)], []) is None
-    assert "cannot be told" in hint(known, None) and "AUROC" in hint(known, None)
+    for undecided in (known, None):
+        assert "cannot be told" in hint(undecided, None, None)
+        assert "Probably not here (30%" in hint(undecided, None, 0.3) and hint(undecided, None, 0.05) == ""
+
+
+def test_a_sentence_near_no_caption_is_told_from_one_that_is():
+    texts = ["a rabbit stretches", "the Earth is seen from space", "a man talks in a car"]
+    rows = [{"video": "v", "start": 0.0, "end": 1.0, "fine": "", "coarse": text} for text in texts]
+    captions = Captions(rows, dict(zip(texts, encode(texts))))
+    scores = np.array(unrelated_scores(captions))
+    assert len(scores) == len(UNRELATED) == len(set(UNRELATED))
+
+    def share(sentence: str) -> float:
+        return (scores >= nearest_caption(captions, sentence)).mean()
+
+    assert share("our planet") < PASSES < share("someone writes an invoice")
+    assert unrelated_scores(Captions([], {})) == []
 
 
 @pytest.mark.parametrize("count", [0, 5])
 def test_too_few_queries_teach_nothing(count):
     rows = np.zeros((count, 3))
     assert fit(rows, rows, ["v"] * count, "truth", 1) is None
-    assert presence(None, [SimpleNamespace(score=0.9)], []) is None and "too few known queries" in hint(None, None)
+    assert presence(None, [SimpleNamespace(score=0.9)], []) is None
 
 
 def test_who_holds_such_a_moment(tmp_path):

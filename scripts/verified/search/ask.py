@@ -29,7 +29,7 @@ from verified.search.captions import Captions
 from verified.search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
 from verified.search.fusion import LEAST, above_average, shares, standing_out
 from verified.search.origin import caution
-from verified.search.presence import hint, presence
+from verified.search.presence import hint, nearest_caption, presence
 from verified.search.segments import Segment
 from verified.search.sound import sound
 from verified.search.store import open_segments, read_manifest
@@ -89,6 +89,8 @@ class Answer:
     moments: list[Moment]
     here: float | None
     """Probability that the corpus has it, where the index can tell at all (see `here`)."""
+    unrelated: float | None = None
+    """Share of unrelated sentences that are as near to a caption (see `presence`); None of one video."""
     caution: str = ""
     """What is to be said first of a ranking that is no better than chance (see `origin`)."""
 
@@ -146,12 +148,22 @@ class Index:
         told = caution(self.manifest["ranking"], written)
         if not told and not self.captions.all:
             told = self._understood(vector_of(query))
-        return Answer(text, self._named(moments, vector_of(query)), here, told)
+        unrelated = None if video else self._unrelated(text)
+        return Answer(text, self._named(moments, vector_of(query)), here, unrelated, told)
+
+    def _unrelated(self, text: str) -> float | None:
+        """Share of unrelated sentences that are as near to a caption as this one."""
+        scores = self.manifest["unrelated"]
+        return float(np.mean(np.array(scores) >= nearest_caption(self.captions, text))) if scores else None
 
     def hint(self, answer: Answer, only: str | None = None) -> str:
         """What is said above an answer on whether the corpus has it; nothing of one video, or where the answer itself
         says what was understood."""
-        return "" if only or (self._names and not self.captions.all) else hint(self.manifest["here"], answer.here)
+        return (
+            ""
+            if only or (self._names and not self.captions.all)
+            else hint(self.manifest["here"], answer.here, answer.unrelated)
+        )
 
     @property
     def _names(self) -> bool:
@@ -164,8 +176,6 @@ class Index:
             return ""
         [nearest] = self.encoder.names(query[None], NAMED)
         names = ", ".join(name for name, _ in nearest)
-        if not self._known(query):
-            return f"The encoder knows nothing of the kind (nearest: {names}): this ranking says little."
         return f"Nothing was written about these videos; the encoder looks for what is like: {names}."
 
     def _known(self, query: np.ndarray) -> bool:

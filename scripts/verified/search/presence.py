@@ -4,12 +4,16 @@ Every known query is asked twice: of the corpus without the videos that hold suc
 many others, so that the two differ in nothing else. Three numbers of a search tell them apart as well as the model
 allows: the best cosine, how far it stands out from the median of the candidates, and the logarithm of the best span's
 score. A logistic regression makes a probability of them, at even odds. Its AUROC is measured on videos that it was not
-fitted to; where the interval reaches down to `TELLS` the index cannot tell, and says so instead of a probability.
+fitted to; where the interval reaches down to `TELLS` it gives no probability.
+
+Then the captions decide: a sentence that is no nearer to any of them than many `UNRELATED` ones are is probably about
+something else. The limit is a quantile of their scores in this corpus, so its rate of misses is known: `PASSES`.
 """
 
 import numpy as np
 
 from verified.benchmark.auroc import auroc_interval
+from verified.search.captions import KINDS, Captions
 
 RESAMPLES = 500
 FOLDS = 5
@@ -17,8 +21,31 @@ LEAST = 20
 """Queries below which nothing is fitted."""
 TELLS = 0.6
 """AUROC that the lower end of the interval must pass: a probability from a weaker one says next to nothing."""
+PASSES = 0.1
+"""Share of unrelated sentences that are taken for something in the corpus."""
 NOT_HERE = 0.5
 """Probability below which the answer is introduced as probably not here."""
+
+_SENTENCES = """
+    a man cooks soup; a woman washes the dishes; an old man rides a motorcycle; a child climbs a rock; somebody
+    jumps into a lake; a girl folds a shirt; a man reads a newspaper; a woman throws a ball; an old man sings
+    into a microphone; a child cuts an onion; somebody feeds pigeons; a girl repairs a computer; a man plays
+    the drums; a woman lifts weights; an old man sweeps the floor; a child pours coffee; somebody opens a door;
+    a girl sews a dress; a man paddles a canoe; a woman milks a cow; an old man shoots an arrow; a child saws a
+    plank; somebody waters the flowers; a girl knits a scarf; a man plays cards; a woman irons a shirt; an
+    old man catches a fish; a child makes a bed; somebody kicks a football; a girl carries bricks; a man peels
+    potatoes; a woman draws a portrait; an old man combs her hair; a child skates on ice; somebody blows out
+    candles; a girl packs a suitcase; a man pushes a cart; a woman types a letter; an old man does yoga; a
+    child lights a fire; a castle on a hill; a whale in the ocean; a desert at noon; a church tower; a vase of
+    tulips; an operating theatre; a row of bookshelves; a frozen waterfall; a bowl of strawberries; a parrot on
+    a branch; a market with vegetables; a tank on parade; a swimming pool; a rocket launch; a spider in its web;
+    a birthday cake; a sheep in a pen; a clown at the circus; a volcano erupts; a sewing machine; a bridge over
+    a river; an owl at night; a pile of coins; a pair of shoes; a kangaroo hops; a hospital corridor; a bakery;
+    a mountain lake; a supermarket; a helicopter; a turtle swims; a cornfield; a violin; a goat eats grass; a
+    lighthouse; a tennis court; a crying baby; a haircut; a sunset; a blacksmith
+"""
+UNRELATED = tuple(" ".join(sentence.split()) for sentence in _SENTENCES.split(";"))
+"""What videos of all kinds show; few corpora hold more than a few of it."""
 
 
 def clues(candidates: list, moments: list) -> list[float]:
@@ -77,15 +104,31 @@ def presence(fitted: dict | None, candidates: list, moments: list) -> float | No
     return round(float(1 / (1 + np.exp(-(x @ np.array(fitted["weights"]) + fitted["bias"])))), 3)
 
 
-def hint(fitted: dict | None, here: float | None) -> str:
-    """The sentence above a list of results; empty where none is needed."""
-    if fitted is None:
-        return "Whether this corpus has it at all cannot be told: too few known queries were at hand."
-    if not fitted["tells"]:
+def nearest_caption(captions: Captions, sentence: str) -> float:
+    """The largest cosine, from 0 to 1, of a sentence with a caption; `captions` are not empty."""
+    scores = captions.scores(sentence)
+    return max(float(scores[kind].max()) for kind in KINDS if kind in scores)
+
+
+def unrelated_scores(captions: Captions) -> list[float]:
+    """`nearest_caption` of each unrelated sentence; empty in a corpus without captions."""
+    return [round(nearest_caption(captions, one), 4) for one in UNRELATED] if captions.all else []
+
+
+def hint(fitted: dict | None, here: float | None, unrelated: float | None) -> str:
+    """The sentence above a list of results; empty where none is needed.
+
+    `unrelated`: share of the unrelated sentences that are as near to a caption; None in an index that has no measure.
+    """
+    if fitted is not None and fitted["tells"]:
+        if here is not None and here < NOT_HERE:
+            return f"Probably not here (probability {here:.0%} that the corpus has it). The nearest moments:"
+        return ""
+    if unrelated is None:
+        return "Whether this corpus has it at all cannot be told: its captions were not compared with other sentences."
+    if unrelated > PASSES:
         return (
-            "Whether this corpus has it at all cannot be told: known queries with and without an answer look too alike"
-            f" (AUROC {fitted['auroc']:.2f} on {fitted['queries']} queries)."
+            f"Probably not here ({unrelated:.0%} of {len(UNRELATED)} unrelated sentences are as near to a caption)."
+            " The nearest moments:"
         )
-    if here is not None and here < NOT_HERE:
-        return f"Probably not here (probability {here:.0%} that the corpus has it). The nearest moments:"
     return ""

@@ -23,14 +23,15 @@ from verified.io.jsonl import read_json, write_json
 from verified.runtime.file_names import file_name
 from verified.runtime.intact import check_intact
 from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
+from verified.search.presence import PASSES
 from verified.search.segments import VIDEOS, Segment, write_segment
 from verified.search.sound import sound
 from verified.search.vectors import EXACT
 
 MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
-FORMAT = 5
+FORMAT = 6
 """1: the copy of the model named no form. 3: captions had no sentence vectors, and the ranking no measure."""
-EMPTY = {"dim": 0, "next": 0, "dropped": [], "segments": [], "here": None}
+EMPTY = {"dim": 0, "next": 0, "dropped": [], "segments": [], "here": None, "unrelated": []}
 """What every manifest says beside its format, without a video."""
 SMALL_SEGMENTS = 8
 
@@ -219,7 +220,11 @@ def describe(manifest: dict) -> list[str]:
         lines.append(f"segment {entry['name']}: {entry['videos']:,} videos{gone}, {entry['rows']:,} clips: {how}")
     if manifest.get("folder"):
         return [*lines, f"searched by what {manifest['text_encoder']} sees: nothing was written about these videos"]
-    return [*lines, _ranking(manifest["ranking"], manifest["weights"]), _presence(manifest["here"])]
+    return [
+        *lines,
+        _ranking(manifest["ranking"], manifest["weights"]),
+        _presence(manifest["here"], manifest["unrelated"]),
+    ]
 
 
 def _ranking(ranking: dict, weights: dict[str, float]) -> str:
@@ -236,12 +241,12 @@ def _ranking(ranking: dict, weights: dict[str, float]) -> str:
     return f"ranking by {ranking['model']}{verdict}: {told}{because}; weights: {weighed}"
 
 
-def _presence(here: dict | None) -> str:
-    if here is None:
-        return "whether a sentence is here at all: unknown, too few known queries"
-    low, high = here["auroc_interval"]
-    told = "" if here["tells"] else ", so it cannot be told"
-    return (
-        f"whether a sentence is here at all: AUROC {here['auroc']:.2f} [{low:.2f}, {high:.2f}] on {here['queries']}"
-        f" queries, by {here['known_by']}{told}"
-    )
+def _presence(here: dict | None, unrelated: list[float]) -> str:
+    told = "whether a sentence is here at all: "
+    if here is not None and here["tells"]:
+        low, high = here["auroc_interval"]
+        measure = f"AUROC {here['auroc']:.2f} [{low:.2f}, {high:.2f}] on {here['queries']} queries"
+        return f"{told}{measure}, by {here['known_by']}"
+    if unrelated:
+        return f"{told}by {len(unrelated)} unrelated sentences, of which {PASSES:.0%} pass as here"
+    return f"{told}unknown, without captions"

@@ -28,7 +28,7 @@ from verified.search.encoders import Encoder, JointEncoder, ModelEncoder
 from verified.search.fusion import weights_of
 from verified.search.origin import ranked_before, ranking_of, reasons, skill
 from verified.search.pictures import thumbnails
-from verified.search.presence import clues, fit
+from verified.search.presence import clues, fit, unrelated_scores
 from verified.search.settings import IndexSettings
 from verified.search.sound import sound
 
@@ -81,6 +81,7 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
             "ranking": ranking,
             "weights": weights_of(manifest["model"], skill(ranking), joint=encoder.model is None),
             "here": _presence(index, queries, held, settings),
+            "unrelated": unrelated_scores(index.captions),
         }
         store.write_manifest(folder, manifest)
         return store.read_manifest(folder)
