@@ -82,6 +82,8 @@ def test_a_sentence_near_no_caption_is_told_from_one_that_is():
 
     assert share("our planet") < PASSES < share("someone writes an invoice")
     assert unrelated_scores(Captions([], {})) == []
+    many = [{"video": "v", "start": 0.0, "end": 1.0, "fine": "", "coarse": text} for text in UNRELATED[::4]]
+    assert unrelated_scores(Captions(many, dict(zip(UNRELATED, encode(UNRELATED))))) == [], "the corpus shows them"
 
 
 @pytest.mark.parametrize("count", [0, 5])

@@ -23,6 +23,8 @@ TELLS = 0.6
 """AUROC that the lower end of the interval must pass: a probability from a weaker one says next to nothing."""
 PASSES = 0.1
 """Share of unrelated sentences that are taken for something in the corpus."""
+TOO_NEAR = 0.5
+"""Cosine of that quantile beyond which the corpus shows too many of the sentences: they are no measure of absence."""
 NOT_HERE = 0.5
 """Probability below which the answer is introduced as probably not here."""
 
@@ -45,7 +47,7 @@ _SENTENCES = """
     lighthouse; a tennis court; a crying baby; a haircut; a sunset; a blacksmith
 """
 UNRELATED = tuple(" ".join(sentence.split()) for sentence in _SENTENCES.split(";"))
-"""What videos of all kinds show; few corpora hold more than a few of it."""
+"""What videos of all kinds show; see `TOO_NEAR` for a corpus that holds much of it."""
 
 
 def clues(candidates: list, moments: list) -> list[float]:
@@ -111,8 +113,9 @@ def nearest_caption(captions: Captions, sentence: str) -> float:
 
 
 def unrelated_scores(captions: Captions) -> list[float]:
-    """`nearest_caption` of each unrelated sentence; empty in a corpus without captions."""
-    return [round(nearest_caption(captions, one), 4) for one in UNRELATED] if captions.all else []
+    """`nearest_caption` of each unrelated sentence; empty where there are no captions, or many of them are too near."""
+    scores = [round(nearest_caption(captions, one), 4) for one in UNRELATED] if captions.all else []
+    return scores if scores and np.quantile(scores, 1 - PASSES) < TOO_NEAR else []
 
 
 def hint(fitted: dict | None, here: float | None, unrelated: float | None) -> str:
@@ -125,7 +128,7 @@ def hint(fitted: dict | None, here: float | None, unrelated: float | None) -> st
             return f"Probably not here (probability {here:.0%} that the corpus has it). The nearest moments:"
         return ""
     if unrelated is None:
-        return "Whether this corpus has it at all cannot be told: its captions were not compared with other sentences."
+        return "Whether this corpus has it at all cannot be told: no captions, or captions of all kinds of things."
     if unrelated > PASSES:
         return (
             f"Probably not here ({unrelated:.0%} of {len(UNRELATED)} unrelated sentences are as near to a caption)."

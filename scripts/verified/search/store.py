@@ -249,4 +249,4 @@ def _presence(here: dict | None, unrelated: list[float]) -> str:
         return f"{told}{measure}, by {here['known_by']}"
     if unrelated:
         return f"{told}by {len(unrelated)} unrelated sentences, of which {PASSES:.0%} pass as here"
-    return f"{told}unknown, without captions"
+    return f"{told}unknown, no captions or captions of all kinds of things"
