@@ -13,7 +13,7 @@ from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
 from verified.io.jsonl import write_jsonl
-from verified.people.review.adjudicate import adjudicate
+from verified.people.review.adjudicate import adjudicate, needs_another
 from verified.people.review.agreement import agreement
 from verified.people.review.decisions import content_id, read_decisions
 from verified.people.review.edits import check_edits
@@ -326,8 +326,10 @@ def shown(n: int, what: str, reviewer: str = "ann", moments: list[dict] = MOMENT
 def test_times_change_by_the_median_where_most_who_share_the_outcome_corrected_them():
     rows, _, _ = annotate(MOMENTS, GROUPS)
     one, two = shown(1, "accept", time=[0.5, 3.0]), shown(1, "accept", "bob", time=[1.0, 3.5])
-    found = found_of(one, two, shown(1, "accept", "eve"), shown(2, "accept", time=[0, 1]), shown(2, "accept", "bob"))
+    two_more = [shown(2, "accept", name) for name in ("bob", "eve")]
+    found = found_of(one, two, shown(1, "accept", "eve"), shown(2, "accept", time=[0, 1]), *two_more)
     assert found["outcomes"][1]["time"] == [0.75, 3.25] and "time" not in found["outcomes"][2]
+    assert found["conflicts"] == [2]
     given, _, counts = select(rows, GROUPS, found["outcomes"], None)
     assert given[0]["time"] == [0.75, 3.25] and given[0]["review"]["time_before"] == [0.5, 2.5]
     assert counts["retimed"] == 1 and counts["accepted"] == 2 and given[1]["time"] == [0.5, 2.5]
@@ -352,7 +354,50 @@ def test_a_split_gives_a_row_for_each_part_and_the_counts_reconcile(tmp_path):
     assert read_fig(tmp_path / "test.jsonl") == given and lint(tmp_path / "test.jsonl", Annotations())["passed"]
     again = select(rows, GROUPS, found["outcomes"], None)[0]
     assert [row["desc_id"] for row in again] == [row["desc_id"] for row in given]  # ids follow from content
-    assert found_of(shown(1, "split", parts=parts), shown(1, "accept", "bob"))["conflicts"] == [1]
+
+
+CUT = [{"time": [0.5, 1.5], "text": "first it falls"}, {"time": [1.5, 2.5], "text": "dynamics 2 of 1"}]
+MOVED, EDITED = ("accept", {"time": [0.5, 3.0]}), ("edit", {"text": "it falls fast"})
+ACCEPTED, SPLIT, REJECTED = ("accept", {}), ("split", {"parts": CUT}), ("reject", {"reason": "x"})
+ALL_WRITTEN = ("split", {"parts": [CUT[0], {"time": [1.5, 2.5], "text": "then it rises"}]})
+OTHERWISE = ("edit", {"text": "it rises"})
+FAR, FAR_OFF = ("accept", {"time": [4.0, 6.0]}), ("edit", {"text": "it falls fast", "time": [4.0, 6.0]})
+SHOWN = "dynamics 2 of 1"
+# decisions of two people on moment 1 -> its rows (time, caption) after them, and whether it is a conflict
+MERGED = [
+    ((MOVED, EDITED), [([0.5, 3.0], "it falls fast")], False),
+    ((MOVED, ACCEPTED), [([0.5, 3.0], SHOWN)], False),
+    ((SPLIT, ACCEPTED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], SHOWN)], False),
+    ((SPLIT, EDITED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], "it falls fast")], False),
+    ((ALL_WRITTEN, ACCEPTED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], "then it rises")], False),
+    ((ALL_WRITTEN, EDITED), [([0.5, 2.5], SHOWN)], True),
+    ((FAR_OFF, ACCEPTED), [([4.0, 6.0], SHOWN)], True),
+    ((EDITED, OTHERWISE), [([0.5, 2.5], SHOWN)], True),
+    ((EDITED, ACCEPTED), [([0.5, 2.5], SHOWN)], True),
+    ((MOVED, FAR), [([0.5, 2.5], SHOWN)], True),
+    ((MOVED, FAR_OFF), [([0.5, 2.5], SHOWN)], True),
+    ((SPLIT, MOVED), [([0.5, 2.5], SHOWN)], True),
+    ((SPLIT, ALL_WRITTEN), [([0.5, 2.5], SHOWN)], True),
+    ((MOVED, REJECTED), [([0.5, 2.5], SHOWN)], True),
+    ((SPLIT, EDITED, OTHERWISE), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], SHOWN)], True),
+    ((EDITED, EDITED, MOVED), [([0.5, 3.0], "it falls fast")], False),
+    ((SPLIT, ACCEPTED, ACCEPTED), [([0.5, 2.5], SHOWN)], True),
+]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("decided, rows, conflict", MERGED)
+def test_votes_on_span_and_caption_are_merged_separately(decided, rows, conflict, backwards):
+    people = [shown(1, what, name, **more) for name, (what, more) in zip(("ann", "bob", "eve"), decided)]
+    people = people[::-1] if backwards else people
+    found = found_of(*people)
+    written = select(annotate(MOMENTS, GROUPS)[0][:1], GROUPS, found["outcomes"], None)[0]
+    assert [(row["time"], row["fig_desc"]) for row in written] == rows
+    assert found["conflicts"] == ([1] if conflict else [])
+    if not conflict:
+        assert not needs_another(people) and set(states(found)) == {"applied"}
+    elif len(people) == 2:
+        assert needs_another(people)
 
 
 def test_a_merge_is_the_outcome_of_both_moments_or_of_none():

@@ -115,6 +115,8 @@ def test_several_people_see_each_moment_where_that_is_asked_and_their_agreement_
     changed = [decision(item, "reject" if item["desc_id"] == 1 else "accept", reason="x") for item in bob]
     served.decide("Bob", *changed)
     found = served.handout.progress()
+    assert ids(served.items("Eve")) == [1] and found["conflicts"] == 1, "what two leave in conflict goes to a third"
+    assert [row["decision"] for row in served.items("Eve")[0]["differing"]] == ["accept", "reject"]
     assert found["decided"] == COUNT and found["kappas"] == [("Ann", "Bob", COUNT, 0.0)]
     assert "Cohen's kappa 0.00" in served.client.get(f"/{served.tokens['Eve']}/progress").text.replace("&#x27;", "'")
     served.decide("Ann", decision(ann[0], "withdraw", 1))

@@ -92,7 +92,7 @@ def select(
             counts.update({left_out[row["desc_id"]]: 1, "added": len(new_rows)} if new_rows else [REPLACED["merge"]])
             selected += new_rows
             continue
-        new, decision = _apply_decision(row, outcome, group) if outcome else _apply_threshold(row, least)
+        new, decision = _apply_decision(row, outcome, group, least) if outcome else _apply_threshold(row, least)
         counts[decision] += 1
         counts.update(["retimed"] if outcome and "time" in outcome else ())
         if decision in (REJECTED, BELOW):
@@ -157,11 +157,14 @@ def _part(row: dict, part: Mapping, outcome: Mapping) -> dict:
     }
 
 
-def _apply_decision(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]:
+def _apply_decision(row: dict, outcome: Mapping, group: list[dict], least: float | None) -> tuple[dict, str]:
     """A row after people's decision on it, which it carries under ``review``, and what was done."""
     review = {key: outcome[key] for key in ("decision", "reviewers", "when", "reason") if key in outcome}
     if outcome["decision"] == "reject":
         return {**row, "review": review}, REJECTED
+    if outcome["decision"] == "retime":
+        review["time_before"] = row["time"]
+        return _apply_threshold({**row, "time": outcome["time"], "review": review}, least)
     judged = next(c for c in group if (c["type"], c["caption"]) == (outcome["type"], outcome["original"]))
     if outcome["caption"] != judged["caption"]:
         review["edited_from"] = judged["caption"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from verified.audit.findings import Finding
 from verified.audit.queries import Audited
-from verified.people.review.adjudicate import adjudicate
+from verified.people.review.adjudicate import RETIMED, adjudicate
 from verified.people.review.decisions import GIVEN
 
 REJECTED = "rejected"
@@ -41,7 +41,7 @@ def settle(audited: list[Audited], decisions: list[dict]) -> tuple[list[Audited]
         if outcome is None:
             settled.append(query)
             continue
-        if outcome["caption"] is None:
+        if outcome["caption"] is None and outcome["decision"] != RETIMED:
             detail = f"{outcome['decision']}: {outcome.get('reason', '')}".removesuffix(": ")
             findings.append(Finding(query.split, query.id, REJECTED, detail))
         spans = (tuple(outcome["time"]),) if "time" in outcome else query.spans

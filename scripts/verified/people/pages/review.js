@@ -279,6 +279,12 @@ function nextOpen() {
   else go(found);
 }
 
+function describe(row) {
+  const told = row.decision === "choose" ? row.instead.caption
+    : row.text || row.reason || (row.parts || []).map((part) => `${clock(part.time[0])} ${part.text}`).join(" | ");
+  return TOLD[row.decision] + (row.time ? ` (${row.time.map(clock).join("–")})` : "") + (told ? `: ${told}` : "");
+}
+
 function show() {
   const item = items[at], { decided, flag, drawn } = standing(item);
   byId("heading").textContent = `Moment ${item.desc_id} (${at + 1} of ${items.length})`;
@@ -304,12 +310,20 @@ function show() {
   byId("start").blur();
   byId("end").blur();
   setTimes((decided && TIMED.includes(decided.decision) && decided.time) || [item.start, item.end]);
-  const parts = [decided, flag, ...drawn].filter(Boolean).map((row) => {
-    const told = row.decision === "choose" ? row.instead.caption
-      : row.text || row.reason || (row.parts || []).map((part) => `${clock(part.time[0])} ${part.text}`).join(" | ");
-    return TOLD[row.decision] + (row.time ? ` (${row.time.map(clock).join("–")})` : "") + (told ? `: ${told}` : "");
-  });
-  byId("decided").textContent = parts.join("; ");
+  byId("decided").textContent = [decided, flag, ...drawn].filter(Boolean).map(describe).join("; ");
+  byId("differing").replaceChildren(...(item.differing || []).map((row) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = `Decide so: ${describe(row)}`;
+    button.addEventListener("click", () => {
+      const { decision, ...more } = row;
+      setTimes([item.start, item.end]);
+      decide(decision, more);
+    });
+    const entry = document.createElement("li");
+    entry.append(button);
+    return entry;
+  }));
   byId("candidates").replaceChildren(...item.candidates.map((candidate, number) => {
     const button = document.createElement("button");
     button.type = "button";

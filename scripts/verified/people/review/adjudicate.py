@@ -1,20 +1,27 @@
 """What the decisions of all reviewers amount to: one outcome per moment, and the state of each decision.
 
 Of each reviewer the latest decision on a moment counts (a flag counts beside it). A decision is stale when the moment
-was moved or its candidate no longer exists; a moment whose number merely changed is followed. Where the decisions that
-count agree, theirs is the outcome; where they differ, it is the one that more than half of them share, and the moment
-is reported as a conflict either way. Without such a majority the machine's choice remains. Nothing is dropped: every
+was moved or its candidate no longer exists; a moment whose number merely changed is followed.
+
+The votes on a moment are merged as changes to a file are. First: is it kept, rejected or merged with another one? More
+than half decide. Of those who keep it, votes on the span and on the caption are counted separately. Splits, corrected
+times and accepting the moment as shown are votes on the span; writing or choosing a caption at the times shown is none.
+One kind of change wins unless more people accept the span as shown; of several, the one of more than half. On the
+caption, more than half decide; without them, whoever accepted the caption and corrected the span yields to whoever
+wrote or chose another, as they touched different things. A split takes that caption into its parts that keep the one
+shown. An open vote leaves what the machine chose, and the moment is reported as a conflict. Nothing is dropped: every
 decision keeps its state.
 
-Times change if more than half of those who share the outcome corrected them: to the median of their starts and of their
-ends. A split counts like any outcome; two are the same if times (to a tenth of a second) and captions are. A merge is a
-decision on both of its moments, and counts if it is the outcome of both. A drawn moment needs no majority, for only who
-saw it can draw it; of two reviewers' that overlap by a tIoU of DRAWN_ALREADY or more, the earlier one counts.
+Corrected times are the median of their starts and of their ends, of those with a tIoU of SAME_SPAN or more with that;
+if these are half or fewer, the vote is open. Two splits are equal if times (to a tenth of a second) and captions are.
+A merge is a decision on both of its moments, and counts if it is the outcome of both. A drawn moment needs no majority,
+for only who saw it can draw it; of two reviewers' that overlap by a tIoU of SAME_SPAN or more, the earlier one counts.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import median
+from typing import Any
 
 from verified.benchmark.tiou import tiou
 from verified.io.jsonl import finite
@@ -25,7 +32,11 @@ SUPERSEDED, WITHDRAWN, STALE, UNKNOWN, FLAGGED = "superseded", "withdrawn", "sta
 STATES = (APPLIED, OUTVOTED, OPEN, STALE, UNKNOWN, FLAGGED, SUPERSEDED, WITHDRAWN)
 TOLERANCE = 1e-3
 """Seconds by which a moment may differ from what was shown; the page rounds to a thousandth."""
-DRAWN_ALREADY = 0.5
+SAME_SPAN = 0.5
+RETIMED = "retime"
+"""Decision of an outcome that corrects the span, while reviewers differ on the caption."""
+KEPT, SHOWN, TIMED = ("kept",), ("shown",), ("timed",)
+SPANS_DIFFER = "the corrected spans differ"
 
 
 def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
@@ -34,10 +45,10 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
 
     `decisions` are rows of `read_decisions` of one data set, `groups` the scored candidates of each moment (see
     `annotations.choose.candidates_by_moment`). An outcome has decision, type and candidate (of the judged or chosen
-    caption; None for reject), caption, reviewers, when (the latest) and reason; `time` where it was corrected; and for
-    split and merge `parts`, the moments (time, text) that take its place, of which the second of two merged ones has
-    none. `drawn` have video, split, duration, time, text, reviewers and when. `judged` are [score, right] of each
-    caption on which the outcome says whether it is true, for `precision_threshold`.
+    caption; None for reject and RETIMED), caption, reviewers, when (the latest) and reason; `time` where it was
+    corrected; and for split and merge `parts`, the moments (time, text) that take its place, of which the second of two
+    merged ones has none. `drawn` have video, split, duration, time, text, reviewers and when. `judged` are [score,
+    right] of each caption on which the outcome says whether it is true, for `precision_threshold`.
     """
     known = {moment["desc_id"]: moment for moment in moments}
     of_video = defaultdict(list)
@@ -110,7 +121,7 @@ def _drawn(rows: Iterable[dict], of_video: Mapping[str, list[Mapping]]) -> list[
             one
             for one in drawn
             if one["video"] == row["video"]
-            and tiou(*one["time"], *row["time"]) >= DRAWN_ALREADY
+            and tiou(*one["time"], *row["time"]) >= SAME_SPAN
             and (row["reviewer"] not in one["reviewers"] or one["text"] == row["text"].strip())
         )
         if first := next(near, None):
@@ -200,60 +211,157 @@ def candidate_of(named: Mapping, group: Iterable[dict]) -> dict | None:
     return next((row for row in group if (row["type"], row["caption"]) == (named["type"], named["caption"])), None)
 
 
-def _result(row: Mapping) -> tuple[str, str | None]:
-    """What a decision makes of the moment: two that accept one caption, by whatever way, agree."""
+def needs_another(rows: Iterable[Mapping]) -> bool:
+    """Whether the latest decisions on one moment, one a reviewer and none withdrawn, leave a vote open."""
+    copies = [{**row, "desc_id": row["moment"]} for row in rows]
+    for row in copies:
+        if row["decision"] == "merge":
+            row["other"] = {"desc_id": row["other"]["moment"]}
+    _outcome(copies, 0)
+    return any(row["state"] == OPEN or row["why"] == SPANS_DIFFER for row in copies)
+
+
+def _majority(votes: Iterable) -> Any:
+    """The vote of more than half; None where there is none."""
+    counts = Counter(votes)
+    vote, count = max(counts.items(), key=lambda item: item[1], default=(None, 0))
+    return vote if 2 * count > counts.total() else None
+
+
+def _fate(row: Mapping) -> tuple:
+    """Vote on whether a moment is kept, rejected or merged, and with which times and text."""
     if row["decision"] == "reject":
-        return "reject", None
-    if row["decision"] in ("split", "merge"):
-        rounded = ((round(start, 1), round(end, 1)) for start, end in given_times(row))
-        return row["decision"], str([sorted(_decided(row)), *rounded, *written_texts(row)])
+        return ("reject",)
+    return ("merge", _parts_key(row), *sorted(_decided(row))) if row["decision"] == "merge" else KEPT
+
+
+def _parts_key(row: Mapping) -> str:
+    rounded = ((round(start, 1), round(end, 1)) for start, end in given_times(row))
+    return str([*rounded, *written_texts(row)])
+
+
+def _span_vote(row: Mapping) -> tuple | None:
+    """Vote on the span of a moment that is kept; None without one."""
+    if row["decision"] == "split":
+        return "split", _parts_key(row)
+    return TIMED if "time" in row else SHOWN if row["decision"] == "accept" else None
+
+
+def _caption_vote(row: Mapping) -> str:
+    """The caption that a decision gives the moment: two that accept one caption, by whatever way, agree."""
     if row["decision"] == "choose":
-        return "caption", row["instead"]["caption"]
-    return "caption", row["text"].strip() if row["decision"] == "edit" else row["caption"]
+        return row["instead"]["caption"]
+    return row["text"].strip() if row["decision"] == "edit" else row["caption"]
 
 
 def _outcome(rows: list[dict], desc_id: int) -> tuple[dict | None, bool]:
     """(outcome or None, whether the reviewers disagree) of the decisions that count on one moment."""
-    votes = Counter(_result(row) for row in rows)
-    result, count = max(votes.items(), key=lambda item: item[1])
-    won = 2 * count > len(rows)
     for row in rows:
-        _state(row, APPLIED if won and _result(row) == result else OUTVOTED if won else OPEN)
-    if not won:
-        return None, True
-    first = next(row for row in sorted(rows, key=lambda row: row["when"]) if _result(row) == result)
-    named = first["instead"] if first["decision"] == "choose" else first
-    kept = result[0] == "caption"
-    sharing = [row for row in rows if _result(row) == result]
-    reasons = [row["reason"] for row in sharing if row.get("reason")]
-    more = _times(sharing) if kept else {}
-    if result[0] in ("split", "merge"):
-        parts = [{"time": time, "text": text} for time, text in zip(given_times(first), written_texts(first))]
-        second = result[0] == "merge" and desc_id != first["desc_id"]
-        more = {"parts": [] if second else parts}
-        more |= {"merged": sorted(_decided(first))} if result[0] == "merge" else {}
+        _state(row, OPEN)
+    fate = _majority(map(_fate, rows))
+    if fate is None:
+        return None, len(rows) > 1
+    voting = [row for row in sorted(rows, key=lambda row: row["when"]) if _fate(row) == fate]
+    for row in rows:
+        _state(row, APPLIED if _fate(row) == fate else OUTVOTED)
+    if fate != KEPT:
+        outcome = _named(voting[0], None, voting)
+        if fate[0] == "merge":
+            second = desc_id != voting[0]["desc_id"]
+            outcome |= {"parts": [] if second else _parts(voting[0]), "merged": sorted(_decided(voting[0]))}
+    else:
+        outcome = _kept(voting)
+    return outcome, any(row["state"] != APPLIED or row["why"] for row in rows)
+
+
+def _kept(rows: list[dict]) -> dict | None:
+    """The outcome of decisions that keep the moment, the earliest first: its span, and its caption or parts."""
+    spans = Counter(vote for row in rows if (vote := _span_vote(row)))
+    changes = [vote for vote in spans if vote != SHOWN]
+    span = changes[0] if len(changes) == 1 and spans[changes[0]] >= spans[SHOWN] else _majority(spans.elements())
+    if span and span[0] == "split":
+        splits = [row for row in rows if _span_vote(row) == span]
+        return _split(splits, [row for row in rows if row not in splits])
+    if not span and any(vote[0] == "split" for vote in changes):
+        for row in rows:
+            _state(row, OPEN)
+        return None
+    for row in rows:
+        if row["decision"] == "split":
+            _state(row, OUTVOTED)
+    rows = [row for row in rows if row["decision"] != "split"]
+    corrected = [row for row in rows if "time" in row]
+    time = _median_time([row["time"] for row in corrected]) if span == TIMED else None
+    caption = _majority(map(_caption_vote, rows)) or _majority(
+        _caption_vote(row) for row in rows if row["decision"] != "accept" or not time or "time" not in row
+    )
+    for row in rows:
+        shared = _caption_vote(row) == caption
+        if not shared and not (caption and time and row["decision"] == "accept" and "time" in row):
+            _state(row, OUTVOTED if caption else OPEN)
+        if "time" in row and not time:
+            row["why"] = SPANS_DIFFER if span == TIMED else "more people accept the span as shown"
+        elif "time" in row and row["state"] != APPLIED:
+            row["why"] = "the captions differ; the span is applied"
+    timed = {"time": time} if time else {}
+    if caption is None:
+        return {**_named({**corrected[0], "decision": RETIMED}, None, corrected), **timed} if time else None
+    sharing = [row for row in rows if _caption_vote(row) == caption]
+    counted = [row for row in rows if row in sharing or (time and row in corrected)]
+    return {**_named(sharing[0], caption, counted), **timed}
+
+
+def _split(splits: list[dict], others: list[dict]) -> dict | None:
+    """The outcome of equal splits, with the caption of `others` in the parts whose text is the caption shown."""
+    written = [row for row in others if row["decision"] in ("choose", "edit")]
+    caption = _majority(map(_caption_vote, written))
+    parts = _parts(splits[0])
+    untouched = [part for part in parts if part["text"] == splits[0]["caption"].strip()]
+    if written and not untouched and len(splits) <= len(written):
+        for row in (*splits, *others):
+            _state(row, OPEN)
+        return None
+    for part in untouched:
+        part["text"] = caption or part["text"]
+    for row in others:
+        if row["decision"] == "split" or "time" in row:
+            _state(row, OUTVOTED)
+        elif row in written and (not untouched or _caption_vote(row) != caption):
+            _state(row, OUTVOTED if caption or not untouched else OPEN)
+    counted = [*splits, *(row for row in written if row["state"] == APPLIED)]
+    return {**_named(splits[0], None, counted), "parts": parts}
+
+
+def _parts(row: Mapping) -> list[dict]:
+    return [{"time": time, "text": text} for time, text in zip(given_times(row), written_texts(row))]
+
+
+def _named(first: Mapping, caption: str | None, counted: list[dict]) -> dict:
+    """An outcome by its first decision, with everybody whose decision is part of it."""
+    named = {} if caption is None else first["instead"] if first["decision"] == "choose" else first
+    reasons = [row["reason"] for row in counted if row.get("reason")]
     return {
         "decision": first["decision"],
-        "type": named["type"] if kept else None,
-        "candidate": named["candidate"] if kept else None,
-        "original": named["caption"] if kept else None,
-        "caption": result[1] if kept else None,
-        **more,
-        "reviewers": sorted({row["reviewer"] for row in sharing}),
-        "when": max(row["when"] for row in sharing),
+        "type": named.get("type"),
+        "candidate": named.get("candidate"),
+        "original": named.get("caption"),
+        "caption": caption,
+        "reviewers": sorted({row["reviewer"] for row in counted}),
+        "when": max(row["when"] for row in counted),
         **({"reason": "; ".join(dict.fromkeys(reasons))} if reasons else {}),
-    }, len(votes) > 1
+    }
 
 
-def _times(rows: list[dict]) -> dict:
-    """The corrected times of decisions that share an outcome, if more than half of them have some."""
-    times = [row["time"] for row in rows if "time" in row]
-    return {"time": [round(median(ends), 3) for ends in zip(*times)]} if 2 * len(times) > len(rows) else {}
+def _median_time(times: list[list[float]]) -> list[float] | None:
+    """The median start and end of spans that overlap enough with the median of all; None if these are half or fewer."""
+    middle = [median(ends) for ends in zip(*times)]
+    near = [time for time in times if tiou(*time, *middle) >= SAME_SPAN]
+    return [round(median(ends), 3) for ends in zip(*near)] if 2 * len(near) > len(times) else None
 
 
 def _judged_scores(outcome: Mapping, rows: list[dict], group: list[dict]) -> list[list]:
     """[score, right] of the captions that an outcome calls right or wrong."""
-    if outcome["decision"] in ("split", "merge"):  # of the caption nothing is said
+    if outcome["decision"] in ("split", "merge", RETIMED):  # nothing is known of the caption
         return []
     right = outcome["caption"] if outcome["decision"] in ("accept", "choose") else None
     named = {(row["type"], row["caption"]) for row in rows}

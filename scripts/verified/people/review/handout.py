@@ -21,7 +21,7 @@ from verified.errors import InputError
 from verified.io.characters import plain
 from verified.io.format_version import require_version
 from verified.io.jsonl import finite, iterate_jsonl, read_json
-from verified.people.review.adjudicate import APPLIED
+from verified.people.review.adjudicate import APPLIED, needs_another
 from verified.people.review.agreement import CODE, agreement
 from verified.people.review.decisions import AGAIN, BESIDE, KEYS, VERSION, decision_problem, read_decisions
 
@@ -59,9 +59,10 @@ class Lines:
 class Handout:
     """Moments handed out to several people, and their decisions.
 
-    `items` are those of review pages, in the order in which they are to be reviewed; each is seen by `raters` people.
-    A person gets `batch` moments, for `lease` seconds after the last sign of life. Raises InputError for names that
-    cannot be told apart or shown, and for a folder that another server holds.
+    `items` are those of review pages, in the order in which they are to be reviewed; each is seen by `raters` people,
+    and by one more as long as their decisions are in conflict (see `adjudicate`). A person gets `batch` moments, for
+    `lease` seconds after the last sign of life. Raises InputError for names that cannot be told apart or shown, and for
+    a folder that another server holds.
     """
 
     def __init__(
@@ -107,18 +108,26 @@ class Handout:
         return found[0] if found else None
 
     def hand_out(self, name: str) -> list[dict]:
-        """The moments that a person is to decide on now: those of an earlier call first, as long as they are theirs."""
-        deciders, held = self._deciders(), self._held()
+        """The moments that a person is to decide on now: those of an earlier call first, as long as they are theirs.
+
+        A moment in conflict carries the decisions on it, without names, as ``differing``.
+        """
+        deciders, held, conflicts = self._deciders(), self._held(), self._conflicts()
         mine = [one for one in self._held_by(name) if name not in deciders[one]]
         for moment in self.items:
             if len(mine) >= self.batch:
                 break
             done = deciders.get(moment, frozenset())
             others = (done | held.get(moment, frozenset())) - {name}
-            if moment not in mine and name not in done and len(others) < self.raters:
+            wanted = len(done) + 1 if moment in conflicts else self.raters
+            if moment not in mine and name not in done and len(others) < wanted:
                 mine.append(moment)
         self._lend(name, mine)
-        return [item for moment, item in self.items.items() if moment in mine]
+        return [
+            {**item, **({"differing": conflicts[moment]} if moment in conflicts else {})}
+            for moment, item in self.items.items()
+            if moment in mine
+        ]
 
     def keep(self, name: str, rows: object) -> int:
         """Keep decisions that a person sent; returns how many were new. Raises InputError for what no page sends."""
@@ -150,8 +159,9 @@ class Handout:
         return [row for row in self.decisions if row["reviewer"] == name]
 
     def progress(self) -> dict:
-        """``moments, decided`` (by `raters` people each), ``people`` (name, decided, handed out now), agreement by
-        `people.review.agreement` and ``kappas``: (name, name, moments that both decided on, Cohen's kappa or None).
+        """``moments, decided`` (by `raters` people each), ``conflicts``, ``people`` (name, decided, handed out now),
+        agreement by `people.review.agreement` and ``kappas``: (name, name, moments that both decided on, Cohen's kappa
+        or None).
         """
         from verified.people.agreement import cohen_kappas
 
@@ -162,6 +172,7 @@ class Handout:
         return {
             "moments": len(self.items),
             "decided": sum(len(deciders[moment]) >= self.raters for moment in self.items),
+            "conflicts": len(self._conflicts().keys() & self.items.keys()),
             "people": [
                 {
                     "name": name,
@@ -189,6 +200,18 @@ class Handout:
             if row["decision"] != "withdraw":
                 latest |= {(moment, row["reviewer"]): row for moment in moments}
         return latest
+
+    def _conflicts(self) -> dict[str, list[dict]]:
+        """The decisions on each moment that `raters` people or more leave in conflict, without who made them when."""
+        by_moment: dict[str, list[dict]] = defaultdict(list)
+        for (moment, _), row in self._latest().items():
+            by_moment[moment].append(row)
+        shown = ("decision", *OPTIONAL)
+        return {
+            moment: [{key: row[key] for key in shown if key in row} for row in rows]
+            for moment, rows in by_moment.items()
+            if len(rows) >= self.raters and needs_another(rows)
+        }
 
     def _deciders(self) -> dict[str, set[str]]:
         deciders: dict[str, set[str]] = defaultdict(set)

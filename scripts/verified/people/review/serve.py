@@ -169,6 +169,8 @@ def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") ->
 def progress_lines(found: Mapping) -> list[str]:
     """How far a review is, as lines for a terminal."""
     lines = [f"{found['decided']} of {found['moments']} moments are decided on"]
+    if found["conflicts"]:
+        lines.append(f"  {found['conflicts']} in conflict: one more of --people sees the decisions and settles it")
     lines += [f"  {one['name']}: {one['decided']} decided, {one['handed_out']} handed out" for one in found["people"]]
     for one, two, count, kappa in found["kappas"]:
         told = "cannot be told, all decisions are alike" if kappa is None else f"{kappa:.2f}"

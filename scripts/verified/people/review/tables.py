@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from verified.people.review.adjudicate import OPEN, OUTVOTED, STALE, STATES, UNKNOWN
+from verified.people.review.adjudicate import APPLIED, OPEN, OUTVOTED, STALE, STATES, UNKNOWN
 from verified.people.review.decisions import DECISIONS
 from verified.tables.table import Table
 
@@ -32,7 +32,11 @@ def review_tables(title: str, key: str, adjudication: Mapping, agreed: Mapping) 
         ("State", "decisions"),
         tuple((state, states[state]) for state in STATES),
     )
-    looked = [row for row in adjudication["decisions"] if row["state"] in (OPEN, OUTVOTED, STALE, UNKNOWN)]
+    looked = [
+        row
+        for row in adjudication["decisions"]
+        if row["state"] in (OPEN, OUTVOTED, STALE, UNKNOWN) or (row["state"] == APPLIED and row["why"])
+    ]
     open_ = Table(
         f"review-{key}-open",
         f"Review of {title}: conflicts and stale decisions",
