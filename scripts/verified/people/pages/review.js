@@ -167,14 +167,16 @@ function findings(text) {
 const tidy = (name) => byId(name).value.split(/\s+/).filter(Boolean).join(" ");
 const written = () => (asking === "split" ? ["text", "second"] : ["text"]).map(tidy);
 
-function lint() {
-  byId("findings").replaceChildren(...written().flatMap(findings).map(({ severity, about, said }) => {
+function list(found) {
+  byId("findings").replaceChildren(...found.map(({ severity, about, said }) => {
     const entry = document.createElement("li");
     entry.className = severity;
     entry.textContent = `${severity}: ${about} “${said}”`;
     return entry;
   }));
 }
+
+const lint = () => list(written().flatMap(findings));
 
 // Two decisions within a second keep their order: the later one gets a later time.
 function stamp() {
@@ -208,7 +210,7 @@ function openForm(name) {
       return option;
     }));
     byId("clip").pause();
-    byId("cut").value = clock(position());
+    byId("cut").value = clock(position() > times[0] && position() < times[1] ? position() : (times[0] + times[1]) / 2);
     byId("text").value = name === "draw" ? "" : (name === "edit" && decided && decided.text) || caption;
     byId("second").value = caption;
     lint();
@@ -237,7 +239,11 @@ function finishEdit(event) {
   if (asking === "draw") return decide("draw", { text, time: times });
   if (asking === "split") {
     const cut = seconds(byId("cut").value), spans = [[times[0], cut], [cut, times[1]]];
-    if (spans.some(timesProblem)) return say(`Cut between ${clock(times[0])} and ${clock(times[1])}.`);
+    if (spans.some(timesProblem)) {
+      byId("cut").focus(); // the message at the head of the page may be out of sight
+      list([{ severity: "error", about: `cut between ${clock(times[0])} and ${clock(times[1])}, not at`, said: byId("cut").value }]);
+      return say(`Cut between ${clock(times[0])} and ${clock(times[1])}.`);
+    }
     return decide("split", { parts: [{ time: spans[0], text }, { time: spans[1], text: second }] });
   }
   if (asking === "merge") {
