@@ -71,7 +71,7 @@ def main() -> None:
             "orjson alone": ("-c", PARSE, *files),
         }
         ours, official = (json.loads(seconds(*run[name])[1]) for name in list(run)[:2])
-        if ours != official:
+        if {task: ours[task] for task in official} != official:
             sys.exit(f"the recalls differ: {ours} and {official}")
         sides = [
             Side(name, lambda arguments=arguments: seconds(*arguments)[0], queries) for name, arguments in run.items()

@@ -1,4 +1,3 @@
-import os
 import sys
 from pathlib import Path
 
@@ -42,8 +41,9 @@ from verified.tables.summary import asks_for_tables, closing_message, show, show
 from verified.tables.paths import leading_tables
 
 DEFAULT = PROJECT / "config" / "config.yaml"
-# Relative, so that a folder can be moved with its results.
-PUBLISHED = os.path.relpath(PROJECT / "config" / "published.csv")
+# Relative, so that a project can be moved with its results.
+PUBLISHED = Path("config", "published.csv")
+PUBLISHED = str(PUBLISHED if PROJECT == Path.cwd() else PROJECT / PUBLISHED)
 
 if not workflow.overwrite_configfiles:
 

@@ -17,6 +17,7 @@ from verified.search.ask import Index
 from verified.search.captions import SENTENCES, Captions
 from verified.search.fusion import LEAST, above_average, shares, standing_out
 from verified.search.origin import caution, ranked_before, ranking_of, skill
+from verified.search.presence import UNRELATED
 from verified.search.serve import application
 from verified.search.store import describe
 from verified.search.update import add_files, update
@@ -76,9 +77,13 @@ def test_a_sentence_in_other_words_finds_the_moment_that_was_described(corpus, t
 def test_captions_that_stay_are_not_encoded_again(corpus, tmp_path, monkeypatch):
     files, settings = corpus
     folder, encoded = tmp_path / "index", []
-    monkeypatch.setattr(
-        "verified.nn.sentences.encode", lambda texts, **rest: encoded.append(sorted(texts)) or encode(texts, **rest)
-    )
+
+    def counted(texts, **rest):
+        if not {*texts} <= {*UNRELATED}:
+            encoded.append(sorted(texts))
+        return encode(texts, **rest)
+
+    monkeypatch.setattr("verified.nn.sentences.encode", counted)
     update(folder, files, settings)
     assert [len(texts) for texts in encoded] == [8]
     before = (folder / SENTENCES).read_bytes()
