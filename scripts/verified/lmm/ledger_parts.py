@@ -146,7 +146,8 @@ class Part:
 
     def _create(self) -> int:
         for _ in range(1000):  # another job may take the empty folder away at any moment
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):  # pathlib raises it where the folder goes while it looks
+                self.path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
                 return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         raise InputError("no file can be made in this folder", file=self.path.parent)
