@@ -145,10 +145,11 @@ pretrained-vlg-net: env
 	cp results/longform-pretrained/longform/training/movies/checkpoint.safetensors $(VLG_NET)/vlg-net.safetensors
 	cp results/longform-pretrained/longform/training/movies/log.jsonl $(VLG_NET)/vlg-net.log.jsonl
 
-docs:
+docs: env
 	$(PYTHON) -m venv $(VENV).docs
 	$(VENV).docs/bin/pip install --quiet mkdocs==1.6.1
 	$(VENV).docs/bin/python .ci/api_page.py
+	$(BIN)/verified config-docs > docs/keys.md
 	$(VENV).docs/bin/mkdocs build --strict $(ARGS)
 
 # The crate is of this configuration's run, which is built first.
@@ -180,7 +181,6 @@ format: env
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile rules
-	$(BIN)/verified config-docs
 
 # Pins and hashes for every package that requirements.in and requirements-dev.in bring; run after editing one of them. Pins
 # that still fit stay; ARGS=--upgrade renews all.

@@ -7,10 +7,11 @@ from running import PROJECT
 
 from verified.__main__ import parser
 from verified.cli.command import COMMANDS
+from verified.config.key_table import key_table
 
 RULES = "\n".join(path.read_text() for path in sorted((PROJECT / "rules").glob("*.smk")))
 PACKAGE = "\n".join(path.read_text() for path in sorted((PROJECT / "scripts" / "verified").rglob("*.py")))
-KEYS = set(re.findall(r"^\| `([\w.]+)` \|", (PROJECT / "config" / "README.md").read_text(), re.MULTILINE))
+KEYS = set(re.findall(r"^\| `([\w.]+)` \|", key_table(), re.MULTILINE))
 parser()  # imports all modules that declare commands
 SECTION = re.compile(r"## What of the (?:paper|document) is where\n(.+?)\n## ", re.DOTALL)
 

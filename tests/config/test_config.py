@@ -1,12 +1,14 @@
 """The configuration: one source, clear errors, generated files in step."""
 
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 from refusals import refused
 
+from verified.__main__ import main
 from verified.benchmark.mad.paths import encoder_note
-from verified.cli.maintain import with_key_table
 from verified.config import Config, load, read
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -35,9 +37,32 @@ def test_what_runs_on_the_cpu_computes_in_float32(name):
     assert [stage for stage in on_cpu if on_cpu[stage] and getattr(settings, stage).precision != "float32"] == []
 
 
-def test_the_key_table_is_that_of_the_models():
+def test_the_printed_page_has_every_key_with_default_and_meaning(capsys):
+    assert main(["config-docs"]) in (0, None)
+    rows = re.findall(r"^\| `([\w.()-]+)` \| `(.+?)` \| (.*) \|$", capsys.readouterr().out, re.MULTILINE)
+    keys = {key: (default, meaning) for key, default, meaning in rows}
+    assert len(keys) == len(rows) and keys["seed"][0] == "2024"
+    assert keys["datasets.NAME.source(folder).videos"][0] == "required"
+    assert [key for key, (_, meaning) in keys.items() if not meaning] == []
+
+
+def test_the_readme_lists_the_files_that_are_shipped():
     page = (CONFIG / "README.md").read_text(encoding="utf-8")
-    assert page == with_key_table(page), "run `verified config-docs`"
+    assert sorted(re.findall(r"`([\w/-]+\.yaml)`", page)) == sorted([*FILES, *LAYERS])
+    folders = [folder.name for folder in (CONFIG / "prompts").iterdir() if folder.is_dir()]
+    assert [folder for folder in folders if f"`{folder}`" not in page] == []
+
+
+def test_the_page_of_prompts_lists_the_files_and_their_slots():
+    page = (CONFIG.parent / "docs" / "prompts.md").read_text(encoding="utf-8")
+    listed = {
+        name: slots.split() for name, slots in re.findall(r"^\| `([\w.]+)` \|.*\| `(.+)` \|$", page, re.MULTILINE)
+    }
+    heads = {
+        file.name: file.read_text(encoding="utf-8").split("---\n")[1] for file in (CONFIG / "prompts").glob("*.md")
+    }
+    slots = {name: sorted(yaml.safe_load(head)["slots"]) for name, head in heads.items()}
+    assert {name: sorted(found) for name, found in listed.items()} == slots
 
 
 @pytest.mark.parametrize(

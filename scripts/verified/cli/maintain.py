@@ -11,7 +11,11 @@ from verified.errors import InputError
 from verified.io.files import read_text
 from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 
-START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->", "<!-- end of keys -->"
+KEYS_HEAD = """# Keys of a configuration
+
+Lists are written as in YAML; `NAME` stands for a data set's own name; `source(demo)` and its siblings are chosen by
+`source.kind`. `verified config-docs` prints this page.
+"""
 
 
 @command(
@@ -183,17 +187,9 @@ def readme(arguments: argparse.Namespace) -> int:
     return 1 if counts[CONTRADICTED] else 3 if counts[UNKNOWN] else 0
 
 
-@command("config-docs", "rewrite the key table of config/README.md")
+@command("config-docs", "print a page with every key of a configuration, its default and its meaning")
 def config_docs(arguments: argparse.Namespace) -> None:
-    """Write the file."""
-    from verified.io.files import write_text
-
-    write_text(page := Path("config", "README.md"), with_key_table(page.read_text(encoding="utf-8")))
-
-
-def with_key_table(page: str) -> str:
-    """config/README.md with the key table as the models have it now."""
+    """Print the page as Markdown."""
     from verified.config.key_table import key_table
 
-    before, following = page.split(START)
-    return f"{before}{START}\n\n{key_table()}\n{END}{following.split(END)[1]}"
+    print(f"{KEYS_HEAD}\n{key_table()}", end="")

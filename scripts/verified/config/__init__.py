@@ -189,7 +189,7 @@ def load(values: dict[str, Any], source: str = "configuration") -> Config:
         return Config.model_validate(values)
     except ValidationError as error:
         lines = [_explain(detail, values) for detail in error.errors()]
-        raise InputError("; ".join(lines), file=source, remedy="see config/README.md for all keys") from None
+        raise InputError("; ".join(lines), file=source, remedy="`verified config-docs` lists all keys") from None
 
 
 SCRIPT = re.compile(r"</?script|<!--", re.I)

@@ -15,7 +15,7 @@ from verified.io.files import write_text
 from verified.search.paths import JOINT
 
 HEAD = """\
-# {name}: written by `verified init`. config/README.md lists every key, `verified check --configfile FILE` tries it out.
+# {name}: written by `verified init`. `verified config-docs` lists every key, `verified check --configfile FILE` tries it.
 """
 
 
