@@ -95,7 +95,7 @@ def test_a_manifest_that_cannot_be_read_is_named_with_its_row(check, tmp_path):
     assert status == 1 and names(shown, "problem", "mine.source", "m.csv", "2", "described")
 
 
-def test_who_writes_speech_down_is_tried_where_only_movies_are_collected(check, tmp_path, monkeypatch):
+def test_an_endpoint_without_a_key_is_tried_where_only_movies_are_collected(check, tmp_path, monkeypatch):
     (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,,,test\n")
     files_of_movies(tmp_path)
     for name in ("a.srt", "b.srt"):
@@ -103,12 +103,11 @@ def test_who_writes_speech_down_is_tried_where_only_movies_are_collected(check, 
     (tmp_path / "films" / "a.mp4").touch()
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     with endpoint(lambda number, body: transcription([])) as served:
-        speech = {"base_url": served.url, "model": "loud-1", "api_key_variable": "NO_SUCH_KEY"}
+        speech = {"model": "loud-1", "api_key_variable": "NO_SUCH_KEY"}
         for options in (("--offline",), ("--print-config",)):
             status, shown = check(DESCRIBED, *options, generation={"speech": speech})
             assert status == 1 and names(shown, "generation.speech.api_key_variable", "NO_SUCH_KEY")
-        monkeypatch.setenv("NO_SUCH_KEY", "k")
-        status, shown = check(DESCRIBED, generation={"speech": speech})
+        status, shown = check(DESCRIBED, generation={"speech": {**speech, "base_url": served.url}})
         assert status == 0 and names(shown, "ok", "generation.speech", "loud-1") and len(served.bodies) == 1
 
 

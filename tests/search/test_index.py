@@ -222,6 +222,12 @@ def test_a_sentence_is_encoded_as_the_benchmark_encodes_a_caption(tmp_path):
             index.ask(query)
     like = index.like("v0001", 0.0, 2.0, top=3)
     assert like.moments and all(one.video != "v0001" or one.start >= 2 for one in like.moments)
+    seconds = float(index.segments[0].seconds[0])
+    of_a_clip = index.like("v0001", 0.0, seconds, top=3).moments
+    assert index.like("v0001", 0.1 * seconds, 0.2 * seconds, top=3).moments == of_a_clip, "shorter than a clip"
+    for start, end in ((0.2 * seconds, 0.2 * seconds), (0.2 * seconds, 0.1 * seconds)):
+        with refused("holds no clip"):
+            index.like("v0001", start, end)
 
 
 @pytest.mark.parametrize("name", ["clips.faiss", "videos.jsonl", "localise.f16"])

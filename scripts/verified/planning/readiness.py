@@ -255,11 +255,13 @@ def _answers(settings: Config) -> Iterator[Problem]:
                 read_answers(role.cassette)
             except InputError as error:
                 yield Problem(f"generation.{name}.cassette", str(error), error.remedy or "correct the file")
-        if role.kind.asks_endpoint and not os.environ.get(role.api_key_variable):
+        # An endpoint of one's own may ask for no key; one that does refuses the call of `verified check`.
+        of_openai = role.kind.asks_endpoint and role.base_url is None and role.endpoints_file is None
+        if of_openai and not os.environ.get(role.api_key_variable):
             unset.setdefault(role.api_key_variable, []).append(f"generation.{name}.api_key_variable")
         packaged = role.model in BUILT_IN
         if role.kind.loads_model and not packaged and not is_from_hub(role.model) and not Path(role.model).is_dir():
             yield Problem(f"generation.{name}.model", f"no folder {role.model}", "name a folder or a model of the hub")
     for variable, keys in unset.items():
-        remedy = "export the key, or any text for an endpoint that asks for none"
+        remedy = "export the key, or name another endpoint in base_url"
         yield Problem(", ".join(keys), f"the environment has no {variable}", remedy)

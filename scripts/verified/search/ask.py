@@ -274,7 +274,8 @@ class Index:
         return np.concatenate([self.segments[number].search_vectors(at) for number, at in self.windows(video)])
 
     def like(self, video: str, start: float, end: float, top: int = 10) -> Answer:
-        """Moments whose clips are nearest to the mean of the clips in [start, end) seconds of a video."""
+        """Moments whose clips are nearest to the mean of the clips whose middle lies in [start, end) seconds of a
+        video; of those that overlap a span too short to hold a middle."""
         blocks = []
         for number, window in self.windows(video):
             segment = self.segments[number]
@@ -282,6 +283,8 @@ class Index:
             times = segment.offset[window] + (np.arange(len(vectors)) + 0.5) * segment.seconds[window]
             blocks.append(vectors[(times >= start) & (times < end)])
         inside = np.concatenate(blocks)
+        if not len(inside) and start < end:
+            inside = self._clips_in(video, start, end)
         if not len(inside):
             raise InputError(f"{start}–{end} s holds no clip of {video!r}")
         query = inside.mean(axis=0)
