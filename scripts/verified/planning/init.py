@@ -15,7 +15,7 @@ from verified.io.files import write_text
 from verified.search.paths import JOINT
 
 HEAD = """\
-# {name}: written by `verified init`. `verified config-docs` lists all keys, `verified check --configfile FILE` tries it.
+# {name}: by `verified init`. `verified config-docs` lists every key, `verified check --configfile FILE` tries it out.
 """
 
 
