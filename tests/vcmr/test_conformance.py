@@ -3,15 +3,12 @@
 from pathlib import Path
 
 import pytest
-import torch
 from refusals import said
-from torch import nn
 
 from verified.__main__ import main
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr import search as engine
 from verified.benchmark.vcmr.conformance import CHECKS, failures
-from verified.benchmark.vcmr.contract import Spans
 from verified.benchmark.vcmr.registry import is_two_stage, model_class, model_names, model_of_file
 from verified.errors import InputError
 
@@ -36,91 +33,6 @@ def example():
 
 def test_the_example_of_a_third_party_model_passes(example):
     assert dict(failures(example)) == dict.fromkeys(CHECKS)
-
-
-def broken(example, name):
-    """The example with one deliberate fault."""
-
-    class Broken(example):
-        pass
-
-    def centred(self, video, mask):
-        encoded = example.encode_videos(self, video, mask)
-        return {**encoded, "unit": encoded["unit"] - encoded["unit"].mean(dim=0)}
-
-    def unmasked(self, *arguments):
-        spans = example.span_logits(self, *arguments)
-        return Spans(spans.start.clamp(min=-5), spans.end)
-
-    def global_draws(self, batch, **more):
-        losses = example.losses(self, batch, **more)
-        noise = torch.rand(())
-        return {**losses, "noise": noise, "total": losses["total"] + noise}
-
-    def with_spare(self, config):
-        example.__init__(self, config)
-        self.spare = nn.Linear(3, 3)
-
-    def wrong_total(self, batch, **more):
-        losses = example.losses(self, batch, **more)
-        return {**losses, "total": losses["total"] + losses["span"]}
-
-    def detached(self, video, mask):
-        return {key: value.detach() for key, value in example.encode_videos(self, video, mask).items()}
-
-    def outside_state(self, config):
-        example.__init__(self, config)
-        self.scale = torch.rand(config.hidden)
-
-    def scaled(self, query, mask):
-        encoded = example.encode_queries(self, query, mask)
-        return {**encoded, "start": encoded["start"] * self.scale}
-
-    def transposed(self, queries, videos):
-        return example.video_scores(self, queries, videos)[:, :-1]
-
-    def frozen(self, batch, **more):
-        losses = example.losses(self, batch, **more)
-        return {name: value * 1e-9 + 1.0 for name, value in losses.items() if name == "total"}
-
-    faults = {
-        "batch mates": {"encode_videos": centred},
-        "pads": {"span_logits": unmasked},
-        "global draws": {"losses": global_draws},
-        "spare layer": {"__init__": with_spare},
-        "wrong total": {"losses": wrong_total},
-        "no gradient": {"encode_videos": detached},
-        "state": {"__init__": outside_state, "encode_queries": scaled},
-        "shape": {"video_scores": transposed},
-        "does not learn": {"losses": frozen},
-        "label": {"label": staticmethod(lambda start, end, seconds, clips: (int(start), int(end)))},
-        "weights": {"video_weights": lambda self, scores: torch.exp(-scores)},
-        "crash": {"encode_queries": lambda self, query, mask: 1 / 0},
-    }
-    for attribute, value in faults[name].items():
-        setattr(Broken, attribute, value)
-    return Broken
-
-
-@pytest.mark.parametrize(
-    ("fault", "check", "reason"),
-    [
-        ("batch mates", "batch_mates", "other videos of the batch change"),
-        ("pads", "pads", "pads hold"),
-        ("global draws", "determinism", "draw from `generator`"),
-        ("spare layer", "gradients", "no gradient reaches spare.weight"),
-        ("wrong total", "losses", "not the sum"),
-        ("no gradient", "gradients", "no gradient reaches video.weight"),
-        ("state", "state", "differs after saving and loading"),
-        ("shape", "shapes", "video_scores: shape"),
-        ("does not learn", "overfitting", "take the loss from"),
-        ("label", "labels", "becomes clips"),
-        ("weights", "weights", "a lower score weighs more"),
-        ("crash", "shapes", "ZeroDivisionError"),
-    ],
-)
-def test_a_broken_model_fails_with_the_reason(example, fault, check, reason):
-    assert reason in dict(failures(broken(example, fault), only=(check,)))[check]
 
 
 @pytest.mark.parametrize("task", ["VR", "VCMR"])
