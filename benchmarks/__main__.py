@@ -1,8 +1,8 @@
-"""All tables of docs/speed.md in one run: each benchmark takes its sides in turns, five of each.
+"""The tables of speed in docs/measurements.md: each benchmark takes its sides in turns, five of each.
 
-    python -m benchmarks                            # all of them
-    python -m benchmarks --only video evaluator     # some of them
-    python -m benchmarks --into docs/speed.md       # and put the tables into the page
+    python -m benchmarks                             # all of them
+    python -m benchmarks --only video evaluator      # some of them
+    python -m benchmarks --into docs/measurements.md # and put the tables into the page
 
 Each runs in an interpreter of its own, in the environment that jobs have and in one thread, and says in its head what
 it compares and how long it takes. A benchmark that fails, because two sides' results differ, say, is named at the end,

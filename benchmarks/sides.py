@@ -1,4 +1,4 @@
-"""One row of docs/speed.md: what is done a second here, what it is compared with, and the limit, measured in turns.
+"""One row of docs/measurements.md: a rate of ours, the alternative's and the limit, measured in turns.
 
 A side is one way of doing a piece of work. Seconds are processor seconds, user and system, of all threads: wall time
 says nothing beside neighbours. The sides take turns, so that a slow minute falls on all of them; the median of the

@@ -1,3 +1,3 @@
 """VERIFIED: fine-grained annotation of video moments and the retrieval benchmark built from it."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

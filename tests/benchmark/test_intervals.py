@@ -50,7 +50,7 @@ def test_the_simulation_says_what_is_off(monkeypatch):
 
 
 def test_the_page_has_the_table_of_the_simulation():
-    page = (Path(__file__).resolve().parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "measurements.md").read_text(encoding="utf-8")
     rows = page.partition("<!-- benchmarks/significance.py -->\n")[2].partition("\n\n")[0].splitlines()
     assert len(rows) == 2 + sum(map(len, NOISE.values())) * len(TRAININGS)
     assert {row.count("|") for row in rows} == {1 + 3 + 2 * len(CORRELATIONS)}

@@ -7,6 +7,8 @@ import tomllib
 import yaml
 from running import PROJECT
 
+import verified
+
 
 def text(name: str) -> str:
     return (PROJECT / name).read_text(encoding="utf-8")
@@ -20,9 +22,14 @@ def releases() -> list[tuple[str, str]]:
 def test_version_and_date_are_the_same_everywhere():
     citation = yaml.safe_load(text("CITATION.cff"))
     version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
-    assert citation["version"] == version
+    assert citation["version"] == version == verified.__version__
     assert isinstance(citation["date-released"], datetime.date)
     assert dict(releases())[version] == citation["date-released"].isoformat()
+
+
+def test_a_change_is_a_line_of_at_most_25_words():
+    lines = re.split(r"\n(?=- )", text("CHANGELOG.md").split("\n## ")[1])[1:]
+    assert [line for line in lines if len(line.split()) > 26 or "\n" in line.strip()] == []
 
 
 def test_the_workflow_of_a_release_calls_what_there_is():

@@ -9,7 +9,7 @@ mean over trainings, "trainings" the variance of the trainings' means by their n
 a single video, which "shared" takes away again. Student's t with the effective degrees of freedom of that sum
 (Satterthwaite, 1946) accounts for as few as two trainings. Bounds of a share are those of its logit, so that they stay
 within 0 and 1. A single training has no variance to be seen: its interval holds the draw of videos alone, and a
-comparison with it has no p-value. benchmarks/significance.py shows the coverage, docs/tables.md its table.
+comparison with it has no p-value. benchmarks/significance.py shows the coverage, docs/measurements.md its table.
 """
 
 from collections.abc import Iterable, Sequence

@@ -30,7 +30,7 @@ VECTORS = SHIPPED / "class-vectors.npy"
 MEAN, DEVIATION = 127.0, 128.0
 """Of the pixels, 0 to 255, that the weights were trained on (TensorFlow's `efficientnet/lite`)."""
 TEMPERATURE = 2.0
-"""Of the classes' probabilities; chosen together with the form of the classes' sentences (docs/models.md)."""
+"""Of the classes' probabilities; chosen together with the form of the classes' sentences (docs/measurements.md)."""
 
 
 class Packaged:

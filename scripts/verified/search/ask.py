@@ -43,7 +43,7 @@ SAME = 0.5
 NAMED = 3
 """Things that are named, of a sentence and of a clip."""
 KNOWN = 0.45
-"""Cosine from which a sentence is about something that the packaged encoder knows (docs/search.md, A folder)."""
+"""Cosine from which a sentence is about something that the packaged encoder knows (docs/measurements.md)."""
 ROUNDED = 0.001
 """Seconds that the ends of a span may reach into a neighbour."""
 BACKGROUND = 200

@@ -24,7 +24,7 @@ from verified.features.text import TokenEncoder, encode_caption, load_encoder
 JOINT = "joint"
 """Name of the index that needs no training: features and sentences of a joint encoder."""
 NEAR = 0.6
-"""Cosine of a clip with a sentence that names what it shows, by the packaged encoder (docs/search.md, A folder)."""
+"""Cosine of a clip with a sentence that names what it shows, by the packaged encoder (docs/measurements.md)."""
 REACH = 2
 """Pads behind a window's last clip that the kernels of five look at."""
 AT_ONCE = 64

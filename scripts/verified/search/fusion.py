@@ -3,7 +3,7 @@
 Each part's number becomes how far the moment is above the average one: 0 is no nearer to the query than the corpus is
 anyway, 1 is as near as can be. The score is the weighted mean of the parts. A moment that a part knows nothing of (what
 was written, where nothing was) is an average one to it. On the demo's validation queries this ranks better than
-reciprocal ranks, which forget by how much a moment is ahead (docs/search.md, Measured).
+reciprocal ranks, which forget by how much a moment is ahead (docs/measurements.md).
 """
 
 from collections.abc import Mapping

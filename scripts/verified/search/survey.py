@@ -21,7 +21,7 @@ from verified.search.pictures import HEIGHT, jpeg
 RATE = 8
 """Frames per second that are looked at."""
 CUT = 30.0
-"""Content score of a cut: finds at this rate what PySceneDetect's 27 finds at full rate (docs/search.md)."""
+"""Content score of a cut: finds at this rate what PySceneDetect's 27 finds at full rate (docs/measurements.md)."""
 SHORTEST_SHOT = 0.6
 """Seconds."""
 SETTLED = 2

@@ -1,4 +1,4 @@
-"""The benchmarks behind docs/speed.md run, at sizes that say nothing, and the page has a place for each table."""
+"""The benchmarks behind docs/measurements.md run at tiny sizes, and the page has a place for each table."""
 
 import importlib.util
 import re
@@ -9,7 +9,7 @@ import pytest
 from running import PROJECT
 
 BENCHMARKS = PROJECT / "benchmarks"
-PAGE = PROJECT / "docs" / "speed.md"
+PAGE = PROJECT / "docs" / "measurements.md"
 TOYS = """
 import pathlib, runpy, sys
 folder, kept, *names = sys.argv[1:]
