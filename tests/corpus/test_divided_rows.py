@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from verified.corpus import divided_rows, folder_source, video_folder
+from verified.corpus import video_folder
 from verified.corpus.divided_rows import HEAD, PART, read_own_rows
 from verified.errors import InputError
 from verified.io.jsonl import write_jsonl
@@ -63,16 +63,6 @@ def parts(folder: Path) -> list[str]:
 def started(code: str) -> subprocess.Popen:
     command = [sys.executable, "-c", SCRIPT + code]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def test_a_later_job_looks_at_nothing_but_its_own_part(corpus, monkeypatch):
-    assert found(corpus) == wanted()
-    monkeypatch.setattr(folder_source, "iterate_moments_file", lambda path: pytest.fail("all rows read"))
-    monkeypatch.setattr(folder_source, "VideoFolder", lambda *_: pytest.fail("all videos listed"))
-    parsed, loads = [], json.loads
-    monkeypatch.setattr(divided_rows.json, "loads", lambda text: parsed.append(text) or loads(text))
-    rows = read_own_rows(SOURCE, FILES, 1, SHARDS, corpus)
-    assert [line["desc_id"] for line in rows] == wanted()[1] and len(parsed) == 1 + len(rows), "the head, and its rows"
 
 
 def test_memory_of_a_job_does_not_grow_with_the_corpus(corpus):

@@ -103,18 +103,6 @@ def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
     assert changed(again, states_of_shards()[0]) == [shard_of("v11", SHARDS)]
 
 
-def test_a_first_start_lists_the_folder_once_and_samples_each_video_once(source, monkeypatch):
-    monkeypatch.setattr(video_folder, "SETTLED_NS", -1)
-    written([row(number, desc_id=number) for number in range(24)])
-    listed, sampled = [], []
-    video_files = video_folder._video_files
-    monkeypatch.setattr(video_folder, "_video_files", lambda *given: listed.append(given) or video_files(*given))
-    monkeypatch.setattr(shard_states, "file_state", lambda path: sampled.append(path) or file_state(path))
-    states_of_shards()
-    assert len(listed) == 1
-    assert sorted(sampled) == sorted(f"videos/v{number}.mp4" for number in range(12))
-
-
 def test_a_file_that_was_just_written_is_not_remembered(source):
     """Within the grain of its times it could change again."""
     states = VideoStates()

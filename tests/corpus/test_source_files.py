@@ -5,9 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from verified.config import load
-from verified.config.folders import dataset_pattern, datasets_with
 from verified.corpus.shard_states import next_start
-from verified.corpus.source_files import folder_state, source_files, split_settings
+from verified.corpus.source_files import folder_state, split_settings
 
 
 @pytest.fixture
@@ -22,19 +21,6 @@ def settings(tmp_path):
             },
         }
     )
-
-
-def test_the_rules_know_their_data_sets(settings):
-    assert datasets_with(settings, "rendered") == ["world"]
-    assert datasets_with(settings, "annotated_here", "has_videos") == ["world", "mine"]
-    assert dataset_pattern(settings, ["world", "mine"]) == "lab/world|lab/mine"
-    assert dataset_pattern(settings, datasets_with(settings, "annotations_given")) == "(?!)"
-
-
-def test_sources_are_found_by_kind(settings, tmp_path):
-    files = source_files(settings)
-    assert files(SimpleNamespace(dataset="lab/mine")) == {"videos": str(tmp_path), "moments": "moments.csv"}
-    assert files(SimpleNamespace(dataset="lab/world"))["videos"] == "results/lab/world/corpus/videos"
 
 
 def test_a_replaced_video_is_noticed(settings, tmp_path):

@@ -1,7 +1,5 @@
 """The rendered demo: the same seed gives the same bytes, and what is written agrees with itself."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -34,14 +32,6 @@ def demo(tmp_path_factory) -> Path:
 
 def test_the_same_seed_gives_the_same_bytes_in_any_number_of_processes(demo, tmp_path):
     assert contents(render(tmp_path, processes=3)) == contents(demo)
-
-
-def test_a_fresh_process_gives_the_same_bytes(demo, tmp_path, request):
-    call = f"render_demo({SOURCE!r}, 5, {str(tmp_path / 'videos')!r}, {str(tmp_path / 'rendered.jsonl')!r}, "
-    code = f"from verified.demo.source import render_demo; {call}{str(tmp_path / 'truth.jsonl')!r})"
-    scripts = request.config.rootpath / "scripts"
-    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(scripts), "PATH": ""})
-    assert contents(tmp_path) == contents(demo)
 
 
 def test_another_seed_gives_other_videos(demo, tmp_path):

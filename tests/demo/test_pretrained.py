@@ -2,7 +2,6 @@
 
 import random
 
-import numpy as np
 import pytest
 import torch
 from refusals import refused
@@ -12,7 +11,7 @@ from verified.config import load
 from verified.config.evaluator import PRETRAINED_FRAMES
 from verified.demo.pretrained.card import EVENTS, UNSEEN, grade
 from verified.demo.pretrained.image_backbone import Schedule, batches, train
-from verified.demo.pretrained.labelled_frames import CLASSES, UNKNOWN, labelled_frame
+from verified.demo.pretrained.labelled_frames import CLASSES
 from verified.demo.pretrained.paths import SHIPPED, shipped_backbone
 from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES
 from verified.demo.tiny_evaluator.world import world_item
@@ -85,16 +84,6 @@ def test_no_event_of_the_demo_is_seen_in_pre_training(seed):
 
 def test_graded_events_lie_behind_those_of_any_training():
     assert CARD["pretrain_clips"] < UNSEEN and CARD["backbone_frames"] < UNSEEN
-
-
-def test_a_labelled_frame_depends_on_seed_and_number_alone():
-    frame, labels = labelled_frame(3, 11, 56)
-    again, same = labelled_frame(3, 11, 56)
-    assert frame.shape == (56, 56, 3) and np.array_equal(frame, again) and labels == same
-    assert not np.array_equal(frame, labelled_frame(4, 11, 56)[0])
-    for number in range(50):
-        for name, value in labelled_frame(3, number, 16)[1].items():
-            assert value == UNKNOWN or 0 <= value < CLASSES[name]
 
 
 def test_a_training_of_the_image_network_learns_and_is_the_same_twice():

@@ -24,7 +24,7 @@ from verified.evaluator.validation import Graded
 from verified.evaluator.validation import validation as grade
 from verified.figures import cost, examples, queries, recalls, statistics, training, validation
 from verified.figures.canvas import LABEL, direct_labels, draw_note, drawing, literal
-from verified.figures.paths import figures_of, shown_annotations
+from verified.figures.paths import shown_annotations
 from verified.figures.pipeline import draw_pipeline
 from verified.figures.predictions import (
     choose_query,
@@ -452,17 +452,3 @@ def test_what_candidates_buy_is_the_best_of_those_written_first(tmp_path):
 
 def settings(source: dict, models: list[str]):
     return load({"datasets": {"one": {"title": "One", "source": source}}, "retrieval": {"models": models}})
-
-
-def test_a_configuration_has_the_figures_that_show_something():
-    demo, release = {"kind": "demo"}, {"kind": "released", "collection": "charades-fig", "splits": ["test"]}
-    assert {"main-4", "main-5", "main-6", "main-7", "predictions"} <= set(figures_of(settings(demo, ["xml"]), "one"))
-    hero = figures_of(settings(demo, ["hero"]), "one")
-    assert {"main-4", "main-5", "training", "recall-curves"} <= set(hero) and not {
-        "main-6",
-        "main-7",
-        "predictions",
-    } & set(hero)
-    assert figures_of(settings(release, ["xml"]), "one") == ["confidence", "spans", "clusters", "classes"]
-    given = figures_of(settings({**release, "features_dir": "features"}, ["xml"]), "one")
-    assert "main-6" in given and not {"main-7", "task", "predictions"} & set(given)

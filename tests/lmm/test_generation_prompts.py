@@ -36,10 +36,6 @@ def test_every_task_has_a_file_with_the_agreed_slots():
     }
 
 
-def test_no_prompt_line_is_longer_than_people_read():
-    assert all(len(line) <= 140 for file in FOLDER.glob("*.md") for line in file.read_text().splitlines())
-
-
 @pytest.mark.parametrize("caption", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("task", PAPER, ids=lambda task: task.name)
 def test_hostile_captions_stay_one_quoted_line(task, caption):

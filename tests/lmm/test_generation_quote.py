@@ -1,30 +1,22 @@
 """The quote: counted on the plan before anything runs, and exact about what the ledger holds."""
 
-import gc
 import json
 import math
-from pathlib import Path
 
 import pytest
 from captioning import make_moments, make_tar, make_videos
 from loopback import Scripted, completion, endpoint, images_of, sensible
-from media import counted, write_video
 from refusals import refused
 
 from verified.captions import dynamics, statics
-from verified.captions.clips import Clips
 from verified.captions.tar import KeyframeTar
 from verified.config import load
-from verified.corpus.assemble import write_shard
-from verified.io.jsonl import read_jsonl, write_jsonl
-from verified.keyframes import write_keyframes
-from verified.lmm.asking import Call
+from verified.io.jsonl import write_jsonl
 from verified.lmm.probe import probe_picture
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.perturbations import POSITIVES, TASKS
 from verified.planning.quote import quote, roles_without_prices, totals
-from verified.runtime.made_with import note_of
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
 
@@ -188,23 +180,6 @@ def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):
     assert calls["statics_candidates"] == calls["answers"] == calls["dynamics_candidates"] == 4
 
 
-def test_what_a_quote_made_is_freed_without_the_collector_of_cycles(tmp_path, monkeypatch):
-    """The collector rests while a million calls are made."""
-    monkeypatch.chdir(tmp_path)
-    moments = make_moments(CAPTIONS, videos=2)
-    write_jsonl("moments.jsonl", moments)
-    lay_videos(tmp_path, moments)
-    settings = config("http://127.0.0.1:9")
-    gc.collect()
-    gc.disable()
-    try:
-        rows = quote(settings)
-        left = [thing for thing in gc.get_objects() if isinstance(thing, Call | Clips)]
-    finally:
-        gc.enable()
-    assert rows and not left
-
-
 def test_tokens_are_those_of_the_prompts_that_a_run_would_ask(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     moments = make_moments(["a dog runs", "a cat “sits”, 100 % still"])
@@ -216,73 +191,6 @@ def test_tokens_are_those_of_the_prompts_that_a_run_would_ask(tmp_path, monkeypa
         with Session(settings.generation, settings.seed, TASKS) as session:
             calls = [session.call(POSITIVES, {"caption": row["caption"], "count": "3"}, 3) for row in moments]
     assert counted["positives"] == math.ceil(sum(len(call.request.prompt) for call in calls) / 4)
-
-
-def test_a_quote_looks_only_tasks_up_that_the_ledger_knows(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with endpoint() as served:
-        settings = config(served.url)
-        with Session(settings.generation, settings.seed, [POSITIVES]) as session:
-            call = session.call(POSITIVES, {"caption": "a dog runs", "count": "3"}, 3)
-            session.ask(POSITIVES, [call], 1)
-        moments = make_moments(CAPTIONS)
-        write_jsonl("moments.jsonl", moments)
-        lay_videos(tmp_path, moments)
-        looked = []
-        monkeypatch.setattr("verified.lmm.ledger.Ledger.get", lambda self, key: looked.append(key))
-        quote(settings)
-    assert len(looked) == len(CAPTIONS), "those of the one task of which there is an answer"
-
-
-def looked_into(moments):
-    """What a run leaves of its first stages: probes and keyframes of these moments, in one shard."""
-    files = {"videos": "videos", "moments": "moments.jsonl"}
-    folder = Path("results/mine/corpus/shards")
-    output = {name: str(folder / f"shard-00.{name}.jsonl") for name in ("moments", "videos", "probes")}
-    folder.mkdir(parents=True, exist_ok=True)
-    write_jsonl("moments.jsonl", moments)
-    write_shard({"default_split": "test", "published": False}, files, "shard-00", 1, output)
-    settings = config("http://127.0.0.1:9").datasets["mine"].keyframes
-    write_keyframes(read_jsonl(output["moments"]), read_jsonl(output["videos"]), settings, keyframes_of_run())
-
-
-def keyframes_of_run() -> str:
-    return "results/mine/keyframes/shard-00.tar"
-
-
-def test_a_quote_is_of_the_moments_that_are_there_now(tmp_path, monkeypatch):
-    """Videos of one shot each: a moment has one keyframe, where a quote that has not looked supposes two."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "videos").mkdir()
-    moments = make_moments(["a dog runs", "a cat sits", "a bird flies"], videos=3)
-    make_videos(tmp_path / "videos", moments)
-    settings = config("http://127.0.0.1:9")
-
-    def quoted(rows):
-        write_jsonl("moments.jsonl", rows)
-        found = quote(settings)
-        return {row["task"]: row["calls"] for row in found}["keyframe_description"], totals(found)["unseen"]
-
-    assert quoted(moments[:2]) == (4, 2)
-    looked_into(moments[:2])
-    write_jsonl("results/mine/corpus/moments.jsonl", moments[:1])  # of an earlier run
-    assert quoted(moments[:2]) == (2, 0)
-    assert quoted(moments) == (4, 1), "a video was added"
-    assert quoted(moments[:1]) == (1, 0), "a row was removed"
-    shifted = [{**row, "desc_id": row["desc_id"] + 1} for row in moments[:2]]
-    assert quoted(shifted) == (2, 0), "a row above them gave them other numbers"
-    moved = {**moments[0], "end": moments[0]["end"] - 1}
-    assert quoted([moved, moments[1]]) == (3, 1), "its keyframes are to be cut again"
-    note = note_of(keyframes_of_run())
-    note.parent.mkdir(parents=True)
-    note.write_text(json.dumps({"params": ["1", "{'segments': 3, 'min_scene_seconds': 0.6, 'threshold': 27.0}"]}))
-    assert quoted(moments[:2]) == (4, 2), "they were cut with other settings"
-    note.unlink()
-    write_video(tmp_path / "videos" / "v0.mp4", counted(24))
-    assert quoted(moments[:2])[1] == 1, "a video was replaced"
-    (tmp_path / "videos" / "v0.mp4").write_bytes(b"no video")
-    looked_into(moments[:2])
-    assert quoted(moments[:2]) == (1, 0), "moments of a video that cannot be read cost nothing"
 
 
 def test_what_like_calls_took_with_all_their_attempts_tells_what_others_will(tmp_path, monkeypatch):

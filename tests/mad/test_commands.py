@@ -156,16 +156,6 @@ def test_annotations_of_clips_come_to_stand_on_the_movies_time(tmp_path, capsys)
         said(capsys.readouterr().err, path, "row 1")
 
 
-def test_clips_are_located(tmp_path, capsys):
-    movie = np.random.default_rng(1).normal(size=(300, 8)).astype(np.float32)
-    write_features(tmp_path / "movies.h5", {"dim": 8}, [("f", movie, {})])
-    write_features(tmp_path / "clips.h5", {"dim": 8}, [("c", movie[100:120], {})])
-    (tmp_path / "pairs.jsonl").write_text('{"clip": "c", "movie": "f"}\n')
-    files = [str(tmp_path / name) for name in ("movies.h5", "clips.h5", "pairs.jsonl")]
-    assert main(["longform", "locate", *files]) == 0
-    assert json.loads(capsys.readouterr().out)["start"] == 20.0
-
-
 @pytest.mark.parametrize("value", ["0", "nan", "inf", "-1", "1e308", "9" * 400, "two"])
 def test_a_length_that_is_none_is_a_mistyped_option(truth, value, capsys):
     for command in (

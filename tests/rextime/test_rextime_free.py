@@ -6,20 +6,17 @@ import pytest
 from captioning import settings as generation_settings
 from media import counted, write_video
 
-from verified.benchmark.rextime import paths
 from verified.benchmark.rextime.answer import TASKS, take_test, tasks_for
-from verified.benchmark.rextime.quote import tasks_of
 from verified.benchmark.rextime.results import score_all, submissions_of
 from verified.benchmark.rextime.rows import read_questions
 from verified.benchmark.rextime.tables import SHOWN, free_table
-from verified.config import load
 from verified.demo.scene_reader.across_time import event_facts
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
 from verified.lmm.outcome import Parsed
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
-from verified.lmm.tasks.rextime import DESCRIBED, FREE_ANSWER, READING, parse_letter
+from verified.lmm.tasks.rextime import FREE_ANSWER, READING, parse_letter
 
 OPTIONS = ["it grows", "it stays", "it falls", "it turns"]
 
@@ -162,24 +159,6 @@ def test_scores_and_table_say_who_read_the_answers(videos, tmp_path):
         ("it falls", "text 1", "C", "right"),
         ("it falls", "text 2", "none", "wrong"),
     ]
-
-
-def test_the_protocol_is_configured_quoted_and_has_its_files():
-    given = {"questions": "val.jsonl", "videos": "clips", "scored": False}
-    suite = {"released": {"val": given}, "models": ["video_lmm"], "protocols": ["answer", "free"]}
-    config = load({"name": "mine", "rextime": suite})
-    assert {FREE_ANSWER, READING} <= set(tasks_of(config.rextime))
-    assert paths.answering_roles(config) == ["llm", "video_lmm"]
-    assert paths.answering_roles(config, "answer") == ["video_lmm"]
-    assert paths.free_files(config) == ["val.jsonl", "results/mine/rextime/released/val/free.jsonl"]
-    both = load({"name": "mine", "rextime": suite | {"protocols": ["free", "free_after_description"]}})
-    assert set(DESCRIBED) <= set(tasks_of(both.rextime)) and paths.answering_roles(both) == ["llm", "video_lmm"]
-    assert list(paths.free_answers(both)) == ["val", "val, after description"]
-    assert paths.free_files(both)[-1].endswith("released/val/free_after_description.jsonl")
-    other = load({"name": "mine", "rextime": suite | {"protocols": ["answer"]}})
-    assert paths.free_answers(other) == {} and paths.answering_roles(other) == ["video_lmm"]
-    first, second = (FREE_ANSWER.example(1, identity).sections["text"] for identity in ("a" * 16, "b" * 16))
-    assert first != second
 
 
 @pytest.mark.parametrize(

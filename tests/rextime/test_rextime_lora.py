@@ -13,7 +13,7 @@ from refusals import refused
 from running import snakemake
 from safetensors.torch import load_file, save_file
 
-from verified.benchmark.rextime import fine_tune_lmm, paths
+from verified.benchmark.rextime import fine_tune_lmm
 from verified.benchmark.rextime.answer import engines_for, take_test, tasks_for
 from verified.benchmark.rextime.fine_tune_lmm import Shown, adapted, fine_tune, lessons_of, loss_of, steps_of
 from verified.config import load
@@ -274,28 +274,6 @@ ROLE = {"engine": "transformers", "model": "own"}
 
 def config(role: dict = ROLE, **changes):
     return load({"name": "mine", "generation": {"video_lmm": role}, "rextime": SUITE | changes})
-
-
-def test_rows_before_and_after_stand_side_by_side():
-    systems = paths.systems(config())
-    assert list(systems) == [
-        "own, answer",
-        "own, answer (val)",
-        "own, answer, fine-tuned on questions",
-        "own, answer, fine-tuned on questions (val)",
-        "own, free",
-        "own, free (val)",
-        "own, free, fine-tuned on questions",
-        "own, free, fine-tuned on questions (val)",
-    ]
-    tuned = systems["own, answer, fine-tuned on questions (val)"]
-    assert tuned["before"] == "own, answer (val)" and tuned["questions"] == "val"
-    assert tuned["files"] == ["results/mine/rextime/released/val/fine-tuned/answer.jsonl"]
-    files = systems["own, free, fine-tuned on questions"]["files"]
-    assert files[0] == "results/mine/rextime/answers/fine-tuned/free/shard-00.jsonl"
-    assert all(Path(file).parent.name != "fine-tuned" for file in paths.free_files(config()))
-    assert set(paths.answer_files(config())) >= set(tuned["files"])
-    assert paths.adapter(config(models=["video_lmm"])) is None
 
 
 @pytest.mark.parametrize(

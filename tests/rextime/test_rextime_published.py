@@ -174,32 +174,6 @@ def test_a_configuration_without_features_for_them_is_refused():
         load({"rextime": {"released": {"given": "given.jsonl"}, "published": published}})
 
 
-def test_each_test_has_a_file_and_a_row():
-    both = {"checkpoint": "a.safetensors", "video": "video.h5"}
-    released = {"given": "given.jsonl", "board": {"questions": "b.jsonl", "videos": "videos", "scored": False}}
-    settings = load(
-        {
-            "datasets": {"d": CORPUS},
-            "rextime": {
-                "sources": SOURCES,
-                "released": released,
-                "published": {"univtg": both, "cg_detr": {"checkpoint": "b.safetensors"}},
-            },
-        }
-    )
-    assert list(paths.published_tests(settings, "univtg")) == ["suite", "released-given"]
-    assert list(paths.published_tests(settings, "cg_detr")) == ["dataset-d"]
-    systems = {name: system for name, system in paths.systems(settings).items() if "published" in name}
-    assert {name: system.get("questions") for name, system in systems.items()} == {
-        "univtg, published weights, zero-shot": None,
-        "univtg, published weights, zero-shot (given)": "given",
-        "cg_detr, published weights, zero-shot": None,
-    }
-    wildcards = argparse.Namespace(published="cg_detr", test="dataset-d")
-    assert paths.published_inputs(settings)(wildcards)["video"].endswith("d/features/video.h5")
-    assert paths.published_sources(settings)(wildcards) == ["d"]
-
-
 @pytest.mark.night
 def test_both_take_the_test_through_the_suite(clip, weights, tmp_path):
     described = {

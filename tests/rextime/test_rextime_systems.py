@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import tiny_models
 from captioning import settings as generation_settings
-from loopback import completion, endpoint, images_of, prompt_of
 from media import counted, write_video
 from refusals import refused
 
@@ -290,24 +289,6 @@ def test_a_grounder_of_some_questions_is_scored_on_these():
     assert scores["grounder"]["questions"] == 2 and scores["grounder"]["result"]["brief"]["MR-full-mIoU"] == 50
     assert "against_whole_video" not in scores["grounder"] and scores["whole video, A"]["questions"] == 4
     assert uniform_random(asked, 1) == uniform_random(asked, 1) != uniform_random(asked, 2)
-
-
-def test_an_endpoint_takes_the_test_and_sees_all_frames(tmp_path, monkeypatch):
-    path = write_video(tmp_path / "v.mp4", counted(16), 8)
-    videos = {"v": {"video": "v", "path": str(path), "sha256": "v", **probe(path)}}
-    asked = [question("q1", "v", 'What "happens"?', (0.5, 1.5), ["a", "b", "c", "d"], duration=2.0)]
-    monkeypatch.setenv("TEST_KEY", "none")
-    with endpoint(
-        lambda number, body: completion('It is (B).\n{"relevant_span": [0.5, 1.25], "answer": "B"}')
-    ) as served:
-        role = EngineSettings(engine="openai", model="m", base_url=served.url, api_key_variable="TEST_KEY")
-        generation = generation_settings(tmp_path, video_lmm=role)
-        with Session(generation, 7, TASKS["answer_with_span"]) as session:
-            submission, failures = take_test(asked, videos, "answer_with_span", 4, session)
-    assert submission == [{"qid": "q1", "pred_relevant_windows": [[0.5, 1.25]], "ans": "B"}] and not failures
-    (body,) = served.bodies
-    assert len(images_of(body)) == 4
-    assert 'A. "a"' in prompt_of(body) and '"What \\"happens\\"?"' in prompt_of(body)
 
 
 def test_published_rows_name_the_model_that_would_fill_them():

@@ -78,19 +78,6 @@ def test_the_split_similarity_is_the_linear_map_of_the_concatenation(golden, mod
     assert torch.allclose(qal[:, :, 24:48], attended, atol=1e-12)
 
 
-def test_batch_mates_and_paddings_of_the_query_change_nothing(golden, model):
-    batch = golden.batch()
-    queries, videos = encoded(model, batch)
-    every = model.span_logits(queries, videos, *pairs_of_slots(batch))
-    longest = int(batch.query_mask[0].sum())
-    alone = model.encode_queries(batch.query[:1, :longest], batch.query_mask[:1, :longest])
-    for slot in range(4):
-        single = model.span_logits(alone, videos, torch.tensor([0]), torch.tensor([slot]))
-        mask = batch.video_mask[0, slot]
-        assert torch.allclose(single.start[0][mask], every.start[slot][mask], atol=1e-12)
-        assert torch.allclose(single.end[0][mask], every.end[slot][mask], atol=1e-12)
-
-
 def test_the_exclusive_head_rescores_the_list():
     torch.manual_seed(0)
     model = Conquer(ConquerConfig(**SIZES, video_head=True)).eval()

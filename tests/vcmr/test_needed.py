@@ -1,6 +1,5 @@
 """Pairs that are left out of localisation change no byte of a list."""
 
-import itertools
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from planted import plant, small_model
-from vcmr_golden import Golden
 
 from verified.benchmark.lists import NO_VIDEO
 from verified.benchmark.vcmr import needed
@@ -16,7 +14,6 @@ from verified.benchmark.vcmr.contract import Spans
 from verified.benchmark.vcmr.decode import best_spans
 from verified.benchmark.vcmr.needed import localise_needed
 from verified.benchmark.vcmr.ranked import Ranked
-from verified.benchmark.vcmr.registry import build_model
 from verified.benchmark.vcmr.search import SearchSettings, search
 
 SEARCHING = SearchSettings(min_pred_clips=1, max_pred_clips=6, rows=20, quiet=True)
@@ -122,36 +119,6 @@ def test_lists_of_a_model_are_the_same_bytes_whether_pairs_are_left_out(name, fi
             assert of_video(lists, query) == of_video(every[task], query)
 
 
-@pytest.mark.parametrize(("fixture", "name"), [("conquer_video_general", "conquer"), ("squidnet_video", "squidnet")])
-def test_rows_of_the_official_weights_are_those_of_all_pairs(fixture, name, monkeypatch):
-    golden = Golden(fixture)
-    sizes = {"video_dim": 20, "text_dim": 18, "context_clips": 12, "query_tokens": 8, "hidden": 24, "heads": 4}
-    model = golden.fill(build_model(name, {**sizes, "feed_forward": 40, "score_channels": 8}))
-    sharpen(model)
-    monkeypatch.setattr(needed, "BLOCK", needed.GROUP)
-    batch = golden.batch()
-    with torch.no_grad():
-        videos = model.encode_videos(batch.video.flatten(0, 1), batch.video_mask.flatten(0, 1))
-        queries = model.encode_queries(batch.query, batch.query_mask)
-        left_out = 0
-        for row, seed in itertools.product(range(3), range(4)):
-            query = {name: tensor[row : row + 1] for name, tensor in queries.items()}
-            weights = (torch.randn(12, generator=torch.Generator().manual_seed(seed)) * 6).exp()
-            asked = model, query, videos, torch.arange(12), weights, row, (1, 6, 4)
-            some = localise_needed(*asked)
-            with monkeypatch.context() as patch:
-                patch.setattr(needed, "_may_enter", lambda weight, least: True)
-                every = localise_needed(*asked)
-            left_out += some.left_out
-            assert torch.equal(some.weights, every.weights)
-            assert torch.equal(some.start[-1], every.start[-1])
-            rows = [
-                torch.stack([column.double() for column in best_spans(*of_list(one), 1, 6, 4)]) for one in (some, every)
-            ]
-            assert torch.equal(*rows)
-    assert left_out > 0
-
-
 @pytest.mark.parametrize("name", ["conquer", "squidnet"])
 def test_lists_are_those_of_all_pairs_at_once_but_for_rounding(name, files, monkeypatch):
     torch.manual_seed(3)
@@ -166,10 +133,6 @@ def test_lists_are_those_of_all_pairs_at_once_but_for_rounding(name, files, monk
     some = search(model, split.videos, split.queries, split.moments, searching, ranked).tasks()
     for task, lists in some.items():
         np.testing.assert_allclose(lists.score, at_once[task].score, rtol=2e-4, atol=1e-7)
-
-
-def of_list(found):
-    return found.start[None, :-1], found.end[None, :-1], found.weights[None]
 
 
 def sharpen(model) -> None:

@@ -81,18 +81,6 @@ def test_the_similarity_is_the_network_over_the_concatenation(model, encoded):
     assert torch.allclose(model.similarity(video, query), literal, atol=1e-12)
 
 
-def test_batch_mates_and_paddings_of_the_query_change_nothing(golden, model, encoded):
-    batch, (queries, videos) = golden.batch(), encoded
-    every = model.span_logits(queries, videos, *pairs_of_slots(batch))
-    longest = int(batch.query_mask[2].sum())
-    alone = model.encode_queries(batch.query[2:, :longest], batch.query_mask[2:, :longest])
-    for slot in range(4):
-        single = model.span_logits(alone, videos, torch.tensor([0]), torch.tensor([8 + slot]))
-        mask = batch.video_mask[2, slot]
-        assert torch.allclose(single.start[0][mask], every.start[8 + slot][mask], atol=1e-12)
-        assert torch.allclose(single.score[0], every.score[8 + slot], atol=1e-12)
-
-
 def test_listed_videos_weigh_their_share(model):
     weights = model.video_weights(torch.tensor([[1.0, 1.0, 1.0, 1.0]]))
     assert weights.tolist() == [[0.25] * 4]

@@ -73,34 +73,6 @@ def same(first: dict, second: dict) -> bool:
     return all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_same_seed_same_weights(planted, tmp_path):
-    first, second = (trained(planted, tmp_path) for _ in range(2))
-    assert same(first.state, second.state)
-    assert first.epoch == second.epoch
-
-
-def test_a_killed_training_goes_on_where_it_stood_and_ends_the_same(planted, tmp_path, monkeypatch):
-    whole = trained(planted, tmp_path / "whole")
-    calls = []
-
-    def killed(*arguments, **more):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return scores(*arguments, **more)
-
-    scores = training._selection_scores
-    monkeypatch.setattr(training, "_selection_scores", killed)
-    with pytest.raises(KeyboardInterrupt):
-        trained(planted, tmp_path / "killed")
-    again = trained(planted, tmp_path / "killed")
-    assert len(calls) == 3 + 2  # the third epoch is repeated, the fourth follows
-    assert same(whole.state, again.state)
-    assert whole.history == again.history
-    logs = [tmp_path / name / "log.jsonl" for name in ("whole", "killed")]
-    assert logs[0].read_bytes() == logs[1].read_bytes(), "keys in the same order, too"
-
-
 def of_other_code(monkeypatch):
     """XML with another loss, as an edit of its file would have it."""
     losses = XML.losses
@@ -221,11 +193,6 @@ def test_queries_are_padded_to_the_longest_of_their_batch(planted, tmp_path, mon
     monkeypatch.setattr(XML, "losses", losses)
     trained(planted, tmp_path, epochs=1, batch=2)
     assert seen == {True}
-
-
-def test_xml_learns_the_planted_words(planted, tmp_path):
-    result = trained(planted, tmp_path, epochs=25)
-    assert result.history[-1]["total"] < 0.6 * result.history[0]["total"]
 
 
 @pytest.fixture(scope="module")

@@ -65,14 +65,6 @@ def test_a_batch_of_one_has_no_negatives(golden, model):
     assert losses["total"] == losses["span"]
 
 
-def test_every_parameter_gets_a_gradient(golden, model):
-    model.zero_grad()
-    model.losses(golden.batch(), epoch=0, step=0, generator=torch.Generator().manual_seed(5))["total"].backward()
-    # Adding a constant to all keys leaves a softmax as it is, so the gradient of key biases is zero but for rounding.
-    still = [name for name, p in model.named_parameters() if not p.grad.abs().max() > 1e-12 and "key.bias" not in name]
-    assert still == []
-
-
 @pytest.mark.parametrize(
     ("clips", "count", "layout"),
     [(48, 1_868_810, "charades"), (30, 1_864_202, "didemo"), (240, 1_917_962, "anet")],
