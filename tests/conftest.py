@@ -4,6 +4,7 @@ import os
 from pathlib import Path, PurePosixPath
 
 import pytest
+from changed import PROJECT, changed_files, is_reached
 from hypothesis import settings
 from running import snakemake
 
@@ -55,6 +56,21 @@ def ordinary_process():
     if ORDINARY is not None and os.sched_getscheduler(0) != ORDINARY:
         os.sched_setscheduler(0, ORDINARY, os.sched_param(0))
         pytest.fail("the scheduling policy of this process was changed")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--changed", nargs="?", const="main", metavar="REVISION", help="tests that an edit can reach")
+
+
+def pytest_configure(config):
+    revision = config.getoption("--changed")
+    config.changed = changed_files(PROJECT, revision) if revision else None
+
+
+def pytest_ignore_collect(collection_path, config):
+    if config.changed is not None and collection_path.match("test_*.py"):
+        return not is_reached(collection_path, config.changed) or None
+    return None
 
 
 def pytest_collection_modifyitems(items):
