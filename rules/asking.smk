@@ -21,7 +21,7 @@ rule ask_models:
     params:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("image_lmm", "video_lmm", "llm"),
-        generation=ASKING.calls_settings(),
+        generation=lambda wildcards: ASKING.values(*TASKS_OF_STAGE[wildcards.stage]),
         dynamics=dataset_settings("dynamics"),
         shards=ASKING.shards,
         asked_in=asked_in_of("results/{dataset}/captions/asked/{stage}-{job}.json"),

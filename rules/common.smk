@@ -26,6 +26,7 @@ from verified.runtime.announcements import announce
 from verified.runtime.rebuilding import files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
 from verified.config import load
+from verified.config.params import announce_operational, deciding
 from verified.config.folders import (
     dataset_pattern,
     dataset_values,
@@ -63,6 +64,7 @@ except InputError as error:
 config["name"] = settings.name
 HOME = home(settings)
 announce_parent()
+announce_operational(settings)
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     keep_own_marks()
     try:

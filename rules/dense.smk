@@ -1,4 +1,5 @@
 from verified.benchmark.vcmr.paths import annotations_tested, dense_facts
+from verified.lmm.tasks.embedding import EMBEDDING
 
 
 rule embed_videos:
@@ -25,7 +26,7 @@ rule embed_videos:
     params:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("embed"),
-        embed=settings.generation.embed.identity(),
+        generation=ASKING.values(EMBEDDING),
         split=dataset_values(settings, lambda dataset: dataset.spans.test_split),
         asked_in=asked_in_of("results/{dataset}/features/embedded/{shard}.counts.json"),
     script:
@@ -57,7 +58,7 @@ rule rank_dense:
     params:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("embed"),
-        embed=settings.generation.embed.identity(),
+        generation=ASKING.values(EMBEDDING),
         spans=dataset_settings("spans"),
         facts=dense_facts(settings),
         asked_in=asked_in_of("results/{dataset}/retrieval/dense/untrained/seed-0/{tested_on}/metrics.json"),

@@ -1,4 +1,5 @@
 from verified.config.features import EMBED
+from verified.lmm.tasks.embedding import EMBEDDING
 from verified.features.paths import CAPTIONS, caption_files, caption_key, clip_seconds, shipped_network
 from verified.weights.paths import text_records, video_records
 
@@ -81,7 +82,7 @@ if settings.features.text_encoder == EMBED:
         params:
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
-            embed=settings.generation.embed.identity(),
+            generation=ASKING.values(EMBEDDING),
             caption=caption_key,
             asked_in=asked_in_of("results/{dataset}/features/text-{captions}.counts.json"),
         script:

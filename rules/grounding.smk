@@ -36,7 +36,10 @@ rule ground_videos:
     params:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm"),
-        step="grounder",
+        generation=ASKING.values(GROUND),
+        grounder=deciding(settings.retrieval.grounder, ("frames", "videos")),
+        nms_threshold=dataset_values(settings, lambda dataset: dataset.spans.nms_threshold),
+        seed=settings.seed,
         facts=follow_facts(settings, "grounder"),
         asked_in=asked_in_of(f"{GROUNDED}/metrics.json"),
     script:
@@ -73,7 +76,10 @@ rule rerank_moments:
     params:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm", "rerank"),
-        step="reranker",
+        generation=ASKING.values(*tasks_of(settings.retrieval.reranker.by)),
+        reranker=deciding(settings.retrieval.reranker, ("by", "frames", "moments")),
+        nms_threshold=dataset_values(settings, lambda dataset: dataset.spans.nms_threshold),
+        seed=settings.seed,
         facts=follow_facts(settings, "reranker"),
         asked_in=asked_in_of(f"{RERANKED}/metrics.json"),
     script:

@@ -1,6 +1,7 @@
 import re
 
 from verified.benchmark.mad import paths as movie_paths
+from verified.lmm.tasks.transcription import TRANSCRIPTION
 
 MOVIES = movie_paths.folder(settings)
 MOVIE_LOGS = f"logs/{settings.name}/longform"
@@ -56,7 +57,8 @@ rule collect_movie:
         api_slots=ASKING.api_slots(*movie_paths.listening_roles(settings)),
     params:
         settings=settings.longform.collection.model_dump(mode="json"),
-        speech=movie_paths.listening_identity(settings),
+        generation=ASKING.values(TRANSCRIPTION),
+        seed=settings.seed,
         engines=ASKING.engine_code(*movie_paths.listening_roles(settings)),
     script:
         "../scripts/longform/collect.py"

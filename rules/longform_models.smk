@@ -1,3 +1,6 @@
+from verified.lmm.tasks.embedding import EMBEDDING
+
+
 rule measure_baselines:
     """Oracle and Random Chance on the test split, in segments of each length and in whole movies."""
     input:
@@ -71,7 +74,7 @@ if movie_paths.embedded_sets(settings):
         params:
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
-            embed=settings.generation.embed.identity(),
+            generation=ASKING.values(EMBEDDING),
             movies=movie_paths.set_values(settings),
             fps=settings.longform.grid.fps,
             asked_in=asked_in_of(f"{MOVIES}/{{movies}}/dense/counts.json"),

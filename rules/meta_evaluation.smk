@@ -1,6 +1,6 @@
 from verified.config import outputs
 from verified.lmm.tasks.retrieval import GRADE
-from verified.people.meta_evaluation.paths import judged_by, judging_facts
+from verified.people.meta_evaluation.paths import judged_by
 from verified.weights.paths import agreement_records
 
 
@@ -33,7 +33,8 @@ rule judge_captions:
     params:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm"),
-        facts=judging_facts(settings),
+        generation=ASKING.values(GRADE),
+        section=deciding(settings.meta_evaluation),
         asked_in=asked_in_of("results/{dataset}/evaluator/judged.counts.json"),
         seed=settings.seed,
     script:

@@ -24,10 +24,8 @@ rule write_perturbations:
     params:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("llm"),
-        llm=settings.generation.llm.identity(),
-        perturbations=settings.generation.perturbations,
-        attempts=settings.generation.attempts,
-        sentence_encoder=settings.generation.sentence_encoder,
+        generation=ASKING.values(*TASKS_OF_STAGE["perturbations"]),
+        sentence_encoder=[settings.generation.sentence_encoder, settings.generation.sentence_revision],
         shards=settings.shards,
         asked_in=asked_in_of("results/{dataset}/perturbations/{shard}.counts.json"),
         seed=settings.seed,

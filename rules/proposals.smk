@@ -29,9 +29,7 @@ rule caption_scenes:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm"),
         dynamics=dataset_settings("dynamics"),
-        video_lmm=settings.generation.video_lmm.identity(),
-        attempts=settings.generation.attempts,
-        frame_side=settings.generation.frame_side,
+        generation=ASKING.values(COARSE_CAPTION),
         asked_in=asked_in_of("results/{dataset}/corpus/scenes/{shard}.counts.json"),
         seed=settings.seed,
     script:

@@ -1,4 +1,5 @@
 from verified.captions.unanswered import asked_in_of
+from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.quality.paths import asks_speech, measures_of_all, quality_settings, transcript_files
 
 FILTERED = filtered_pattern(settings, True)
@@ -77,7 +78,7 @@ rule transcribe_videos:
     params:
         asks=asks_speech(settings),
         engines=ASKING.engine_code("speech"),
-        speech=settings.generation.speech and settings.generation.speech.identity(),
+        generation=ASKING.values(TRANSCRIPTION),
         asked_in=asked_in_of("results/{dataset}/corpus/found/{shard}.transcripts.counts.json"),
         seed=settings.seed,
     script:

@@ -78,10 +78,8 @@ rule write_rextime_questions:
     params:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("llm", "video_lmm"),
-        llm=settings.generation.llm.identity(),
-        video_lmm=settings.generation.video_lmm.identity(),
-        corrupted_share=settings.generation.scene_reader.corrupted_share,
-        suite=suite_paths.writing_values(settings),
+        generation=ASKING.values(*GENERATION),
+        rextime=deciding(settings.rextime, ("frames", "routing", "verification_threshold")),
         shards=settings.shards,
         asked_in=asked_in_of(f"{SUITE}/questions/{{shard}}.counts.json"),
         seed=settings.seed,

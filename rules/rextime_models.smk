@@ -1,5 +1,6 @@
 from verified.benchmark.vcmr.paths import search_values
 from verified.benchmark.rextime.answer import TASKS as PROTOCOL_TASKS
+from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.rextime import LOCATE, SCORING
 from verified.weights.paths import published_records, text_records
 
@@ -42,10 +43,9 @@ if suite_paths.adapter(settings):
         params:
             threads=settings.generation.threads,
             engines=ASKING.engine_code("video_lmm"),
-            video_lmm=settings.generation.video_lmm.identity(),
-            frame_side=settings.generation.frame_side,
+            generation=ASKING.values(LOCATE, SCORING),
             frames=settings.rextime.frames,
-            lora=settings.rextime.lora.model_dump(mode="json"),
+            lora=deciding(settings.rextime.lora),
             seed=settings.seed,
         script:
             "../scripts/rextime/fine_tune_lmm.py"
@@ -78,9 +78,7 @@ rule answer_rextime_questions:
     params:
         threads=settings.generation.threads,
         engines=lambda wildcards: ASKING.engine_code(*suite_paths.answering_roles(settings, wildcards.protocol)),
-        roles=suite_paths.answering_values(settings),
-        attempts=settings.generation.attempts,
-        frame_side=settings.generation.frame_side,
+        generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol]),
         frames=settings.rextime.frames,
         asked_in=asked_in_of(f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
         seed=settings.seed,
@@ -151,9 +149,7 @@ use rule answer_rextime_questions as answer_released_questions with:
     params:
         threads=settings.generation.threads,
         engines=lambda wildcards: ASKING.engine_code(*suite_paths.answering_roles(settings, wildcards.protocol)),
-        roles=suite_paths.answering_values(settings),
-        attempts=settings.generation.attempts,
-        frame_side=settings.generation.frame_side,
+        generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
         frames=settings.rextime.frames,
         asked_in=asked_in_of(f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
         seed=settings.seed,
@@ -237,7 +233,8 @@ if suite_paths.vector_files(settings):
         params:
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
-            embed=settings.generation.embed.identity(),
+            generation=ASKING.values(EMBEDDING),
+            spans=lambda wildcards: deciding(settings.datasets[wildcards.grounded].spans),
             sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
             asked_in=asked_in_of(f"{SUITE}/grounding/{{grounded}}/dense.counts.json"),
         script:

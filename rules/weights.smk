@@ -1,7 +1,10 @@
 import re
+from dataclasses import astuple
 
 from verified.weights.paths import umt_stem
 from verified.weights.wanted import wanted_models
+
+FETCHED = {wanted.slug: wanted for wanted in wanted_models(settings)}
 
 
 localrules:
@@ -16,7 +19,7 @@ rule fetch_model:
     log:
         f"logs/{settings.name}/fetch_model/{{model}}.log",
     wildcard_constraints:
-        model="|".join(re.escape(wanted.slug) for wanted in wanted_models(settings)) or "(?!)",
+        model="|".join(map(re.escape, FETCHED)) or "(?!)",
     conda:
         "../envs/evaluator.yaml"
     threads: 1
@@ -25,7 +28,8 @@ rule fetch_model:
         runtime=scale_by_attempt(240),
         disk_mb=20000,
     params:
-        weights=settings.weights.model_dump(mode="json"),
+        model=lambda wildcards: astuple(FETCHED[wildcards.model]),
+        weights=deciding(settings.weights),
     script:
         "../scripts/weights/fetch_model.py"
 
@@ -46,8 +50,8 @@ rule fetch_umt:
         runtime=scale_by_attempt(240),
         disk_mb=10000,
     params:
-        url=settings.evaluator.umt_url,
-        sha256=settings.evaluator.umt_sha256,
+        evaluator=deciding(settings.evaluator, ("umt_file", "umt_sha256", "umt_url")),
+        lock=settings.weights.lock,
     script:
         "../scripts/weights/fetch_umt.py"
 
@@ -70,6 +74,7 @@ rule import_umt:
         runtime=scale_by_attempt(30),
         disk_mb=5000,
     params:
-        size=settings.evaluator.size,
+        evaluator=deciding(settings.evaluator, ("frames", "image_size", "size", "umt_file", "umt_sha256", "umt_url")),
+        lock=settings.weights.lock,
     script:
         "../scripts/weights/import_umt.py"

@@ -5,20 +5,20 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads) as log:
     from verified.captions.dynamics import caption_dynamics
     from verified.captions.rows import shard_counts, split_corrupted
-    from verified.config import load
+    from verified.config.generation import Generation
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.dynamics import TASKS
     from verified.runtime.shards import rows_of_shard
     from verified.weights.records import locate_models
 
-    settings = load(snakemake.config)
-    generation = locate_models(settings.generation, snakemake.input.weights)
-    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
+    generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
+    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
-    with Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:
+    with Session(generation, snakemake.params.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:
         rows, corrupted = split_corrupted(caption_dynamics(moments, videos, snakemake.params.dynamics, session))
-        counts = shard_counts(rows, settings.generation.candidates, session.outcome_counts())
+        counts = shard_counts(rows, generation.candidates, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     counts["thinned"] = sum(row["thinned"] for row in rows)
     write_jsonl(snakemake.output.captions, rows)

@@ -6,23 +6,23 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.captions.rows import shard_counts, split_corrupted
     from verified.captions.statics import caption_statics, check_covered
     from verified.captions.tar import KeyframeTar
-    from verified.config import load
+    from verified.config.generation import Generation
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.statics import TASKS
     from verified.runtime.shards import rows_of_shard
     from verified.weights.records import locate_models
 
-    settings = load(snakemake.config)
-    generation = locate_models(settings.generation, snakemake.input.weights)
-    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
+    generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
+    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
     with (
         KeyframeTar(snakemake.input.keyframes) as keyframes,
-        Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session,
+        Session(generation, snakemake.params.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session,
     ):
         check_covered(moments, keyframes)
         rows, corrupted = split_corrupted(caption_statics(moments, keyframes, session))
-        counts = shard_counts(rows, settings.generation.candidates, session.outcome_counts())
+        counts = shard_counts(rows, generation.candidates, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     write_jsonl(snakemake.output.captions, rows)
     write_jsonl(snakemake.output.corrupted, corrupted)

@@ -3,16 +3,16 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
-    from verified.config import load
+    from verified.config.generation import Generation
+    from verified.config.params import received
     from verified.corpus.proposals import caption_scenes
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
     from verified.weights.records import locate_models
 
-    settings = load(snakemake.config)
-    generation = locate_models(settings.generation, snakemake.input.weights)
-    with Session(generation, settings.seed, (COARSE_CAPTION,)) as session:
+    generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
+    with Session(generation, snakemake.params.seed, (COARSE_CAPTION,)) as session:
         rows = caption_scenes(read_jsonl(snakemake.input.scenes), snakemake.params.dynamics, session)
         counts = {"scenes": len(rows), "calls": session.outcome_counts(), "unanswered": session.settle()}
     write_jsonl(snakemake.output.captions, rows)

@@ -3,16 +3,18 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.config import load
+    from verified.config.generation import Generation
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.transcription import TRANSCRIPTION
     from verified.quality.transcripts import UNREADABLE, transcripts
 
-    settings, videos, output = load(snakemake.config), read_jsonl(snakemake.input.videos), snakemake.output
+    videos, output = read_jsonl(snakemake.input.videos), snakemake.output
     calls: dict = {"calls": {}, "unanswered": {}}
     if snakemake.params.asks:
-        with Session(settings.generation, settings.seed, (TRANSCRIPTION,)) as session:
+        generation = received(Generation, snakemake.params.generation)
+        with Session(generation, snakemake.params.seed, (TRANSCRIPTION,)) as session:
             rows = transcripts(videos, session)
             calls = {"calls": session.outcome_counts(), "unanswered": session.settle()}
     else:

@@ -3,7 +3,8 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    from verified.config import load
+    from verified.config.generation import Generation
+    from verified.config.params import received
     from verified.features.embedded import write_embedded
     from verified.io.jsonl import read_jsonl, write_json
     from verified.lmm.embedding import embed_settings
@@ -11,11 +12,11 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.tasks.embedding import EMBEDDING
     from verified.weights.records import locate_models
 
-    settings, inputs, params = load(snakemake.config), snakemake.input, snakemake.params
-    generation = locate_models(settings.generation, inputs.weights)
+    inputs, params = snakemake.input, snakemake.params
+    generation = locate_models(received(Generation, params.generation), inputs.weights)
     tested = {row["video"] for row in read_jsonl(inputs.moments) if row["split"] == params.split}
     videos = {row["video"]: row for row in read_jsonl(inputs.videos) if row["video"] in tested}
-    with Session(generation, settings.seed, (EMBEDDING,)) as session:
+    with Session(generation, 0, (EMBEDDING,)) as session:
         counts = write_embedded(videos, embed_settings(generation), session, snakemake.output.features)
         calls = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
     write_json(snakemake.output.counts, {**counts, **calls})

@@ -6,18 +6,18 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.captions.dynamics import caption_dynamics
     from verified.captions.statics import caption_statics
     from verified.captions.tar import KeyframeTars
-    from verified.config import load
+    from verified.config.generation import Generation
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json
     from verified.lmm.session import Session
     from verified.lmm.tasks.paper import TASKS_OF_STAGE
     from verified.perturbations.write import ask
     from verified.weights.records import locate_models
 
-    settings = load(snakemake.config)
     inputs, stage = snakemake.input, snakemake.wildcards.stage
-    generation = locate_models(settings.generation, inputs.weights)
+    generation = locate_models(received(Generation, snakemake.params.generation), inputs.weights)
     moments = [row for path in inputs.moments for row in read_jsonl(path)]
-    with Session(generation, settings.seed, TASKS_OF_STAGE[stage]) as session:
+    with Session(generation, snakemake.params.seed, TASKS_OF_STAGE[stage]) as session:
         if stage == "statics":
             with KeyframeTars(inputs.keyframes) as keyframes:
                 caption_statics(moments, keyframes, session)

@@ -8,18 +8,20 @@ with job(snakemake):
 
     from verified.benchmark.mad.collection import collect_part
     from verified.benchmark.mad.listening import listening
-    from verified.config import load
+    from verified.config.generation import Generation
     from verified.config.longform import Collection
+    from verified.config.params import received
     from verified.io.jsonl import write_json
 
     manifest = Path(snakemake.input.manifest)
-    settings = load(snakemake.config)
+    params = snakemake.params
+    generation = received(Generation, params.generation)
     with ExitStack() as stack:
-        listen = stack.enter_context(listening(settings)) if settings.generation.speech else None
+        listen = stack.enter_context(listening(generation, params.seed)) if generation.speech else None
         collected = collect_part(
             manifest / "manifest.csv" if manifest.is_dir() else manifest,
             snakemake.wildcards.part,
-            Collection(**snakemake.params.settings),
+            received(Collection, params.settings),
             listen,
         )
     write_json(snakemake.output.part, collected)

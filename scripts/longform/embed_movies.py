@@ -7,8 +7,9 @@ with job(snakemake, snakemake.params.threads) as log:
 
     from verified.benchmark.mad.embedded import write_embedded_movies
     from verified.benchmark.mad.experiment import test_rows
-    from verified.config import load
+    from verified.config.generation import Generation
     from verified.config.longform import MovieSet
+    from verified.config.params import received
     from verified.corpus.video_folder import VideoFolder
     from verified.io.jsonl import read_jsonl, write_json
     from verified.io.video import probe
@@ -16,9 +17,9 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.tasks.embedding import EMBEDDING
     from verified.weights.records import locate_models
 
-    settings, inputs, output = load(snakemake.config), snakemake.input, snakemake.output
-    generation = locate_models(settings.generation, inputs.weights)
-    rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
+    inputs, params, output = snakemake.input, snakemake.params, snakemake.output
+    generation = locate_models(received(Generation, params.generation), inputs.weights)
+    rows = test_rows(inputs.rows, MovieSet(**params.movies).test_split)
     wanted = sorted({row["movie"] for row in rows})
     if inputs.get("videos"):
         movies = {row["video"]: row for row in read_jsonl(inputs.videos) if row["video"] in wanted}
@@ -26,8 +27,8 @@ with job(snakemake, snakemake.params.threads) as log:
         rendered = Path(inputs.folder, "videos")
         paths = VideoFolder(rendered if rendered.is_dir() else inputs.folder).paths
         movies = {movie: {"path": str(paths[movie]), **probe(paths[movie])} for movie in wanted}
-    with Session(generation, settings.seed, (EMBEDDING,)) as session:
-        write_embedded_movies(movies, rows, snakemake.params.fps, session, output.frames, output.sentences)
+    with Session(generation, 0, (EMBEDDING,)) as session:
+        write_embedded_movies(movies, rows, params.fps, session, output.frames, output.sentences)
         counts = {"calls": session.outcome_counts(), "unanswered": session.settle()}
-    write_json(output.counts, {"movies": len(movies), **counts, "asked_in": snakemake.params.asked_in})
+    write_json(output.counts, {"movies": len(movies), **counts, "asked_in": params.asked_in})
     log.info("%d movies", len(movies))

@@ -3,7 +3,8 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    from verified.config import load
+    from verified.config.generation import Generation
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.perturbations import TASKS
@@ -11,11 +12,10 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.runtime.shards import rows_of_shard
     from verified.weights.records import locate_models, source_of
 
-    settings = load(snakemake.config)
-    generation = locate_models(settings.generation, snakemake.input.weights)
-    encoder, _ = source_of(generation.sentence_encoder, generation.sentence_revision, snakemake.input.weights)
-    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
-    with Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:
+    generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
+    encoder, _ = source_of(*snakemake.params.sentence_encoder, snakemake.input.weights)
+    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
+    with Session(generation, snakemake.params.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:
         rows = perturb(moments, session, encoder, snakemake.params.threads)
         counts = shard_counts(rows, generation.perturbations, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}

@@ -6,7 +6,9 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.benchmark.vcmr.data import read_moments
     from verified.benchmark.vcmr.grounding import ground, read_first_stage, rerank
     from verified.benchmark.vcmr.results import write_test
-    from verified.config import load
+    from verified.config.generation import Generation
+    from verified.config.params import received
+    from verified.config.retrieval import Grounder, Reranker
     from verified.io.jsonl import read_jsonl
     from verified.lmm.engines.scoring import scoring_engine
     from verified.lmm.session import Session
@@ -14,18 +16,21 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.runtime.folders import key_of
     from verified.weights.records import locate_models
 
-    settings, inputs, params = load(snakemake.config), snakemake.input, snakemake.params
-    generation, dataset = locate_models(settings.generation, inputs.weights), key_of(snakemake.wildcards.dataset)
-    step = getattr(settings.retrieval, params.step)
-    work, tasks = (ground, (GROUND,)) if params.step == "grounder" else (rerank, tasks_of(step.by))
+    inputs, params = snakemake.input, snakemake.params
+    generation = locate_models(received(Generation, params.generation), inputs.weights)
+    if params.get("grounder"):
+        step, work, tasks = received(Grounder, params.grounder), ground, (GROUND,)
+    else:
+        step = received(Reranker, params.reranker)
+        work, tasks = rerank, tasks_of(step.by)
     videos = {row["video"]: row for path in inputs.videos for row in read_jsonl(path)}
     moments = read_moments(inputs.test, params.facts["tested_on"])
     first = read_first_stage(inputs.first, moments)
     engines = {"video_lmm": scoring_engine(generation)} if YES_OR_NO in tasks else {}
-    with Session(generation, settings.seed, tasks, engines) as session:
+    with Session(generation, params.seed, tasks, engines) as session:
         lists, cost = work(first, moments, videos, step, session)
         asked = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
-    facts = {**params.facts, "dataset": dataset, "parameters": 0, "cost": cost, **asked}
+    facts = {**params.facts, "dataset": key_of(snakemake.wildcards.dataset), "parameters": 0, "cost": cost, **asked}
     outputs = snakemake.output.submission, snakemake.output.metrics, snakemake.output.queries
-    write_test(lists, moments, settings.datasets[dataset].spans.nms_threshold, facts, outputs)
+    write_test(lists, moments, params.nms_threshold, facts, outputs)
     log.info("%d queries, %d calls without an answer", len(moments), cost["without_answer"])

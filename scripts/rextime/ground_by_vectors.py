@@ -5,19 +5,21 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads) as log:
     from verified.benchmark.rextime.baselines import submission_rows
     from verified.benchmark.rextime.vectors import ground_by_vectors
-    from verified.config import load
+    from verified.config.datasets import Spans
+    from verified.config.generation import Generation
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.embedding import EMBEDDING
     from verified.weights.records import locate_models
 
-    settings, inputs, params = load(snakemake.config), snakemake.input, snakemake.params
-    generation = locate_models(settings.generation, inputs.weights)
+    inputs, params = snakemake.input, snakemake.params
+    generation = locate_models(received(Generation, params.generation), inputs.weights)
     rows = [row for path in inputs.questions for row in read_jsonl(path)]
     rows = [row for row in rows if row["source"] in params.sources and row["options"]]
     videos = {row["video"]: row for path in inputs.videos for row in read_jsonl(path)}
-    spans = settings.datasets[snakemake.wildcards.grounded].spans
-    with Session(generation, settings.seed, (EMBEDDING,)) as session:
+    spans = received(Spans, params.spans)
+    with Session(generation, 0, (EMBEDDING,)) as session:
         found = ground_by_vectors(rows, videos, spans, session)
         counts = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
     write_jsonl(snakemake.output.submission, submission_rows(found))

@@ -4,19 +4,21 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
     from verified.benchmark.rextime.generate import shard_counts, write_questions
-    from verified.config import load
+    from verified.config.generation import Generation
+    from verified.config.params import received
+    from verified.config.rextime import Rextime
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.rextime import GENERATION
     from verified.runtime.shards import rows_of_shard
 
-    settings = load(snakemake.config)
-    items = rows_of_shard(read_jsonl(snakemake.input.rows), snakemake.wildcards.shard, settings.shards)
+    params = snakemake.params
+    items = rows_of_shard(read_jsonl(snakemake.input.rows), snakemake.wildcards.shard, params.shards)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
-    with Session(settings.generation, settings.seed, GENERATION) as session:
-        questions, to_mark, fates = write_questions(items, videos, session, settings.rextime)
+    with Session(received(Generation, params.generation), params.seed, GENERATION) as session:
+        questions, to_mark, fates = write_questions(items, videos, session, received(Rextime, params.rextime))
         counts = shard_counts(items, questions, to_mark, fates, session.outcome_counts())
-        counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
+        counts |= {"unanswered": session.settle(), "asked_in": params.asked_in}
     written = [*questions, *to_mark]
     corrupted = [{"qid": row["qid"], "corrupted": row["corrupted"]} for row in written if row["corrupted"]]
     for path, rows in ((snakemake.output.questions, questions), (snakemake.output.to_mark, to_mark)):

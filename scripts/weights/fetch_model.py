@@ -3,11 +3,11 @@
 from verified.runtime.job import job
 
 with job(snakemake, online=True):
-    from verified.config import load
+    from verified.config.params import received
+    from verified.config.weights import Weights
     from verified.io.jsonl import write_json
     from verified.weights.fetch import fetch_model
-    from verified.weights.wanted import wanted_models
+    from verified.weights.wanted import Wanted
 
-    settings = load(snakemake.config)
-    wanted = next(model for model in wanted_models(settings) if model.slug == snakemake.wildcards.model)
-    write_json(snakemake.output.record, fetch_model(wanted, settings.weights))
+    weights = received(Weights, snakemake.params.weights)
+    write_json(snakemake.output.record, fetch_model(Wanted(*snakemake.params.model), weights))

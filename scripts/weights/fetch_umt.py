@@ -3,8 +3,8 @@
 from verified.runtime.job import job
 
 with job(snakemake, online=True):
-    from verified.config import load
+    from verified.config.evaluator import Evaluator
+    from verified.config.params import received
     from verified.weights.umt import fetch_umt
 
-    settings = load(snakemake.config)
-    fetch_umt(settings.evaluator, settings.weights.lock)
+    fetch_umt(received(Evaluator, snakemake.params.evaluator), snakemake.params.lock)

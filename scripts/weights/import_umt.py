@@ -5,13 +5,14 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from pathlib import Path
 
-    from verified.config import load
+    from verified.config.evaluator import Evaluator
+    from verified.config.params import received
     from verified.evaluator.architecture import architecture
     from verified.evaluator.umt import import_umt
     from verified.weights.umt import check_umt
 
-    settings = load(snakemake.config)
-    check_umt(settings.evaluator, settings.weights.lock)
-    size = architecture(settings.evaluator.size, settings.evaluator.frames, settings.evaluator.image_size)
+    evaluator = received(Evaluator, snakemake.params.evaluator)
+    check_umt(evaluator, snakemake.params.lock)
+    size = architecture(evaluator.size, evaluator.frames, evaluator.image_size)
     counts = import_umt(Path(snakemake.input.umt), Path(snakemake.output.checkpoint), size)
     log.info("%d tensors kept, %d of the original not needed", counts["kept"], counts["dropped"])

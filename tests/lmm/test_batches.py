@@ -15,6 +15,7 @@ from refusals import refused
 
 from verified.config import load
 from verified.config.generation import EngineSettings, Generation
+from verified.config.params import deciding
 from verified.errors import InputError
 from verified.lmm.asking import Client
 from verified.lmm.budget import Budget
@@ -353,7 +354,7 @@ def test_batches_that_make_no_sense_are_refused(values):
 def test_a_call_of_a_batch_costs_its_share():
     settings = role("http://a/v1", price_in=2.0, price_out=4.0)
     assert settings.prices == (1.0, 2.0) and role(None, batch=False, price_in=2.0).prices == (2.0, 0.0)
-    assert settings.identity() == role("http://a/v1", batch=False).identity(), "an answer is the same"
+    assert deciding(settings) == deciding(role("http://a/v1", batch=False)), "an answer is the same"
 
 
 def test_a_provider_that_makes_nothing_of_its_own_file(tmp_path):

@@ -80,7 +80,7 @@ def test_the_role_writes_both_tracks_down_once_and_a_quote_counts_it(folder):
         (row,) = quote(settings)
         assert (row["dataset"], row["calls"], row["known"]) == ("longform", 2, 0) and row["money"] == pytest.approx(1.0)
         for _ in range(2):
-            with listening(settings) as listen:
+            with listening(settings.generation, settings.seed) as listen:
                 rows, reports = collect(read_manifest(folder / "m.csv"), SETTINGS, listen=listen)
         assert len(served.bodies) == 2, "each track once"
         assert [row["sentence"] for row in rows["train"]] == ["A dog runs across the yard."]
@@ -94,5 +94,7 @@ def test_the_role_writes_both_tracks_down_once_and_a_quote_counts_it(folder):
 
 def test_a_part_without_an_answer_stops_the_job_instead_of_leaving_the_movie_out(folder):
     refusing = endpoint(lambda number, body: refusal(400, message="no such format"))
-    with refusing as served, listening(_settings(folder, served.url)) as listen, refused("status-400", remedy=True):
-        collect(read_manifest(folder / "m.csv"), SETTINGS, listen=listen)
+    with refusing as served:
+        generation = _settings(folder, served.url).generation
+        with listening(generation, 0) as listen, refused("status-400", remedy=True):
+            collect(read_manifest(folder / "m.csv"), SETTINGS, listen=listen)

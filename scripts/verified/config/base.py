@@ -1,5 +1,7 @@
 """The strict base of all configuration models."""
 
+from dataclasses import dataclass
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -7,3 +9,11 @@ class Section(BaseModel):
     """A part of the configuration: unknown keys and wrong types are errors, values do not change after loading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, strict=False)
+
+
+@dataclass(frozen=True)
+class Operational:
+    """Marks a field that changes no byte of any output, so that nothing is made again when it changes."""
+
+    reason: str
+    """Why it changes none."""

@@ -1,18 +1,24 @@
 """Text generation: which engine answers for which role, prompts, sampling, the ledger, the budget."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from verified.config.base import Section
+from verified.config.base import Operational, Section
 from verified.config.engines import ENGINES, EngineKind
 
 ROLES = ("llm", "image_lmm", "video_lmm")
 """The paper's."""
+ALL_ROLES = (*ROLES, "speech", "embed", "rerank")
 NOT_DRAWN = {"sampling", "structured"}
 """Keys of a role that say how answers are drawn."""
+ADDRESS = Operational("says where an answer comes from; the model is named by its own keys")
+WAY = Operational("says how calls reach the model; an answer is kept under what was asked")
+MACHINE = Operational("says what a job takes of its machine")
+MONEY = Operational("reckons with answers and changes none")
+RECORD = Operational("says where calls are kept, or how many are made; each outcome is counted where it matters")
 if TYPE_CHECKING:
     EngineName = EmbedderName = str
 else:
@@ -64,52 +70,52 @@ class EngineSettings(Section):
     cassette: str | None = None
     """Exported ledger (parquet) whose answers are reused; engine cassette has no others, other engines ask the rest.
     Engine cassette with the model `hand-written`: a YAML file of answers (docs/real-clips.md)."""
-    base_url: str | tuple[str, ...] | None = None
+    base_url: Annotated[str | tuple[str, ...] | None, ADDRESS] = None
     """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1, or a list of several that serve the
     model; null means OpenAI's own."""
-    endpoints_file: str | None = None
+    endpoints_file: Annotated[str | None, ADDRESS] = None
     """Engine openai: file with an address a line, in place of base_url, read when a job begins: where servers that were
     started by a cluster write where they are."""
-    api_key_variable: str = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    api_key_variable: Annotated[str, ADDRESS] = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     """Engine openai: name of the environment variable that holds the key; keys are never written to a file."""
-    api_slots: int = Field(default=8, ge=1)
+    api_slots: Annotated[int, WAY] = Field(default=8, ge=1)
     """Engine openai: calls under way at once in one job, at each address; also the Snakemake resource
     `api_slots` of the job."""
-    timeout_seconds: float = Field(default=120, gt=0)
+    timeout_seconds: Annotated[float, WAY] = Field(default=120, gt=0)
     """Engine openai: longest wait for one whole answer, however slowly it arrives."""
-    retries: int = Field(default=6, ge=0)
+    retries: Annotated[int, WAY] = Field(default=6, ge=0)
     """Engine openai: further tries of a call after 429, 5xx, a timeout or a lost connection."""
-    outage_seconds: float = Field(default=900, gt=0)
+    outage_seconds: Annotated[float, WAY] = Field(default=900, gt=0)
     """Engine openai: the job stops when no call at all was answered for so long, requested pauses included."""
     video_input: Literal["stills", "frames", "mp4"] = "stills"
     """How a clip is handed over. stills: a picture for each frame, for any model that takes several. frames: one video
     of these frames with their times, for models with a video part (vllm, transformers, and endpoints served by vLLM).
     mp4: one video file that keeps the times, for other endpoints that take videos; these choose frames in it on their
     own."""
-    gpu: int = Field(default=0, ge=0)
+    gpu: Annotated[int, MACHINE] = Field(default=0, ge=0)
     """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
-    batch_size: int = Field(default=32, ge=1)
+    batch_size: Annotated[int, MACHINE] = Field(default=32, ge=1)
     """Engines that load the model in the job: requests handed to it together."""
-    batch: bool = False
+    batch: Annotated[bool, WAY] = False
     """Engine openai: true sends the calls as files to the endpoint's Batches, which answers within a day for
     `batch_price` of the price (docs/models.md#batches)."""
     max_context_tokens: int = Field(default=8192, ge=256)
     """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length. For any engine,
     what the frames of a clip have to fit into where `dynamics.max_frames` is null."""
-    price_in: float = Field(default=0.0, ge=0)
+    price_in: Annotated[float, MONEY] = Field(default=0.0, ge=0)
     """Money per million tokens read, for quotes, cost and budget."""
-    price_out: float = Field(default=0.0, ge=0)
+    price_out: Annotated[float, MONEY] = Field(default=0.0, ge=0)
     """Money per million tokens written."""
-    batch_price: float = Field(default=0.5, ge=0, le=1)
+    batch_price: Annotated[float, MONEY] = Field(default=0.5, ge=0, le=1)
     """Engine openai with `batch: true`: what a call costs there, as a share of price_in and price_out."""
     tokens_per_image: int = Field(default=0, ge=0)
     """Tokens that one image or frame takes, for quotes (LLaVA-1.6 up to 2880, Qwen-VL about 250 at 448 pixels)."""
-    gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
+    gpu_memory_share: Annotated[float, MACHINE] = Field(default=0.9, gt=0, le=1)
     """Engines vllm and transformers: share of a GPU's memory. Models of a job whose shares add up to more than 1 take
     turns: one is unloaded before the next is loaded. A 7B model takes 15 to 17 GB; vLLM uses the rest for speed."""
-    tokens_per_second: float | None = Field(default=None, gt=0)
+    tokens_per_second: Annotated[float | None, MONEY] = Field(default=None, gt=0)
     """Written tokens per second and GPU, all requests of a batch together, for the GPU-hours of a quote."""
-    tokens_read_per_second: float | None = Field(default=None, gt=0)
+    tokens_read_per_second: Annotated[float | None, MONEY] = Field(default=None, gt=0)
     """Tokens read per second and GPU, those of images included, for the same; null: reading takes no time."""
 
     @field_validator("base_url")
@@ -175,15 +181,6 @@ class EngineSettings(Section):
         """Whether calls are better made for several shards at once: each job loads a model, or waits for a batch."""
         return self.kind.loads_model or self.batch
 
-    def identity(self) -> dict[str, Any]:
-        """The values that an answer depends on: a change of any of them re-runs the stages below."""
-        values = {name: getattr(self, name) for name in ("model", "revision", "folder", "structured")}
-        if self.video_input != "stills":
-            values["video_input"] = self.video_input
-        if self.chat_template_kwargs:
-            values["chat_template_kwargs"] = self.chat_template_kwargs
-        return {**values, "sampling": self.sampling.model_dump()}
-
 
 class SpeechSampling(SamplingSettings):
     """How transcripts are drawn: of this, the temperature alone is sent."""
@@ -206,7 +203,7 @@ class SpeechSettings(EngineSettings):
     """Language that is spoken, as ISO 639 code (`en`); null: the model finds out."""
     piece_seconds: float = Field(default=600, ge=10)
     """Longest sound of a call; longer tracks are cut. OpenAI takes 25 MB, 13 minutes; models hear 30 s at a time."""
-    price_minute: float = Field(default=0.0, ge=0)
+    price_minute: Annotated[float, MONEY] = Field(default=0.0, ge=0)
     """Money per minute of sound, for quotes, cost and budget, beside what tokens cost."""
 
     @property
@@ -217,19 +214,14 @@ class SpeechSettings(EngineSettings):
     def has_prices(self) -> bool:
         return super().has_prices or bool(self.price_minute)
 
-    def identity(self) -> dict[str, Any]:
-        return {**super().identity(), "language": self.language, "piece_seconds": self.piece_seconds}
-
 
 class MeasuredSettings(EngineSettings):
     """A role whose answers are numbers: nothing of them is drawn."""
 
-    def identity(self) -> dict[str, Any]:
-        return {name: value for name, value in super().identity().items() if name not in NOT_DRAWN}
-
     @model_validator(mode="after")
     def not_drawn(self):
-        if unused := NOT_DRAWN & self.model_fields_set:
+        defaults = {name: type(self).model_fields[name].default for name in NOT_DRAWN}
+        if unused := {name for name, default in defaults.items() if getattr(self, name) != default}:
             raise ValueError(f"answers of this role are not drawn: leave out {' and '.join(sorted(unused))}")
         return self
 
@@ -273,10 +265,6 @@ class EmbedSettings(MeasuredSettings):
         """Whether an endpoint is asked in the form of a chat, which takes pictures."""
         return self.shows != "nothing"
 
-    def identity(self) -> dict[str, Any]:
-        own = ("shows", "step_seconds", "clip_frames", "frame_side", "query_form", "query_instruction", "instruction")
-        return super().identity() | {name: getattr(self, name) for name in (*own, "dimensions")}
-
     @model_validator(mode="after")
     def possible(self):
         if self.query_form.count("{text}") != 1:
@@ -318,13 +306,13 @@ class Generation(Section):
     """Whose vectors find videos without training (`retrieval.dense`) and may be text features; null: nobody's."""
     rerank: RerankSettings | None = None
     """Who scores moments for `retrieval.reranker` by relevance; null: nobody."""
-    prompts: str = "config/prompts"
+    prompts: Annotated[str, Operational("the prompt files themselves are inputs of the rules")] = "config/prompts"
     """Folder of the prompt files."""
-    ledger: str = "results/ledger.sqlite"
+    ledger: Annotated[str, RECORD] = "results/ledger.sqlite"
     """Where each call and its outcome is kept."""
     attempts: int = Field(default=3, ge=1)
     """How often a call is asked until its answer is complete."""
-    incomplete: Literal["fail", "allow"] = "fail"
+    incomplete: Annotated[Literal["fail", "allow"], RECORD] = "fail"
     """Calls left without an answer for now (endpoint down or busy, budget spent): fail lets the job of their
     shard fail; allow finishes it without them. Either way the next run asks them, and nothing else, again."""
     candidates: int = Field(default=3, ge=1)
@@ -344,16 +332,14 @@ class Generation(Section):
     """Branch, tag or commit of a hub model in `sentence_encoder`."""
     threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
-    prefetch_threads: int = Field(default=6, ge=0)
+    prefetch_threads: Annotated[int, MACHINE] = Field(default=6, ge=0)
     """Further threads, and cores, of a job whose video LMM is on a GPU (vllm, transformers): they decode the clips of
     the next batch while the model answers. 0: clips are decoded when they are asked for."""
-    shards_per_job: int = Field(default=1, ge=1)
+    shards_per_job: Annotated[int, MACHINE] = Field(default=1, ge=1)
     """Shards that are asked about together, where the jobs load models (vllm, transformers) or wait for batches."""
     scene_reader: SceneReader = SceneReader()
-    budget: BudgetSettings = BudgetSettings()
+    budget: Annotated[BudgetSettings, RECORD] = BudgetSettings()
 
     def roles(self) -> dict[str, EngineSettings]:
         """The roles that somebody is configured for, by name."""
-        given: dict[str, EngineSettings] = {name: getattr(self, name) for name in ROLES}
-        others = {"speech": self.speech, "embed": self.embed, "rerank": self.rerank}
-        return given | {name: role for name, role in others.items() if role is not None}
+        return {name: role for name in ALL_ROLES if (role := vars(self).get(name)) is not None}

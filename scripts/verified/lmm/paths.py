@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from verified.config import Config
-from verified.config.generation import ROLES, EngineSettings
+from verified.config.generation import EngineSettings
+from verified.config.params import deciding
 from verified.lmm.jobs import asks_first, job_of_shard, prefetch_threads, shards_of_job
 from verified.lmm.prompts import prompt_file
 from verified.lmm.tasks import Task
@@ -13,8 +14,8 @@ from verified.runtime.digest import modules_digest
 from verified.runtime.shards import shard_names
 from verified.weights.paths import role_records
 
-NUMBERS = ("candidates", "questions", "perturbations", "attempts", "frame_side", "picture_side")
-"""Keys of `generation` that decide what is asked."""
+OF_ALL_CALLS = ("attempts", "scene_reader", "threads")
+"""Keys of `generation` that decide how any task is answered."""
 
 
 class AskingJobs:
@@ -48,10 +49,10 @@ class AskingJobs:
         own = [role.kind.environment for role in self._used_roles(roles) if role.kind.environment]
         return f"../envs/{max(own, default=stage)}.yaml"
 
-    def calls_settings(self) -> dict[str, Any]:
-        """What the calls of any stage depend on."""
-        chosen = {role: getattr(self.generation, role).identity() for role in ROLES}
-        return chosen | {name: getattr(self.generation, name) for name in NUMBERS}
+    def values(self, *tasks: Task) -> dict[str, Any]:
+        """The part of `generation` that the calls of these tasks depend on, for a param (see `config.params`)."""
+        fields = {name for task in tasks for name in (task.role, *task.settings)}
+        return deciding(self.generation, fields.union(OF_ALL_CALLS))
 
     def engine_code(self, *roles: str) -> dict[str, str]:
         """A digest of the code of each engine that a job uses."""

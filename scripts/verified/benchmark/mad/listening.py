@@ -8,6 +8,7 @@ from pathlib import Path
 from verified.benchmark.mad.collection import Listener
 from verified.benchmark.mad.manifest import OPTIONAL, read_manifest
 from verified.config import Config
+from verified.config.generation import Generation
 from verified.config.longform import DescribedSource
 from verified.errors import InputError
 from verified.io.sound import track_seconds
@@ -17,9 +18,9 @@ from verified.lmm.tasks.transcription import TRANSCRIPTION
 
 
 @contextmanager
-def listening(settings: Config) -> Generator[Listener]:
+def listening(generation: Generation, seed: int) -> Generator[Listener]:
     """A listener that asks the configured endpoint, through the ledger."""
-    with Session(settings.generation, settings.seed, (TRANSCRIPTION,)) as session:
+    with Session(generation, seed, (TRANSCRIPTION,)) as session:
 
         def listen(path: Path) -> list[tuple[float, float, str]]:
             (transcript,) = transcribe([_sound(path)], session)

@@ -78,11 +78,6 @@ def listening_roles(settings: Config) -> list[str]:
     return ["speech"] if settings.generation.speech else []
 
 
-def listening_identity(settings: Config) -> dict[str, Any]:
-    """What its transcripts depend on."""
-    return settings.generation.speech.identity() if settings.generation.speech else {}
-
-
 def collected_parts(settings: Config) -> Callable[[Any], list[str]]:
     """An input function: what was collected of ``wildcards.movies``, in the manifest's order."""
 

@@ -25,6 +25,7 @@ from torch.nn import functional
 from verified.benchmark.rextime.answer import continuation
 from verified.captions.clips import Clips
 from verified.config.generation import Generation
+from verified.config.params import deciding
 from verified.config.rextime import Lora
 from verified.errors import InputError
 from verified.io.files import file_digest
@@ -127,7 +128,7 @@ def fine_tune(
         mean = sum(term["loss"] for term in terms) / len(terms)
         return {"step": step + 1, "lessons": len(terms), "loss": round(mean, 6), "learning_rate": rate(step)}
 
-    settings = {"lora": lora.model_dump(mode="json"), "model": role.identity(), "video_input": role.video_input}
+    settings = {"lora": lora.model_dump(mode="json"), "model": deciding(role)}
     settings |= {"frames": shown.frames, "side": shown.side, "seed": seed, "threads": generation.threads}
     owner = fingerprint(
         modules_digest("benchmark.rextime.fine_tune_lmm"),

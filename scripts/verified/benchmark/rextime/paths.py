@@ -73,16 +73,6 @@ def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
     return ["llm", "video_lmm"] if {*FREE} & {*asked} else ["video_lmm"]
 
 
-def answering_values(settings: Config) -> Callable[[object], dict]:
-    """A params function: whose answers ``wildcards.protocol`` asks for."""
-
-    def values(wildcards) -> dict:
-        roles = answering_roles(settings, wildcards.protocol)
-        return {role: getattr(settings.generation, role).identity() for role in roles}
-
-    return values
-
-
 def answered(settings: Config) -> list[str]:
     """Names of the given questions that the video LMM is asked."""
     return [name for name, given in settings.rextime.released.items() if given.videos and protocols(settings)]
@@ -377,12 +367,6 @@ def results_files(settings: Config) -> list[str]:
 def filter_values(settings: Config) -> dict:
     """What the filters depend on."""
     return settings.rextime.model_dump(mode="json", include={"sources", "captions", "queries"})
-
-
-def writing_values(settings: Config) -> dict:
-    """What the questions depend on beside their items."""
-    rextime = settings.rextime.model_dump(mode="json", include={"routing", "verification_threshold", "frames"})
-    return rextime | settings.generation.model_dump(mode="json", include={"attempts", "frame_side"})
 
 
 def origins(settings: Config) -> list[str]:

@@ -11,6 +11,7 @@ from verified.benchmark.vcmr.same_settings import SETTINGS
 from verified.config import Config, outputs
 from verified.config.features import EMBED
 from verified.config.folders import dataset_of, dataset_pattern, datasets_with
+from verified.config.params import deciding
 from verified.corpus.held_out import HELD_OUT
 from verified.features.paths import CAPTIONS
 from verified.runtime.digest import modules_digest
@@ -134,7 +135,7 @@ def dense_facts(settings: Config) -> Callable[[object], dict[str, Any]]:
     def facts(wildcards) -> dict[str, Any]:
         spans = dataset_of(settings, wildcards).spans
         embed = settings.generation.embed
-        values = {"embed": embed and embed.identity(), "spans": spans.model_dump(mode="json")}
+        values = {"embed": embed and deciding(embed), "spans": spans.model_dump(mode="json")}
         return {
             "model": DENSE,
             "trained_on": UNTRAINED,
@@ -155,8 +156,8 @@ def follow_facts(settings: Config, step: str) -> Callable[[object], dict[str, An
     def facts(wildcards) -> dict[str, Any]:
         spans = dataset_of(settings, wildcards).spans
         values = {
-            "video_lmm": generation.video_lmm.identity(),
-            "rerank": generation.rerank and generation.rerank.identity(),
+            "video_lmm": deciding(generation.video_lmm),
+            "rerank": generation.rerank and deciding(generation.rerank),
             "attempts": generation.attempts,
             "frame_side": generation.frame_side,
             "step": getattr(settings.retrieval, step).model_dump(mode="json", exclude={"first_stages"}),
@@ -237,7 +238,7 @@ def settings_digest(settings: Config) -> Callable[[object], str]:
         features = settings.features
         kept.append({"video": [features.video_backbone, features.video_revision, features.fps]})
         if features.text_encoder == EMBED and settings.generation.embed:
-            kept.append({"text": settings.generation.embed.identity()})
+            kept.append({"text": deciding(settings.generation.embed)})
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
     return digest

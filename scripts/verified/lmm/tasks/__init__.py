@@ -42,6 +42,8 @@ class Task:
     """Slots that a prompt may have and need not."""
     prompted: bool = True
     """Whether it has a prompt; a recogniser of speech is given sound alone."""
+    settings: tuple[str, ...] = ()
+    """Further keys of `generation` that decide what is asked."""
     always_json: bool = False
     """The prompt asks for JSON whether or not the answer is constrained to it."""
 

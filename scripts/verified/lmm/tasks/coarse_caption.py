@@ -38,5 +38,6 @@ COARSE_CAPTION = Task(
     lambda _count: object_schema({"caption": TEXT}),
     15,
     lambda _count, _identity: Parsed(items=("a person does something",), positions=(0,)),
+    settings=("frame_side",),
     always_json=True,
 )

@@ -73,7 +73,7 @@ def _example(count: int, identity: str) -> Parsed:
     return Parsed((text,) * count, {"description": text}, tuple(range(count)))
 
 
-QUESTIONS = list_task("questions", ("caption", "count"), 90, read_items, followed=True)
+QUESTIONS = list_task("questions", ("caption", "count"), 90, read_items, followed=True, settings=("questions",))
 ANSWERS = Task(
     "answers",
     "video_lmm",
@@ -84,6 +84,7 @@ ANSWERS = Task(
     _example,
     followed=True,
     optional=SAID,
+    settings=("frame_side",),
 )
 DYNAMICS_CANDIDATES = list_task(
     "dynamics_candidates",
@@ -91,5 +92,6 @@ DYNAMICS_CANDIDATES = list_task(
     80,
     read_captions,
     optional=SAID,
+    settings=("candidates",),
 )
 TASKS = (QUESTIONS, ANSWERS, DYNAMICS_CANDIDATES)

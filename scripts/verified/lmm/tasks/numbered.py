@@ -16,6 +16,7 @@ def list_task(
     read: Callable[..., Parsed],
     followed: bool = False,
     optional: tuple[str, ...] = (),
+    settings: tuple[str, ...] = (),
 ) -> Task:
     """A task whose answer numbers its items from 1."""
 
@@ -25,7 +26,7 @@ def list_task(
     def example(count: int, identity: str) -> Parsed:
         return Parsed((words(tokens_out // (count + 1), identity),) * count, positions=tuple(range(count)))
 
-    return Task(name, "llm", slots, read, schema, tokens_out, example, followed, optional)
+    return Task(name, "llm", slots, read, schema, tokens_out, example, followed, optional, settings=settings)
 
 
 def read_captions(slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:

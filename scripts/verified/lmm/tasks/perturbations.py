@@ -2,7 +2,7 @@
 
 from verified.lmm.tasks.numbered import list_task, read_captions
 
-POSITIVES = list_task("positives", ("caption", "count"), 50, read_captions)
-STATIC_NEGATIVES = list_task("static_negatives", ("caption", "count"), 50, read_captions)
-DYNAMIC_NEGATIVES = list_task("dynamic_negatives", ("caption", "count"), 50, read_captions)
+POSITIVES = list_task("positives", ("caption", "count"), 50, read_captions, settings=("perturbations",))
+STATIC_NEGATIVES = list_task("static_negatives", ("caption", "count"), 50, read_captions, settings=("perturbations",))
+DYNAMIC_NEGATIVES = list_task("dynamic_negatives", ("caption", "count"), 50, read_captions, settings=("perturbations",))
 TASKS = (POSITIVES, STATIC_NEGATIVES, DYNAMIC_NEGATIVES)

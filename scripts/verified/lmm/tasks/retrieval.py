@@ -100,6 +100,7 @@ GROUND = Task(
     lambda _count: object_schema({"moments": {"type": "array", "items": _MOMENT, "minItems": 0}}),
     40,
     lambda _count, _identity: Parsed(sections={"moments": "0 1 5"}),
+    settings=("frame_side",),
     always_json=True,
 )
 GRADE = Task(
@@ -110,6 +111,7 @@ GRADE = Task(
     lambda _count: object_schema({"grade": {"type": "integer", "minimum": 0, "maximum": MOST}}),
     8,
     lambda _count, _identity: Parsed(sections={"grade": "5"}),
+    settings=("frame_side",),
     always_json=True,
 )
 YES_OR_NO = Task(
@@ -120,6 +122,7 @@ YES_OR_NO = Task(
     lambda _count: object_schema({"mean_log_probability": {"type": "number"}}),
     1,
     lambda _count, _identity: Parsed(sections={"mean_log_probability": "-1"}),
+    settings=("frame_side",),
     always_json=True,
 )
 """The log-probability of "yes", or of "no", as the answer; by engines that score given answers."""
@@ -132,6 +135,7 @@ RELEVANCE = Task(
     0,
     lambda _count, _identity: Parsed(sections={"score": "0.5"}),
     prompted=False,
+    settings=("frame_side",),
 )
 """Its prompt is the sentence itself."""
 TASKS = (GROUND, GRADE, YES_OR_NO, RELEVANCE)

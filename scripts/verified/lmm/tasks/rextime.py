@@ -291,7 +291,8 @@ def _task(
     def same(_count: int, _identity: str) -> Parsed:
         return example
 
-    return Task(f"rextime/{name}", role, slots, read, schema, tokens_out, same, always_json=True)
+    shown = ("frame_side",) if role == "video_lmm" else ()
+    return Task(f"rextime/{name}", role, slots, read, schema, tokens_out, same, settings=shown, always_json=True)
 
 
 EVENT_PAIR = _task(
@@ -402,6 +403,7 @@ FREE_ANSWER = Task(
     60,
     lambda _count, identity: Parsed(sections={"text": words(60, identity)}),
     followed=True,
+    settings=("frame_side",),
 )
 """The question alone, without options (supplement, D.2)."""
 DESCRIPTION = Task(
@@ -413,6 +415,7 @@ DESCRIPTION = Task(
     80,
     lambda _count, identity: Parsed(sections={"text": words(80, identity)}),
     followed=True,
+    settings=("frame_side",),
 )
 """What a video shows, before any question about it (supplement, D.2)."""
 ANSWER_AFTER_DESCRIPTION = Task(
@@ -424,6 +427,7 @@ ANSWER_AFTER_DESCRIPTION = Task(
     60,
     lambda _count, identity: Parsed(sections={"text": words(60, identity)}),
     followed=True,
+    settings=("frame_side",),
 )
 """The question alone, after the model's own description of the video."""
 DESCRIBED = (DESCRIPTION, ANSWER_AFTER_DESCRIPTION)

@@ -75,8 +75,14 @@ KEYFRAME_DESCRIPTION = Task(
     _example,
     followed=True,
     optional=SAID,
+    settings=("picture_side",),
 )
 STATICS_CANDIDATES = list_task(
-    "statics_candidates", ("caption", "keyframe_number", "keyframes", "count"), 160, read_captions, optional=SAID
+    "statics_candidates",
+    ("caption", "keyframe_number", "keyframes", "count"),
+    160,
+    read_captions,
+    optional=SAID,
+    settings=("candidates",),
 )
 TASKS = (KEYFRAME_DESCRIPTION, STATICS_CANDIDATES)

@@ -1,11 +1,9 @@
 """What the rules of judged captions read."""
 
 from collections.abc import Callable
-from typing import Any
 
 from verified.config import Config, outputs
 from verified.config.folders import dataset_of
-from verified.config.meta_evaluation import MetaEvaluation
 from verified.runtime.snakemake_types import OfDataset
 
 
@@ -19,14 +17,3 @@ def judged_by(settings: Config) -> Callable[[OfDataset], dict[str, list[str]]]:
         return {"truth": [outputs.truth(folder)], "corrupted": outputs.corrupted(folder, settings.shards)}
 
     return files
-
-
-def judging_facts(settings: Config) -> dict[str, Any]:
-    """A param: all that the judge's calls depend on."""
-    generation = settings.generation
-    return {
-        "section": (settings.meta_evaluation or MetaEvaluation()).model_dump(mode="json"),
-        "video_lmm": generation.video_lmm.identity(),
-        "attempts": generation.attempts,
-        "frame_side": generation.frame_side,
-    }

@@ -1,0 +1,92 @@
+"""How values travel from the configuration to a job: what decides an output as params, the rest by the environment.
+
+A rule passes `deciding(section)` as a param, so that Snakemake runs its jobs again when one of these values changes;
+the script makes a typed section of it with `received`. Fields that change no byte of an output are marked `Operational`
+where they are declared. `announce_operational` hands them to all jobs of a run at once.
+"""
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+from pydantic.fields import FieldInfo
+
+from verified.config import Config
+from verified.config.base import Operational, Section
+from verified.io.jsonl import is_object
+
+VARIABLE = "VERIFIED_OPERATIONAL"
+"""Environment variable: JSON, the operational values of the configuration."""
+PLACES = {field.annotation: name for name, field in Config.model_fields.items()}
+"""Key of each section at the top of the configuration."""
+
+Kind = TypeVar("Kind", bound=Section)
+
+
+def deciding(section: Section, fields: Collection[str] | None = None) -> dict[str, Any]:
+    """Plain values of all fields of a section, or of those named, that may change an output."""
+    values = _deciding(section, section.model_dump(mode="json"))
+    return values if fields is None else {name: values[name] for name in sorted(fields)}
+
+
+def announce_operational(settings: Config) -> None:
+    """Hand the operational values of a configuration to all processes that this one starts."""
+    os.environ[VARIABLE] = json.dumps(_operational(settings, settings.model_dump(mode="json")))
+
+
+def received(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
+    """The section that `deciding` was given, with its operational fields.
+
+    A field that the rule did not pass is absent: reading it raises AttributeError, so that no script depends on a value
+    whose change Snakemake would not see.
+    """
+    announced = json.loads(os.environ[VARIABLE]).get(PLACES.get(kind, ""), {})
+    fields = kind.model_fields
+    given = {
+        name: _merged(announced.get(name), values.get(name))
+        for name in fields
+        if name in values or (name in announced and is_operational(fields[name]))
+    }
+    if given.keys() == fields.keys():
+        return kind.model_validate(given)
+    kinds: dict[str, Any] = {name: fields[name].annotation for name in given}
+    part = kind.model_construct(**{name: TypeAdapter(kinds[name]).validate_python(given[name]) for name in given})
+    for name in fields.keys() - given.keys():
+        vars(part).pop(name)
+    return part
+
+
+def is_operational(field: FieldInfo) -> bool:
+    """Whether a field changes no byte of any output."""
+    return any(isinstance(mark, Operational) for mark in field.metadata)
+
+
+def _deciding(value: Any, plain: Any) -> Any:
+    """The part of `plain`, the dump of `value`, that is not operational."""
+    if isinstance(value, Section):
+        names = [name for name, field in type(value).model_fields.items() if not is_operational(field)]
+        return {name: _deciding(getattr(value, name), plain[name]) for name in names}
+    if is_object(value):
+        return {key: _deciding(inner, plain[key]) for key, inner in value.items()}
+    return plain
+
+
+def _operational(section: Section, plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The operational values of a section and of the sections below it, by name."""
+    found: dict[str, Any] = {}
+    for name, field in type(section).model_fields.items():
+        value = getattr(section, name)
+        if is_operational(field):
+            found[name] = plain[name]
+        elif isinstance(value, Section) and (below := _operational(value, plain[name])):
+            found[name] = below
+    return found
+
+
+def _merged(announced: Any, passed: Any) -> Any:
+    """Both trees of values in one."""
+    if is_object(announced) and is_object(passed):
+        return {**announced, **{key: _merged(announced.get(key), value) for key, value in passed.items()}}
+    return announced if passed is None else passed
