@@ -1,7 +1,7 @@
 """Own videos end to end, as docs/own-corpus.md tells it: clips and a CSV in, graded captions out.
 
-One walk: videos in subfolders, neither a split `val` nor `test`, an outage and its repair, the report, a second
-configuration in the same folder.
+One walk: videos in subfolders, neither a split `val` nor `test`, a budget that ends, the report, a second
+configuration in the same folder, an edited prompt.
 """
 
 import base64
@@ -14,12 +14,14 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from loopback import completion, endpoint, images_of, refusal, sensible
+from loopback import endpoint, images_of
 from PIL import Image
+from refusals import names, said
 from running import PROJECT, digests, snakemake
 
 from verified.captions.tar import KeyframeTar
@@ -32,7 +34,6 @@ PAGE = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
 CONFIG = re.search(r"```yaml\n(name: kitchen\n.*?)```", PAGE, re.DOTALL)[1]
 TARGET = re.search(r"^snakemake --cores all (results/\S+) --configfile kitchen\.yaml$", PAGE, re.MULTILINE)[1]
 HEADER = re.search(r"```csv\n(.+)\n", PAGE)[1].split(",")
-IMPATIENT = "api_key_variable: MY_KEY, retries: 0"
 SMALL = """shards: 1
 evaluator: {pretrain_clips: 64, epochs: 1, batch: 4}
 retrieval: {models: []}
@@ -93,17 +94,25 @@ def corpus(tmp_path_factory):
     rows = put_clips(folder / "videos")
     with (folder / "moments.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([HEADER, *rows, *UNUSABLE.values()])
-    down = []
-    with endpoint(lambda number, body: refusal(503) if down else completion(sensible(body))) as served:
+    shutil.copytree(PROJECT / "config" / "prompts", folder / "prompts")
+    with endpoint() as served:
         config = CONFIG.replace("http://127.0.0.1:8000/v1", served.url) + SMALL
-        config = config.replace("api_key_variable: MY_KEY", IMPATIENT)
+        config = config.replace("generation:\n", "generation:\n  prompts: prompts\n")
         (folder / "kitchen.yaml").write_text(config, encoding="utf-8")
-        yield folder, served, rows, down
+        yield folder, served, rows
 
 
-def run(folder: Path, target: str = TARGET, config: str = "kitchen.yaml") -> subprocess.CompletedProcess:
+def run(
+    folder: Path, target: str = TARGET, *arguments: str, config: str = "kitchen.yaml"
+) -> subprocess.CompletedProcess:
     environment = os.environ | {"MY_KEY": KEY}
-    return snakemake(folder, "--cores", "2", target, config=folder / config, env=environment)
+    return snakemake(folder, "--cores", "2", target, *arguments, config=folder / config, env=environment)
+
+
+def recorded(folder: Path) -> Counter:
+    """Number of calls of each task in the ledger."""
+    with Ledger(folder / "results" / "ledger.sqlite", read_only=True) as ledger:
+        return Counter(row["task"] for row in ledger.rows())
 
 
 def quoted(folder: Path) -> dict:
@@ -112,21 +121,18 @@ def quoted(folder: Path) -> dict:
     return json.loads(subprocess.check_output(command, cwd=folder, env=environment))["totals"]
 
 
-def test_an_outage_stops_the_run_and_is_no_answer(corpus):
-    folder, served, _, down = corpus
+def test_a_budget_stops_the_run_between_calls(corpus):
+    folder, served, _ = corpus
     assert quoted(folder)["calls"] > 0 and not served.bodies
-    down.append(True)
-    done = run(folder)
-    assert done.returncode and "status-503" in done.stdout, done.stdout[-6000:]
-    assert f"{served.url}/" in done.stdout.replace("\n", "") and "run again" in done.stdout
-    with Ledger(folder / "results" / "ledger.sqlite", read_only=True) as ledger:
-        assert not list(ledger.rows("ok"))
-    down.clear()
-    served.bodies.clear()
+    done = run(folder, TARGET, "--config", "generation={budget: {calls: 5}}")
+    assert done.returncode != 0 and "Traceback" not in done.stdout
+    said(done.stdout, "5 of 5 calls", "generation.budget.calls")
+    assert sum(recorded(folder).values()) == len(served.bodies) == 5
+    assert not list(folder.rglob("captions/*/shard-00.jsonl"))
 
 
 def test_from_clips_to_fine_captions(corpus):
-    folder, served, given, _ = corpus
+    folder, served, given = corpus
     done = run(folder)
     assert done.returncode == 0, done.stdout[-6000:]
     base = folder / "results" / "kitchen"
@@ -158,23 +164,23 @@ def test_from_clips_to_fine_captions(corpus):
     counts = read_json(base / "annotations" / "counts.json")
     assert counts["moments"] == counts["annotated"] == len(ids) and counts["candidates"] == 6 * len(ids)
     with Ledger(folder / "results" / "ledger.sqlite", read_only=True) as ledger:
-        recorded = {row["key"] for row in ledger.rows("ok")}
-        assert len(served.bodies) == len(recorded), "what the outage left open is asked, each call once"
+        keys = {row["key"] for row in ledger.rows("ok")}
+        assert len(served.bodies) == len(keys), "what the budget left open is asked, each call once"
     annotated = [
         row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")
     ]
     assert sorted(row["desc_id"] for row in annotated) == ids
     best = {key: max(row["score"] for row in scores if row["desc_id"] == key) for key in ids}
     for row in annotated:
-        assert list(row) == FIG_KEYS and row["lineage"] in recorded
+        assert list(row) == FIG_KEYS and row["lineage"] in keys
         assert row["fig_desc"] in captions[row["desc_id"], row["fig_desc_type"]]
         assert row["fig_desc_score"] == pytest.approx(best[row["desc_id"]], abs=1e-6)
     table = pyarrow.parquet.read_table(folder / TARGET)
-    assert table.num_rows == len(scores) and set(table["lineage"].to_pylist()) <= recorded
+    assert table.num_rows == len(scores) and set(table["lineage"].to_pylist()) <= keys
 
 
 def test_the_report_leads_with_what_came_in_and_out(corpus):
-    folder, served, given, _ = corpus
+    folder, served, given = corpus
     asked = len(served.bodies)
     command = [sys.executable, "-m", "verified", "report", "--configfile", "kitchen.yaml", "--cores", "2"]
     environment = os.environ | {"MY_KEY": KEY, "PYTHONPATH": str(PROJECT / "scripts")}
@@ -237,9 +243,37 @@ def test_a_second_configuration_in_the_folder_asks_nothing_and_leaves_the_first_
     other = (folder / "kitchen.yaml").read_text(encoding="utf-8").replace("name: kitchen", "name: other")
     (folder / "other.yaml").write_text(other, encoding="utf-8")
     shard = "captions/dynamics/shard-00.jsonl"
-    done = run(folder, f"results/other/kitchen/{shard}", "other.yaml")
+    done = run(folder, f"results/other/kitchen/{shard}", config="other.yaml")
     assert done.returncode == 0 and len(served.bodies) == asked, done.stdout[-6000:]
     made = (folder / "results" / "other" / "kitchen" / shard).read_bytes()
     assert made == (folder / "results" / "kitchen" / shard).read_bytes()
     assert {path: digest for path, digest in digests(folder).items() if path in before} == before
     assert "Nothing to be done" in run(folder).stdout
+
+
+def test_a_changed_prompt_repeats_the_calls_below_it_and_no_others(corpus):
+    folder, served, _ = corpus
+    before, asked = recorded(folder), len(served.bodies)
+    assert before, "the run of the first test is continued here"
+    prompt = folder / "prompts" / "dynamics_candidates.md"
+    prompt.write_text(prompt.read_text().replace("Invent nothing.", "Invent nothing at all."))
+    plan = run(folder, TARGET, "--dry-run").stdout
+    assert "caption_dynamics" in plan and "caption_statics" not in plan and "write_perturbations" not in plan, plan
+    target = "results/kitchen/captions/dynamics/shard-00.jsonl"
+    done = run(folder, target)
+    assert done.returncode == 0, done.stdout
+    new = recorded(folder) - before
+    assert set(new) == {"dynamics_candidates"} and len(served.bodies) - asked == sum(new.values())
+    made = (folder / target).read_bytes()
+    (folder / target).unlink()
+    assert run(folder, target).returncode == 0 and (folder / target).read_bytes() == made
+    assert len(served.bodies) - asked == sum(new.values()), "an output made again asks nothing"
+
+
+def test_a_bad_prompt_stops_before_any_call(corpus):
+    folder, served, _ = corpus
+    prompt, asked = folder / "prompts" / "questions.md", len(served.bodies)
+    prompt.write_text(prompt.read_text().replace("{caption}", "{capton}"))
+    done = run(folder, "results/kitchen/captions/dynamics/shard-00.jsonl")
+    assert done.returncode != 0 and len(served.bodies) == asked
+    assert names(done.stdout, "questions.md", "slot caption")
