@@ -49,6 +49,21 @@ def test_rows_of_moments_count_by_their_first_three_elements(tmp_path, capsys, r
     assert found["notes"] == ["VR: not in the submission"]
 
 
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("a 1 2##a dog runs.\n", ["charades-sta", "pred_relevant_windows"]),
+        ('{"video2idx": {"a": 0}, "vcmr": []}', ["'vcmr'", "VCMR"]),
+        ("{}", ["no other key"]),
+    ],
+)
+def test_other_forms_are_named_with_those_that_are_read(tmp_path, capsys, content, named):
+    (tmp_path / "s").write_text(content)
+    assert main(["evaluate", str(written(tmp_path / "truth.jsonl", TVR)), str(tmp_path / "s")]) == 2
+    shown = capsys.readouterr().err
+    assert all(part in shown for part in named), shown
+
+
 ODD = [
     ([[40.0, 30.0]], [[20.0, 10.0]], ["2 of 2 spans end before they start"]),
     ([[35.0, 35.0]], [[10.0, 20.0]], ["1 of 2 spans have no length"]),

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 
 from verified.benchmark.lists import Lists
-from verified.benchmark.submissions import json_rows
+from verified.benchmark.submissions import json_rows, list_some
 from verified.benchmark.vcmr.metrics import TASKS, TYPES
 from verified.errors import InputError
 from verified.io.files import atomic_path
 from verified.io.json_stream import members
 from verified.io.jsonl import finite, is_span
-from verified.released.formats import published_moments
+from verified.released.formats import published_form, published_moments
 
 LARGEST = 2**53
 """Ids and indices stay below: float64 holds whole numbers exactly up to here."""
@@ -37,6 +37,10 @@ BOMB_RATIO = 100
 """A gzipped submission is five to ten times smaller than its text; what unpacks to so many times its size is none."""
 SMALLEST_BOMB = 64 * 2**20
 """Bytes of text that are always let through."""
+FORMS = (
+    "give one JSON document (video2idx, VCMR, SVMR, VR); verified evaluate also takes JSON Lines of {qid, "
+    "pred_relevant_windows: [[start, end, score], …]}, where qid is the desc_id; lines of Charades-STA count from 0"
+)
 _WHOLE = re.compile(r"\s*-?[0-9]{1,15}\s*")
 
 
@@ -124,7 +128,10 @@ def read_submission(path: str | Path) -> Submission:
     Lists become arrays as they are read, so that the document never stands in memory as Python objects.
     """
     path = Path(path)
+    if (form := published_form(path)) is not None:
+        raise InputError(f"has the form of {form}'s annotations, which no submission has", file=path, remedy=FORMS)
     index: object = None
+    others: list[str] = []
     tasks: dict[str, dict[int, np.ndarray]] = {}
     repeated: dict[str, list[int]] = {}
     try:
@@ -135,15 +142,19 @@ def read_submission(path: str | Path) -> Submission:
                 if not isinstance(value, Iterator):
                     raise InputError(f"{key} must be a list of {{desc_id, predictions}}", file=path)
                 tasks[key], repeated[key] = _lists(value, key, path)
+            else:
+                others.append(key)
     except TypeError:
-        raise InputError("expected an object with video2idx and the lists VCMR, SVMR, VR", file=path) from None
+        problem = "expected an object with video2idx and the lists VCMR, SVMR, VR"
+        raise InputError(problem, file=path, remedy=FORMS) from None
     except json.JSONDecodeError as error:
-        raise InputError(f"not a JSON document: {error}", file=path) from None
+        raise InputError(f"not a JSON document: {error}", file=path, remedy=FORMS) from None
     except (ValueError, RecursionError):
         raise InputError("a number too long or brackets nested too deep to be read", file=path) from None
-    videos = _check_index(index, path)
     if not tasks:
-        raise InputError("holds none of the lists VCMR, SVMR, VR", file=path)
+        found = f"its keys are {list_some([*map(repr, others)])}" if others else "it has no other key"
+        raise InputError(f"holds none of the lists VCMR, SVMR, VR; {found}", file=path, remedy=FORMS)
+    videos = _check_index(index, path)
     return Submission(videos, {task: tasks[task] for task in TASKS if task in tasks}, repeated)
 
 
