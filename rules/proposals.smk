@@ -3,7 +3,7 @@ from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 
 
 rule caption_scenes:
-    """A first coarse caption for each scene of videos that came without moments."""
+    """A first coarse caption for each scene, of videos that came without moments or where `propose_moments` is asked for."""
     input:
         scenes=rules.detect_scenes.output.scenes,
         prompts=ASKING.prompts(COARSE_CAPTION),
@@ -15,7 +15,7 @@ rule caption_scenes:
     log:
         "logs/{dataset}/caption_scenes/{shard}.log",
     wildcard_constraints:
-        dataset=datasets("proposes_moments"),
+        dataset=datasets("annotated_here"),
     conda:
         ASKING.environment("captions", "video_lmm")
     threads: settings.generation.threads
@@ -45,7 +45,7 @@ rule propose_moments:
     log:
         "logs/{dataset}/propose_moments.log",
     wildcard_constraints:
-        dataset=datasets("proposes_moments"),
+        dataset=datasets("annotated_here"),
     conda:
         "../envs/captions.yaml"
     threads: 1
