@@ -93,9 +93,9 @@ def question_files(folder):
     (folder / "items.csv").write_text("\n".join([head, *rows, ""]))
     asked = ["--videos", "videos", "--output", "out", "--side", "48"]
     return [
-        ["questions", "questions.jsonl", "--tool", "verify", *asked, "--items-per-page", "2"],
-        ["questions", "questions.jsonl", "--tool", "question-span", *asked, "--raters", "2"],
-        ["questions", "items.csv", "--tool", "human", *asked],
+        ["rextime", "questions", "questions.jsonl", "--tool", "verify", *asked, "--items-per-page", "2"],
+        ["rextime", "questions", "questions.jsonl", "--tool", "question-span", *asked, "--raters", "2"],
+        ["rextime", "questions", "items.csv", "--tool", "human", *asked],
     ]
 
 

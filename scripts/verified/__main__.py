@@ -16,14 +16,21 @@ from verified.runtime.intact import checked_reads
 from verified.runtime.job import log_to, take_environment
 from verified.runtime.secrets import redact
 
+MODULES = (
+    "run", "quote", "data", "audit", "people", "captions", "evaluate", "benchmark", "longform", "rextime", "search",
+    "maintain", "ledger",
+)  # fmt: skip
+"""Modules of `verified.cli`, which import heavy packages only when a command runs."""
+
 GROUPS = {
-    "run": ("run", "quote"),
-    "data": ("data", "audit", "people", "captions"),
-    "benchmark": ("evaluate", "benchmark", "longform", "rextime"),
-    "search": ("search",),
-    "maintain": ("maintain", "ledger"),
+    "annotate videos and build the benchmark": ("init", "check", "quote", "plan", "report", "show"),
+    "have people judge captions": ("review", "review-serve", "study", "answers", "compare-captions", "meta-evaluate"),
+    "check data and hand it on": ("lint", "audit", "verify", "export", "crate"),
+    "score retrieval": ("evaluate", "compare", "check-model", "import", "longform", "rextime"),
+    "search videos": ("index", "search", "serve"),
+    "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
 }
-"""What people do → the modules of `verified.cli` for it, which import heavy packages only when a command runs.
+"""What people want → first words of the commands for it.
 
 A group is a heading of the help, not a word to type: what is given daily is one word, as with git and cargo. A second
 word is for those that only maintainers of a ledger or authors of one benchmark give.
@@ -43,12 +50,13 @@ SHOWN = 100
 
 def parser() -> argparse.ArgumentParser:
     """The argument parser with all commands."""
-    shown = {group: _command_lines(modules) for group, modules in GROUPS.items()}
+    for name in MODULES:
+        importlib.import_module(f"verified.cli.{name}")
     top = Parser(
         prog="verified",
         usage="verified [-h] [--version] COMMAND …",
         description="Fine-grained video moment annotation and retrieval.",
-        epilog=_overview(shown),
+        epilog=_overview(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=__version__, help="show the version and exit")
@@ -66,25 +74,18 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _command_lines(modules: tuple[str, ...]) -> list[tuple[str, str]]:
-    """(words, text) of a line of help for each command, or family of commands, of modules."""
-    lines: dict[str, str] = {}
-    for name in modules:
-        module = importlib.import_module(f"verified.cli.{name}").__name__
-        for command in COMMANDS.values():
-            word, _, action = command.words.partition(" ")
-            if command.run.__module__ == module:
-                lines[word] = f"{lines.get(word, FAMILIES[word] + ':')} {action}," if action else command.help
-    return [(word, text.rstrip(",")) for word, text in lines.items()]
-
-
-def _overview(shown: dict[str, list[tuple[str, str]]]) -> str:
-    """All commands by group, each on as few lines as the terminal allows."""
+def _overview() -> str:
+    """All commands and families of commands by group, each on as few lines as the terminal allows."""
+    texts: dict[str, str] = {}
+    for words, command in COMMANDS.items():
+        word, _, action = words.partition(" ")
+        texts[word] = f"{texts.get(word, FAMILIES[word] + ':')} {action}," if action else command.help
     width = min(shutil.get_terminal_size().columns, 120) - 2
     lines = []
-    for group, commands in shown.items():
+    for group, words in GROUPS.items():
         lines.append(f"{group}:")
-        for word, text in commands:
+        for word in words:
+            text = texts[word].rstrip(",")
             lines += textwrap.wrap(text, width, initial_indent=f"  {word:12} ", subsequent_indent=" " * 15)
     return "\n".join([*lines, "", "`verified COMMAND --help` says more of one."])
 

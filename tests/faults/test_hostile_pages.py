@@ -128,7 +128,7 @@ def question_pages(tool):
         ]
         write_jsonl(folder / "questions.jsonl", rows)
         arguments = ["--tool", tool, "--videos", str(folder / "videos"), "--output", str(folder), "--side", "64"]
-        assert main(["questions", str(folder / "questions.jsonl"), *arguments, "--title", NAMES[0]]) == 0
+        assert main(["rextime", "questions", str(folder / "questions.jsonl"), *arguments, "--title", NAMES[0]]) == 0
 
     return write
 

@@ -69,7 +69,7 @@ def test_a_question_that_no_page_can_show_is_named_by_its_row(tmp_path, keys):
 @pytest.mark.parametrize("option", ["--side=" + "9" * 400, "--side=0", "--raters=0", "--items-per-page=x"])
 def test_numbers_that_cannot_be_are_refused(questions, tmp_path, option, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["questions", str(questions), "--tool", "verify", "--videos", "v", "--output", "out", option])
+        main(["rextime", "questions", str(questions), "--tool", "verify", "--videos", "v", "--output", "out", option])
     assert ended.value.code == 2 and option.split("=")[0] in capsys.readouterr().err
 
 
@@ -107,7 +107,7 @@ def videos(tmp_path_factory):
 
 def make_pages(tool, questions, videos, folder):
     arguments = ["--tool", tool, "--videos", str(videos), "--output", str(folder), "--side", "96"]
-    assert main(["questions", str(questions), *arguments]) == 0
+    assert main(["rextime", "questions", str(questions), *arguments]) == 0
     page = folder / "annotator-01.html"
     task = page.read_text(encoding="utf-8").split('id="task">')[1].split("</script>")[0]
     return page, json.loads(task)
@@ -126,7 +126,7 @@ def test_pages_hold_what_an_annotator_may_see_and_nothing_else(questions, videos
     assert "window" not in task["items"][0] and "ans" not in task["items"][0]
     assert "<b>" not in page.read_text().split('id="task">')[1].split("</script>")[0]
     arguments = ["--tool", "verify", "--videos", str(questions.parent / "verify"), "--output", str(tmp_path / "x")]
-    assert main(["questions", str(questions), *arguments]) == 2
+    assert main(["rextime", "questions", str(questions), *arguments]) == 2
     said(capsys.readouterr().err, "one", remedy=True)
 
 

@@ -10,8 +10,8 @@ from verified.errors import InputError
 
 @command(
     "audit",
-    "find queries that are not unique in their video, spans that end after it or that grounders doubt, and videos in "
-    "two splits; write what is clean",
+    "check what annotations ask for: queries that are not unique in their video, spans that end after it or that "
+    "grounders doubt, videos in two splits; write what is clean",
     option("files", nargs="+", type=Path, metavar="FILE", help="ground truths, one a split, the training split first"),
     several(
         "--runs",

@@ -113,7 +113,7 @@ def review_serve(arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "questions",
+    "rextime questions",
     "write pages on which people check, mark or answer questions across time",
     option("items", metavar="ITEMS", help="questions: JSONL as the suite writes it, or CSV"),
     option("--tool", choices=("verify", "question-span", "human"), required=True, help="what is asked"),

@@ -10,7 +10,7 @@ from verified.io.text_table import text_table
 
 @command(
     "quote",
-    "calls, images, frames, tokens and money or GPU-hours that a run would still take",
+    "calls of models that a run would still make: images, frames, tokens, money or GPU-hours (jobs and hours: plan)",
     *WORKFLOW,
     JSON,
     flag("--probe", "ask each endpoint with and without a picture, to know what one takes"),

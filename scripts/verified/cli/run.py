@@ -59,7 +59,7 @@ def init(arguments: argparse.Namespace) -> None:
 
 @command(
     "check",
-    "try videos, moments, keys, endpoints, models, disk and GPUs before a run",
+    "before a run: try its videos, moments, keys, endpoints, models, disk and GPUs",
     CONFIGFILE,
     flag("--offline", "ask no endpoint"),
     flag("--cluster", "look for no GPUs here: the run's are on other machines"),
@@ -96,7 +96,7 @@ def _print_config(settings, files: str) -> int:
 
 @command(
     "plan",
-    "stages, jobs and the most GPU- and core-hours that a run may take",
+    "stages, jobs, and GPU- and core-hours of a run (its calls and their money: quote)",
     CONFIGFILE,
     PROFILE,
     folder("--directory", "working directory of the run", default=Path(".")),
