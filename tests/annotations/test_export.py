@@ -116,6 +116,7 @@ def test_the_card_states_licence_counts_and_checksums(tmp_path):
     left_out = "1 are not (no-scored-candidate), 1 are not (split-not-annotated)"
     assert f"4 moments came in, 2 are annotated, {left_out}." in card
     assert "candidate caption of the highest confidence (`fig/`)" in card and "trusted" not in card
+    assert "**Evaluative role.** A score on a split supports one claim" in card
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,16 @@ from verified.io.fig import TYPES
 from verified.io.files import atomic_path, write_text
 from verified.io.jsonl import finite
 
+EVALUATIVE_ROLE = (
+    "A score on a split supports one claim: how often a system finds, in these videos, the annotated moment of a"
+    " caption. It assumes that each caption is true of its moment, that it describes no other moment of the corpus as"
+    " well, and that spans are exact to the threshold of the score."
+)
+"""Claim that captions with moments support, and its assumptions."""
+WRITTEN_BY_MODELS = (
+    "The texts were written by models, so a score also measures agreement with their wording; people have seen only"
+    " those with a review. Claims about queries of people need queries of people."
+)
 CARD = """# {title}
 
 {warning}Fine-grained captions of video moments: for each moment the candidate caption {highest} (`fig/`), and
@@ -22,6 +32,8 @@ confidence), `fig_desc_type` (statics or dynamics) and `lineage` (the ledger key
 - Licence: {licence}
 - Configuration: {config}, data set {name}
 {model_lines}
+
+**Evaluative role.** {role}
 
 | split | moments | annotated | statics | dynamics |
 |---|---|---|---|---|
@@ -203,6 +215,7 @@ def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: 
         "warning": f"**{about['warning']}**\n\n" if about["warning"] else "",
         "highest": HIGHEST[about["chosen_by"]],
         "lowest": LOWEST[about["chosen_by"]],
+        "role": f"{EVALUATIVE_ROLE} {WRITTEN_BY_MODELS}",
     }
     text = CARD.format(
         **{**about, **counts, **notes}, model_lines=models, split_rows=splits, reasons=without, file_rows=sums

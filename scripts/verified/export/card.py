@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from verified.export.collection import CAPTIONS, Counted
+from verified.export.collection import CAPTIONS, Counted, evaluative_role
 from verified.io.files import file_digest, write_text
 from verified.io.jsonl import write_json
 
@@ -76,6 +76,8 @@ def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
             "",
             *([f"**{about['warning']}**", ""] if about.get("warning") else []),
             *facts,
+            "",
+            f"**Evaluative role.** {evaluative_role(about)}",
             "",
             *statements,
             f"| split | {' | '.join(counted)} |",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from verified.annotations.export import EVALUATIVE_ROLE, WRITTEN_BY_MODELS
 from verified.io.jsonl import read_jsonl
 
 COLUMNS = {
@@ -52,7 +53,8 @@ class Collection:
     """Rows by split (dicts of COLUMNS), and what is known of the whole.
 
     `about`: title, name, licence, config, version, creators, url, models (role → model), prompts (name and sha256, or
-    None where the captions were given), warning (what is to be said of the confidences, or nothing).
+    None where the captions were given), warning (what is to be said of the confidences, or nothing); `holds` and `role`
+    where rows are not captions (see `evaluative_role`).
     """
 
     about: Mapping
@@ -73,6 +75,12 @@ class Collection:
             }
             for split, rows in self.splits.items()
         }
+
+
+def evaluative_role(about: Mapping) -> str:
+    """Claim that the rows support and its assumptions: ``role`` of `about`, or that of captions."""
+    role = about.get("role", EVALUATIVE_ROLE)
+    return f"{role} {WRITTEN_BY_MODELS}" if about["models"] else role
 
 
 def caption_of(row: Mapping) -> str:

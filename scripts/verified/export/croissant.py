@@ -1,14 +1,15 @@
 """Croissant 1.1: what a folder of Parquet files holds, for programs, and what is to be known before it is used.
 
-The properties of its vocabulary for responsible AI (RAI 1.0) come from two places. What a person must say (limits,
-biases, personal information, uses, impact) is in `export.statements`, or is absent; what a run knows (generated rows,
-the models behind them, the source) is stated from its own facts. Nothing is guessed.
+The properties for responsible AI (RAI 1.0) that the Evaluations and Datasets track of NeurIPS 2026 asks for come from
+two places. `export.statements` holds those that a person must state (limits, biases, personal information, uses,
+impact); without a statement the property is absent. The run states its own facts: the evaluative role, generated rows,
+the models behind them, the source.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from verified.export.collection import CAPTIONS
+from verified.export.collection import CAPTIONS, evaluative_role
 from verified.io.files import file_digest
 
 CONFORMS = "http://mlcommons.org/croissant/1.1"
@@ -84,14 +85,22 @@ def croissant(about: Mapping, name: str, folder: Path, files: Mapping[str, Path]
 
 
 def responsible(about: Mapping) -> dict:
-    """The properties of RAI: what `about["statements"]` says, and what the run knows of itself.
+    """Properties of RAI and PROV: those of `about["statements"]`, and facts of the run.
 
-    Captions by models are synthetic data; of annotations that were given, nothing is known and nothing said.
+    Captions by models are synthetic data; nothing is stated of how given annotations were made.
     """
-    said = {STATEMENTS[key]: text for key, text in about.get("statements", {}).items() if text}
+    properties: dict = {STATEMENTS[key]: text for key, text in about.get("statements", {}).items() if text}
+    uses = properties.get(STATEMENTS["use_cases"])
+    properties[STATEMENTS["use_cases"]] = [evaluative_role(about), *([uses] if uses else [])]
     if about["models"]:
-        said["rai:hasSyntheticData"] = True
-        said["rai:machineAnnotationTools"] = [f"{role}: {model}" for role, model in about["models"].items()]
+        models = [f"{role}: {model}" for role, model in about["models"].items()]
+        properties["rai:hasSyntheticData"] = True
+        properties["rai:machineAnnotationTools"] = models
+        properties["prov:wasGeneratedBy"] = {
+            "@type": "prov:Activity",
+            "name": f"verified-workflow, configuration {about['config']}",
+            "prov:wasAssociatedWith": [{"@type": "prov:SoftwareAgent", "name": model} for model in models],
+        }
     if about.get("source"):
-        said["prov:wasDerivedFrom"] = {"@type": ["prov:Entity", "sc:CreativeWork"], "name": about["source"]}
-    return said
+        properties["prov:wasDerivedFrom"] = {"@type": ["prov:Entity", "sc:CreativeWork"], "name": about["source"]}
+    return properties

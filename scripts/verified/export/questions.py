@@ -27,7 +27,12 @@ COLUMNS = {
     "lineage": str,
 }
 """Columns of a row; letters, options and the span of the question may be None."""
-HOLDS = "Questions about videos whose answer lies at another time than what they name."
+HOLDS = "Questions about videos that name one event and are answered at another time."
+EVALUATIVE_ROLE = (
+    "A score on a split supports one claim: how often a system chooses the right option and finds the span of the"
+    " answer, in these videos. It assumes that a question has one right option and one span, and that neither can be"
+    " found without the video."
+)
 TOLD = """Parquet, read by `datasets.load_dataset` from this folder; `croissant.json` describes the same files.
 Questions of the split train are not checked by people and have no options.
 
@@ -83,6 +88,6 @@ def exported_row(row: Mapping) -> dict:
 def write_questions_export(folder: Path, about: Mapping, splits: Mapping[str, Iterable[Mapping]]) -> Questions:
     """data/SPLIT.parquet of each split, croissant.json, README.md and manifest.json; returns what was written."""
     rows = {split: [exported_row(row) for row in of_split] for split, of_split in splits.items()}
-    questions = Questions({**about, "holds": HOLDS}, rows)
+    questions = Questions({**about, "holds": HOLDS, "role": EVALUATIVE_ROLE}, rows)
     write_tables(empty_folder(folder), questions, rows, COLUMNS, TOLD, TASK)
     return questions
