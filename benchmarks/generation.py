@@ -20,7 +20,6 @@ from sides import Row, Side, asked, compare, described, side
 
 from verified.lmm.asking import Call, Client
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_file import TABLE
 from verified.lmm.ledger_row import COLUMNS, key_of, parts_of
 from verified.lmm.request import Reply, Request
 from verified.lmm.tasks.perturbations import POSITIVES
@@ -52,7 +51,7 @@ def main() -> None:
     options = asked(parser)
     paced, count = (20, 50) if options.tiny else (options.requests, 3000)
     with tempfile.TemporaryDirectory() as folder:
-        names = (Path(folder, f"{number}.sqlite") for number in itertools.count())
+        names = (Path(folder, f"ledger-{number}") for number in itertools.count())
         compare(
             options.turns,
             *rows(names, count),
@@ -67,8 +66,9 @@ def main() -> None:
 
 def rows(names: Iterator[Path], count: int) -> list[Row]:
     """What takes the processor's time; `names` are of files that are not there yet."""
-    kept, finished = ledger_rows(count), next(names)
+    kept, finished, inserted = ledger_rows(count), next(names), next(names)
     ask(finished, 0, count)
+    insert(inserted, kept)
     one_by_one = side("SQLite alone", lambda: insert(next(names), kept), count)
     return [
         Row(
@@ -80,7 +80,7 @@ def rows(names: Iterator[Path], count: int) -> list[Row]:
             "calls",
             side("ours", lambda: ask(finished, 0, count, known=count), count),
             None,
-            side("SQLite alone", lambda: select(finished, kept), count),
+            side("SQLite alone", lambda: select(inserted, kept), count),
         ),
         Row("answers parsed", "answers", side("ours", lambda: parse_all(count), count)),
     ]
@@ -124,7 +124,7 @@ def ledger_rows(count: int, first: int = 0) -> list[dict]:
 
 
 def put(file: Path, kept: list[dict]) -> None:
-    """Outcomes to a part of a new ledger, and from there into its file."""
+    """Outcomes to a new ledger."""
     with Ledger(file) as ledger:
         for row in kept:
             ledger.put(row)
@@ -135,7 +135,7 @@ def insert(file: Path, kept: list[dict]) -> None:
     connection = sqlite3.connect(file, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute(TABLE)
+    connection.execute(f"CREATE TABLE calls ({', '.join(COLUMNS)}, PRIMARY KEY (key)) WITHOUT ROWID")
     query = f"INSERT INTO calls VALUES ({', '.join('?' * len(COLUMNS))})"
     for row in kept:
         connection.execute(query, [row[name] for name in COLUMNS])

@@ -24,7 +24,7 @@ def engine(url, **changes):
 
 
 def ask(tmp_path, asked, calls, attempts=2):
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         outcomes = dict(Client(asked, ledger, attempts).ask(calls))
         assert len({outcome.key for outcome in outcomes.values()}) == ledger.totals()["calls"] == len(outcomes)
     return [outcomes[number] for number in range(len(outcomes))]

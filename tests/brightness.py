@@ -30,7 +30,7 @@ class Brightness:
 def brightness_session(folder: Path, **embed: object) -> Session:
     """A session whose role `embed` is answered by brightness."""
     settings = {"engine": "openai", "model": "brightness", "base_url": "http://127.0.0.1:9", **embed}
-    generation = Generation.model_validate({"ledger": str(folder / "ledger.sqlite"), "embed": settings})
+    generation = Generation.model_validate({"ledger": str(folder / "ledger"), "embed": settings})
     return Session(generation, 0, (EMBEDDING,), {"embed": Brightness()})
 
 

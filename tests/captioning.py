@@ -15,7 +15,7 @@ from verified.io.video import probe
 
 def settings(folder: Path, **changes) -> Generation:
     """Generation settings with a ledger of its own."""
-    return Generation(ledger=str(folder / "ledger.sqlite"), **changes)
+    return Generation(ledger=str(folder / "ledger"), **changes)
 
 
 def make_moments(captions: list[str], seconds: float = 2.0, videos: int = 1) -> list[dict]:

@@ -6,7 +6,6 @@ import io
 import json
 import random
 import re
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -15,6 +14,8 @@ import h5py
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
+
+from verified.lmm.ledger_parts import line_of, value_of
 
 VALUES = (
     None, True, -1, 0, 1.5, -0.0, 2**31, 2**63, 10**400, float("nan"), float("inf"), 1e308, "", "²", "--5", "1e3", "٣",
@@ -95,15 +96,13 @@ def damaged_file(path: Path, seed: int) -> str:
         return f"{path.name}, which was empty, filled"
     if kind in ("h5", "hdf5") and draw.random() < 0.85:
         return _other_hdf5(path, draw)
-    if kind == "sqlite" and draw.random() < 0.6:
-        return _other_database(path, draw)
+    if kind == "part" and draw.random() < 0.6:
+        return _other_lines(path, draw)
     if kind == "parquet" and draw.random() < 0.6:
         return _other_table(path, draw)
     if packed:
         document = gzip.decompress(document)
-    if kind == "sqlite":
-        document = _other_pages(document, draw)
-    elif kind == "parquet":
+    if kind == "parquet":
         document = _other_footer(document, draw)
     elif kind == "safetensors" and draw.random() < 0.7:
         document = _other_tensors(document, draw)
@@ -336,59 +335,20 @@ def _storable(array: np.ndarray) -> object:
     return array.astype(bytes) if np.asarray(array).dtype.kind in "OUM" else array
 
 
-def _other_pages(document: bytes, draw: random.Random) -> bytes:
-    """An SQLite file whose header, or the header of one of its b-tree pages, says something else.
-
-    Fields as in the description of the file format: of the file at 16 page size, 18 and 19 versions, 20 reserved bytes,
-    28 pages, 32 and 36 free list, 40 and 44 schema, 56 encoding, 60 user version; of a page type, cells and offsets.
-    """
-    changed = bytearray(document)
-    size = int.from_bytes(document[16:18], "big") or 4096
-    size = 65536 if size == 1 else size
-    page = draw.randrange(max(1, len(document) // size))
-    field, width = draw.choice(
-        ((16, 2), (18, 1), (19, 1), (20, 1), (28, 4), (32, 4), (36, 4), (40, 4), (44, 4), (56, 4), (60, 4))
-        if draw.random() < 0.4
-        else tuple(
-            (page * size + (100 if page == 0 else 0) + at, wide)
-            for at, wide in ((0, 1), (1, 2), (3, 2), (5, 2), (8, 4), (8, 2))
-        )
-    )
-    value = draw.choice((0, 1, 2, 5, 13, 255, 2**16 - 1, 2**31 - 1, 2**32 - 1)) % 256**width
-    changed[field : field + width] = value.to_bytes(width, "big")
-    return bytes(changed)[: len(document)]
-
-
-def _other_database(path: Path, draw: random.Random) -> str:
-    """A sound SQLite file that holds something else: a value of another type, no table, another version, a trigger."""
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        table = draw.choice(tables or ["x"])
-        columns = [row[1] for row in database.execute(f'PRAGMA table_info("{table}")')] or ["x"]
-        column = draw.choice(columns)
-        value = draw.choice(
-            (None, b"\x00\xff", "", "a" * 20_000, -1, 2**62, 1e308, "\x1b[2J", "{", "[]", "nan", "\u202e")
-        )
-        what = draw.choice(
-            ("value", "value", "values", "gone", "table", "column", "version", "trigger", "view", "more")
-        )
-        statement, values = {
-            "value": (
-                f'UPDATE "{table}" SET "{column}" = ? WHERE rowid = (SELECT min(rowid) FROM "{table}")',
-                (value,),
-            ),
-            "values": (f'UPDATE "{table}" SET "{column}" = ?', (value,)),
-            "gone": (f'DELETE FROM "{table}"', ()),
-            "table": (f'DROP TABLE "{table}"', ()),
-            "column": (f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO "other"', ()),
-            "version": (f"PRAGMA user_version = {draw.choice((0, 1, -1, 99, 2**31 - 1))}", ()),
-            "trigger": (f'CREATE TRIGGER t AFTER INSERT ON "{table}" BEGIN DELETE FROM "{table}"; END', ()),
-            "view": (f'CREATE VIEW v AS SELECT * FROM "{table}"', ()),
-            "more": (f'INSERT INTO "{table}" SELECT * FROM "{table}"', ()),
-        }[what]
-        with contextlib.suppress(sqlite3.Error), database:
-            database.execute(statement, values)
-    return f"{path.name}: {what} of {table}.{column}"
+def _other_lines(path: Path, draw: random.Random) -> str:
+    """A part of a ledger whose lines are whole and hold something else: another value, type, version or order."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    at = draw.randrange(len(lines))
+    value, odd = value_of(lines[at]), draw.choice((None, "", "a" * 20_000, -1, 2**62, "\x1b[2J", "{", [], "\u202e"))
+    if isinstance(value, dict) and draw.random() < 0.8:
+        value[draw.choice(list(value))] = odd
+    else:
+        value = odd
+    lines[at] = line_of(value)
+    if draw.random() < 0.2:
+        draw.shuffle(lines)
+    path.write_bytes(b"".join(lines))
+    return f"{path.name}: line {at}"
 
 
 def _other_footer(document: bytes, draw: random.Random) -> bytes:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sqlite3
 import sys
 import traceback
 from collections.abc import Callable
@@ -16,17 +15,9 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Bytes of all files by path; of a database what it holds, for its pages lie as its writes came."""
+    """Bytes of all files by path."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name not in (".lock", "lock"))
-    return {path.relative_to(folder).as_posix(): _content(path) for path in files}
-
-
-def _content(path: Path) -> bytes:
-    content = path.read_bytes()
-    if not content.startswith(b"SQLite format 3\0"):
-        return content
-    with sqlite3.connect(path) as database:
-        return "\n".join(database.iterdump()).encode()
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def killed_at(number: int, change: Callable[[], object]) -> bool:

@@ -149,15 +149,14 @@ def sealed_anew(folder):
 
 
 def ledger_files(folder):
-    with Ledger(folder / "ledger.sqlite") as ledger:
+    with Ledger(folder / "ledger") as ledger:
         put_all(ledger, [row_of(number, "ok" if number < 10 else "invalid") for number in range(12)])
         export(ledger, folder / "calls.parquet")
-    given = ["--ledger", "ledger.sqlite"]
+    given = ["--ledger", "ledger"]
     return [
         ["ledger", "stats", *given, "--json"],
         ["ledger", "verify", *given],
         ["ledger", "export", *given, "--output", "new.parquet"],
-        ["ledger", "rescue", *given, "--output", "new.sqlite"],
         ["ledger", "forget", *given, "--status", "invalid"],
         read_cassette,
     ]
@@ -165,7 +164,7 @@ def ledger_files(folder):
 
 def read_cassette():
     """As the jobs of a run do whose configuration names a cassette."""
-    with Ledger("fresh.sqlite") as ledger:
+    with Ledger("fresh") as ledger:
         load(ledger, "calls.parquet")
 
 

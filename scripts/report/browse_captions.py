@@ -21,6 +21,6 @@ with job(snakemake) as log:
         scores = [row for path in inputs.scores for row in read_jsonl(path)]
         rows = generated_rows(read_jsonl(inputs.moments[0]), scores, captions, annotations)
         about = about_generated(facts["title"], facts["origin"], rows, facts["chosen_by"], facts["warning"])
-        with Ledger(facts["ledger"], read_only=True) as ledger:
+        with Ledger(facts["ledger"]) as ledger:
             write_browser(page, parts, about, rows, captions, inputs.keyframes, ledger)
     log.info("%d moments, %d candidates", len(rows), sum(len(row.candidates) for row in rows))

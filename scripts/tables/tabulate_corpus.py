@@ -12,7 +12,7 @@ with job(snakemake) as log:
     inputs, title = snakemake.input, snakemake.params.title
     key, annotations = key_of(snakemake.wildcards.dataset), read_json(inputs.annotations)
     keys = lineage_of([row for path in (*inputs.scenes, *inputs.rows) for row in iterate_jsonl(path)])
-    with Ledger(snakemake.params.ledger, read_only=True) as ledger:
+    with Ledger(snakemake.params.ledger) as ledger:
         costs = costs_table(title, key, keys, ledger.get, annotations["annotated"])
     write_table_json(snakemake.output[0], [corpus_table(title, key, read_json(inputs.corpus), annotations), costs])
     log.info("%d rows of costs", len(costs.rows))

@@ -153,7 +153,7 @@ def test_a_value_out_of_range_and_what_a_call_needs_are_refusals(tmp_path, answe
 def test_a_job_without_any_answer_stops_and_goes_on_once_there_are_some(tmp_path, script, parts):
     def values(url):
         role = {"engine": "openai", "model": "loop-1", "base_url": url, "api_slots": 1}
-        return Generation(llm=role, ledger=str(tmp_path / "ledger.sqlite"), prompts=str(PROJECT / "config" / "prompts"))
+        return Generation(llm=role, ledger=str(tmp_path / "ledger"), prompts=str(PROJECT / "config" / "prompts"))
 
     def ask_all(url):
         with Session(values(url), 1, [POSITIVES]) as session:

@@ -15,7 +15,6 @@ from loopback import completion, endpoint, images_of, prompt_of, refusal, sensib
 
 from verified.io.jsonl import write_json
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_check import faults
 
 PROJECT = Path(__file__).resolve().parents[2]
 KILLS = 20
@@ -104,9 +103,9 @@ def test_killed_at_twenty_moments(corpus):
                 assert status in (0, signal.SIGKILL)
                 kills += status == signal.SIGKILL
                 assert not recorded & {prompt_of(body) for body in served.bodies if not images_of(body)}
-                if (corpus / name / "ledger.sqlite").is_file():
-                    with Ledger(corpus / name / "ledger.sqlite") as ledger:
-                        assert list(faults(ledger)) == []
+                if (corpus / name / "ledger").is_dir():
+                    with Ledger(corpus / name / "ledger") as ledger:
+                        assert list(ledger.faults()) == []
                         recorded = {row["prompt"] for row in ledger.rows("ok") if row["media"] == "[]"}
             assert outputs(name) == outputs("whole")
             rounds += 1

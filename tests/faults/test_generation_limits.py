@@ -108,7 +108,7 @@ def test_nothing_of_a_lie_is_kept(tmp_path, kind):
     with endpoint(lambda number, body: LIES[kind] if number <= 2 else completion(GOOD)) as served:
         (outcome,) = ask(tmp_path, engine(served.url, retries=1), [call(1)])
         assert outcome.passes and outcome.tokens_in == outcome.tokens_out == 0
-        with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        with Ledger(tmp_path / "ledger") as ledger:
             assert ledger.totals()["tokens_in"] == 0 and ledger.summary()
         (outcome,) = ask(tmp_path, engine(served.url, retries=1), [call(1)])
     assert outcome.status == "ok"

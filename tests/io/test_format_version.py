@@ -3,9 +3,7 @@
 Files of tensors have a test of their own (tests/nn/test_checkpoint.py).
 """
 
-import contextlib
 import json
-import sqlite3
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,8 +11,10 @@ import pytest
 from refusals import refused
 
 from verified.io.format_version import require_version
-from verified.lmm.cassette import export, models_of
+from verified.lmm.cassette import STATED, export, models_of
 from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_parts import line_of
+from verified.lmm.ledger_row import VERSION
 from verified.runtime.seals import check, seal, seal_of
 from verified.search.store import FORMAT, read_manifest
 from verified.tables.table import read_table_json, write_table_json
@@ -55,21 +55,18 @@ def an_index(folder, version):
 
 
 def a_ledger(folder, version):
-    path = folder / "ledger.sqlite"
-    Ledger(path).close()
-    if version is not None:
-        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute(f"PRAGMA user_version = {version}")
-    return path, lambda path: Ledger(path).close()
+    path = folder / "elsewhere-00000000-1-1-1.part"
+    path.write_bytes(line_of({"version": VERSION if version is None else version}))
+    return path, lambda path: Ledger(path.parent).close()
 
 
 def a_cassette(folder, version):
     path = folder / "calls.parquet"
-    with Ledger(folder / "l.sqlite") as ledger:
+    with Ledger(folder / "ledger") as ledger:
         export(ledger, path)
     if version is not None:
         table = pq.read_table(path)
-        stated = {"verified.ledger.schema_version": str(version)}
+        stated = {STATED.decode(): str(version)}
         pq.write_table(pa.Table.from_pylist([], table.schema.with_metadata(stated)), path)
     return path, models_of
 

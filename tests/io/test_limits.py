@@ -19,7 +19,7 @@ from verified.io.csv_file import csv_text, read_csv, without_apostrophe, write_c
 from verified.io.foreign import read_tensors
 from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 from verified.lmm.cassette import _rows
-from verified.lmm.ledger_row import COLUMNS
+from verified.lmm.ledger_row import COLUMNS, VERSION
 from verified.runtime.secrets import MASK, keep_secret, redact
 
 FORMULAS = ["=cmd|'/C calc'!A0", '=HYPERLINK("http://a.example","b")', "+1", "-2+3", "@SUM(A1)", "\t=1"]
@@ -64,9 +64,8 @@ def test_a_cassette_of_one_enormous_answer_is_refused_before_it_is_read(tmp_path
     import pyarrow.parquet as pq
 
     from verified.lmm.cassette import STATED
-    from verified.lmm.ledger_file import SCHEMA_VERSION
 
-    schema = pa.schema([(name, pa.string()) for name in COLUMNS], metadata={STATED: str(SCHEMA_VERSION)})
+    schema = pa.schema([(name, pa.string()) for name in COLUMNS], metadata={STATED: str(VERSION)})
     row = {**dict.fromkeys(COLUMNS, ""), "text": "a" * 2**21}
     pq.write_table(
         pa.Table.from_pylist([row], schema), tmp_path / "a.parquet", compression="zstd", use_dictionary=False

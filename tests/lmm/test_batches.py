@@ -39,18 +39,18 @@ def role(url, **changes):
 def engine(tmp_path, url, most_rows=1000, **changes):
     settings = role(url, **changes)
     provider = batches.Provider(settings, 0.01, 0.05)
-    return batches.Batches(settings, provider, Store(tmp_path / "ledger.sqlite", most_rows), 0.01, 0.02)
+    return batches.Batches(settings, provider, Store(tmp_path / "ledger", most_rows), 0.01, 0.02)
 
 
 def ask(tmp_path, asked, calls, attempts=2, prices=(0.0, 0.0), **limits):
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         client = Client(asked, ledger, attempts, prices, Budget(ledger, **limits))
         outcomes = dict(client.ask(calls))
     return [outcomes[number] for number in range(len(calls))]
 
 
 def left(tmp_path) -> list[str]:
-    return [path.name for path in (tmp_path / "ledger.sqlite.batches").glob("*")]
+    return [path.name for path in (tmp_path / "ledger.batches").glob("*")]
 
 
 def half_missing(number, calls):
@@ -373,12 +373,12 @@ def test_a_stage_asks_in_batches_what_it_would_ask_in_calls(tmp_path):
         with provider() as batched, endpoint() as single:
             url = batched.url if batch else single.url
             values = {"engine": "openai", "model": "loop-1", "base_url": url, "batch": batch, "price_in": 1.0}
-            ledger = tmp_path / f"{batch}.sqlite"
+            ledger = tmp_path / f"ledger-{batch}"
             generation = Generation(llm=EngineSettings(**values), ledger=str(ledger))
             with Session(generation, 7, perturbations.TASK_OF_KIND.values()) as session:
                 perturbations.ask(moments, session)
             assert len(batched.batches) == (3 if batch else 0) and bool(single.bodies) != batch
-        with Ledger(ledger, read_only=True) as held:
+        with Ledger(ledger) as held:
             spent.append(held.totals()["cost"])
             keys.append([(row["key"], row["status"]) for row in held.rows()])
     assert keys[0] == keys[1] and 0 < spent[0] == pytest.approx(2 * spent[1])

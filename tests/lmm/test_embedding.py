@@ -19,7 +19,7 @@ GREY = np.full((1, 32, 48, 3), 128, np.uint8)
 
 
 def settings(tmp_path, budget=None, **embed):
-    values = {"ledger": str(tmp_path / "ledger.sqlite"), "embed": embed, "budget": budget or {}}
+    values = {"ledger": str(tmp_path / "ledger"), "embed": embed, "budget": budget or {}}
     return Generation.model_validate(values)
 
 
@@ -65,7 +65,7 @@ def test_texts_are_asked_once_with_their_form_and_whatever_the_seed(tmp_path):
             "dimensions": 2,
             "input": "",
         }
-    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         assert ledger.totals()["tokens_in"] == 18
 
 
@@ -111,7 +111,7 @@ def test_the_budget_holds_before_the_call(tmp_path):
         with refused("budget"):
             asked(generation, ["a", "b", "c"])
         assert len(served.bodies) == 2
-    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         assert ledger.totals()["cost"] == pytest.approx(2 * 9 * 0.1)
 
 

@@ -31,7 +31,7 @@ def call(caption, task="positives", **changes):
 
 @pytest.fixture
 def ledger(tmp_path):
-    with Ledger(tmp_path / "ledger.sqlite") as opened:
+    with Ledger(tmp_path / "ledger") as opened:
         yield opened
 
 
@@ -311,7 +311,7 @@ def test_jobs_at_the_same_time_never_exceed_their_budget_together(tmp_path, name
     one = most_tokens(call("dog 10 of 1 runs").request, 0, 0)
     most = {"calls": 1, "tokens": sum(one), "money": (one[0] * 2 + one[1] * 10) / 1e6}[name]
     limit = share if name == "calls" else share * most
-    path, context = tmp_path / "ledger.sqlite", multiprocessing.get_context("fork")
+    path, context = tmp_path / "ledger", multiprocessing.get_context("fork")
     jobs = [
         context.Process(target=share_budget, args=(path, job, 20, {name: limit if job else 10**10}, not job))
         for job in range(5)

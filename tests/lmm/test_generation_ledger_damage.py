@@ -1,9 +1,9 @@
 """Ledgers that were killed, robbed, zero-filled, damaged; cassettes that were crafted."""
 
+import hashlib
 import json
 import random
 import shutil
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -17,11 +17,10 @@ from stub_engine import StubEngine
 from verified.__main__ import parser
 from verified.errors import InputError
 from verified.lmm.asking import Call, Client
-from verified.lmm.cassette import export, load, models_of
+from verified.lmm.cassette import DIGEST, STATED, _line, export, load, models_of
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_check import faults, rescue
-from verified.lmm.ledger_file import SCHEMA_VERSION
-from verified.lmm.ledger_row import key_of
+from verified.lmm.ledger_parts import line_of, value_of
+from verified.lmm.ledger_row import COLUMNS, VERSION, key_of
 from verified.lmm.request import Request
 from verified.lmm.tasks.perturbations import POSITIVES
 
@@ -41,7 +40,7 @@ os._exit(9)
 def killed_writer(path, first=0):
     """Forty calls by a job that dies; returns its part, the only place where they are."""
     assert subprocess.run([sys.executable, "-c", KILLED, str(path), str(first)], cwd=PROJECT).returncode == 9
-    (part,) = path.with_name(f"{path.name}.parts").glob("*.part")
+    (part,) = path.glob("*.part")
     return part
 
 
@@ -50,14 +49,10 @@ def command(*arguments):
     return parsed.run(parsed) or 0
 
 
-def test_a_killed_job_loses_nothing_and_the_next_one_clears_up(tmp_path):
-    path = tmp_path / "l.sqlite"
-    killed_writer(path)
-    with Ledger(path, read_only=True) as ledger:
-        assert ledger.totals()["calls"] == 40
-    with Ledger(path) as ledger:
-        assert ledger.totals()["calls"] == 40 == len(list(ledger.rows()))
-    assert [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
+def test_a_killed_job_loses_nothing(tmp_path):
+    killed_writer(tmp_path / "ledger")
+    with Ledger(tmp_path / "ledger") as ledger:
+        assert ledger.totals()["calls"] == 40 == len(list(ledger.rows())) and not list(ledger.faults())
 
 
 OFTEN = """
@@ -71,30 +66,19 @@ for number in range(20):
 """
 
 
-def test_jobs_that_begin_and_end_together_do_not_take_each_other_for_lost(tmp_path):
-    jobs = [subprocess.Popen([sys.executable, "-c", OFTEN, tmp_path / "l.sqlite"], cwd=PROJECT) for _ in range(4)]
+def test_jobs_that_begin_and_end_together(tmp_path):
+    jobs = [subprocess.Popen([sys.executable, "-c", OFTEN, tmp_path / "ledger"], cwd=PROJECT) for _ in range(4)]
     assert [job.wait() for job in jobs] == [0] * 4
-    with Ledger(tmp_path / "l.sqlite") as first, Ledger(tmp_path / "l.sqlite") as second:
+    with Ledger(tmp_path / "ledger") as first, Ledger(tmp_path / "ledger") as second:
         assert first.totals()["attempts"] == second.totals()["attempts"] == 80
-    assert [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
 
 
 def test_a_part_that_is_removed_under_a_job_is_named(tmp_path):
-    with Ledger(tmp_path / "l.sqlite") as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         ledger.put(row_of(1))
-        shutil.rmtree(tmp_path / "l.sqlite.parts")
+        shutil.rmtree(tmp_path / "ledger")
         with pytest.raises(InputError, match=r"\.part: answers are lost"):
             ledger.put(row_of(2))
-
-
-ZEROED = {
-    "text": "UPDATE calls SET text = CAST(zeroblob(length(text)) AS TEXT) WHERE key = ?",
-    "end of the text": "UPDATE calls SET text = CAST(substr(text, 1, 5) || zeroblob(20) AS TEXT) WHERE key = ?",
-    "not UTF-8": "UPDATE calls SET text = CAST(x'61ff' AS TEXT) WHERE key = ?",
-    "prompt": "UPDATE calls SET prompt = CAST(zeroblob(length(prompt)) AS TEXT) WHERE key = ?",
-    "key": "UPDATE calls SET key = CAST(zeroblob(length(key)) AS TEXT) WHERE key = ?",
-    "attempts": "UPDATE calls SET attempts = zeroblob(8) WHERE key = ?",
-}
 
 
 def asked(ledger, captions):
@@ -106,118 +90,119 @@ def asked(ledger, captions):
     return len(engine.requests)
 
 
-@pytest.mark.parametrize("what", ZEROED)
-def test_a_zero_filled_row_is_found_and_asked_again(tmp_path, what, capsys):
-    path, captions = tmp_path / "l.sqlite", ["a dog runs", "a cat sits", "a cow eats"]
+def edited(row, **values):
+    return line_of({**row, **values})
+
+
+CHANGED = {
+    "one bit": lambda line: line[:300] + bytes([line[300] ^ 1]) + line[301:],
+    "an answer": lambda line: line.replace(b"1. ", b"9. "),
+    "zeros": lambda line: bytes(len(line) - 1) + b"\n",
+    "cut": lambda line: line[:100] + b"\n",
+    "another prompt, with its checksum": lambda line: edited(value_of(line), prompt="other"),
+    "no answer, with its checksum": lambda line: edited(value_of(line), text=""),
+    "another type, with its checksum": lambda line: edited(value_of(line), attempts=None),
+}
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_a_changed_line_is_found_and_asked_again(tmp_path, what, capsys):
+    path, captions = tmp_path / "ledger", ["a dog runs", "a cat sits", "a cow eats"]
     with Ledger(path) as ledger:
         assert asked(ledger, captions) == 3
-        key = next(ledger.rows())["key"]
-    with sqlite3.connect(path) as connection:
-        connection.execute(ZEROED[what], (key,))
+    (part,) = path.glob("*.part")
+    lines = part.read_bytes().splitlines(keepends=True)
+    lines[2] = CHANGED[what](lines[2])
+    part.write_bytes(b"".join(lines))
     assert command("ledger", "verify", "--ledger", path) == 1
+    assert "1 faults" in capsys.readouterr().out
     with Ledger(path) as ledger:
         assert len(list(ledger.rows())) == 2
-        assert asked(ledger, captions) == 1
-        assert ledger.damaged == 1 and len(list(ledger.rows())) == 3
+        assert asked(ledger, captions) == 1 == len(ledger.damaged)
     with Ledger(path) as ledger:
-        assert asked(ledger, captions) == 0
+        assert asked(ledger, captions) == 0 and len(list(ledger.rows())) == 3
     assert command("ledger", "export", "--ledger", path, "--output", tmp_path / "c.parquet") == 0
     assert "3 calls written" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("damage", ["zeros", "cut", "one bit"])
-def test_a_damaged_line_of_a_part_is_found_and_asked_again(tmp_path, damage, capsys):
-    path = tmp_path / "l.sqlite"
-    part = killed_writer(path)
-    lines = part.read_bytes().splitlines(keepends=True)
-    if damage == "zeros":
-        lines[7] = bytes(len(lines[7]))
-    elif damage == "cut":
-        lines[-1] = lines[-1][:100]
-    else:
-        lines[7] = lines[7][:50] + bytes([lines[7][50] ^ 1]) + lines[7][51:]
-    part.write_bytes(b"".join(lines))
-    lost = 2 if damage == "zeros" else 1  # the line has lost its end as well
-    assert command("ledger", "verify", "--ledger", path) == 1
-    assert "1 lines of the parts" in capsys.readouterr().out
+    assert command("ledger", "forget", "--ledger", path, "--status", "damaged") == 0
+    assert command("ledger", "verify", "--ledger", path) == 0
     with Ledger(path) as ledger:
-        assert ledger.damaged == 1 and ledger.totals()["calls"] == 40 - lost
-        assert sum(ledger.get(row_of(number)["key"]) is None for number in range(40)) == lost
+        assert ledger.totals()["attempts"] == 3
+
+
+def test_what_a_killed_job_cut_off_is_asked_again(tmp_path):
+    part = killed_writer(tmp_path / "ledger")
+    part.write_bytes(part.read_bytes()[:-50])
+    with Ledger(tmp_path / "ledger") as ledger:
+        assert ledger.totals()["calls"] == 39 and len(ledger.damaged) == 1
         put_all(ledger, (row_of(number) for number in range(40) if ledger.get(row_of(number)["key"]) is None))
-    with Ledger(path) as ledger:
-        assert ledger.totals()["attempts"] == 40 and list(faults(ledger)) == []
+    with Ledger(tmp_path / "ledger") as ledger:
+        assert ledger.totals()["attempts"] == 40
 
 
-def test_rescue_brings_the_parts_along(tmp_path):
-    path = damaged(tmp_path / "l.sqlite", 0.55)
-    killed_writer(path, 5000)
-    saved, broken = rescue(path, tmp_path / "new.sqlite")
-    assert broken and saved > 2540
-    (tmp_path / "new.sqlite").replace(path)
-    with Ledger(path) as ledger:
-        assert ledger.totals()["attempts"] == saved and ledger.get(row_of(5039)["key"])
-
-
-def damaged(path, share, length=4096):
-    """A ledger of 3,000 calls with some bytes overwritten at a share `share` of it."""
-    with Ledger(path) as ledger:
-        put_all(ledger, (row_of(number) for number in range(3000)))
-    size = path.stat().st_size
-    with path.open("r+b") as file:
-        file.seek(int(size * share) // 4096 * 4096)
-        file.write(bytes(random.Random(3).randrange(256) for _ in range(length)))
-    return path
-
-
-@pytest.mark.parametrize("place", [0.3, 0.6, 0.9])
-def test_a_damaged_ledger_is_a_named_error_everywhere_and_can_be_rescued(tmp_path, place, capsys):
-    path = damaged(tmp_path / "l.sqlite", place)
-    named = []
-    try:
-        with Ledger(path) as ledger:
-            for number in range(3000):
-                ledger.get(row_of(number)["key"])
-                ledger.put(row_of(number))
-    except InputError as error:
-        named.append(str(error))
-    assert named and "damaged" in named[0] and "ledger rescue" in named[0]
-    assert command("ledger", "verify", "--ledger", path) == 1
-    assert "damaged" in capsys.readouterr().out
-    saved, broken = rescue(path, tmp_path / "new.sqlite")
-    assert 2500 < saved < 3000 and 0 < broken < 30
-    with Ledger(tmp_path / "new.sqlite") as ledger:
-        assert list(faults(ledger)) == [] and ledger.totals()["calls"] == saved
-    with pytest.raises(InputError, match="there already"):
-        rescue(path, tmp_path / "new.sqlite")
+def test_an_answer_changed_while_the_ledger_is_open_is_not_taken(tmp_path):
+    part = killed_writer(tmp_path / "ledger")
+    with Ledger(tmp_path / "ledger") as ledger:
+        content = part.read_bytes()
+        part.write_bytes(content.replace(b"1. a", b"1. x"))
+        assert ledger.get(row_of(3)["key"]) is None
 
 
 def test_no_flipped_byte_ends_in_a_traceback(tmp_path, capsys):
-    with Ledger(tmp_path / "whole.sqlite") as ledger:
-        put_all(ledger, (row_of(number) for number in range(60)))
-    content = (tmp_path / "whole.sqlite").read_bytes()
+    content = killed_writer(tmp_path / "whole").read_bytes()
     draw = random.Random(11)
     for case in range(60):
-        path = tmp_path / f"{case}.sqlite"
+        part = tmp_path / str(case) / "host-00000000-1-1-1.part"
+        part.parent.mkdir()
         flipped = bytearray(content)
         for _ in range(draw.choice([1, 20, 400])):
             flipped[draw.choice([draw.randrange(200), draw.randrange(len(content))])] ^= 1 << draw.randrange(8)
-        path.write_bytes(flipped[: draw.choice([len(content), len(content) // 2, 4096, 10])])
+        part.write_bytes(flipped[: draw.choice([len(content), len(content) // 2, 4096, 10])])
         for arguments in (("verify",), ("stats",), ("export", "--output", tmp_path / "c.parquet")):
             try:
-                command("ledger", arguments[0], "--ledger", path, *arguments[1:])
+                command("ledger", arguments[0], "--ledger", part.parent, *arguments[1:])
             except InputError as error:
-                assert str(path) in str(error) or "c.parquet" in str(error)
+                assert str(part.parent) in str(error) or "c.parquet" in str(error)
     capsys.readouterr()
 
 
 def test_failed_calls_can_be_forgotten(tmp_path, capsys):
-    path = tmp_path / "l.sqlite"
+    path = tmp_path / "ledger"
     with Ledger(path) as ledger:
         put_all(ledger, [row_of(1), row_of(2, "blocked", ""), {**row_of(3, "error", ""), "reason": "context-length"}])
     assert command("ledger", "forget", "--ledger", path, "--status", "error", "--reason", "context-length") == 0
     assert "1 calls forgotten" in capsys.readouterr().out
     with Ledger(path) as ledger:
         assert {row["status"] for row in ledger.rows()} == {"ok", "blocked"}
+        assert ledger.totals()["attempts"] == 2
+        ledger.put(row_of(3))
+    with Ledger(path) as ledger:
+        assert ledger.get(row_of(3)["key"])["attempts"] == 1
+
+
+def test_a_cassette_replaces_failures_and_no_answers(tmp_path):
+    with Ledger(tmp_path / "other") as ledger:
+        put_all(ledger, [row_of(1, text="1. x\n2. y\n3. z"), row_of(2), row_of(3, "blocked", "")])
+        export(ledger, tmp_path / "c.parquet")
+    with Ledger(tmp_path / "ledger") as ledger:
+        failed = {**row_of(3, "error", ""), "reason": "not-on-cassette", "created": 9.0}
+        put_all(ledger, [row_of(1), row_of(2, "error", ""), failed])
+        assert load(ledger, tmp_path / "c.parquet") == 3
+        rows = [ledger.get(row_of(number)["key"]) for number in (1, 2, 3)]
+        assert rows == [row_of(1), row_of(2), row_of(3, "blocked", "")]
+    with Ledger(tmp_path / "ledger") as ledger:
+        assert load(ledger, tmp_path / "c.parquet") == 0
+        assert [ledger.get(row_of(number)["key"]) for number in (1, 2, 3)] == rows
+
+
+def test_a_cassette_with_an_edited_answer_is_refused(tmp_path):
+    path = cassette(tmp_path / "c.parquet", [row_of(1), row_of(2)])
+    table = pq.read_table(path).to_pylist()
+    table[1]["text"] = "1. forged\n2. b\n3. c"
+    pq.write_table(pa.Table.from_pylist(table, pq.read_schema(path)), path)
+    with Ledger(tmp_path / "into") as ledger:
+        with pytest.raises(InputError, match="not those that were exported"):
+            load(ledger, path)
+        assert ledger.totals()["calls"] == 0 and not list((tmp_path / "into").iterdir())
 
 
 def rewritten(**changes):
@@ -251,23 +236,25 @@ CRAFTED = {
 TYPES = {"attempts": pa.string(), "cost": pa.string(), "prompt": pa.binary(), "notes": pa.list_(pa.string())}
 
 
-def cassette(path, rows, types=None, drop=(), version=str(SCHEMA_VERSION)):
-    with Ledger(path.with_suffix(".sqlite")) as ledger:
+def cassette(path, rows, types=None, drop=(), version=str(VERSION)):
+    with Ledger(path.with_suffix("")) as ledger:
         ledger.put(row_of(1))
         export(ledger, path)
     schema = pq.read_schema(path)
     fields = [pa.field(f.name, (types or {}).get(f.name, f.type)) for f in schema if f.name not in drop]
-    made = pa.schema(fields, metadata={"verified.ledger.schema_version": version})
+    made = pa.schema(fields, metadata={STATED: version})
     cast = {pa.string(): str, pa.binary(): lambda v: str(v).encode() + b"\xff", pa.list_(pa.string()): lambda v: [v]}
     rows = [
         {n: cast[types[n]](v) if types and n in types else v for n, v in row.items() if n not in drop} for row in rows
     ]
+    digest = hashlib.sha256(b"".join(map(_line, rows))).hexdigest() if made.names == [*COLUMNS] and not types else ""
+    made = made.with_metadata({STATED: version, DIGEST: digest})
     pq.write_table(pa.Table.from_pylist(rows, made), path)
     return path
 
 
 def refused(tmp_path, path):
-    with Ledger(tmp_path / "into.sqlite") as ledger:
+    with Ledger(tmp_path / "into") as ledger:
         with pytest.raises(InputError, match=r"c\.parquet"):
             models_of(path)
             load(ledger, path)
@@ -300,17 +287,17 @@ def test_no_flipped_byte_of_a_cassette_ends_in_a_traceback(tmp_path):
             flipped[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
         path = tmp_path / "f.parquet"
         path.write_bytes(flipped[: draw.choice([len(content), len(content) - 5, len(content) // 2])])
-        with Ledger(tmp_path / f"{case}.sqlite") as ledger:
+        with Ledger(tmp_path / f"into-{case}") as ledger:
             try:
                 models_of(path)
                 load(ledger, path)
             except InputError as error:
                 assert "f.parquet" in str(error)
-            assert list(faults(ledger)) == []
+            assert list(ledger.faults()) == []
 
 
 def test_notes_in_json_come_back(tmp_path):
     rows = [{**row_of(1), "notes": json.dumps({"a": [1, "ü"]})}]
-    with Ledger(tmp_path / "l.sqlite") as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         assert load(ledger, cassette(tmp_path / "c.parquet", rows)) == 1
-        assert list(faults(ledger)) == []
+        assert list(ledger.faults()) == []

@@ -143,7 +143,7 @@ def test_a_prompt_without_variants_serves_the_printed_formats_only(tmp_path):
 
     def session(structured):
         llm = {**role, "structured": structured}
-        return Session(Generation(llm=llm, prompts=str(tmp_path), ledger=str(tmp_path / "l.sqlite")), 1, [POSITIVES])
+        return Session(Generation(llm=llm, prompts=str(tmp_path), ledger=str(tmp_path / "ledger")), 1, [POSITIVES])
 
     session(False).close()
     with refused("positives.md", "`structured: true`", "JSON", remedy=True):

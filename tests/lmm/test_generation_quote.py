@@ -35,7 +35,7 @@ def config(url):
                     "keyframes": {"segments": 2},
                 }
             },
-            "generation": {"llm": role, "image_lmm": role, "video_lmm": video, "ledger": "ledger.sqlite"},
+            "generation": {"llm": role, "image_lmm": role, "video_lmm": video, "ledger": "ledger"},
         }
     )
 
@@ -57,7 +57,7 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
     with endpoint() as served:
         settings = config(served.url)
         before = {row["task"]: row for row in quote(settings)}
-        assert not served.bodies and not (tmp_path / "ledger.sqlite").exists()
+        assert not served.bodies and not (tmp_path / "ledger").exists()
         calls = {task: row["calls"] for task, row in before.items()}
         assert calls == {
             "keyframe_description": 6,

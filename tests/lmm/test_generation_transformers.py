@@ -65,7 +65,7 @@ def test_same_seed_same_answer_whatever_else_is_asked(model):
 def test_typed_outcomes_in_the_ledger(model, tmp_path, monkeypatch):
     kind, folder = model
     monkeypatch.chdir(Path(folder).parent)  # seeds are derived from the model's id: a name that is the same in each run
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         calls = [Call(POSITIVES, request, (str(number),), 3) for number, request in enumerate(requests_for(kind))]
         outcomes = dict(Client(engine(Path(folder).name), ledger, attempts=2).ask(calls))
     assert len(outcomes) == len(calls)

@@ -58,7 +58,7 @@ def test_text_batches_seeds_and_outcomes(writer, tmp_path):
     replies = list(writer.answer(asked))
     assert all(reply.finish in ("length", "stop") and reply.tokens_in > 4 for reply in replies)
     assert [reply.text for reply in writer.answer(asked)] == [reply.text for reply in replies]
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         outcomes = dict(Client(writer, ledger, attempts=2).ask(Call(POSITIVES, request, count=3) for request in asked))
     assert {outcome.status for outcome in outcomes.values()} <= {"truncated", "invalid"} and len(outcomes) == 5
 

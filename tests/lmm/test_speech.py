@@ -28,7 +28,7 @@ def film(tmp_path):
 
 def settings(tmp_path, url, **changes):
     speech = {"base_url": url, "model": "loud-1", "retries": 1, "price_minute": 0.6, **changes}
-    return Generation.model_validate({"ledger": str(tmp_path / "ledger.sqlite"), "speech": speech})
+    return Generation.model_validate({"ledger": str(tmp_path / "ledger"), "speech": speech})
 
 
 def heard(tmp_path, url, sounds, **changes):
@@ -77,7 +77,7 @@ def test_pieces_are_asked_once_and_joined_in_the_times_of_the_file(film, tmp_pat
         assert again == [transcript] and len(served.bodies) == 1
         heard(tmp_path, served.url, [sound], language="fr")
         assert len(served.bodies) == 2
-    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         assert ledger.totals()["cost"] == pytest.approx(2 * 4 / 60 * 0.6)
 
 
@@ -92,12 +92,12 @@ def test_silence_is_an_answer_and_an_answer_without_times_spans_the_sound(film, 
     with endpoint(lambda number, body: plain) as served:
         (transcript,), _ = heard(tmp_path, served.url, [Sound(film, "d1", 2.0, 4.0)])
     assert transcript.segments == [Segment(2.0, 4.0, "good day")]
-    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         assert ledger.totals()["tokens_in"] == 20
 
 
 def spent(folder) -> float:
-    with Ledger(folder / "ledger.sqlite", read_only=True) as ledger:
+    with Ledger(folder / "ledger") as ledger:
         return ledger.totals()["cost"]
 
 

@@ -136,7 +136,7 @@ def test_an_answer_that_was_recorded_with_its_thought_is_asked_again(tmp_path, m
         (after,) = ask(tmp_path, engine(served.url), [call(1)])
         ask(tmp_path, engine(served.url), [call(1)])
         assert len(served.bodies) == 1 and after.text == GOOD
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+    with Ledger(tmp_path / "ledger") as ledger:
         assert [row["text"] for row in ledger.rows("ok")] == [GOOD]
 
 

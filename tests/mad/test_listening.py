@@ -38,7 +38,7 @@ def _whisper(segments) -> str:
 def _settings(folder, url) -> Config:
     movies = {"title": "M", "source": {"kind": "described", "manifest": str(folder / "m.csv"), "videos": str(folder)}}
     speech = {"base_url": url, "model": "loud-1", "retries": 1, "piece_seconds": 60, "price_minute": 0.5}
-    generation = {"ledger": str(folder / "ledger.sqlite"), "speech": speech}
+    generation = {"ledger": str(folder / "ledger"), "speech": speech}
     return Config.model_validate({"name": "own", "longform": {"datasets": {"m": movies}}, "generation": generation})
 
 

@@ -110,7 +110,7 @@ def settings(url="http://127.0.0.1:9/v1", **quality):
         "name": "kitchen",
         "shards": 1,
         "datasets": {"kitchen": {"title": "Kitchen", "source": source, "quality": quality}},
-        "generation": {"llm": role, "image_lmm": role, "video_lmm": role, "speech": speech, "ledger": "ledger.sqlite"},
+        "generation": {"llm": role, "image_lmm": role, "video_lmm": role, "speech": speech, "ledger": "ledger"},
     }
 
 
@@ -192,7 +192,7 @@ def test_a_prompt_that_has_the_slot_shows_what_is_said_and_others_keep_their_cal
     file.write_text(text.replace("{caption}", "{caption}\n\nOne hears: {said}", 1))
     asked = {}
     for folder in ("prompts", str(PROJECT / "config/prompts")):
-        generation = Generation.model_validate({"prompts": folder, "ledger": "other.sqlite"})
+        generation = Generation.model_validate({"prompts": folder, "ledger": "other"})
         with Session(generation, 0, (KEYFRAME_DESCRIPTION,)) as session:
             for said in ("hello", ""):
                 call = session.call(KEYFRAME_DESCRIPTION, {"caption": "a board", "said": said})

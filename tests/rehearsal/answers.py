@@ -53,7 +53,7 @@ def main(*configs: str) -> None:
     roles = {name: getattr(generation, name).model_copy(update={"cassette": None}) for name in ROLES}
     engines = {name: MockReader(role.model, role.revision) for name, role in roles.items()}
     with tempfile.TemporaryDirectory() as folder:
-        ledger = str(Path(folder, "ledger.sqlite"))
+        ledger = str(Path(folder, "ledger"))
         generation = generation.model_copy(update={**roles, "ledger": ledger})
         for name, dataset in settings.datasets.items():
             dataset_root = Path(dataset_folder(settings, name))
@@ -70,7 +70,7 @@ def main(*configs: str) -> None:
                     list(session.ask(dynamics.QUESTIONS, others, len(others)))
                 with Session(generation, settings.seed, TASK_OF_KIND.values(), engines) as session:
                     perturb(moments, session, generation.sentence_encoder)
-        with Ledger(ledger, read_only=True) as calls:
+        with Ledger(ledger) as calls:
             print(f"{export(calls, cassette)} answers in {cassette}")
 
 

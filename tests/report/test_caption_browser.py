@@ -103,7 +103,7 @@ def built(tmp_path):
         }
         key = key_of(parts)
         captions[0]["candidates"][0]["lineage"] = key
-        with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        with Ledger(tmp_path / "ledger") as ledger:
             ledger.put(
                 parts
                 | {

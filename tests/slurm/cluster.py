@@ -1,8 +1,7 @@
 """A SLURM cluster of two nodes on the loopback interface, for tests: munge, a controller, a daemon and a GPU for each.
 
 Jobs of the partition `urgent` take the place of others, which wait again.
-Each node has a name and mounts of its own. What SQLite keeps in memory that the processes of a machine share, the -shm
-file beside `Cluster.ledger`, each sees for itself, as on two machines with a network file system. GPUs are pretended.
+Each node has a name of its own. GPUs are pretended.
 Needs root and Debian's slurm-wlm and munge. All state stands in a folder of its own; only the two configuration files
 are linked from /etc/slurm, because jobs drop SLURM's environment variables. What was started is stopped and what was
 linked is unlinked; a machine that has a SLURM configuration already is left alone.
@@ -52,11 +51,7 @@ NODES = ("alpha", "beta")
 GPUS = "NodeName=alpha Name=gpu File=/dev/null\nNodeName=beta Name=gpu File=/dev/zero\n"
 ENTER = """
 set -e
-mount --make-rprivate /
 hostname "$1"
-mount -t tmpfs none "$2"
-: > "$2/shm"
-mount --bind "$2/shm" "$3-shm"
 exec slurmd -D -N "$1"
 """
 HOME = Path("/etc/slurm")
@@ -82,16 +77,12 @@ class Cluster:
 
     @property
     def ledger(self) -> Path:
-        """A file whose -shm the nodes do not share; what else is in its folder, they do."""
-        return self.folder / "shared" / "ledger.sqlite"
+        """A ledger that the nodes share."""
+        return self.folder / "shared" / "ledger"
 
     def start_node(self, name: str) -> None:
         """Start the daemon of a node."""
-        private = self.folder / f"private-{name}"
-        private.mkdir(exist_ok=True)
-        self.ledger.parent.mkdir(exist_ok=True)
-        self.ledger.with_name("ledger.sqlite-shm").touch()
-        self.start(name, "unshare", "-m", "-u", "sh", "-c", ENTER, "sh", name, str(private), str(self.ledger))
+        self.start(name, "unshare", "-u", "sh", "-c", ENTER, "sh", name)
 
     def kill_node(self, name: str) -> None:
         """SIGKILL the daemon of a node; its jobs go on until the controller hears from the node again."""

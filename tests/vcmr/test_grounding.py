@@ -125,7 +125,7 @@ def first_stage():
 
 def asked(tmp_path, url, **more):
     values = {"engine": "openai", "model": "watcher-1", "base_url": url, "retries": 0, "api_slots": 1, **more}
-    return Generation.model_validate({"ledger": str(tmp_path / "l.sqlite"), "video_lmm": values})
+    return Generation.model_validate({"ledger": str(tmp_path / "ledger"), "video_lmm": values})
 
 
 def test_pairs_hold_the_best_videos_and_the_own_one():
@@ -215,7 +215,7 @@ def test_relevance_is_asked_of_a_server_that_scores(tmp_path):
     generation = {"engine": "openai", "base_url": "", "api_slots": 1, "retries": 0}
     with endpoint(answer) as served:
         settings = Generation.model_validate(
-            {"ledger": str(tmp_path / "l.sqlite"), "rerank": {**generation, "base_url": served.url}}
+            {"ledger": str(tmp_path / "ledger"), "rerank": {**generation, "base_url": served.url}}
         )
         with Session(settings, 1, (RELEVANCE,)) as session:
             lists, _ = rerank(first_stage(), moments, videos, Reranker(moments=2, frames=2, by="relevance"), session)
@@ -225,7 +225,7 @@ def test_relevance_is_asked_of_a_server_that_scores(tmp_path):
     assert lists["VCMR"].start[0, :2].tolist() == [2, 0]  # asked later, so scored higher
     with endpoint(lambda number, body: Scripted(200, b'{"data": [{"score": "high"}]}')) as served:
         settings = settings.model_copy(update={"rerank": settings.rerank.model_copy(update={"base_url": served.url})})
-        settings = settings.model_copy(update={"ledger": str(tmp_path / "other.sqlite")})
+        settings = settings.model_copy(update={"ledger": str(tmp_path / "other")})
         with refused("garbage"), Session(settings, 1, (RELEVANCE,)) as session:
             rerank(first_stage(), moments, videos, Reranker(moments=2, frames=2, by="relevance"), session)
 

@@ -93,7 +93,7 @@ import sys
 from verified.config.generation import Generation
 from verified.lmm.session import Session
 from verified.lmm.tasks.perturbations import POSITIVES
-generation = Generation(llm={"engine": sys.argv[1], "model": "m"}, ledger="ledger.sqlite")
+generation = Generation(llm={"engine": sys.argv[1], "model": "m"}, ledger="ledger")
 with Session(generation, 1, [POSITIVES]) as session:
     call = session.call(POSITIVES, {"caption": "a dog runs", "count": "3"}, 3)
     print(*session.ask(POSITIVES, [call], 1)[0].parsed.items, sep="|")

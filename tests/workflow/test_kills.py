@@ -92,8 +92,7 @@ def nothing_goes_on(tmp_path):
 
 
 def forget_answers(folder: Path) -> None:
-    (folder / "results" / "ledger.sqlite").unlink(missing_ok=True)
-    shutil.rmtree(folder / "results" / "ledger.sqlite.parts", ignore_errors=True)
+    shutil.rmtree(folder / "results" / "ledger", ignore_errors=True)
 
 
 def remove(folder: Path, paths: list[str]) -> None:

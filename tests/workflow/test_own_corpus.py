@@ -111,7 +111,7 @@ def run(
 
 def recorded(folder: Path) -> Counter:
     """Number of calls of each task in the ledger."""
-    with Ledger(folder / "results" / "ledger.sqlite", read_only=True) as ledger:
+    with Ledger(folder / "results" / "ledger") as ledger:
         return Counter(row["task"] for row in ledger.rows())
 
 
@@ -163,7 +163,7 @@ def test_from_clips_to_fine_captions(corpus):
 
     counts = read_json(base / "annotations" / "counts.json")
     assert counts["moments"] == counts["annotated"] == len(ids) and counts["candidates"] == 6 * len(ids)
-    with Ledger(folder / "results" / "ledger.sqlite", read_only=True) as ledger:
+    with Ledger(folder / "results" / "ledger") as ledger:
         keys = {row["key"] for row in ledger.rows("ok")}
         assert len(served.bodies) == len(keys), "what the budget left open is asked, each call once"
     annotated = [

@@ -1,6 +1,7 @@
 """Models that a job loads: once for several shards, one after the other, and not at all in the jobs of the shards."""
 
 import re
+import shutil
 
 import pytest
 import tiny_models
@@ -63,7 +64,7 @@ def test_a_model_is_loaded_once_for_two_shards(lab):
 
 @pytest.mark.slow
 def test_a_shard_whose_answers_are_gone_says_what_to_do(lab):
-    (lab / "results" / "ledger.sqlite").unlink()
+    shutil.rmtree(lab / "results" / "ledger")
     (lab / TARGETS[0]).unlink()
     done = snakemake(lab, "--cores", "1", TARGETS[0], config=lab / "lab.yaml")
     assert done.returncode

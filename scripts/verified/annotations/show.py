@@ -1,7 +1,6 @@
 """Everything known of one moment: its place, keyframes, calls, candidates with scores, perturbations, the decision."""
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,13 +91,8 @@ def _rows(folder: Path, desc_id: int) -> list[dict] | None:
 def _calls(ledger: Path, steps: dict) -> list[dict]:
     """The calls behind the rows, each once, in the order of the steps."""
     keys = dict.fromkeys(_lineage([steps[name] for name in ("statics", "dynamics", "perturbations")]))
-    if not ledger.is_file():
-        return []
-    with Ledger(ledger, read_only=True) as opened:
-        try:
-            rows = {key: opened.get(key) for key in keys}
-        except sqlite3.DatabaseError:
-            return []
+    with Ledger(ledger) as opened:
+        rows = {key: opened.get(key) for key in keys}
     return [dict(row) for row in rows.values() if row is not None]
 
 

@@ -3,12 +3,27 @@
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.cli.command import JSON, command, configfile, folder, one_of, option, output
 from verified.errors import InputError
 from verified.io.text_table import text_table
+from verified.lmm.ledger_row import TOTALS
 
-LEDGER = folder("--ledger", "the ledger's file (default: results/ledger.sqlite)", default=Path("results/ledger.sqlite"))
+if TYPE_CHECKING:
+    from verified.lmm.ledger import Ledger
+
+LEDGER = folder("--ledger", "the ledger's folder (default: results/ledger)", default=Path("results/ledger"))
+
+
+def _opened(path: Path) -> "Ledger":
+    from verified.lmm.ledger import Ledger
+    from verified.lmm.ledger_parts import SUFFIX
+
+    ledger = Ledger(path)
+    if not any(path.glob(f"*{SUFFIX}")):
+        raise InputError("no such ledger", file=path, remedy="it appears with the first caption")
+    return ledger
 
 
 @command(
@@ -20,14 +35,14 @@ LEDGER = folder("--ledger", "the ledger's file (default: results/ledger.sqlite)"
 def stats(arguments: argparse.Namespace) -> None:
     """Print a row for each kind of calls."""
     from verified.config import read
-    from verified.lmm.ledger import Ledger
 
     path, limits = arguments.ledger, {}
     if arguments.configfile:
         generation = read(*arguments.configfile).generation
         path, limits = Path(generation.ledger), generation.budget.model_dump(exclude_none=True)
-    with Ledger(path, read_only=True) as ledger:
-        rows, totals = ledger.summary(), ledger.totals()
+    with _opened(path) as ledger:
+        rows = ledger.summary()
+    totals = {name: sum(row[name] for row in rows) for name in ("calls", *TOTALS)}
     spent = {
         "calls": totals["attempts"],
         "tokens": totals["tokens_in"] + totals["tokens_out"],
@@ -53,64 +68,43 @@ def stats(arguments: argparse.Namespace) -> None:
 def export_cassette(arguments: argparse.Namespace) -> None:
     """Write the cassette and its seal. Raises InputError for a name of another ending."""
     from verified.lmm.cassette import export
-    from verified.lmm.ledger import Ledger
     from verified.runtime.seals import seal_built
 
     cassette = arguments.output
     if cassette.suffix != ".parquet":
         raise InputError("a cassette's name ends in .parquet", file=cassette)
-    with Ledger(arguments.ledger, read_only=True) as ledger:
-        print(f"{export(ledger, cassette)} calls written to {cassette}, {ledger.damaged} damaged")
+    with _opened(arguments.ledger) as ledger:
+        print(f"{export(ledger, cassette)} calls written to {cassette}, {len(ledger.damaged)} damaged")
     seal_built(cassette)
 
 
-@command("ledger verify", "check that the file is intact and each call is stored under its own key", LEDGER)
+@command("ledger verify", "check that each call is as it was recorded, and stored under its own key", LEDGER)
 def verify(arguments: argparse.Namespace) -> int:
     """Print a line per fault; 1 if there is any."""
-    from verified.lmm.ledger import Ledger
-    from verified.lmm.ledger_check import faults
-
-    with Ledger(arguments.ledger, read_only=True) as ledger:
-        faulty = 0
-        for fault in faults(ledger):
+    faulty = 0
+    with _opened(arguments.ledger) as ledger:
+        for fault in ledger.faults():
             faulty += 1
             print(fault)
-        try:
-            count = f"{ledger.totals()['calls']} calls"
-        except InputError:
-            count = "calls cannot be counted"
-    print(f"{count}, {faulty} faults")
+        print(f"{ledger.totals()['calls']} calls, {faulty} faults")
     return 1 if faulty else 0
 
 
 @command(
-    "ledger rescue",
-    "bring what can be read of a damaged ledger into a new file",
-    LEDGER,
-    output("file to write; move it to the old place afterwards", required=True, metavar="FILE"),
-)
-def rescue_calls(arguments: argparse.Namespace) -> None:
-    """Write the new ledger and say how much was saved."""
-    from verified.lmm.ledger_check import rescue
-
-    saved, broken = rescue(arguments.ledger, arguments.output)
-    print(f"{saved} calls written to {arguments.output}; in {broken} of 256 parts of the old file something is lost")
-
-
-@command(
     "ledger forget",
-    "remove failed calls of one kind, so that they can be asked again",
+    "let failed calls of one kind not count any more, so that they can be asked again",
     LEDGER,
-    option("--status", required=True, choices=["truncated", "invalid", "blocked", "error"], help="how the calls ended"),
+    option(
+        "--status",
+        required=True,
+        choices=["truncated", "invalid", "blocked", "error", "damaged"],
+        help="how the calls ended; damaged: lines of which `verified ledger verify` need not speak any more",
+    ),
     option("--reason", default="", help="and why, as `verified ledger stats` shows it (default: for any reason)"),
 )
 def forget(arguments: argparse.Namespace) -> None:
-    """Remove them and say how many. Raises InputError where there is no ledger."""
-    from verified.lmm.ledger import Ledger
-
-    if not arguments.ledger.is_file():
-        raise InputError("no such ledger", file=arguments.ledger)
-    with Ledger(arguments.ledger) as ledger:
+    """Forget them and say how many. Raises InputError where there is no ledger."""
+    with _opened(arguments.ledger) as ledger:
         count = ledger.forget(arguments.status, arguments.reason)
     print(
         f"{count} calls forgotten. To ask them again, name their rules: snakemake --cores all results/tables "

@@ -308,7 +308,7 @@ class Generation(Section):
     """Who scores moments for `retrieval.reranker` by relevance; null: nobody."""
     prompts: Annotated[str, Operational("the prompt files themselves are inputs of the rules")] = "config/prompts"
     """Folder of the prompt files."""
-    ledger: Annotated[str, RECORD] = "results/ledger.sqlite"
+    ledger: Annotated[str, RECORD] = "results/ledger"
     """Where each call and its outcome is kept."""
     attempts: int = Field(default=3, ge=1)
     """How often a call is asked until its answer is complete."""

@@ -2,7 +2,7 @@
 
 A call is asked only if the most that it may take fits beside what was spent and what all calls under way may take, also
 those of other jobs. So jobs that ask at the same time, on one machine or several, do not exceed the budget together.
-What they spent and have under way stands in a file beside the ledger's parts, which one job at a time changes.
+What they spent and have under way stands in a file among the ledger's parts, which one job at a time changes.
 """
 
 import contextlib
@@ -15,11 +15,11 @@ from typing import Any
 
 from verified.errors import InputError
 from verified.io.files import write_text
-from verified.lmm.ledger import LONG_PATIENCE, Ledger
-from verified.lmm.ledger_parts import explain, folder_of
+from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_parts import explain
 from verified.lmm.outcome import NotNow
 from verified.lmm.request import Request
-from verified.runtime.lock_file import exclusive, has_ended, owner
+from verified.runtime.lock_file import LONG_PATIENCE, exclusive, has_ended, owner
 
 LOOK_AGAIN_SECONDS = 20.0
 """Seconds after which the totals of the whole ledger are read again: who has no budget spends as well."""
@@ -52,11 +52,13 @@ class Budget:
         self.under_way = dict.fromkeys(NAMES, 0.0)
         """The same of this job: the sums of `reserved`."""
         self.looked = -LOOK_AGAIN_SECONDS
+        if self.limits:
+            ledger.totals()  # reads every line, once: not while others wait
 
     @property
     def file(self) -> Path:
         """Where jobs say what was spent and what they have under way."""
-        return folder_of(self.ledger.path) / "budget.json"
+        return self.ledger.path / "budget.json"
 
     def reserve(self, key: str, most: Mapping[str, float]) -> bool:
         """Whether a call that takes at `most` so much, by the name of the limit, may be asked; it is then reserved."""

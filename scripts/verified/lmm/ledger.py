@@ -1,154 +1,167 @@
 """The ledger: every call and its outcome, content-addressed: nothing is asked twice, nothing is lost.
 
-A file (see `ledger_file`), and beside it a part for each job at work (see `ledger_parts`), to which an outcome is
-appended as it arrives: after SIGKILL, only calls whose answers had not arrived yet are asked again. Several jobs may
-write at once, on several machines; each sees what the others have recorded. Rows are checked when they are read: a
-damaged one counts as never asked.
+It is a folder of parts (see `ledger_parts`): each job appends to its own and reads all. Nothing is shared, so machines
+need no lock, and after SIGKILL only calls whose answers had not arrived yet are asked again. An open ledger holds in
+memory where the lines of each call are; a line is read, and checked, when its call is asked for. A damaged one counts
+as never asked.
 """
 
 import logging
 import os
-import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from verified.errors import InputError
-from verified.lmm import ledger_file, ledger_parts
-from verified.lmm.ledger_file import NAMES, ROWS
-from verified.lmm.ledger_row import COLUMNS, LATEST, TOTALS, Row, faults_of, is_answer, is_sound, merge, storable
+from verified.io.format_version import require_version
+from verified.lmm.ledger_parts import (
+    END,
+    HEAD,
+    SUFFIX,
+    Part,
+    explain,
+    ignore_missing,
+    is_over,
+    is_place,
+    is_whole,
+    key_in,
+    line_of,
+    value_of,
+)
+from verified.lmm.ledger_row import COLUMNS, TOTALS, VERSION, Row, faults_of, is_answer, is_sound, merge, storable
+from verified.runtime.lock_file import owner
 
 log = logging.getLogger("verified")
 
-EVERYTHING = f"""
-CREATE TEMP VIEW everything AS
-SELECT {NAMES} FROM temp.recent UNION ALL
-SELECT {NAMES} FROM main.calls WHERE key NOT IN (SELECT key FROM temp.recent)
-"""
-"""The rows of the parts, merged with the file's, and the file's other rows."""
-PATIENCE = 2.0
-"""Seconds that a job which ends waits for others that are folding; the next job does what it leaves."""
-LONG_PATIENCE = 2 * 600.0
+CHUNK = 8192
+MOST_OPEN = 64
+"""Parts that are held open for reading."""
+
+Place = tuple[str, int]
+"""Where a line begins: name of the part, byte."""
 
 
 class Ledger:
-    """An open ledger.
+    """An open ledger; one that is not there yet is made with its first outcome.
 
-    `damaged` counts rows that were passed over. Raises InputError when the file is not a ledger, is damaged, is from
-    another version, or its disk is full.
+    `damaged` holds the places of the damaged lines that were met so far. Raises InputError for what is no ledger, or is
+    from another version.
     """
 
-    def __init__(self, path: str | os.PathLike, read_only: bool = False):
-        self.path, self.read_only = Path(path), read_only
-        if self.path.is_symlink():
-            self.path = self.path.resolve()
-        self.part, self.parts = ledger_parts.Part(self.path), ledger_parts.Listing(self.path)
-        self._damaged: set[str] = set()
-        self.connection: sqlite3.Connection
-        if read_only and not self.path.is_file():
-            raise InputError("no such ledger", file=path, remedy="it appears with the first caption")
-        try:
-            if not read_only:
-                self._make()
-            self._open()
-            if not read_only and ledger_file.is_due(self.path, self.held):
-                self._fold(0.0)
-                self._look()
-        except sqlite3.DatabaseError as error:
-            raise InputError(
-                f"cannot be used as a ledger: {error}",
-                file=path,
-                remedy="move the file away to begin a new ledger; `verified ledger rescue` saves what can be read",
-            ) from None
-
-    @property
-    def damaged(self) -> int:
-        """How many damaged rows were found so far."""
-        return len(self._damaged)
-
-    def _make(self) -> None:
-        """Make the file."""
-        end = time.monotonic() + LONG_PATIENCE
-        while not ledger_file.is_made(self.path):
-            ledger_file.rewrite(self.path, 1.0)
-            if time.monotonic() > end:
-                raise InputError("others keep the ledger locked", file=ledger_parts.folder_of(self.path) / "lock")
-
-    def _open(self) -> None:
-        """Open the file as it is now, and read what the parts hold beyond it."""
-        # Parts that go while we look are in the file that we find afterwards.
-        sizes, self.signature = self.parts.sizes(), ledger_file.signature(self.path)
-        self.connection = ledger_file.connect(self.path)  # one that is still being read from closes with its reader
-        self.held = ledger_file.folded_bytes(self.connection)
-        for statement in ("PRAGMA temp.journal_mode = OFF", f"CREATE TEMP TABLE recent {ROWS}", EVERYTHING, "BEGIN"):
-            self.connection.execute(statement)
-        self.seen = dict(self.held)
-        self._take_in(sizes)
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError("cannot be used as a ledger, which is a folder", file=path, remedy="name another one")
+        self.part = Part(self.path)
+        self.damaged: set[Place] = set()
+        self._void: set[Place] = set()
+        self._index: dict[bytes, tuple[Place, ...]] = {}
+        self._read: dict[str, int] = {}
+        """Bytes of each part that are in the index."""
+        self._ended: set[str] = set()
+        self._files: dict[str, BinaryIO] = {}
+        self._totals: Counter[str] | None = None
+        """Sums over the index, once they are asked for."""
+        self._look()
 
     def _look(self) -> bool:
-        """Take in what others have recorded since the last look; whether there was anything."""
-        gained = self._take_in(self.parts.sizes())
-        if ledger_file.signature(self.path) != self.signature:
-            self._open()
-            return True
-        return gained
-
-    def _fold(self, patience: float) -> None:
-        """Fold the parts in; where that cannot be done, nothing is lost, and the next job tries again."""
-        try:
-            ledger_file.rewrite(self.path, patience)
-        except (InputError, sqlite3.DatabaseError) as error:
-            log.warning("%s: answers stay in %s: %s", self.path, ledger_parts.folder_of(self.path), error)
-
-    def _take_in(self, sizes: dict[str, int]) -> bool:
+        """Take in what was recorded since the last look; whether there was anything."""
         gained = False
-        for name, size in sizes.items():
-            if size > self.seen.get(name, 0):
-                with ledger_parts.ignore_missing():
-                    for at, row in ledger_parts.read(ledger_parts.folder_of(self.path) / name, self.seen.get(name, 0)):
-                        if row:
-                            ledger_file.keep(self.connection, merge(self._find(row["key"]), row), "temp.recent")
-                        elif row is None:
-                            self._damaged.add(f"{name} before {at}")
-                        self.seen[name], gained = at, True
+        with ignore_missing(), os.scandir(self.path) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(SUFFIX) and name not in self._ended:
+                    with ignore_missing():
+                        if os.stat(entry.path).st_size > self._read.get(name, 0):
+                            gained |= self._take_in(name)
         return gained
 
-    def _find(self, key: str) -> Row | None:
-        row = ledger_file.find(self.connection, key, "temp.recent")
-        if row is None and (row := ledger_file.find(self.connection, key, "main.calls")) and not is_sound(row):
-            self._damaged.add(key)
-            return None
-        return row
+    def _take_in(self, name: str) -> bool:
+        """Index the lines of a part that are new and whole.
 
-    def _run(self, query: str, values: Sequence = ()) -> list[sqlite3.Row]:
-        """All rows of a query over `everything`."""
-        return self._guard(lambda: self.connection.execute(query, values).fetchall())
-
-    def _guard(self, work: Callable):
-        """Do it; once more where the file was replaced meanwhile, which some file systems answer with an error.
-
-        Raises InputError for a damaged file.
+        Where its owner may still be writing, reading stops before the first line that is not: what a machine sends to
+        a file server does not arrive in order.
         """
-        try:
-            return work()
-        except sqlite3.IntegrityError:
-            raise
-        except sqlite3.DatabaseError as error:
-            if ledger_file.signature(self.path) == self.signature:
-                raise _damage_error(error, self.path) from None
-        try:
-            self._open()
-            return work()
-        except sqlite3.DatabaseError as error:
-            raise _damage_error(error, self.path) from None
+        path = self.path / name
+        begin = at = self._read.setdefault(name, 0)
+        with path.open("rb", buffering=1 << 20) as file:
+            file.seek(at)
+            for line in file:
+                if not is_whole(line):
+                    if not is_over(path):
+                        break
+                    if (name, at) not in self._void:
+                        self.damaged.add((name, at))
+                elif key := key_in(line):
+                    self._add(key, (name, at))
+                elif line == END:
+                    self._ended.add(name)
+                elif not self._obey(value_of(line), path):
+                    self.damaged.add((name, at))
+                at += len(line)
+                self._read[name] = at
+        return at > begin
+
+    def _add(self, key: bytes, place: Place) -> None:
+        if place not in self._void:
+            self._index[key] = (*self._index.get(key, ()), place)
+            if self._totals is not None and (row := self._row(place)):
+                self._totals.update({name: row[name] for name in TOTALS})
+
+    def _obey(self, value: object, path: Path) -> bool:
+        """Read a line about the part, or about lines that do not count any more; whether it is one."""
+        match value:
+            case {"version": stated}:
+                remedy = "export it with the version that wrote it, or set generation.ledger to a new folder"
+                require_version(stated, VERSION, "ledger", path, remedy)
+            case {"void": [*places]} if all(map(is_place, places)):
+                for place in map(tuple, places):
+                    self._void.add(place)
+                    self.damaged.discard(place)
+                    if key := key_in(self._line(place)):
+                        self._drop(key, place)
+                self._totals = None
+            case _:
+                return False
+        return True
+
+    def _drop(self, key: bytes, place: Place) -> None:
+        if left := tuple(other for other in self._index.get(key, ()) if other != place):
+            self._index[key] = left
+        else:
+            self._index.pop(key, None)
+
+    def _line(self, place: Place) -> bytes:
+        name, at = place
+        if name not in self._files:
+            if len(self._files) >= MOST_OPEN:
+                self._close_files()
+            with ignore_missing():
+                self._files[name] = (self.path / name).open("rb", buffering=0)
+        if (file := self._files.get(name)) is None:
+            return b""
+        line = b""
+        while not line.endswith(b"\n") and (more := os.pread(file.fileno(), CHUNK, at + len(line))):
+            line += more[: more.find(b"\n") + 1 or None]
+        return line
+
+    def _row(self, place: Place) -> Row | None:
+        """The outcome at a place, checked; None where it is damaged."""
+        line = self._line(place)
+        if is_whole(line) and is_sound(row := cast(Row, value_of(line))):
+            return row
+        self.damaged.add(place)
+        return None
+
+    def _rows(self, key: bytes) -> list[Row]:
+        """The sound outcomes of a call's attempts, in an order that is the same for all readers."""
+        return [row for place in sorted(self._index.get(key, ())) if (row := self._row(place))]
 
     def get(self, key: str) -> Row | None:
         """The row of a call, whatever its status, or None."""
-        return self._guard(lambda: self._get(key))
-
-    def _get(self, key: str) -> Row | None:
-        row = self._find(key)
-        return self._find(key) if row is None and self._look() else row
+        row = merge(self._rows(key.encode()))
+        return merge(self._rows(key.encode())) if row is None and self._look() else row
 
     def put(self, row: Row) -> Row:
         """Record the outcome of an attempt; returns the updated row.
@@ -159,106 +172,108 @@ class Ledger:
         row = {name: storable(row[name]) if isinstance(row[name], str) else row[name] for name in COLUMNS}
         for fault in faults_of(row):
             raise ValueError(f"not an outcome of a call: {fault}")
-        return self._guard(lambda: self._put(row))
-
-    def _put(self, row: Row) -> Row:
         self._look()
-        known = self._find(row["key"])
-        if known and is_answer(known):  # whichever is folded first then
-            row = {**row, **{name: known[name] for name in LATEST}}
-        stored = merge(known, row)
-        self.part.append(row)
-        self.seen[self.part.path.name] = self.part.size
-        ledger_file.keep(self.connection, stored, "temp.recent")
-        return stored
+        self._append(row)
+        return cast(Row, merge(self._rows(row["key"].encode())))
 
-    def _change(self, change: Callable[[sqlite3.Connection], int]) -> int:
-        """Fold everything in and change the file. Raises InputError where others keep it locked, or a full disk."""
-        count = self._guard(lambda: ledger_file.rewrite(self.path, LONG_PATIENCE, change))
-        if count is None:
-            raise InputError("others keep the ledger locked", file=ledger_parts.folder_of(self.path) / "lock")
-        self._guard(self._look)
-        return count
+    def _append(self, value: Row | dict[str, object]) -> None:
+        self.part.append(value)
+        self._take_in(self.part.path.name)
 
     def load_once(self, sha256: str, rows: Iterable[Row]) -> int:
         """Take over the rows of the cassette with this digest, unless that was done before; returns how many it had.
 
-        A row replaces what the ledger holds of the same call, unless that is ``ok``.
+        A row replaces what the ledger holds of the same call, unless that is ``ok``. They become a part of their own.
         """
-        known = "SELECT 1 FROM cassettes WHERE sha256 = ?"
-
-        def change(connection: sqlite3.Connection) -> int:
-            if connection.execute(known, (sha256,)).fetchone():
-                return 0
-            count = 0
-            for row in rows:
-                held = ledger_file.find(connection, row["key"])
-                if held is None or not is_answer(held) or not is_sound(held):
-                    ledger_file.keep(connection, row)
-                count += 1
-            connection.execute("INSERT INTO cassettes VALUES (?)", (sha256,))
-            return count
-
-        return 0 if self._run(known, (sha256,)) else self._change(change)
+        name = f"cassette-{sha256}{SUFFIX}"
+        self._look()
+        if name in self._read:
+            return 0
+        count, void = 0, []
+        new = self.path / f"{owner()}.{name}.new"
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with new.open("wb") as file:
+                file.write(HEAD)
+                for row in rows:
+                    count += 1
+                    held = self._rows(row["key"].encode())
+                    if not any(map(is_answer, held)):
+                        file.write(line_of({column: row[column] for column in COLUMNS}))
+                        void += self._index.get(row["key"].encode(), ())
+                file.write(line_of({"void": void}) + END)
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(self.path / name)
+        except OSError as error:
+            raise explain(error, self.path) from None
+        finally:
+            new.unlink(missing_ok=True)
+        self._look()
+        return count
 
     def forget(self, status: str, reason: str = "") -> int:
-        """Remove the calls that ended with `status` and, unless it is empty, `reason`; returns how many."""
-        where, values = ("status = ? AND reason = ?", (status, reason)) if reason else ("status = ?", (status,))
-        return self._change(lambda connection: connection.execute(f"DELETE FROM calls WHERE {where}", values).rowcount)
+        """Let the calls not count that ended with `status` and, unless it is empty, `reason`; returns how many.
+
+        The status ``damaged`` is that of damaged lines.
+        """
+        self._look()
+        keys = [
+            row["key"].encode()
+            for row in self.rows(None if status == "damaged" else status)
+            if row["status"] == status and reason in ("", row["reason"])
+        ]
+        void = sorted(self.damaged) if status == "damaged" else [place for key in keys for place in self._index[key]]
+        if void:
+            self._append({"void": void})
+        return len(void) if status == "damaged" else len(keys)
 
     def rows(self, status: str | None = None) -> Iterator[Row]:
         """All sound rows in the order of their keys, or those of one status."""
-        for row in self.all_rows(status):
-            if is_sound(row):
+        for key in sorted(self._index):
+            if (row := merge(self._rows(key))) and status in (None, row["status"]):
                 yield row
-            else:
-                self._damaged.add(str(row["key"]))
-
-    def all_rows(self, status: str | None = None) -> Iterator[Row]:
-        """The same, damaged ones too."""
-        where, values = ("WHERE status = ?", (status,)) if status else ("", ())
-        try:
-            for row in self.connection.execute(f"SELECT {NAMES} FROM everything {where} ORDER BY key", values):
-                yield dict(zip(COLUMNS, row))
-        except sqlite3.DatabaseError as error:
-            raise _damage_error(error, self.path) from None
 
     def totals(self) -> dict[str, float]:
         """Calls, attempts, tokens, seconds and cost over the whole ledger."""
-        self._guard(self._look)
-        sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOTALS)
-        return dict(zip(("calls", *TOTALS), self._run(f"SELECT count(*), {sums} FROM everything")[0]))
+        self._look()
+        if self._totals is None:
+            self._totals = Counter(dict.fromkeys(TOTALS, 0))
+            for place in sorted(place for places in self._index.values() for place in places):
+                if row := self._row(place):
+                    self._totals.update({name: row[name] for name in TOTALS})
+        return {"calls": len(self._index), **self._totals}
 
-    def summary(self) -> list[dict]:
+    def summary(self) -> list[Row]:
         """One row per task, model, status and reason with counts and totals."""
         groups = ("task", "model", "status", "reason")
-        sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOTALS)
-        counted = f"SELECT {', '.join(groups)}, count(*), {sums} FROM everything"
-        rows = self._run(f"{counted} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4")
-        return [dict(zip((*groups, "calls", *TOTALS), row)) for row in rows]
+        sums: dict[tuple[str, ...], Counter[str]] = {}
+        for row in self.rows():
+            group = sums.setdefault(tuple(row[name] for name in groups), Counter(dict.fromkeys(("calls", *TOTALS), 0)))
+            group.update({"calls": 1, **{name: row[name] for name in TOTALS}})
+        return [{**dict(zip(groups, group)), **sums[group]} for group in sorted(sums)]
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong with a ledger, one line each."""
+        for place in sorted(place for places in self._index.values() for place in places):
+            self._row(place)
+        for name, at in sorted(self.damaged):
+            yield f"{self.path / name}: the line at byte {at:,} is damaged, and its call counts as never asked"
+
+    def _close_files(self) -> None:
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
 
     def close(self) -> None:
-        """End the part of this job, fold it in where that is worth it and nobody else is at it, and close."""
-        self.connection.close()
+        """End the part of this job, and close."""
+        self._close_files()
+        self.part.end()
         if self.damaged:
-            log.warning("%s: %d damaged rows count as not asked", self.path, self.damaged)
-        if self.part.size:
-            self.part.end()
-            if ledger_file.is_due(self.path, self.held):
-                self._fold(PATIENCE)
+            log.warning("%s: %d damaged lines count as not asked", self.path, len(self.damaged))
 
     def __enter__(self) -> "Ledger":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _damage_error(error: sqlite3.DatabaseError, path: Path) -> InputError:
-    """What an error of SQLite means for the person whose run it stops."""
-    return InputError(
-        f"the ledger is damaged: {error}",
-        file=path,
-        remedy=f"`verified ledger verify --ledger {path}` says how far; "
-        f"`verified ledger rescue --ledger {path} --output NEW` brings what can be read into a new one",
-    )

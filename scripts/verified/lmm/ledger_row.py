@@ -5,12 +5,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from json.encoder import encode_basestring  # json.dumps(text, ensure_ascii=False) without making an encoder
+from operator import itemgetter
 from typing import Any
 
 from verified.lmm.outcome import STATUSES
 from verified.lmm.request import Request, Sampling
 from verified.lmm.thoughts import has_thought
 
+VERSION = 2
+"""Of the form of ledgers and cassettes."""
 Row = dict[str, Any]
 COLUMNS = (
     *("key", "task", "model", "revision", "engine", "status", "reason", "detail", "finish", "text"),
@@ -69,12 +72,19 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
-def merge(known: Row | None, row: Row) -> Row:
-    """A row after one more attempt: attempts, tokens, seconds and cost add up; an answer stays, the rest does not."""
-    if known is None:
-        return row
-    latest = known if is_answer(known) else row
-    return {**row, **{name: latest[name] for name in LATEST}, **{name: known[name] + row[name] for name in TOTALS}}
+def merge(rows: Iterable[Row]) -> Row | None:
+    """One row of all attempts of a call, None of none: amounts add up, and the first answer counts, else the last try.
+
+    Attempts stand in the order of their times, so that all machines merge alike.
+    """
+    merged: Row | None = None
+    for row in sorted(rows, key=itemgetter("created")):
+        if merged is not None:
+            latest = merged if is_answer(merged) else row
+            sums = {name: merged[name] + row[name] for name in TOTALS}
+            row = {**row, **{name: latest[name] for name in LATEST}, **sums}
+        merged = row
+    return merged
 
 
 def is_answer(row: Mapping[str, Any]) -> bool:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from verified.benchmark.mad.paths import BLIND_EVALUATOR, has_blind_encoder
 from verified.config import Config, outputs
@@ -139,9 +138,7 @@ def _score_findings(settings: Config) -> Iterator[Finding]:
 
 def _spending(ledger: str) -> dict[str, float]:
     """What the ledger holds already, as the budget counts it."""
-    if not Path(ledger).is_file():
-        return {"calls": 0, "tokens": 0, "money": 0}
-    with Ledger(ledger, read_only=True) as held:
+    with Ledger(ledger) as held:
         sums = held.totals()
     return {"calls": sums["attempts"], "tokens": sums["tokens_in"] + sums["tokens_out"], "money": sums["cost"]}
 

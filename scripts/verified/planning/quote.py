@@ -12,7 +12,6 @@ as `unseen`.
 import contextlib
 import gc
 import math
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
@@ -226,9 +225,7 @@ def quote(config: Config) -> list[dict]:
     generation = pin_models(config.generation, config.weights.lock)
     rows: list[dict] = []
     seen: set[int] = set()
-    with _pause_collector(), tempfile.TemporaryDirectory() as folder:
-        if not Path(generation.ledger).is_file():
-            generation = generation.model_copy(update={"ledger": str(Path(folder, "empty.sqlite"))})
+    with _pause_collector():
         for name, dataset in config.datasets.items():
             if dataset.source.annotated_here:
                 rows += _count_dataset(name, dataset, config, generation, seen)

@@ -19,6 +19,8 @@ from pathlib import Path
 STALE = 600.0
 """Seconds without renewal after which a lock of another machine counts as left behind."""
 WAIT = 0.02
+LONG_PATIENCE = 2 * STALE
+"""Seconds to wait for locks that jobs hold for moments: longer than a lock that was left behind stays."""
 
 
 def owner() -> str:

@@ -16,9 +16,8 @@ from typing import Any
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.lmm.engines.batch_protocol import result_rows
-from verified.lmm.ledger import LONG_PATIENCE
 from verified.lmm.ledger_parts import explain
-from verified.runtime.lock_file import exclusive, has_ended, owner
+from verified.runtime.lock_file import LONG_PATIENCE, exclusive, has_ended, owner
 
 MOST_ROWS, MOST_BYTES = 50_000, 190_000_000
 """Of one file: OpenAI takes 50,000 calls and 200 MB."""
