@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
 MISTRAL_TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}{% if m['role'] == 'user' %}[INST] {{ m['content'] }} [/INST]"
@@ -62,6 +62,44 @@ def mistral(folder: Path, context: int = 4096) -> str:
     MistralForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(folder)
+
+
+def resnet(folder: Path) -> Path:
+    """ResNetModel with bottlenecks, as resnet-152, of 32 channels."""
+    import torch
+    from transformers import ResNetConfig, ResNetModel
+
+    torch.manual_seed(0)
+    config = ResNetConfig(embedding_size=8, hidden_sizes=[8, 16, 16, 32], depths=[1, 1, 1, 1], layer_type="bottleneck")
+    ResNetModel(config).save_pretrained(folder)
+    return folder
+
+
+def roberta(folder: Path, places: int = 512) -> Path:
+    """RobertaModel of twelve layers of width 48, as roberta-base, with a tokenizer of single bytes."""
+    import torch
+    from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
+
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    alphabet = [*special, *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    tokens = Tokenizer(models.BPE(vocab={token: index for index, token in enumerate(alphabet)}, merges=[]))
+    tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokens.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    names = {"bos_token": "<s>", "cls_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "sep_token": "</s>"}
+    PreTrainedTokenizerFast(tokenizer_object=tokens, model_max_length=places, **names).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = RobertaConfig(
+        vocab_size=len(alphabet),
+        hidden_size=48,
+        num_hidden_layers=12,
+        num_attention_heads=4,
+        intermediate_size=96,
+        max_position_embeddings=places + 2,
+        pad_token_id=1,
+        type_vocab_size=1,
+    )
+    RobertaModel(config).save_pretrained(folder)
+    return folder
 
 
 def clip(folder: Path) -> Path:

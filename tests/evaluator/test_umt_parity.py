@@ -79,16 +79,6 @@ def test_pairs_with_chosen_memory_equal_grouped_pairs(four_frames, io):
     torch.testing.assert_close(logits, io["match_logits"][videos, texts], **CLOSE)
 
 
-def test_gradients_of_chosen_memory_have_the_bytes_of_index_select():
-    drawn = torch.Generator().manual_seed(0)
-    videos = torch.randint(5, (12,), generator=drawn)
-    memory = [torch.randn(5, 2, 7, 4, generator=drawn).requires_grad_() for _ in range(2)]
-    weights = torch.randn(12, 7, 2, 4, generator=drawn).transpose(1, 2)
-    for one in (select_videos([(memory[0], memory[0])], videos)[0][0], torch.index_select(memory[1], 0, videos)):
-        (one * weights).sum().backward()
-    assert torch.equal(memory[0].grad, memory[1].grad)
-
-
 def test_contrastive_loss_and_gradients(four_frames, io):
     """UMT's soft targets for repeated ids are outside Equation 9, so the comparison is on different ids."""
     four_frames.zero_grad()

@@ -2,19 +2,11 @@
 
 import numpy as np
 import pytest
+import tiny_models
 import torch
 from feature_settings import text_features, video_features
 from media import counted, write_video
-from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
-from transformers import (
-    PreTrainedTokenizerFast,
-    ResNetConfig,
-    ResNetModel,
-    RobertaConfig,
-    RobertaModel,
-    ViTConfig,
-    ViTModel,
-)
+from transformers import PreTrainedTokenizerFast, ResNetModel, RobertaModel, ViTConfig, ViTModel
 
 from verified.errors import InputError
 from verified.features.backbones import load_backbone
@@ -26,16 +18,12 @@ from verified.io.hdf5 import FeatureFile
 
 @pytest.fixture(scope="module")
 def resnet(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("resnet")
-    torch.manual_seed(0)
-    config = ResNetConfig(embedding_size=8, hidden_sizes=[8, 16, 16, 24], depths=[1, 1, 1, 1], layer_type="bottleneck")
-    ResNetModel(config).save_pretrained(folder)
-    return folder
+    return tiny_models.resnet(tmp_path_factory.mktemp("resnet"))
 
 
 def test_frames_are_scaled_as_the_weights_expect(resnet):
     backbone = load_backbone(str(resnet))
-    assert (backbone.size, backbone.dim, backbone.crop) == (224, 24, True)
+    assert (backbone.size, backbone.dim, backbone.crop) == (224, 32, True)
     frames = np.random.default_rng(0).integers(0, 256, (3, 224, 224, 3), dtype=np.uint8)
     pixels = (frames / 255 - np.array(MEAN)) / np.array(DEVIATION)
     model = ResNetModel.from_pretrained(resnet).eval()
@@ -72,7 +60,7 @@ def test_video_features_of_a_named_folder(resnet, tmp_path):
     settings = video_features(str(resnet), batch=4)
     assert write_video_features(videos, settings, 1.0, tmp_path / "v.h5") == {"ok": 1}
     file = FeatureFile(tmp_path / "v.h5")
-    assert file["v"].shape == (3, 24) and file.attributes["backbone"] == str(resnet)
+    assert file["v"].shape == (3, 32) and file.attributes["backbone"] == str(resnet)
 
 
 def test_models_without_pooling_are_averaged(tmp_path):
@@ -89,44 +77,18 @@ def test_a_backbone_that_is_not_there_is_named(tmp_path):
 
 @pytest.fixture(scope="module")
 def roberta(tmp_path_factory):
-    """A two-layer RoBERTa with a byte-level vocabulary learned from a few captions."""
-    folder = tmp_path_factory.mktemp("roberta")
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
-    trainer = trainers.BpeTrainer(
-        vocab_size=300,
-        special_tokens=special,
-        show_progress=False,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-    )
-    tokenizer.train_from_iterator(["a red ball moves to the left"], trainer)
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
-    names = {"bos_token": "<s>", "cls_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "sep_token": "</s>"}
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=24, **names).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = RobertaConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=768,
-        num_hidden_layers=2,
-        num_attention_heads=12,
-        intermediate_size=64,
-        max_position_embeddings=26,
-        pad_token_id=1,
-    )
-    RobertaModel(config).save_pretrained(folder)
-    return folder
+    return tiny_models.roberta(tmp_path_factory.mktemp("roberta"), places=32)
 
 
 def test_roberta_tokens_without_padding_or_ends(roberta, tmp_path):
     captions = [("1", "a red ball moves to the left"), ("2", "a ball"), ("3", "q" * 200)]
     assert write_text_features(captions, text_features(str(roberta), batch=3), tmp_path / "t.h5") == 3
     file = FeatureFile(tmp_path / "t.h5")
-    assert file.dim == 768
+    assert file.dim == 48
     tokenizer = PreTrainedTokenizerFast.from_pretrained(roberta)
     model = RobertaModel.from_pretrained(roberta).eval()
     for name, text in captions[:2]:
         tokens = tokenizer(text, return_tensors="pt")
         expected = model(**tokens).last_hidden_state[0, 1:-1].detach().numpy()
         assert np.allclose(file[name], expected, atol=5e-3)
-    assert file.length("3") == 22  # two of the 24 positions are the ends
+    assert file.length("3") == 30  # two of the 32 positions are the ends

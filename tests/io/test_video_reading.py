@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from media import counted, number_of, set_display_rotation, write_video
 
-from verified.io.video import TOLERANCE, frames_of_spans, iterate_frames, open_video, probe, read_frames
+from verified.io.video import TOLERANCE, frames_of_spans, iterate_frames, probe, read_frames
 from verified.io.video.spans import rate_times, uniform_times
 
 FPS, COUNT = 8, 80
@@ -107,34 +107,6 @@ def test_sparse_times_in_any_order_equal_a_forward_decode(long, wanted):
     for frame, number in zip(frames, expected, strict=True):
         assert number_of(frame[:, :28]) == number % 80
         assert round(frame[:, 36:].mean() / 30) == number // 80
-
-
-def test_sparse_reads_leave_most_frames_alone(long):
-    with open_video(long) as video:
-        seen = []
-        for item in video:
-            seen.append(item.time)
-            video.needed = 42.0
-            if item.time >= 42:
-                break
-    assert seen[-1] == 42.0 and len(seen) < 60
-    assert np.diff(seen)[-4:] == pytest.approx(0.1)
-
-
-@pytest.mark.parametrize("after", [0.0, 0.05, 0.4])
-def test_a_moment_that_begins_at_a_key_frame_decodes_nothing_before_it(long, after):
-    with av.open(str(long)) as container:
-        packets = container.demux(video=0)
-        keys = [float(packet.pts * packet.time_base) for packet in packets if packet.is_keyframe]
-    key = keys[len(keys) // 2]
-    with open_video(long) as video:
-        seen = []
-        for item in video:
-            seen.append(item.time)
-            video.needed = key + after
-            if item.until > video.needed + TOLERANCE:
-                break
-    assert key > 20 and seen[:2] == pytest.approx([0.0, key])
 
 
 def test_jump_that_lands_wrong_is_undone(long, monkeypatch):

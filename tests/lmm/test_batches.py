@@ -21,7 +21,6 @@ from verified.lmm.asking import Client
 from verified.lmm.budget import Budget
 from verified.lmm.engines import batches
 from verified.lmm.engines.batch_store import Store
-from verified.lmm.jobs import asks_first
 from verified.lmm.ledger import Ledger
 from verified.lmm.outcome import NotNow
 from verified.lmm.session import Session
@@ -153,37 +152,6 @@ def test_a_file_that_is_full_is_followed_by_another(tmp_path):
         outcomes = ask(tmp_path, engine(tmp_path, served.url, most_rows=4), [call(number) for number in range(10)])
     assert {outcome.status for outcome in outcomes} == {"ok"}
     assert [len(rows) for _, rows in served.sent.values()] == [4, 4, 2]
-
-
-def test_pictures_are_dropped_once_they_are_written_and_fetched_again_for_another_attempt(tmp_path):
-    fetched, seen = [], []
-
-    def fetch(number):
-        def load():
-            fetched.append(number)
-            return {"images": (b"\x89PNG" + bytes([number]) * 50,)}
-
-        return load
-
-    def script(number, calls):
-        seen.append([len(body["messages"][0]["content"]) for body in calls.values()])
-        text = GOOD if number else "no"
-        return [
-            {**answered(key, body), "response": {"status_code": 200, "body": json.loads(completion(text).body)}}
-            for key, body in calls.items()
-        ]
-
-    calls = [call(number) for number in range(3)]
-    for number, one in enumerate(calls):
-        one.media, one.load = (str(number),), fetch(number)
-    with provider(script) as served:
-        asked = engine(tmp_path, served.url)
-        requests = []
-        answer = asked.answer
-        asked.answer = lambda drawn: answer(requests.append(one) or one for one in drawn)
-        outcomes = ask(tmp_path, asked, calls)
-    assert {outcome.status for outcome in outcomes} == {"ok"} and seen == [[2] * 3] * 2
-    assert fetched == [0, 1, 2] * 2 and not any(request.images for request in requests)
 
 
 JOB = """
@@ -382,14 +350,6 @@ def test_a_stage_asks_in_batches_what_it_would_ask_in_calls(tmp_path):
             spent.append(held.totals()["cost"])
             keys.append([(row["key"], row["status"]) for row in held.rows()])
     assert keys[0] == keys[1] and 0 < spent[0] == pytest.approx(2 * spent[1])
-
-
-def test_batches_of_several_shards_are_asked_together():
-    roles = {"llm": role("http://a/v1")}
-    assert asks_first(Generation(**roles, shards_per_job=4), "perturbations")
-    assert not asks_first(Generation(**roles), "perturbations") and not asks_first(
-        Generation(shards_per_job=4), "statics"
-    )
 
 
 def test_a_check_says_whether_an_endpoint_takes_batches():

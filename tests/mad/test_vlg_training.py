@@ -20,7 +20,7 @@ from verified.benchmark.mad.vlg_search import rank_windows
 from verified.benchmark.mad.vlg_training import initial, train
 from verified.benchmark.mad.vlg_windows import draw_window, targets
 from verified.config.longform import VlgNet
-from verified.io.hdf5 import FeatureFile, Room, write_features
+from verified.io.hdf5 import FeatureFile, write_features
 from verified.nn import checkpoint
 from verified.nn.training_state import TrainingState
 
@@ -228,20 +228,6 @@ def test_features_that_are_not_finite_are_named(trained, tmp_path):
         broken.movie("f0")
     with refused("finite"):
         train(initial(SIZE, GRID, SEED), rows, {"s": broken}, GRID, SETTINGS, SEED)
-
-
-def test_features_are_kept_while_there_is_room(tmp_path, monkeypatch):
-    _, features = _world(tmp_path, movies=2)
-    room = Room(120 * 6 * 4)  # one movie of the two
-    kept = LongFeatures(features.frames, features.tokens, room=room)
-    for movie in ("f0", "f1"):
-        assert np.array_equal(kept.movie(movie, 3, 40), features.movie(movie, 3, 40))
-    assert room.left == 0
-    first, rows = kept.movie("f0", 50), FeatureFile.rows
-    monkeypatch.setattr(FeatureFile, "rows", lambda file, key, *span: rows(file, key, *span) + 1)
-    assert np.array_equal(kept.movie("f0", 50), first)
-    assert not np.array_equal(kept.movie("f1", 3, 40), features.movie("f0", 3, 40))
-    assert np.array_equal(kept.token_rows("0-0", 1), features.token_rows("0-0", 1))
 
 
 def test_movies_shorter_than_a_window_are_said_and_covered_by_the_switch(trained, tmp_path):

@@ -7,8 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import tiny_models
 from corpora import write_corpora
-from models import write_hub
 from umt_file import write_umt
 
 from verified.config import read
@@ -17,6 +17,15 @@ from verified.io.files import write_text
 
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "rehearsal.yaml"
 DONE = "complete"
+
+
+def write_hub(hub: Path) -> None:
+    """A folder that stands in for the hub, with every model of config/layers/models.yaml."""
+    tiny_models.mistral(hub / "mistralai" / "Mistral-7B-Instruct-v0.2", context=8192)
+    tiny_models.llava_next(hub / "llava-hf" / "llava-v1.6-mistral-7b-hf")
+    tiny_models.qwen_vl(hub / "Qwen" / "Qwen2.5-VL-7B-Instruct")
+    tiny_models.resnet(hub / "microsoft" / "resnet-152")
+    tiny_models.roberta(hub / "roberta-base")
 
 
 def main(folder: Path, videos: int = 12) -> None:

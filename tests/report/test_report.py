@@ -2,28 +2,10 @@
 
 import pytest
 
-from verified.config import load
-from verified.config.folders import datasets_with
-from verified.figures.paths import figure_files
 from verified.report.front import Corpus, facts, moments, recalls, soundness
 from verified.report.summary import VERDICTS, omitted_tables, verdict_table, write_summary
-from verified.tables.paths import leading_tables
 
 HEAD = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
-
-
-def settings(**source):
-    return load({"name": "one", "datasets": {"one": {"title": "One", "source": source}}})
-
-
-def test_a_run_from_videos_shows_all_figures_and_a_release_those_without_videos():
-    demo = figure_files(settings(kind="demo"))
-    assert "results/one/figures/validation.svg" in demo and "results/one/figures/predictions.svg" in demo
-    released = settings(kind="released", collection="charades-fig", splits=["test"])
-    assert datasets_with(released, "annotated_here") == []
-    files = figure_files(released)
-    assert "results/one/figures/clusters.svg" in files
-    assert not any("predictions" in file or "pipeline" in file or "evaluator" in file for file in files)
 
 
 def test_verdicts_are_counted_by_table_and_data_set():
@@ -83,25 +65,6 @@ def test_what_is_not_to_be_trusted_stands_first(tables, tmp_path):
     write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", ["main-4"], "Not to be <trusted>.")
     summary = (tmp_path / "summary.html").read_text()
     assert summary.index('<p class="warning">Not to be &lt;trusted&gt;.</p>') < summary.index("<table>")
-
-
-def test_a_corpus_that_the_paper_knows_nothing_of_does_not_lead_with_what_was_not_attempted(tables, tmp_path):
-    listed = f"{HEAD}main-4,A,XML,,,VR,r1,1.0,,,,not attempted,A is not part of this run\n"
-    (tables / "reproduction.csv").write_text(listed)
-    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", ["main-4"])
-    summary = (tmp_path / "summary.html").read_text()
-    assert "not attempted" not in summary and "None of the 1 figures that the paper prints" in summary
-    verdicts = (tmp_path / "verdicts.html").read_text()
-    assert "A is not part of this run" in verdicts and "Every figure" not in verdicts
-
-
-def test_what_leads_is_what_came_of_ones_own_folder_then_recall_then_alike_captions():
-    folder = {"kind": "folder", "videos": "v", "moments": "m.csv"}
-    assert leading_tables(settings(**folder)) == ["corpus-one", "main-4"]
-    untrained = {"datasets": {"one": {"title": "One", "source": folder}}, "retrieval": {"models": []}}
-    assert leading_tables(load(untrained)) == ["corpus-one"]
-    assert leading_tables(settings(kind="demo")) == ["main-4"]
-    assert leading_tables(settings(kind="released", collection="charades-fig", splits=["test"])) == ["main-2"]
 
 
 def corpus(keyframes=()):

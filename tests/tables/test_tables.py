@@ -12,11 +12,10 @@ from shown_settings import shown_settings
 from verified.benchmark.published import Place, read_published
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
 from verified.benchmark.vcmr.per_query import write_per_query
-from verified.tables.collect import Cell, Collection
-from verified.tables.forms import html_page, latex, markdown
+from verified.tables.collect import Collection
 from verified.tables.layout import TABLES, runs
 from verified.tables.provenance import provenance
-from verified.tables.render import Block, number, sheet, values
+from verified.tables.render import number
 from verified.tables.reproduction import place_of
 from verified.tables.summary import closing_message
 from verified.tables.write import write_tables
@@ -201,16 +200,6 @@ def test_tables_of_ones_own_corpus_say_what_is_not_to_be_trusted(tmp_path):
     assert not any("not to be trusted" in line for line in lines("folder", evaluator={"umt_file": "umt.pth"}))
 
 
-def test_one_training_says_what_its_interval_lacks(tmp_path):
-    paths = [made_run(tmp_path, "xml", 0.5, seed=1), made_run(tmp_path, "xml", 0.6, seed=2)]
-    paths.append(made_run(tmp_path, "hero", 0.4))
-    write_tables(tmp_path / "t", shown_settings(DEMO, models=("xml", "hero")), collected(paths), tmp_path)
-    foot = (tmp_path / "t" / "main-4.md").read_text(encoding="utf-8")
-    assert "XML: 2 trainings." in foot and "training seeds: HERO 1; XML 1, 2." in foot
-    assert "One training: the interval holds the draw of test videos only" in foot and "So for HERO." in foot
-    assert "XML trained on FIG minus HERO trained on FIG, tested on FIG: VCMR 0.5/r1 +15.00" in foot
-
-
 def test_trainings_that_were_tested_on_other_queries_are_named(tmp_path):
     paths = [made_run(tmp_path, "xml", 0.5, seed=seed) for seed in (1, 2)]
     write_per_query(
@@ -255,20 +244,6 @@ def test_all_forms_are_written_with_their_provenance(tmp_path):
     assert "HERO" not in (folder / "main-4.md").read_text(encoding="utf-8")
     tidy = (folder / "all.csv").read_text(encoding="utf-8")
     assert "statistics/language.json was not built" in tidy
-
-
-def test_hostile_texts_stay_texts():
-    table, title = BY_KEY["main-2"], "=1+1|<b>&\\cmd{x}_%"
-    block = Block(
-        "demo", title, table.rows, {(row, c): Cell(None, note="<i>") for row in table.rows for c in table.columns}
-    )
-    shown = sheet(table, [block])
-    page, script, _ = html_page(shown, ["<script>"]).partition('<script>"use strict";')
-    assert script
-    assert "<b>" not in page and "<i>" not in page and "<script>" not in page and 'title="&lt;i&gt;"' in page
-    assert r"\cmd" not in latex(shown, [])
-    assert r"\|" in markdown(shown, [])
-    assert values(table, [block]).iloc[0, 0] == title
 
 
 def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path):

@@ -158,12 +158,6 @@ def test_steps_take_the_place_of_epochs(planted, tmp_path):
     assert len(trained(planted, tmp_path, steps=5).history) == 2  # 48 queries in batches of 16: three steps an epoch
 
 
-def test_a_loss_that_is_not_finite_stops_with_a_remedy(planted, tmp_path, monkeypatch):
-    monkeypatch.setattr(XML, "losses", lambda *_, **__: {"total": torch.tensor(float("nan"), requires_grad=True)})
-    with refused("fig-1.jsonl", "step 0", "learning_rate", remedy=True):
-        trained(planted, tmp_path)
-
-
 def test_a_batch_is_padded_to_its_longest_video_where_that_is_asked_for(planted, tmp_path, monkeypatch):
     def lengths(padding: str) -> set[bool]:
         seen = set()

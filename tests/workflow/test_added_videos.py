@@ -1,6 +1,5 @@
 """A shard gets more videos: its jobs decode these alone, and write the bytes of jobs that decode all of them."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from script_run import script_run
 
 from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime.earlier import LINK, NOTE
-from verified.runtime.seals import seal_of
 
 pytestmark = pytest.mark.slow
 
@@ -190,20 +188,3 @@ def test_a_job_killed_at_any_point_and_repeated_has_the_same_bytes(corpus, tmp_p
     shutil.copytree(corpus, place)
     monkeypatch.chdir(place)
     assert finished_by_repeating(corpus, place, lambda: run("extract_keyframes")) > 3
-
-
-def test_clips_that_are_not_kept_leave_nothing(corpus):
-    write_moments(["v0", "v1"])
-    run("probe_videos")
-    run("gather_clips")
-    run("gather_clips", keep=False)
-    assert not [path for path in Path(HERE, "evaluator").rglob(".*") if path.name.endswith((LINK, NOTE))]
-
-
-def test_what_is_kept_takes_no_space_while_its_output_is_there(corpus):
-    write_moments(["v0", "v1"])
-    run("probe_videos")
-    run("extract_keyframes")
-    output = Path(HERE, OUTPUTS["extract_keyframes"][0])
-    assert output.with_name(f".{output.name}{LINK}").samefile(output)
-    assert json.loads(seal_of(output).read_text())["sha256"]

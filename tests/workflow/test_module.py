@@ -186,13 +186,3 @@ def test_rules_read_from_a_repository_with_the_package_installed(tmp_path):
     folder = importer(tmp_path / "project", DEPLOYED, snakefile=hosted)
     run(folder, "--cores", "2", RENDERED, env=environment)
     assert (folder / RENDERED).is_file()
-
-
-@pytest.mark.night
-@pytest.mark.timeout(3600)
-def test_a_whole_run_of_an_importer_leaves_nothing_for_the_workflow_alone(tmp_path):
-    folder = importer(tmp_path / "project", DEPLOYED)
-    run(folder, "--cores", "2")
-    again = snakemake(folder, "--cores", "2", "results/tables")
-    assert again.returncode == 0
-    assert "Nothing to be done" in again.stdout
