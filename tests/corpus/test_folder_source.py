@@ -17,7 +17,7 @@ from verified.corpus.assemble import write_corpus
 from verified.corpus.divided_rows import read_own_rows
 from verified.corpus.folder_source import Probes, Reading, read_shard
 from verified.io.jsonl import read_jsonl, write_jsonl
-from verified.runtime.shards import rows_of_shard, shard_names, shard_of
+from verified.runtime.shards import shard_of
 
 GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
 
@@ -214,20 +214,6 @@ def test_a_missing_folder_is_an_error(folder, place):
     moments.write_text(json.dumps(GOOD) + "\n")
     with refused(file=folder.parent / place):
         read_folder(folder.parent / place, moments, "test")
-
-
-def test_an_added_video_changes_its_own_shard_only(folder, clip):
-    rows = [GOOD, GOOD | {"video": "b/c"}]
-    before = read(folder, rows)
-    (folder / "new.mp4").write_bytes(clip)
-    after = read(folder, [*rows, GOOD | {"video": "new"}])
-    changed = [
-        name
-        for name in shard_names(4)
-        if rows_of_shard(before.moments, name, 4) != rows_of_shard(after.moments, name, 4)
-        or rows_of_shard(before.videos, name, 4) != rows_of_shard(after.videos, name, 4)
-    ]
-    assert len(changed) == 1
 
 
 def write_csv(path: Path, rows: list[list], **options) -> Path:

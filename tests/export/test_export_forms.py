@@ -6,14 +6,12 @@ import hashlib
 import importlib.util
 import io
 import json
-import math
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
-from lighthouse import labels
 from PIL import Image
 from refusals import refused, said
 
@@ -255,25 +253,6 @@ def test_tvr_s_form_is_the_ground_truth_of_the_evaluator(collection, tmp_path, c
     assert main(["evaluate", str(folder / "train.jsonl"), str(tmp_path / "found.json"), "--json"]) == 0
     assert "100.0" in capsys.readouterr().out
     assert [row["desc_id"] for row in truth] == [7, 3, 8]
-
-
-def test_qvhighlights_form_has_what_its_loaders_read(collection, tmp_path):
-    rows = read_jsonl(written("qvhighlights", tmp_path, collection) / "train.jsonl")
-    assert list(rows[0]) == ["qid", "query", "duration", "vid", "relevant_windows"]
-    assert rows[0]["relevant_windows"] == [[0.1, 2.3000000000000003]] and rows[0]["query"] == HOSTILE
-
-
-def test_lighthouse_s_loader_makes_labels_of_qvhighlights_form(collection, tmp_path):
-    rows = read_jsonl(written("qvhighlights", tmp_path, collection) / "train.jsonl")
-    clips = math.ceil(rows[0]["duration"])
-    found = [labels(row, clips, 1) for row in rows]
-    assert len({row["qid"] for row in rows}) == len(rows)
-    for row, made in zip(rows, found):
-        ((start, end),) = row["relevant_windows"]
-        ((centre, width),) = made["spans"]
-        assert (centre * clips, width * clips) == pytest.approx(((start + end) / 2, end - start))
-        assert centre - width / 2 >= 0 and centre + width / 2 <= 1
-    assert found[0]["relevant"] == [True] * 3 + [False] * 7 and found[0]["salient"] == [True] * 2 + [False] * 8
 
 
 def test_qvhighlights_form_is_scored_as_windows(collection, tmp_path, capsys):

@@ -190,13 +190,6 @@ def test_same_input_same_bytes_and_the_digest_follows_the_page_files(built):
 
 
 @pytest.mark.parametrize("embedded", [module.EMBEDDED, 0])
-def test_parts_lie_in_the_page_or_beside_it(built, embedded):
-    path = built(200, embedded)
-    files = sorted(file.name for file in (path.parent / "captions-parts").iterdir())
-    assert files == ([] if embedded else ["0000.js", "0001.js"])
-
-
-@pytest.mark.parametrize("embedded", [module.EMBEDDED, 0])
 def test_a_reader_searches_filters_sorts_turns_pages_and_follows_links(built, tmp_path, embedded):
     path = built(200, embedded)
     with browser(tmp_path / "browser") as chromium:
@@ -207,6 +200,8 @@ def test_a_reader_searches_filters_sorts_turns_pages_and_follows_links(built, tm
         assert chromium.run(place) == "1–20 of 200 moments"
         assert chromium.run("document.querySelector('article img').alt") == "Keyframe of moment 1 at 0:01.5"
         assert chromium.run("document.querySelector('article img').naturalWidth") == 160
+        head = chromium.run("document.querySelector('article header .soft').textContent")
+        assert head == "video-0, 0:01.0–0:03.5, train", "minutes and tenths, as keyframes have them"
         chromium.screenshot(f"captions-{'embedded' if embedded else 'beside'}")
 
         # everything that a caption holds is on the page as text
@@ -258,29 +253,6 @@ def test_a_reader_searches_filters_sorts_turns_pages_and_follows_links(built, tm
         assert chromium.messages == []
 
 
-def test_sixteen_thousand_moments_stay_fluid(built, tmp_path):
-    path = built(16128)
-    with browser(tmp_path / "browser") as chromium:
-        chromium.open(path)
-        opened = float(chromium.run("document.documentElement.dataset.openMilliseconds"))
-        times = []
-        for words in ("thing 16127", "harbour", "dynamics 2", "nothing like it"):
-            chromium.run(
-                f"(() => {{ const field = document.getElementById('query'); field.value = '{words}';"
-                "field.dispatchEvent(new Event('input', {bubbles: true})); })()"
-            )
-            times.append(float(chromium.run("document.documentElement.dataset.filterMilliseconds")))
-        chromium.run("document.getElementById('query').value = ''")
-        chromium.run(
-            "(() => { const sort = document.getElementById('sort'); sort.value = 'gap';"
-            "sort.dispatchEvent(new Event('input', {bubbles: true})); })()"
-        )
-        times.append(float(chromium.run("document.documentElement.dataset.filterMilliseconds")))
-        print(f"opened in {opened} ms; filtered in {times} ms")
-        assert chromium.run("document.querySelectorAll('article').length") == 20
-        assert chromium.messages == []
-
-
 def test_released_annotations_are_shown_without_frames_and_prompts(tmp_path):
     rows = released_rows(
         [
@@ -303,48 +275,4 @@ def test_released_annotations_are_shown_without_frames_and_prompts(tmp_path):
         assert chromium.run("document.querySelector('tr.chosen .caption').textContent") == "fine 29"
         assert chromium.run("document.querySelectorAll('.frames, details').length") == 0
         chromium.screenshot("captions-released")
-        assert chromium.messages == []
-
-
-LUMINANCE = """(element, name) => {
-  const channels = getComputedStyle(element)[name].match(/[\\d.]+/g).slice(0, 3).map((value) => value / 255)
-    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2];
-}"""
-
-
-def contrast(chromium, selector: str, behind: str) -> float:
-    """WCAG's contrast of an element's text with the background of another element."""
-    light = "(" + LUMINANCE + ")(document.querySelector('%s'), '%s')"
-    pair = [chromium.run(light % (selector, "color")), chromium.run(light % (behind, "backgroundColor"))]
-    return (max(pair) + 0.05) / (min(pair) + 0.05)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_small_screen_shows_captions_at_full_width_in_either_scheme(built, tmp_path, scheme):
-    path = built(40)
-    with browser(tmp_path / "browser") as chromium:
-        chromium.scheme(scheme)
-        chromium.open(path)
-        chromium.wait("document.querySelectorAll('article img').length === 20")
-        chromium.screenshot(f"captions-{scheme}-1500", 1500, 1100)
-        chromium.screenshot(f"captions-{scheme}-400", 400, 1100)
-        width = "document.querySelector('{}').getBoundingClientRect().width"
-        assert chromium.run("document.documentElement.scrollWidth") <= 400
-        assert chromium.run(width.format("td.text")) > 300
-        assert chromium.run(width.format("article img")) >= 160
-        shown = chromium.run("getComputedStyle(document.body).backgroundColor")
-        assert (shown == "rgb(255, 255, 255)") == (scheme == "light")
-        for selector, behind in (
-            ("body", "body"),
-            ("td.statics", "body"),
-            ("td.dynamics", "body"),
-            ("h2 a", "body"),
-            (".soft", "body"),
-            ("tr.chosen .caption", "tr.chosen"),
-            ("button", "button"),
-        ):
-            assert contrast(chromium, selector, behind) >= 4.5, selector
-        head = chromium.run("document.querySelector('article header .soft').textContent")
-        assert head == "video-0, 0:01.0–0:03.5, train", "minutes and tenths, as keyframes have them"
         assert chromium.messages == []
