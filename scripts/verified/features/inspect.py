@@ -29,13 +29,22 @@ def rate_problem(attributes: Mapping[str, object], clip_seconds: float) -> str |
     stated = attributes.get("clip_seconds")
     if stated is None or (finite(stated) and math.isclose(stated, clip_seconds, rel_tol=1e-6)):
         return None
-    return f"states clip_seconds {stated}, but spans.clip_seconds is {clip_seconds:g}"
+    return f"states clip_seconds {stated}, but it is read as clips of {clip_seconds:g} s"
 
 
 def feature_problems(
-    path: str | os.PathLike, wanted: Mapping[str, float | None], clip_seconds: float | None = None
+    path: str | os.PathLike,
+    wanted: Mapping[str, float | None],
+    clip_seconds: float | None = None,
+    rows: int | None = None,
+    missing: list[str] | None = None,
+    vectors: bool = False,
 ) -> Iterator[str]:
-    """Problems of a file in which a training needs the keys `wanted`; of videos with their duration in seconds."""
+    """Problems of a file of which the keys `wanted` are read; of videos with their duration in seconds.
+
+    rows: items whose values are looked at of each key (default: all). missing: list that takes the keys which are not
+    there, where that is no problem. vectors: whether a data set may be one item without a dimension of items.
+    """
     file = FeatureFile(path)
     try:
         attributes, present = file.attributes, set(file.keys())
@@ -47,6 +56,9 @@ def feature_problems(
         yield problem
     found: dict[str, list[str]] = {}
     for key, duration in wanted.items():
+        if key not in present and missing is not None:
+            missing.append(key)
+            continue
         if key not in present:
             near = next((other for other in sorted(present) if key in (other[2:], other.rsplit(".", 1)[0])), None)
             if near is None and key.startswith("v_") and key[2:] in present:
@@ -54,15 +66,18 @@ def feature_problems(
             found.setdefault("no features of", []).append(f"{key} (there is {near})" if near else key)
             continue
         try:
-            features = file[key]
+            features = file[key] if rows is None else file.rows(key, 0, rows)
+            length = file.length(key) if features.ndim else 0
         except InputError as error:
             found.setdefault("cannot be read", []).append(f"{key} ({error.problem})")
             continue
+        if vectors and features.ndim == 1:
+            features = features[None]
         for kind in _unsound(features, dim):
             if kind != ZERO:
-                found.setdefault(kind, []).append(f"{key} {list(features.shape)}")
-        if clip_seconds and duration and features.ndim and not fits_duration(len(features), duration, clip_seconds):
-            text = f"{key} ({len(features)} clips for {duration:.1f} s, {duration / clip_seconds:.0f} expected)"
+                found.setdefault(kind, []).append(f"{key} {[length, *features.shape[1:]] if features.ndim else []}")
+        if clip_seconds and duration and not fits_duration(length, duration, clip_seconds):
+            text = f"{key} ({length} clips for {duration:.1f} s, {duration / clip_seconds:.0f} expected)"
             found.setdefault("number of clips does not fit the duration", []).append(text)
     yield from (_describe_keys(kind, keys) for kind, keys in found.items())
 

@@ -1,11 +1,16 @@
 """Whether features that are given as files belong to the videos and captions of their data set."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from verified.benchmark.mad.annotations import read_mad
+from verified.benchmark.rextime.rows import read_questions
+from verified.benchmark.submissions import list_some
 from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config
 from verified.config.folders import datasets_with
+from verified.config.longform import MadSource
+from verified.config.rextime import CLIP_SECONDS
 from verified.config.sources.released import ReleasedSource
 from verified.errors import InputError
 from verified.features.inspect import feature_problems
@@ -13,8 +18,21 @@ from verified.planning.findings import Finding
 from verified.released.collections import read_splits
 from verified.tables.layout import runs
 
+ROWS = 1000
+"""Items of a movie whose values are looked at: a file of MAD's frames is larger than memory."""
+TEXTS = 2000
+"""Sentences of movies that are looked at, at even distances."""
+REMEDY = "make the features anew, one HDF5 data set [items, dim] per id"
+
 
 def feature_findings(settings: Config) -> Iterator[Finding]:
+    """Problems of every feature file that a configuration names."""
+    yield from _of_datasets(settings)
+    yield from _of_movies(settings)
+    yield from _of_questions(settings)
+
+
+def _of_datasets(settings: Config) -> Iterator[Finding]:
     """Of each data set with `features_dir`, every problem of its files; files are read whole."""
     for name in datasets_with(settings, "given_features"):
         source, spans = settings.datasets[name].source, settings.datasets[name].spans
@@ -34,7 +52,63 @@ def feature_findings(settings: Config) -> Iterator[Finding]:
             path = Path(source.features_dir, f"{file}.h5")
             for problem in feature_problems(path, keys, spans.clip_seconds if file == "video" else None):
                 sound = False
-                remedy = "make the features anew, one HDF5 data set [items, dim] per id, or set spans.clip_seconds"
-                yield Finding("problem", key, f"{path}: {problem}", remedy)
+                yield Finding("problem", key, f"{path}: {problem}", f"{REMEDY}, or set spans.clip_seconds")
         if sound:
             yield Finding("ok", key, f"{', '.join(needed)}: features of {len(needed['video'])} videos fit")
+
+
+def _of_movies(settings: Config) -> Iterator[Finding]:
+    """Of movies in MAD's form: frames, tokens and sentences. Moments without features are left out by a run."""
+    for name, movie_set in settings.longform.datasets.items():
+        source, key = movie_set.source, f"longform.datasets.{name}.source"
+        if not isinstance(source, MadSource):
+            continue
+        try:
+            rows = [row for split, path in source.annotations.items() for row in read_mad(path, split, movie_set.times)]
+        except InputError:  # a finding of its own
+            continue
+        movies = {row["movie"]: row["duration"] for row in rows}
+        texts = {row["id"]: None for row in rows[:: max(1, len(rows) // TEXTS)]}
+        if source.frames:
+            seconds = 1 / settings.longform.grid.fps
+            yield from _of_file(f"{key}.frames", source.frames, "movies", movies, seconds, "longform.grid.fps")
+        if source.tokens:
+            yield from _of_file(f"{key}.tokens", source.tokens, "annotations", texts)
+        if source.sentences:
+            yield from _of_file(f"{key}.sentences", source.sentences, "annotations", texts)
+
+
+def _of_questions(settings: Config) -> Iterator[Finding]:
+    """Of grounding models with published weights: clips of the questions' videos, those of given questions alone."""
+    suite = settings.rextime
+    try:
+        given = [one for each in suite.released.values() for one in read_questions(each.questions, each.scored)]
+    except InputError:  # a finding of its own
+        return
+    videos = {question.video: question.duration for question in given}
+    for name, published in suite.published.items():
+        if published.video and videos:
+            yield from _of_file(f"rextime.published.{name}.video", published.video, "videos", videos, CLIP_SECONDS)
+
+
+def _of_file(
+    key: str,
+    path: str,
+    items: str,
+    wanted: Mapping[str, float | None],
+    clip_seconds: float | None = None,
+    rate: str | None = None,
+) -> Iterator[Finding]:
+    """Problems of one file; `items` says what its ids name, `rate` is the key that states its rate."""
+    if not Path(path).is_file():  # a finding of its own
+        return
+    missing: list[str] = []
+    problems = [*feature_problems(path, wanted, clip_seconds, ROWS, missing, vectors=items == "annotations")]
+    remedy = f"{REMEDY}, or set {rate}" if rate else REMEDY
+    yield from (Finding("problem", key, f"{path}: {problem}", remedy) for problem in problems)
+    if missing:
+        level = "problem" if len(missing) == len(wanted) else "note"
+        message = f"{path}: no features of {len(missing)} of {len(wanted)} {items}: {list_some(missing)}"
+        yield Finding(level, key, message, "data sets are named by id; what has none is left out")
+    elif not problems:
+        yield Finding("ok", key, f"{path}: features of {len(wanted)} {items} fit")
