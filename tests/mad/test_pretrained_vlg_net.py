@@ -1,27 +1,22 @@
 """The VLG-Net that comes with the workflow: its card, a world of its own, its row, and what is refused."""
 
-import shutil
-
 import pytest
 import yaml
 from refusals import refused
 from running import PROJECT
 
-from verified.benchmark.mad import vlg_checkpoint
 from verified.benchmark.mad.annotations import read_mad
 from verified.benchmark.mad.encoders import EvaluatorEncoder, write_movie_features, write_sentence_features
 from verified.benchmark.mad.experiment import vlg_ranker
 from verified.benchmark.mad.feature_files import LongFeatures
-from verified.benchmark.mad.paths import PRETRAINED, result_files, table_layout
+from verified.benchmark.mad.paths import PRETRAINED, result_files
 from verified.benchmark.mad.pretrained.paths import (
     SHIPPED,
-    WEIGHTS,
     read_card,
     require_its_encoder,
     shipped_vlg_net,
 )
 from verified.benchmark.mad.ranking import measure_recall, rank_rows
-from verified.benchmark.mad.recall_tables import METHODS, lengths_table, recall_table
 from verified.benchmark.mad.settings import make_grid
 from verified.benchmark.mad.short_videos import cut_movies
 from verified.config import load
@@ -88,17 +83,6 @@ def test_it_finds_most_moments_of_movies_that_nobody_saw(tmp_path):
     assert len(rows) > 40 and recalls[0][2] > 60  # R@1 at IoU 0.5; the demo's own training finds a tenth
 
 
-def test_a_bit_that_flipped_is_found_before_it_is_used(tmp_path, monkeypatch):
-    shutil.copytree(SHIPPED, tmp_path / "weights")
-    monkeypatch.setattr(vlg_checkpoint, "SHIPPED", tmp_path / "weights")
-    path = tmp_path / "weights" / WEIGHTS
-    content = bytearray(path.read_bytes())
-    content[-1000] ^= 4
-    path.write_bytes(content)
-    with refused(WEIGHTS, remedy=True):
-        vlg_checkpoint.load(path, make_grid(DEMO.longform.grid))
-
-
 def events(seed, movies):
     """What the events of the movies of a configuration with that seed look like and where they go."""
     shortest = DEMO.longform.datasets["movies"].source.shortest
@@ -126,28 +110,3 @@ def test_features_of_another_evaluator_are_refused(tmp_path):
     values = yaml.safe_load((PROJECT / "config" / "longform-demo.yaml").read_text())
     with refused("models", PRETRAINED, "encoder"):
         load({**values, "longform": {**values["longform"], "encoder": "packaged-joint"}})
-
-
-def measures():
-    """What a job writes of a method, or of the baselines, at both lengths."""
-    values = [[10.0, 5.0, 1.0]] * 5
-    measure = dict.fromkeys(("recall", "low", "high", "intra_class"), values)
-    drawn = {"runs": 2, "recall": values, "error": values}
-    tail = {"videos": 1, "seconds": 3.0, "without_windows": 0, "queries_without_overlap": 0}
-    baselines = {"oracle": measure, "chance": measure, "chance_drawn": drawn, "tail": tail}
-    lengths = [{"seconds": seconds, **measure, **baselines} for seconds in (180.0, None)]
-    return {"queries": 3, "movies": 1, "iou_cmp": "ge", "lengths": lengths}
-
-
-def test_its_row_stands_beside_those_of_the_run_and_says_where_it_comes_from():
-    assert f"results/longform-demo/longform/movies/{PRETRAINED}/metrics.json" in result_files(DEMO)
-    layout = table_layout(DEMO)
-    results = {"movies": {name: measures() for name in ("baselines", "vlg-net", PRETRAINED)}}
-    layout["sets"] = {"movies": layout["sets"]["movies"]}
-    tables = [recall_table("mad-2", "x", None, (1, 5), results, layout, {}), lengths_table(results, layout)]
-    for table in tables:
-        methods = [row[1] for row in table.rows]
-        assert METHODS["vlg-net"] in methods and METHODS[PRETRAINED] in methods
-        said = next(note for note in table.notes if note.startswith(METHODS[PRETRAINED]))
-        for fact in (CARD["files"][WEIGHTS]["sha256"][:16], f"seed {CARD['seed']}", CARD["command"]):
-            assert fact in said

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks import rextime, structured_form
 
 PAIR = {
@@ -157,15 +156,6 @@ def test_no_reply_makes_a_parser_fail(text, task):
 @given(st.floats(0, 9999).map(lambda value: round(value, 2)), st.floats(0, 9999).map(lambda value: round(value, 2)))
 def test_spans_survive_writing_and_reading(start, end):
     assert rextime.span_of(rextime.span([start, end])) == (float(f"{start:g}"), float(f"{end:g}"))
-
-
-def test_every_task_has_its_prompt_file_and_a_schema_that_its_parser_reads():
-    prompts = read_prompts("config/prompts", rextime.TASKS)
-    assert set(rextime.GENERATION) < set(rextime.TASKS)
-    for task in rextime.TASKS:
-        schema, ending = structured_form(task, 1)
-        assert set(json.loads(ending.split(": ", 1)[1])) == set(schema["required"]) != set()
-        assert "```" not in prompts[task.name].structured or task is rextime.SCORING
 
 
 def test_a_constrained_answer_is_read_too():

@@ -14,8 +14,16 @@ from verified.benchmark.vcmr.scoring import unit
 ALL = ("xml", "reloclnet", "hero", "conquer", "squidnet")
 
 
+TRAINED = ("overfitting", "options")
+"""Checks that take seconds, as they train."""
+
+
+def marked(variant):
+    return pytest.param(variant, id=variant.name, marks=[pytest.mark.slow] if variant.check in TRAINED else [])
+
+
 @pytest.mark.filterwarnings("ignore:std\\(\\)")
-@pytest.mark.parametrize("variant", BROKEN, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", map(marked, BROKEN))
 def test_a_broken_model_is_found_out_by_its_check(variant):
     found = dict(failures(variant.cls(), only=(variant.check,)))[variant.check]
     assert found and variant.reason in found
