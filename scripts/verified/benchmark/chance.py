@@ -1,4 +1,4 @@
-"""What guessing reaches: recall of a span drawn uniformly from a video, and of a video drawn from a corpus."""
+"""Chance level: recall of a span drawn uniformly from a video, and of a video drawn from a corpus."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""How far scores of captions go with what people say of them: rank correlation, AUROC, and order within a clip.
+"""Agreement of caption scores with human judgements: rank correlation, AUROC, and order within a clip.
 
 All metrics are resampled together, so that two of them can be compared on the same draws.
 """
@@ -20,7 +20,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Rated:
-    """What people say of n captions."""
+    """Human judgements of n captions."""
 
     grades: np.ndarray
     """[people, n], NaN where somebody gave none."""
@@ -29,7 +29,7 @@ class Rated:
     clips: Sequence[object]
     """[n] the clip that a caption is about."""
     units: Sequence[object]
-    """[n] what is drawn anew with all that belongs to it, the video; clips do not cross its borders."""
+    """[n] unit of resampling, the video; clips do not cross its borders."""
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """(better [pairs], worse [pairs]): places of captions of one clip that people grade differently in the mean."""
@@ -51,7 +51,7 @@ def mean_grades(grades: np.ndarray) -> np.ndarray:
 
 
 def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarray], weights: np.ndarray) -> np.ndarray:
-    """`MEASURES` of `scores` [n], each caption counted so often as `weights` [n] says; NaN for what cannot be told."""
+    """`MEASURES` of `scores` [n], each caption counted so often as `weights` [n] says; NaN if undefined."""
     correlations = [_correlations(scores, grades, weights) for grades in rated.grades]
     told = ~np.isnan(rated.right)
     area = auroc(scores[told], rated.right[told] == 1, weights[told])
@@ -94,8 +94,8 @@ def compare_metrics(
 ) -> dict[str, dict[str, dict[str, float | None]]]:
     """Of each metric and measure value, low, high, and the `gap` to the first metric with gap_low and gap_high.
 
-    `scores` [n] by metric, without gaps. The bounds hold 95 % of `resamples` draws of units; None for what the captions
-    cannot tell.
+    `scores` [n] by metric, without gaps. The bounds hold 95 % of `resamples` draws of units; None if undefined for
+    these captions.
     """
     names, unit = np.unique(np.asarray(rated.units, dtype=str), return_inverse=True)
     pairs, whole = rated.pairs(), np.ones(len(unit), dtype=np.int64)

@@ -29,7 +29,7 @@ class Interval:
 
     value: np.ndarray
     low: np.ndarray
-    """NaN, as `high`, where there are fewer than two videos."""
+    """NaN, as `high`, if there are fewer than two videos."""
     high: np.ndarray
     p: np.ndarray | None = None
     """Two-sided, of a difference; None where a side has one training."""
@@ -51,7 +51,7 @@ def mean_of_training(
     """Of a single training, means over queries of `values` [queries, ...] from 0 to `top`, times `unit`: ``value`` with
     bounds ``low``, ``high``, and ``intra_class``, how alike the queries of a video are; lists [...] of plain numbers.
 
-    None for what the queries at hand cannot tell: of a single video, for example, all but the value.
+    None if undefined for these queries: of a single video, for example, all but the value.
     """
     names, shape = ("value", "low", "high", "intra_class"), values.shape[1:]
     if not len(values):
@@ -119,7 +119,7 @@ def intra_class_correlation(values: np.ndarray, videos: Sequence[object] | np.nd
 
 
 def typical_correlation(correlations: Iterable[float | None]) -> str:
-    """What a note says of the intra-class correlations of a table's cells, those that are known."""
+    """Text of a note on the intra-class correlations of a table's cells, as far as known."""
     known = [number for number in correlations if number is not None and not np.isnan(number)]
     if not known:
         return "not known"
@@ -136,7 +136,7 @@ def _sum_by_video(values: np.ndarray, videos: Sequence[object] | np.ndarray) -> 
 
 
 def _deviations(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """How far each mean moves when a video is left out, [trainings, videos, columns], with its sign turned."""
+    """Change of each mean when a video is omitted, [trainings, videos, columns], with its sign turned."""
     means = sums.sum(axis=1, keepdims=True) / sizes.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         return (sums - sizes[:, None] * means) / (sizes.sum() - sizes)[:, None]

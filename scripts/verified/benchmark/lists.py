@@ -9,7 +9,7 @@ NO_VIDEO = -1
 
 @dataclass
 class Lists:
-    """Q ranked lists of R rows, best first; a row with video −1 is a pad and stands behind all others."""
+    """Q ranked lists of R rows, best first; a row with video −1 is a pad and comes after all others."""
 
     video: np.ndarray
     """[Q, R] int64 video index."""

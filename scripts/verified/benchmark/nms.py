@@ -21,7 +21,8 @@ def unsuppressed_mask(
     inside: np.ndarray | None = None,
     enough: int | None = None,
 ) -> np.ndarray:
-    """Which spans stay, bool [rows, lists]: lists side by side, each best first; tIoU in the precision of the spans.
+    """Mask of the spans that remain, bool [rows, lists]: lists side by side, each best first; tIoU in the precision of
+    the spans.
 
     inside: [rows, lists] bool, false for pads. With `enough`, it is settled only until so many stay of every list.
     """

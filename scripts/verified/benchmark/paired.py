@@ -1,4 +1,4 @@
-"""How far two models are apart on the same queries: the paired comparison of every suite, table and command."""
+"""Paired comparison of two models on the same queries, for every benchmark, table and command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Paired:
     second: float
     value: float
     low: float
-    """NaN, as `high`, where there are fewer than two videos."""
+    """NaN, as `high`, if there are fewer than two videos."""
     high: float
     p: float | None
     """Two-sided; None where a side has one training, NaN for a single video."""

@@ -1,4 +1,4 @@
-"""The figures that the papers print, and the verdict on each beside one of ours."""
+"""The figures that the papers print, and the verdict of each comparison with ours."""
 
 import csv
 import os
@@ -8,11 +8,11 @@ from typing import NamedTuple
 from verified.errors import InputError
 
 VERDICTS = ("reproduced", "differs", "cannot tell", "partial", "not attempted")
-"""What can be said of a published figure beside ours, in the order of the tables."""
+"""Verdicts on a published figure compared with ours, in the order of the tables."""
 
 
 class Place(NamedTuple):
-    """Where a paper prints a figure; what does not name it there is empty."""
+    """Position of a figure in a paper; unused fields are empty."""
 
     table: str
     dataset: str
@@ -68,7 +68,7 @@ def verdict_of(
     """Whether our value is the published one but for `tolerance`, all in one unit: one of `VERDICTS`.
 
     With an interval: reproduced if all of it is within the tolerance, differs if all of it is beyond, and in between it
-    cannot be told: noise proves nothing. Of a single training it never can be, as the interval lacks the noise of
+    cannot be determined: noise proves nothing. Of a single training it never can be, as the interval lacks the noise of
     training.
     """
     if value is None:

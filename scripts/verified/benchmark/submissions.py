@@ -1,4 +1,4 @@
-"""What submissions of all benchmarks share: rows by id, spans in seconds, and which queries are scored."""
+"""Common parts of submissions to all benchmarks: rows by id, spans in seconds, and the queries that are scored."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,14 +67,14 @@ class Matched:
     missing: list[Any]
     unknown: list[Any]
     queries: str
-    """What the ids stand for, in the plural."""
+    """Plural noun for the ids."""
     answer: str
-    """What a submission has for each."""
+    """Noun for an answer."""
     key: str
-    """What a message says before ids."""
+    """Noun before ids in messages."""
 
     def notes(self) -> Iterator[str]:
-        """A sentence for each kind of id that is left out."""
+        """A sentence for each kind of id that is omitted."""
         if self.missing:
             yield (
                 f"{len(self.missing)} {self.queries} without a {self.answer} are left out, not counted as wrong:"
@@ -95,7 +95,7 @@ def match(
     where: str = "",
     key: str = "",
 ) -> Matched:
-    """Which ids of a ground truth are scored: all, or with `partial` those that the submission has too.
+    """Ids of a ground truth that are scored: all, or with `partial` those that the submission has too.
 
     Raises InputError where ids are missing or unknown unless `partial`, and where the two have no id in common.
     """

@@ -29,7 +29,7 @@ PROMPT_ROOM = 1024
 
 
 def frames_in_context(role: EngineSettings, video: dict, side: int) -> int:
-    """How many frames of a video the context of the video LMM holds beside prompt and answer; an even number.
+    """Number of frames that fit the video LMM's context beside prompt and answer; an even number.
 
     Raises InputError where it is unknown how many tokens a frame takes, or where fewer than two fit.
     """
@@ -51,7 +51,7 @@ def frames_in_context(role: EngineSettings, video: dict, side: int) -> int:
 
 
 def clip_digest(video: dict, start: float, end: float, dynamics: Mapping, side: int, form: str = "stills") -> str:
-    """What identifies the frames of a moment without decoding them: file, sampling, and the form they are given in."""
+    """Identifies the frames of a moment without decoding them: file, sampling, and the form they are given in."""
     as_video = "" if form == "stills" else f", as {form}"
     rate = f"{dynamics['fps']:g} fps" if dynamics["fps"] else f"{dynamics['frames']} frames"
     return f"{video['sha256']} {start!r}-{end!r} {rate} of at most {dynamics['max_frames']}, side {side}{as_video}"
@@ -150,7 +150,7 @@ class Clips:
         return stream
 
     def _wanted_positions(self, video: str) -> list[int]:
-        """Positions whose clips will be asked for; the ledger is looked into by the caller's thread alone."""
+        """Positions whose clips will be asked for; the ledger is read by the caller's thread alone."""
         return [position for position in self.positions[video] if self.needed(position)]
 
     def _decode(self, video: str, wanted: list[int]) -> Iterator[tuple[int, dict]]:
@@ -177,7 +177,7 @@ def span_calls(
 ) -> list[Call]:
     """A call for each of `spans` (video, start, end in seconds), shown by so many uniform frames of it.
 
-    Spans of one video should stand together: it is decoded once for the calls that the ledger lacks, when the first of
+    Spans of one video should be adjacent: it is decoded once for the calls that the ledger lacks, when the first of
     them is asked. `known` tells whether it has a call, `make` is given position, digest and what fetches the frames;
     `form` is the role's `video_input`.
     """

@@ -79,7 +79,7 @@ def questions_call(moment: dict, session: Session) -> Call:
 def _answers(
     moments: list[dict], asked: list[Outcome], videos: dict[str, dict], dynamics: dict, session: Session
 ) -> list[Outcome | None]:
-    """Answers by the position of the moment; None where there are no questions."""
+    """Answers by the position of the moment; None if there are no questions."""
     order = [index for index in order_by_video(moments) if asked[index].status == "ok"]
     side = session.settings.frame_side
     calls: list[Call] = []
@@ -131,7 +131,7 @@ def _candidates_call(moment: dict, asked: Outcome, answered: Outcome, session: S
 
 
 def _pairs(asked: Outcome, answered: Outcome) -> Iterator[tuple[str, str]]:
-    """Questions with their answers; a question without one is left out."""
+    """Questions with their answers; a question without one is omitted."""
     for question, answer in zip(answered.parsed.positions, answered.parsed.items):
         yield asked.parsed.items[question], answer
 

@@ -1,4 +1,4 @@
-"""What became of all calls of a data set: the counts of every stage and shard, added up."""
+"""Outcomes of all calls of a data set, summed over stages and shards."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -49,7 +49,7 @@ def split_corrupted(rows: list[dict]) -> tuple[list[dict], list[dict]]:
 
 
 def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> dict:
-    """What became of a shard: moments by completeness (they sum to the moments), candidates, calls by outcome."""
+    """Counts of a shard: moments by completeness (they sum to the moments), candidates, calls by outcome."""
     numbers = [len(row["candidates"]) for row in rows]
     refused = Counter(refusal["reason"] for row in rows for refusal in row["refused"])
     return {

@@ -18,7 +18,7 @@ from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION, STATICS_CANDIDATES
 
 JPEG = b"\xff\xd8"
-"""What keyframes begin with."""
+"""First bytes of a keyframe."""
 
 
 def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session) -> list[dict]:

@@ -11,7 +11,7 @@ from verified.io.archive import open_member
 
 
 class Keyframes(Protocol):
-    """What captions ask of the keyframes of a shard."""
+    """Interface of a shard's keyframes for captions."""
 
     def keyframes(self, desc_id: int) -> list[dict]:
         """``{file, time, segment}`` of a moment's keyframes, in the order of time."""

@@ -1,4 +1,4 @@
-"""Backgrounds of the demo world: low-contrast patterns that repeat after one width, so that a pan can scroll."""
+"""Backgrounds of the demo: low-contrast patterns that repeat after one width, so that a pan can scroll."""
 
 from functools import lru_cache
 

@@ -1,6 +1,6 @@
-"""What brings about what in the demo world: a convention, so that questions about causes have a truth there.
+"""Cause and effect in the demo, by convention, so that questions about causes have a ground truth.
 
-The world draws its events independently. By convention a touch, a bounce or a vanishing sets off the event that begins
+Events are drawn independently. By convention a touch, a bounce or a vanishing sets off the event that begins
 within a second of its end (cause and effect), and a straight motion is the means by which the touch or the growth that
 follows as soon is reached (means to an end). Any other two events are a sequence. Facts are those of
 `verified.demo.caption_facts` and of corpus/truth.jsonl.

@@ -1,4 +1,4 @@
-"""Frames to H.264: the same frames give the same bytes, whatever the machine's number of cores and the date."""
+"""Frames to H.264: the same frames give the same bytes with any number of cores, at any date."""
 
 import os
 from fractions import Fraction

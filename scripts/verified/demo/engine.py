@@ -1,4 +1,5 @@
-"""The scene reader as an engine of text generation; it stands apart, as a digest of its own files feeds its seeds."""
+"""The scene reader as an engine of text generation; it is a module of its own, as a digest of its own files feeds its
+seeds."""
 
 from verified.config.generation import EngineSettings, Generation
 from verified.demo.scene_reader import SceneReader

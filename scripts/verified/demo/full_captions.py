@@ -1,6 +1,6 @@
 """Full true captions of demo events, in varied English, and captions perturbed in exactly one respect.
 
-They stand in for the caption pairs that a large evaluator is pre-trained on; the demo's own annotations never see them.
+They replace the caption pairs that a large evaluator is pre-trained on; the demo's own annotations never see them.
 """
 
 import random
@@ -65,7 +65,7 @@ _WAITING = ("stays still", "rests nearby", "stands by", "does not move")
 
 @dataclass(frozen=True)
 class Description:
-    """What one caption says of an event, attribute by attribute; None: not mentioned (or not applicable)."""
+    """Attributes of an event that a caption states; None: not mentioned (or not applicable)."""
 
     shape: str
     colour: str
@@ -159,7 +159,7 @@ def word(description: Description, style: int) -> str:
 def perturb(description: Description, attributes: tuple[str, ...], rng: random.Random) -> tuple[Description, str]:
     """Change one of `attributes` that the description states to another value; returns it and the attribute's name.
 
-    The changed description could be true of another event, and values are as frequent as in the world, so that words
+    The changed description could be true of another event, and values are as frequent as in the demo, so that words
     alone betray little.
     """
     stated = [name for name in attributes if getattr(description, name) is not None]
@@ -172,7 +172,7 @@ def perturb(description: Description, attributes: tuple[str, ...], rng: random.R
 
 
 def possible(description: Description) -> bool:
-    """Whether the world has events of which the description is true."""
+    """Whether the demo has events of which the description is true."""
     stated = description
     seen = [(stated.colour, stated.background), (stated.colour, stated.next_background)]
     seen += [(stated.bystander_colour, stated.background)] if stated.motion == "meets" else []

@@ -1,4 +1,4 @@
-"""Paths of the demo world: where a group of actors is, how large, and whether it is there, at any time of its event."""
+"""Paths in the demo: where a group of actors is, how large, and whether it is there, at any time of its event."""
 
 import math
 import random
@@ -36,7 +36,8 @@ class Path:
 
 @dataclass(frozen=True)
 class Group:
-    """What is drawn of a group of actors before its path; direction and speed are None where the motion has none."""
+    """Random properties of a group of actors besides its path; direction and speed are None where the motion has
+    none."""
 
     shape: str
     motion: str

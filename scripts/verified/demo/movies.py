@@ -1,6 +1,6 @@
-"""Movies of the demo's world: minutes of events, each with its full true caption; for some, a described sound track.
+"""Movies of the demo: minutes of events, each with its full true caption; for some, a described sound track.
 
-What is planted is written beside them (`truth.json`): the delay of each description, which was made for another cut,
+The ground truth is written beside them (`truth.json`): the delay of each description, which was made for another cut,
 and which events a voice speaks over, or the description begins too late for. Only tests and the table of the collection
 read it.
 """

@@ -1,4 +1,4 @@
-"""A rasteriser for the demo world: antialiased shapes on patterned backgrounds, and noise."""
+"""A rasteriser for the demo: antialiased shapes on patterned backgrounds, and noise."""
 
 import random
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Outlines of the demo world's shapes as signed distances: radius 1, around the origin, y points down."""
+"""Outlines of the demo's shapes as signed distances: radius 1, around the origin, y points down."""
 
 import math
 from functools import cache
@@ -8,7 +8,7 @@ import numpy as np
 from verified.demo.vocabulary import DIRECTIONS
 
 REACH = 1.2
-"""No shape of radius 1 extends further than this along x or y."""
+"""No shape of radius 1 extends beyond this along x or y."""
 
 _STAR_OUTER, _STAR_INNER = 1.2, 0.52
 _TRIANGLE_INRADIUS = 1.15 / 2
@@ -58,7 +58,7 @@ def signed_distance(shape: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 @cache
 def _profile(shape: str, direction: str) -> np.ndarray:
-    """How far `shape` extends towards `direction` in 241 lines from -1.2 to 1.2 across it (-inf: not at all)."""
+    """Extent of `shape` towards `direction` in 241 lines from -1.2 to 1.2 across it (-inf: not at all)."""
     across, along = np.meshgrid(np.linspace(-REACH, REACH, 241), np.linspace(-REACH, REACH, 481), indexing="ij")
     dx, dy = DIRECTIONS[direction]
     inside = signed_distance(shape, dx * along + abs(dy) * across, dy * along + abs(dx) * across) <= 0

@@ -7,7 +7,7 @@ from verified.runtime.seeds import derive_seed
 
 KINDS = ("moved", "widened", "cut", "outside")
 """moved: to where the video does not show the moment; widened: three times as long; cut: to a third; outside: its end
-lies after the video."""
+is after the video."""
 Span = tuple[float, float]
 
 

@@ -1,4 +1,4 @@
-"""What exists in the demo world: the things a scene can be made of, their colours and measures.
+"""Vocabulary of the demo: the things in a scene, their colours and measures.
 
 Lengths are in world units; the picture is `EXTENT` units wide and high, whatever its size in pixels.
 """

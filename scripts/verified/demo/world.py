@@ -50,7 +50,7 @@ class Scene:
     last: int
     background: str
     pan: str | None
-    """Where the pattern of the background scrolls to: left, right or nowhere."""
+    """Direction in which the background scrolls: left, right or none."""
     phase: float
     """Shift of the pattern at the first frame, in world units."""
     bystander: Bystander | None = None
@@ -75,7 +75,7 @@ class Event:
 
 @dataclass(frozen=True)
 class World:
-    """One video: the scenes cover all its frames without gaps; the events lie in them."""
+    """One video: the scenes cover all its frames without gaps; the events are in them."""
 
     fps: int
     frames: int
@@ -213,7 +213,7 @@ def _draw_weighted(rng: random.Random, weights: dict):
 
 
 def facts(event: Event, fps: int) -> dict:
-    """What is true of an event, as corpus/truth.jsonl states it (times in seconds)."""
+    """Ground truth of an event for corpus/truth.jsonl (times in seconds)."""
     return {
         "shape": event.shape,
         "colour": event.colour,

@@ -76,7 +76,7 @@ def architecture(size: str, frames: int, image_size: int) -> Architecture:
 
 
 def job_needs(size: str) -> dict:
-    """What jobs of a size ask of a machine, and how they train: the table `jobs` of sizes.toml."""
+    """Resources and training settings of jobs of a size: the table `jobs` of sizes.toml."""
     return SIZES[size]["jobs"]
 
 

@@ -26,7 +26,7 @@ def save_checkpoint(path: str | Path, tensors: dict[str, torch.Tensor], size: Ar
 def save_compact(path: str | Path, model: NoiseEvaluator, words: torch.Tensor, origin: str) -> None:
     """Write a small checkpoint: half precision, and of the word embeddings the rows of `words` (boolean [vocabulary]).
 
-    The words that are left out become vectors of zeros when it is loaded.
+    The words that are omitted become vectors of zeros when it is loaded.
     """
     tensors = {name: t.half() if t.is_floating_point() else t for name, t in model.state_dict().items()}
     tensors |= {TABLE: tensors[TABLE][words], WORDS: torch.nonzero(words)[:, 0].int()}

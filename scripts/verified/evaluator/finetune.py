@@ -140,7 +140,7 @@ def evaluator_card(
     counts: dict[str, int],
     test_splits: set[str],
 ) -> dict:
-    """What a reader of the scores must know about their evaluator."""
+    """Facts about an evaluator for readers of its scores."""
     return {
         "origin": origin,
         "seed": seed,

@@ -1,4 +1,4 @@
-"""What a training step sees: tuples (v, q, q+, s-, d-) of all data sets, views of their frames, batches of both."""
+"""Inputs of a training step: tuples (v, q, q+, s-, d-) of all data sets, views of their frames, batches of both."""
 
 from collections import Counter
 from collections.abc import Collection

@@ -1,6 +1,6 @@
-"""What the network sees of a clip: one frame of each interval, in training a random part of the picture.
+"""Sampling of a clip: one frame of each interval, in training a random crop.
 
-As UMT's recipe has it, but for the horizontal flip, which is left out: captions say left and right.
+As UMT's recipe has it, but for the horizontal flip, which is omitted: captions say left and right.
 """
 
 import math

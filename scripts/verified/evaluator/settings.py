@@ -1,4 +1,4 @@
-"""What decides fine-tuning, as jobs get it."""
+"""Settings that decide fine-tuning, as jobs get them."""
 
 from typing import Literal
 

@@ -119,5 +119,5 @@ def select_videos(memory: list[tuple[Tensor, Tensor]], videos: Tensor) -> list[t
 
 def _rows(memory: Tensor, videos: Tensor) -> Tensor:
     """As `torch.index_select` along the first dimension, whose way back takes three times as long on the CPU; plain
-    indices would add up in another order each time where there are several threads."""
+    indices would add up in another order each time if there are several threads."""
     return embedding(videos, memory.flatten(1)).unflatten(1, memory.shape[1:])

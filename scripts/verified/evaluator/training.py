@@ -26,7 +26,8 @@ def adamw(model: nn.Module, learning_rate: float, beta2: float = 0.999) -> torch
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast: steps in all, of which `warmup` rise to `learning_rate`; a log row every `every` steps."""
+    """Length and learning rate: steps in all, of which `warmup` rise to `learning_rate`; a log row every `every`
+    steps."""
 
     steps: int
     warmup: float

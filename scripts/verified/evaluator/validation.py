@@ -34,7 +34,7 @@ class Graded:
 
 def corrupted_candidates(captions: list[dict], corrupted: list[dict]) -> list[Graded]:
     """The demo's candidates by its truth: statics captions are compared with statically corrupted statics captions,
-    dynamics captions with dynamically corrupted dynamics captions; a candidate corrupted in the other way is left out.
+    dynamics captions with dynamically corrupted dynamics captions; a candidate corrupted in the other way is omitted.
 
     captions: rows of captions/{statics,dynamics}; corrupted: rows of captions/corrupted.
     """
@@ -179,7 +179,8 @@ def histogram(graded: list[Graded], score: np.ndarray) -> dict:
 
 
 def precision_coverage(score: np.ndarray, faithful: np.ndarray) -> list[dict]:
-    """What a threshold on scores [captions] buys: the share that is kept (coverage), and how much is faithful."""
+    """Precision and coverage of a threshold on scores [captions]: the share of faithful captions above it, and the
+    share above it."""
     order = np.argsort(-score, kind="stable")
     rows = []
     for coverage in COVERAGES if len(score) else []:

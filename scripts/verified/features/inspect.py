@@ -25,7 +25,7 @@ def fits_duration(clips: int, duration: float, clip_seconds: float) -> bool:
 
 
 def rate_problem(attributes: Mapping[str, object], clip_seconds: float) -> str | None:
-    """How the attribute `clip_seconds` of a file, if it has one, differs from the configuration's, in words."""
+    """Message if a file's attribute `clip_seconds` differs from the configuration's."""
     stated = attributes.get("clip_seconds")
     if stated is None or (finite(stated) and math.isclose(stated, clip_seconds, rel_tol=1e-6)):
         return None

@@ -35,7 +35,7 @@ def write_text_features(
 
     `captions` are (desc_id, text) pairs; `weights`, where the encoder was fetched, says what to load and at which
     commit. Features are the encoder's last hidden states of the caption's own tokens: padding and the special tokens at
-    both ends are left out (models add their own where they need some). Captions that reach the encoder's limit are cut
+    both ends are omitted (models add their own where they need some). Captions that reach the encoder's limit are cut
     off there and counted; the shorter limits of retrieval models (30 tokens in XML) are applied by the models. Equal
     captions are encoded once. Raises InputError where the encoder cannot be loaded.
     """

@@ -30,7 +30,7 @@ def write_video_features(
     `videos` are rows of videos.jsonl; `weights`, where the backbone was fetched, says what to load and at which commit.
     A clip is `clip_seconds` long and the last one may be shorter; clip i pools the frames on the screen at the
     multiples of 1/fps in [i, i + 1) · clip_seconds. Each data set carries the video's sha256. A video that cannot be
-    read is logged, counted by reason and left out. With a `maker`, features that it made of the same videos are taken
+    read is logged, counted by reason and omitted. With a `maker`, features that it made of the same videos are taken
     from the earlier shard (see `runtime.earlier`).
     """
     source, commit = weights or (settings.video_backbone, "")

@@ -1,5 +1,5 @@
-"""What all figures share: colours that also differ in grey, glyphs drawn as outlines, the same bytes each time, a text
-for who cannot see them, and their numbers as CSV."""
+"""Canvas of all figures: colours that also differ in grey, glyphs drawn as outlines, reproducible bytes, a text
+alternative, and their numbers as CSV."""
 
 import contextlib
 import os
@@ -42,7 +42,7 @@ LABEL = 16
 WIDE = 11.2
 """Inches: the width of most figures."""
 DPI = 120
-"""Of PNG files, and of the layout: how wide a text comes out depends on it."""
+"""Of PNG files, and of the layout: the width of a text depends on it."""
 NOTE_WIDTH, NOTE_EDGE = 11.0, 0.1
 """Of a note, in inches: its longest line, and what is around it."""
 STYLE = {
@@ -71,7 +71,7 @@ class Sheet(Figure):
     rows: Sequence[Sequence[object]] = ()
 
     def tell(self, alt: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """What stands in the picture's place for who cannot see it, and the table of its numbers."""
+        """Add the text alternative of the picture and the table of its numbers."""
         self.alt, self.header, self.rows = printable(alt), header, list(rows)
 
 
@@ -115,7 +115,7 @@ def _write_csv(path: Path, figure: Sheet) -> None:
 
 
 def draw_note(paths: Iterable[str | os.PathLike], text: str) -> None:
-    """A line of text on a sheet no larger than it: what is there instead, where there is nothing to plot."""
+    """Placeholder with one line of text, for a figure without data."""
     lines = wrap(text, NOTE_WIDTH, LABEL)
     height = line_height(LABEL) * len(lines) + 2 * NOTE_EDGE
     width = max(width_of(line, LABEL) for line in lines) + 2 * NOTE_EDGE

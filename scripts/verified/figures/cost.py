@@ -1,4 +1,4 @@
-"""What more candidates buy: the score of the chosen caption and, where the truth is known, how often it is false.
+"""Gain of more candidates: the score of the chosen caption and, where the truth is known, how often it is false.
 
 Candidates are taken in the order in which they were written, as if fewer had been asked for.
 """
@@ -19,7 +19,7 @@ Key = tuple[int, str, int]
 
 
 class Bought(NamedTuple):
-    """What so many candidates of some types bring; `false` is (percent, low, high) where the truth is known."""
+    """Result with so many candidates of some types; `false` is (percent, low, high) where the truth is known."""
 
     types: str
     candidates: int

@@ -26,7 +26,7 @@ COMPARED = 300
 
 @dataclass
 class Material:
-    """What the examples are drawn from; rows by moment, keyframes on request."""
+    """Source of the examples: rows by moment, keyframes on request."""
 
     annotations: list[dict]
     scores: Mapping[int, list[dict]]
@@ -75,7 +75,7 @@ def picks(material: Material) -> dict[str, list[dict]]:
 
 
 def pick(annotations: list[dict], count: int, seed: int) -> list[dict]:
-    """`count` annotations of `count` different videos, drawn from `seed`, half of them statics where there are both."""
+    """`count` annotations of `count` different videos, drawn from `seed`, half of them statics if there are both."""
     order = [annotations[number] for number in generator(seed, "examples").permutation(len(annotations))]
     picked, videos = [], set()
     for turn in range(count):
@@ -112,7 +112,7 @@ def _words_in_common(first: dict, second: dict) -> float:
 
 
 def widest_gaps(annotations: list[dict], scores: Mapping[int, list[dict]]) -> list[dict]:
-    """Moments of different videos whose best and worst candidates lie furthest apart."""
+    """Moments of different videos whose best and worst candidates are furthest apart."""
 
     def gap(row: dict) -> float:
         values = [entry["score"] for entry in rank_candidates(scores[row["desc_id"]])]
@@ -125,7 +125,7 @@ def widest_gaps(annotations: list[dict], scores: Mapping[int, list[dict]]) -> li
 
 
 def rank_candidates(scores: list[dict]) -> list[dict]:
-    """Scored candidates, best first; those without a score are left out."""
+    """Scored candidates, best first; those without a score are omitted."""
     return sorted((entry for entry in scores if finite(entry["score"])), key=lambda entry: -entry["score"])
 
 

@@ -1,4 +1,4 @@
-"""What recall depends on: how many answers are looked at, lengths of moments and queries, places of moments in videos.
+"""Recall by number of answers considered, lengths of moments and queries, places of moments in videos.
 
 Models are those trained and tested on fine captions, each in its own colour, with its name beside its line.
 """
@@ -17,11 +17,11 @@ from verified.io.characters import length_in_words
 from verified.io.palette import colour_of
 
 TASKS = {"VR": "r", "SVMR": "0.5/r", "VCMR": "0.5/r"}
-"""What stands before K in a task's metric."""
+"""Prefix of K in a task's metric."""
 BINS = 4
 """Groups of queries, as many in each as can be."""
 PARTS = 8
-"""Parts of a video in which the middle of a moment may lie."""
+"""Parts of a video in which the middle of a moment may be."""
 ASKED = "SVMR/0.5/r1"
 """The metric by length: the right video is given, so that only grounding is measured."""
 
@@ -99,7 +99,7 @@ def draw_lengths(models: Mapping[str, PerQuery], rows: Sequence[Mapping], paths:
 
 
 def _groups(lengths: np.ndarray) -> list[np.ndarray]:
-    """Masks of at most `BINS` groups of queries by length; equal lengths stay together, empty groups are left out."""
+    """Masks of at most `BINS` groups of queries by length; equal lengths stay together, empty groups are omitted."""
     edges = np.quantile(lengths, np.linspace(0, 1, BINS + 1)[1:-1])
     groups = np.searchsorted(edges, lengths, side="left")
     return [mask for place in range(BINS) if (mask := groups == place).any()]
@@ -122,8 +122,8 @@ def draw_positions(
     rows: Sequence[Mapping],
     paths: Iterable[str | os.PathLike],
 ) -> None:
-    """Where the middle of the predicted span lies, by where that of the true one does: shares of each column add up to
-    100; a model that grounds well is dark along the diagonal."""
+    """Middle of the predicted span against that of the true one: shares of each column add up to 100; a model that
+    grounds well is dark along the diagonal."""
     told: list[tuple] = []
     edges = np.linspace(0, 1, PARTS + 1)
     with drawing(paths, 3.2 * max(2, len(models)) + 0.8, 4.0) as figure:

@@ -1,4 +1,4 @@
-"""Main tables 4 to 7 as pictures: a dot per cell with its 95 % interval, hollow where there is one training."""
+"""Main tables 4 to 7 as pictures: a dot per cell with its 95 % interval, hollow if there is one training."""
 
 import csv
 import os
@@ -21,7 +21,7 @@ def read_cells(path: str | os.PathLike) -> list[dict]:
 
 
 def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str | os.PathLike]) -> None:
-    """Draw the cells of `table` that belong to the data set `title`; gaps are left out.
+    """Draw the cells of `table` that belong to the data set `title`; gaps are omitted.
 
     Raises InputError where it has none: which tables have values follows from the configuration.
     """

@@ -18,7 +18,7 @@ POSITIONS = {"length_seconds": COLOURS["soft"], "start": "#d95f02", "end": COLOU
 def draw(paint: Callable, values: dict, paths: Iterable[str | os.PathLike]) -> None:
     """Call ``paint(figure, values)`` and save under each of `paths`, the format by their ending.
 
-    Where there is nothing to plot, a small sheet says so in a line.
+    If there is nothing to plot, a small sheet says so in a line.
     """
     nothing = NOTHING.get(paint)
     if nothing and (note := nothing(values)):
@@ -29,7 +29,7 @@ def draw(paint: Callable, values: dict, paths: Iterable[str | os.PathLike]) -> N
 
 
 def confidence(figure: Sheet, values: dict) -> None:
-    """Histogram of the confidence scores, stacked by caption type where there are types (`confidence.json`)."""
+    """Histogram of the confidence scores, stacked by caption type if there are types (`confidence.json`)."""
     axis = figure.subplots()
     scores = values["scores"]
     histograms = scores["types"] or {"total": scores["total"]}
@@ -185,4 +185,4 @@ def _no_class(values: dict) -> str:
 
 
 NOTHING = {confidence: _note_on_missing_scores, clusters: _one_coarse_caption, classes: _no_class}
-"""Functions that say, of the values of a picture, why there is nothing to plot; "" where there is something."""
+"""Functions that say, of the values of a picture, why there is nothing to plot; "" if there is something."""

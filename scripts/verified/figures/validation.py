@@ -1,4 +1,4 @@
-"""How well the evaluator tells faithful captions from perturbed ones: scores, calibration, what a threshold buys."""
+"""Separation of faithful from perturbed captions by the evaluator: scores, calibration, precision by threshold."""
 
 import os
 from collections.abc import Iterable

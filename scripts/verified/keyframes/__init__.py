@@ -89,7 +89,7 @@ def _video_rows(
 
 
 def _key(video: dict, moments: list[dict]) -> str:
-    """What decides the keyframes of a video's moments, beside settings and code."""
+    """Inputs that decide the keyframes of a video's moments, besides settings and code."""
     return f"{video['sha256']} {json.dumps([[moment['start'], moment['end']] for moment in moments])}"
 
 

@@ -26,7 +26,7 @@ class Keyframe(NamedTuple):
 
 
 class MomentKeyframes(NamedTuple):
-    """Keyframes of one moment; none if it lies beyond the video's end."""
+    """Keyframes of one moment; none if it is beyond the video's end."""
 
     keyframes: list[Keyframe]
     cuts: list[float]

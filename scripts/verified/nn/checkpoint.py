@@ -104,7 +104,7 @@ def _facts(header: Row | None, form: Form, path: str | Path) -> Row:
 
 
 class _Stored(Protocol):
-    """What `safetensors.safe_open` yields, which has no types."""
+    """Types for the result of `safetensors.safe_open`."""
 
     def metadata(self) -> dict[str, str] | None: ...
 

@@ -1,4 +1,4 @@
-"""Where a job computes."""
+"""Device of a job."""
 
 import torch
 

@@ -26,7 +26,7 @@ class LowRank(nn.Module):
         self.scale = alpha / rank
 
     def forward(self, x: Tensor) -> Tensor:
-        """What is added to the layer's output [..., outputs] for its input [..., inputs], in the input's format."""
+        """Correction of the layer's output [..., outputs] for its input [..., inputs], in the input's format."""
         down, up = (weight.to(x.dtype) for weight in (self.down, self.up))
         return functional.linear(functional.linear(x, down), up) * self.scale
 

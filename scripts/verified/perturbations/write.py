@@ -83,7 +83,7 @@ def _select(row: dict) -> None:
 
 
 def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> dict:
-    """What became of a shard; per kind, `complete`, `short` and `without` sum to the moments."""
+    """Counts of a shard; per kind, `complete`, `short` and `without` sum to the moments."""
     kinds = {}
     for kind in TASK_OF_KIND:
         numbers = [len(row[kind]) for row in rows]

@@ -115,7 +115,7 @@ def _text_share(frames: np.ndarray) -> float:
 
 
 def _loudness(video: Mapping[str, Any], spans: list[tuple[float, float]]) -> list[float | None]:
-    """Root mean square of the sound of each span in dB, from one decode; None where there is no sound."""
+    """Root mean square of the sound of each span in dB, from one decode; None if there is no sound."""
     if not has_sound(video["path"]):
         return [None] * len(spans)
     try:

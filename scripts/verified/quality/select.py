@@ -1,4 +1,4 @@
-"""Which moments are annotated: those whose measures keep the limits of the configuration."""
+"""Select the moments whose measures keep the limits of the configuration."""
 
 import itertools
 import logging
@@ -32,11 +32,11 @@ def judge(
     quality: Quality,
     repeats: Mapping[int, tuple[int, float]] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """The rows of `measured` with alike, speech, said, and the reason and detail of those left out; else None.
+    """The rows of `measured` with alike, speech, said, and the reason and detail of those omitted; else None.
 
-    `transcripts` are rows by video, `repeats` those of `repeats.repeated` in the whole data set. A
-    moment without a measure is left out where the limit is a least one of its sound or speech, and stays elsewhere: a
-    single frame has no motion.
+    `transcripts` are rows by video, `repeats` those of `repeats.repeated` in the whole data set. A moment without a
+    measure is omitted where the limit is a least one of its sound or speech, and stays elsewhere: a single frame has no
+    motion.
     """
     for row in measured:
         transcript = transcripts.get(row["video"], {})
@@ -93,7 +93,7 @@ def select_shard(files: Mapping[str, str], quality: Quality, output: Mapping[str
     """From what was found in a shard (`moments`, `videos`, `probes`) and its table `quality` to what is annotated.
 
     `output` gets the same three files with the moments that keep the limits, and in the probes a row for each moment,
-    by which the corpus lists those that are left out.
+    by which the corpus lists those that are omitted.
     """
     rows = read_jsonl(files["quality"])
     left_out = {row["desc_id"] for row in rows if row["reason"]}

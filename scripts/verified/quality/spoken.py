@@ -1,4 +1,4 @@
-"""How much is said in a moment, and what, by the segments of its video: [start, end, text], in seconds."""
+"""Speech in a moment, from the segments of its video: [start, end, text], in seconds."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,6 +19,6 @@ LONGEST = 4000
 
 
 def said_within(segments: Iterable[Sequence[Any]], start: float, end: float) -> str:
-    """What is said in [start, end), in seconds: the texts whose middle lies there, on one line, cut at `LONGEST`."""
+    """Speech in [start, end), in seconds: the texts whose middle is there, on one line, cut at `LONGEST`."""
     text = " ".join(text for first, last, text in segments if start <= (first + last) / 2 < end)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rsplit(' ', 1)[0]} …"

@@ -1,4 +1,4 @@
-"""Where text is written in a picture, by RapidOCR (PP-OCR), whose weights are in its package."""
+"""Text detection in pictures by RapidOCR (PP-OCR), whose weights are in its package."""
 
 from functools import cache
 from importlib.util import find_spec
@@ -13,7 +13,7 @@ NEEDED = ("rapidocr", "onnxruntime")
 
 
 def missing_packages() -> list[str]:
-    """What is not installed of the packages that find text."""
+    """Missing packages for text detection."""
     return [name for name in NEEDED if find_spec(name) is None]
 
 

@@ -1,4 +1,4 @@
-"""What is said in videos, from subtitles beside them or by the role `speech`: one row a video."""
+"""Transcripts of videos, from subtitles beside them or by the role `speech`: one row a video."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -58,7 +58,7 @@ def sounds_of(videos: Iterable[dict]) -> list[Sound]:
 
 
 def needs_asking(video: dict) -> bool:
-    """Whether the role `speech` has to say what is said in a video."""
+    """Whether the role `speech` has to transcribe a video."""
     return subtitles_of(video["path"]) is None and has_sound(video["path"])
 
 

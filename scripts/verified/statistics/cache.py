@@ -1,4 +1,4 @@
-"""What was measured on captions, kept in `results/statistics` for every configuration.
+"""Cache of measures of captions, `results/statistics`, shared by all configurations.
 
 Outputs of rules belong to one configuration. Another one, of other settings or of more splits, reads the same files of
 annotations, whose sentence vectors and parts of speech take minutes. So what is measured on the captions of one kind in
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 def caption_lists(rows: Iterable[dict], key: str) -> dict[str, list[str]]:
-    """The captions ``row[key]`` of each split, both in the order of `rows`; splits without any are left out."""
+    """The captions ``row[key]`` of each split, both in the order of `rows`; splits without any are omitted."""
     lists: dict[str, list[str]] = {}
     for row in rows:
         if key in row:
@@ -35,7 +35,7 @@ def caption_lists(rows: Iterable[dict], key: str) -> dict[str, list[str]]:
 
 
 def place(kind: str, ending: str, **decided_by: object) -> Path:
-    """Where the entry of this kind (``vectors``, ``words``) is that these JSON values decide."""
+    """Path of the entry of a kind (``vectors``, ``words``) for these JSON values."""
     text = json.dumps(decided_by, sort_keys=True)
     return SHARED / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}{ending}"
 

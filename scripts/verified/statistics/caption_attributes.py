@@ -6,7 +6,7 @@ ATTRIBUTES = ("colour", "shape", "size", "texture", "count", "motion", "directio
 
 
 def caption_facts(text: str) -> dict:
-    """{attribute: value} of an English caption of the demo world, leaving out what it does not state.
+    """{attribute: value} of an English caption of the demo, leaving out what it does not state.
 
     ``background`` is the first that is named: where the caption tells of a cut, the one before it. A singular ("a
     ball") states the count 1, a bare plural states none.

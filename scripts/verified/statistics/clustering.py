@@ -1,8 +1,8 @@
 """Exact DBSCAN on cosine distances by tiles, without a matrix of all pairs.
 
 Same labels as scikit-learn's ``DBSCAN(eps, min_samples, metric="cosine")`` on float32 vectors, up to pairs whose
-distance lies within float32 rounding of `eps`; a small fraction of its time and memory at tens of thousands of
-captions. Points that occur several times enter once with a weight.
+distance is within float32 rounding of `eps`; a small fraction of its time and memory at tens of thousands of captions.
+Points that occur several times enter once with a weight.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def dbscan(
     """DBSCAN labels, int64 [points]: −1 is noise, clusters count from 0 in the order of their first core point.
 
     `vectors` is [points, dim], any length but not zero; `weights` (int [points], default 1) says how many identical
-    points each row stands for. A point is core when the weights of all points within cosine distance `eps`, itself
+    points each row represents. A point is core when the weights of all points within cosine distance `eps`, itself
     included, add up to `min_samples`; a point that is not core joins the lowest-numbered cluster with a core point
     within `eps`. `label` names the progress lines. Raises ValueError for a zero or non-finite vector.
     """
@@ -60,7 +60,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def nearest_distances(vectors: np.ndarray) -> np.ndarray:
-    """Cosine distance of each row to the nearest other one, float32 [points]; infinite where there is no other."""
+    """Cosine distance of each row to the nearest other one, float32 [points]; infinite if there is no other."""
     vectors = unit(vectors)
     nearest = np.full(len(vectors), np.inf, np.float32)
     for row in range(0, len(vectors), TILE):

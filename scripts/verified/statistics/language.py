@@ -1,8 +1,8 @@
 """Language statistics (Table 1): words, vocabulary and parts of speech, by spaCy.
 
 The recipe that comes closest to the published figures: words are what whitespace separates; the vocabulary is the
-distinct lower-cased lemmas of all tokens; nouns are NOUN and PROPN, verbs VERB (auxiliaries apart), adjectives ADJ.
-The recipe is for English: captions in another script than the Latin one are left out and counted.
+distinct lower-cased lemmas of all tokens; nouns are NOUN and PROPN, verbs VERB (auxiliaries apart), adjectives ADJ. The
+recipe is for English: captions in another script than the Latin one are omitted and counted.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What kinds of attributes a caption states, by words, and where two captions exclude each other.
+"""Kinds of attributes that a caption states, by words, and contradictions of two captions.
 
 Each kind has values, and each value the words for it. A caption that names values of a kind, none of which another
 caption of the same moment names while that one names others, contradicts it: "a man" and "she", "two" and "three".
@@ -54,7 +54,7 @@ def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 
 
 def stated(caption: str) -> dict[str, frozenset[str]]:
-    """The values that a caption names, by kind; kinds of which it says nothing are left out."""
+    """The values that a caption names, by kind; kinds of which it says nothing are omitted."""
     text = " ".join(caption.casefold().split())
     found = {
         kind: frozenset(value for value, pattern in patterns if pattern.search(text))

@@ -1,4 +1,4 @@
-"""How well the stages do against the demo's truth: the checks behind the validity table.
+"""Stages against the demo's ground truth: the checks behind the validity table.
 
 Each check returns a row: what was measured, its value with a 95 % interval, how many units, and the aim if there is
 one. The truth is read here and in tests only; no stage sees it.
@@ -63,7 +63,7 @@ def ratio_row(check: str, parts: np.ndarray, unit: str, aim: Aim = None) -> dict
 
 
 def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float) -> dict:
-    """Share of true hard cuts inside a moment that lie within one frame of a segment boundary.
+    """Share of true hard cuts inside a moment that are within one frame of a segment boundary.
 
     Only moments with fewer than `segments` cuts count: with more, the limit itself drops some. `index`: the rows of
     the keyframe archives.
@@ -156,7 +156,7 @@ def evaluator_auroc(scores: list[dict], corrupted: list[dict], resamples: int, s
 
 
 def false_captions(scores: list[dict], corrupted: list[dict], annotations: dict[str, list[dict]]) -> list[dict]:
-    """What the evaluator is for: the share of false captions among all candidates and among those of each release.
+    """Share of false captions among all candidates and among those of each release.
 
     `annotations`: rows with desc_id, fig_desc_type and fig_desc by release, "chosen" (highest scores) and "lowest".
     """
@@ -190,8 +190,8 @@ REVIEWED = (0.10, 0.25, 0.50)
 
 
 def review_gain(scores: list[dict], corrupted: list[dict], chosen: list[dict]) -> list[dict]:
-    """What a review that begins with what the evaluator doubts most finds: of the false chosen captions, the share that
-    is among the lowest-scored share of all. Somebody who looks at moments in any order finds as much as they look at.
+    """Yield of a review that begins with the lowest scores: of the false chosen captions, the share that is among the
+    lowest-scored share of all. Somebody who looks at moments in any order finds as much as they look at.
     """
     wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in corrupted}
     names = {

@@ -1,4 +1,4 @@
-"""The range of a many-to-many count if some captions, unknown which, had been left out."""
+"""The range of a many-to-many count if some captions, unknown which, had been omitted."""
 
 import numpy as np
 

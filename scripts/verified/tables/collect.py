@@ -25,9 +25,9 @@ class Cell:
     low: float | None = None
     high: float | None = None
     spread: float | None = None
-    """Standard deviation over trainings, where there are several."""
+    """Standard deviation over trainings, if there are several."""
     trainings: int | None = None
-    """How many there are of the model; None where nothing was trained."""
+    """Number of trainings of the model; None if untrained."""
     best: bool = False
     """Significantly better than every other row of its block, of several trainings each (paired, p < 0.05)."""
     note: str = ""
@@ -58,7 +58,7 @@ class Run:
 
 
 class Collection:
-    """What a run has built, by data set."""
+    """Results of a run, by data set."""
 
     def __init__(self, metrics: list[str], statistics: list[str]):
         self._read: dict[tuple, tuple[PerQuery, Interval]] = {}

@@ -19,7 +19,7 @@ BOLD = "font-weight: bold;"
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is shown of a table, cell by cell."""
+    """Displayed cells of a table."""
 
     key: str
     title: str
@@ -30,7 +30,7 @@ class Sheet:
     """Leading columns that name the row; they are set to the left."""
     bold: list[list[bool]] | None = None
     hints: list[list[str]] | None = None
-    """What a cell says when pointed at, in HTML."""
+    """Tooltip of a cell, in HTML."""
     short: list[list[str]] | None = None
     """The texts where width is scarce (LaTeX), if they differ."""
 

@@ -1,4 +1,4 @@
-"""How far rows of a table are apart: paired differences with intervals.
+"""Paired differences between rows of a table, with intervals.
 
 Every column has a pair: rows of one method that differ in their training captions, fine minus coarse and highest minus
 lowest; in tables of methods, the best minus the next.

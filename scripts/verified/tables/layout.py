@@ -11,7 +11,7 @@ FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest"
 ASKED_TITLES = {DENSE: "dense, zero-shot"}
 """Rows of the tables of all models that no training is behind."""
 STEPS = {GROUNDED: "+ LMM spans", RERANKED: "+ re-ranker"}
-"""What follows a first stage, by the ending of its name."""
+"""Second stages, by the suffix of the name."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ TABLES = (
 
 
 def title_of(model: str) -> str:
-    """What tables call a model; models that are neither the paper's nor asked go by the name of their file."""
+    """Title of a model in tables; models that are neither the paper's nor asked go by the name of their file."""
     for step, called in STEPS.items():
         if model.endswith(f"-{step}"):
             return f"{title_of(model.removesuffix(f'-{step}'))} {called}"

@@ -1,4 +1,4 @@
-"""What owners of a folder of videos ask of a run: what came in, what was left out, and what the captions cost."""
+"""Tables of a user's own corpus: moments read, moments excluded, and the cost of captions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ TOTALS = ("attempts", "tokens_in", "tokens_out", "cost", "seconds")
 
 
 def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) -> Table:
-    """Counts of `corpus/counts.json` and `annotations/counts.json`, with what was left out and why.
+    """Counts of `corpus/counts.json` and `annotations/counts.json`, with what was omitted and why.
 
     `key` becomes part of the table's file name.
     """
@@ -53,7 +53,7 @@ def lineage_of(value: object) -> Iterator[str]:
 def costs_table(
     title: str, key: str, keys: Iterable[str], call_of: Callable[[str], Mapping | None], annotated: int
 ) -> Table:
-    """What the calls behind a data set's captions took, by task and model, and of each annotated moment.
+    """Cost of the calls behind a data set's captions, by task and model, and per annotated moment.
 
     `call_of` gives the ledger's row of a key, or None. A call counts once, with all its attempts; seconds are those of
     the calls themselves, many of which run side by side. Calls that other data sets share are in each table.

@@ -66,7 +66,7 @@ def studies(settings: Shown, collection: Collection) -> list[str]:
 
 
 def _who(study: dict) -> str:
-    """The participants who answered, and the captions left out for it."""
+    """The participants who answered, and the captions omitted for it."""
     missing, few = study["missing"], study["left_out"]
     who = f"{study['participants']} participants"
     if missing:

@@ -21,7 +21,7 @@ COLUMNS = tuple(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.5/r100",
 )
 HEADER = ("Method", *(f"{task} {metric}" for task, metric in COLUMNS))
 NUMBER = re.compile(rf"{GAP}|(\d+\.\d\d)(?: ±(\d+\.\d\d))?")
-"""What a cell may hold: a gap, or percent with the standard deviation over trainings where there are several."""
+"""Content of a cell: a gap, or percent with the standard deviation over trainings if there are several."""
 GAINS = tuple(
     f"XML trained on {fine}; XML trained on {base}; {metric}"
     for fine, base in (("FIG", "COG"), ("FIG-highest", "FIG-lowest"))
@@ -49,7 +49,7 @@ Cells = Mapping[tuple[str, str, str], Mapping[str, str]]
 
 
 def read_rows(path: str | os.PathLike) -> list[dict]:
-    """Rows of the tidy frame all.csv. Raises OSError where there is none, InputError where it is another file."""
+    """Rows of the tidy frame all.csv. Raises OSError if there is none, InputError where it is another file."""
     try:
         with open(path, encoding="utf-8", newline="") as lines:
             reader = csv.DictReader((line for line in lines if not line.startswith("# ")), strict=True)
@@ -111,7 +111,7 @@ def _format_cell(cell: Mapping[str, str]) -> str:
 
 
 def readme_table(text: str) -> dict[tuple[str, str, str], str]:
-    """{(method, task, metric): cell} of the table with `HEADER` in a text of Markdown; empty where there is none.
+    """{(method, task, metric): cell} of the table with `HEADER` in a text of Markdown; empty if there is none.
 
     Raises ValueError for a row of another length or a cell that `NUMBER` does not match.
     """
@@ -134,7 +134,7 @@ def readme_table(text: str) -> dict[tuple[str, str, str], str]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a run says of one figure of a README."""
+    """Verdict of a run on one figure of a README."""
 
     name: str
     """Method, task and metric."""
@@ -149,7 +149,7 @@ def readme_verdicts(text: str, rows: list[dict], margin: float = MARGIN) -> list
     Both were tested on the same queries, so what sets them apart by chance is the noise of training alone; its standard
     deviation is pooled from both sides, the README's of `TRAININGS` trainings. With d the difference of the means and
     Student's t, the 95 % interval of d says: within the margin, confirmed; beyond it, contradicted; otherwise it cannot
-    be told, and the more noise the less.
+    be determined, and the more noise the less.
     """
     ours = _cells(rows)
     return [_verdict(" ".join(key), cell, ours.get(key), margin) for key, cell in readme_table(text).items()]

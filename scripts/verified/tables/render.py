@@ -98,7 +98,7 @@ def _line(table: PaperTable, block: Block, row: Row) -> list[Cell]:
 
 
 def explanation(table: PaperTable, blocks: list[Block], collection: Collection) -> list[str]:
-    """What brackets and bold mean, and what was drawn, where any cell carries an interval."""
+    """Legend of brackets, bold and resampled units, for a table with intervals."""
     if all(cell.low is None for block in blocks for cell in block.cells.values()):
         return []
     if any(column.task == "user-study" for column in table.columns):
@@ -125,7 +125,7 @@ def rest_on_one_training(blocks: list[Block]) -> bool:
 
 
 def units(block: Block, collection: Collection) -> list[str]:
-    """How many queries and videos a block's recalls are measured on, and how alike the queries of a video are."""
+    """Note on a block's numbers of queries and videos, and on the intra-class correlation of queries."""
     cells = [key for key, cell in block.cells.items() if cell.low is not None]
     measured = [collection.units(row, block.name, column) for row, column in cells]
     if not measured:
@@ -136,7 +136,7 @@ def units(block: Block, collection: Collection) -> list[str]:
 
 
 def trainings(blocks: list[Block]) -> list[str]:
-    """How many trainings each method has, and what an interval of a single one does not show."""
+    """Note on the trainings of each method, and on the interval of a single one."""
     methods: dict[int, dict[str, None]] = {}
     for block in blocks:
         for (row, _), cell in block.cells.items():

@@ -2,10 +2,11 @@
 
 A figure of ours counts as reproduced when it rounds to the published one, except where a wider tolerance is stated:
 
-- many-to-many instances of coarse captions: ±3. Hundreds of coarse caption pairs lie within float32 rounding of the
+- many-to-many instances of coarse captions: ±3. Hundreds of coarse caption pairs are within float32 rounding of the
 distance threshold; moving it by 0.00001 moves the count by this much for Charades.
 - what has an interval, recall foremost: `MARGIN`. Our 95 % interval within it of the published figure is reproduced,
-all of it beyond differs, and in between it cannot be told: noise proves nothing. Of a single training it never can, as
+all of it beyond differs, and in between it cannot be determined: noise proves nothing. Of a single training it never
+can, as
 the interval does not hold what another one would give; the paper gives no interval at all.
 
 A data set counts as the paper's when its title is the published one and its source is not the demo.
@@ -24,7 +25,7 @@ from verified.tables.table import Table
 
 HEADER = (*Place._fields, "value", "ours", "difference", "tolerance", "verdict", "note")
 MARGIN, SHARE = 1.0, 0.1
-"""Points, or as a share of the published figure where that is more, by which an interval may lie off."""
+"""Points, or as a share of the published figure where that is more, by which an interval may be off."""
 COARSE_INSTANCES_TOLERANCE = 3
 CAPTIONS = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
 """Rows of the released files, as in `config/sources.csv`."""
@@ -69,7 +70,7 @@ def published_table(rows: list[dict]) -> Table:
 
 
 def verdict_table(rows: list[dict]) -> Table:
-    """How many published figures have which verdict, by table and in all: from the rows of `reproduction`."""
+    """Published figures by verdict, by table and in all: from the rows of `reproduction`."""
     counts = Counter((row["table"], row["verdict"]) for row in rows)
     tables = list(dict.fromkeys(row["table"] for row in rows))
     lines = [[table, *(counts[table, verdict] for verdict in VERDICTS)] for table in tables]

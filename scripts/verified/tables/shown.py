@@ -1,4 +1,4 @@
-"""What tables show of a configuration: beside their input files, all that they depend on.
+"""Settings that tables depend on, besides their input files.
 
 It is a param of `build_tables`: another key may change, such as a number of threads, and the tables stay as they are.
 """
@@ -21,7 +21,7 @@ class ShownDataSet(Section):
 
     @property
     def source(self) -> type[SourceSection]:
-        """What its kind of source can do."""
+        """Abilities of its kind of source."""
         return KINDS[self.kind]
 
 
@@ -69,7 +69,7 @@ class Shown(Section):
 
 
 def select_shown(settings: Config) -> Shown:
-    """What tables show of `settings`; reads the prompt files for their digest."""
+    """Select the settings that tables depend on; reads the prompt files for their digest."""
     features, generation, evaluator = settings.features, settings.generation, settings.evaluator
     datasets = {name: settings.datasets[name] for name in shown_datasets(settings)}
     roles = {role: getattr(generation, role) for role in ROLES}

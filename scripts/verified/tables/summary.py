@@ -1,4 +1,4 @@
-"""What a finished run leaves to look at: the link results/tables, and a few lines on the terminal."""
+"""Summary of a finished run: the link results/tables, and a few lines on the terminal."""
 
 import atexit
 import logging

@@ -29,7 +29,7 @@ class Estimate:
     low: float
     high: float
     trainings: int | None = None
-    """How many trainings are behind it, the fewer ones of a difference; None where nothing was trained."""
+    """Number of trainings, the smaller one of a difference; None if untrained."""
     share: bool = False
     """Whether it is a share within 0 and 1, which people read in percent; the CSV holds it as it is."""
 
@@ -43,7 +43,7 @@ ONE_TRAINING_NOTE = (
 
 
 def estimate(value: float, low: float, high: float, trainings: int | None, digits: int = 2) -> "Estimate | float":
-    """A rounded estimate, or the value alone where there is no interval (bounds that are not a number)."""
+    """A rounded estimate, or the value alone if there is no interval (bounds that are not a number)."""
     value, low, high = (round(float(number), digits) + 0.0 for number in (value, low, high))  # + 0.0: no "-0.00"
     return value if math.isnan(low) else Estimate(value, low, high, trainings)
 
@@ -55,7 +55,7 @@ def aim_text(check: Mapping) -> str:
 
 
 def p_or_why(p: float | None) -> float | str:
-    """What stands in a column of p-values; `p` as of `verified.benchmark.intervals.difference`."""
+    """Cell of a column of p-values; `p` as of `verified.benchmark.intervals.difference`."""
     if p is None:
         return "one training"
     return "one video" if math.isnan(p) else float(p)
@@ -100,7 +100,7 @@ class Table:
 
     @property
     def labels(self) -> int:
-        """How many leading columns name the row: those before the first column that holds a number."""
+        """Number of leading columns that name the row: those before the first column that holds a number."""
         texts = [all(isinstance(row[n], str) for row in self.rows) for n in range(len(self.header))]
         return texts.index(False) if False in texts else len(texts)
 

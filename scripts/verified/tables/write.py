@@ -149,7 +149,7 @@ def _write_forms(folder: Path, shown: Sheet, notes: Iterable[str], provenance: I
 
 
 def _drop_absent(table: PaperTable, settings: Shown, asked: set[str]) -> PaperTable:
-    """Rows of models that this configuration neither trains nor has `asked` are left out, unless none would remain."""
+    """Rows of models that this configuration neither trains nor has `asked` are omitted, unless none would remain."""
     wanted = {TITLES.get(model, model) for model in settings.models} | asked
     rows = tuple(row for row in table.rows if not row.method or row.method in wanted)
     return table if not rows else PaperTable(table.key, table.title, table.stubs, rows, table.columns)

@@ -1,4 +1,4 @@
-"""What the proposals themselves allow: the Oracle, and Random Chance by expectation and by drawing."""
+"""Bounds of the proposals: the Oracle, and Random Chance by expectation and by drawing."""
 
 from collections.abc import Sequence
 

@@ -61,7 +61,7 @@ class Head(nn.Module):
 
     @property
     def label(self) -> str:
-        """What tables call it."""
+        """Name in tables."""
         return f"CLIP4Clip, {'sequential transformer' if self.layers else 'mean pooling'}"
 
     @torch.inference_mode()

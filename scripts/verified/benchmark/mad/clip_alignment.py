@@ -1,4 +1,4 @@
-"""Where a short clip lies in its movie, by frame features (section 3.2: LSMDC's clips in the full movies)."""
+"""Locate a short clip in its movie by frame features (section 3.2: LSMDC's clips in the full movies)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,8 +37,8 @@ def locate_clip(
     """Find `clip` [m, dim] in `movie` [n, dim], frames at the same rate.
 
     The cross-correlation is the sum of dot products of L2-normalised frames. Windows around the clip's middle, from
-    `least_share` of it to all of it, vote. The paper takes their median whatever they say; here a clip is refused where
-    fewer than `least_agreement` of them agree with it, where the frames it is then laid on are less alike than
+    `least_share` of it to all of it, vote. The paper takes their median in any case; here a clip is refused where fewer
+    than `least_agreement` of them agree with it, where the frames it is then laid on are less alike than
     `least_similarity`, and where it is longer than the movie.
     """
     if not len(clip) or len(clip) > len(movie):

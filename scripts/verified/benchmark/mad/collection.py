@@ -1,4 +1,4 @@
-"""Rows of described movies: each row of a manifest read, aligned and collected, or left out with the reason."""
+"""Rows of described movies: each row of a manifest read, aligned and collected, or omitted with the reason."""
 
 import logging
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ log = logging.getLogger("verified")
 class Listener(Protocol):
     """Writes down what is said in a file: (start, end, text) in seconds, ascending.
 
-    Raises InputError where a part of it has no answer: then the movie is not left out, it is not collected yet.
+    Raises InputError where a part of it has no answer: then the movie is not omitted, it is not collected yet.
     """
 
     def __call__(self, path: Path) -> list[tuple[float, float, str]]: ...
@@ -51,9 +51,8 @@ def collect(
 
     A movie with a file that cannot be read, or whose tracks do not align, gives no row: its report has the reason.
     kept: a folder in which every movie's result stays, and from which it is taken while its files and the settings are
-    the same.
-    listen: who writes down tracks that come without transcript or subtitles; None: a movie without transcript is left
-    out, and one without subtitles loses no sentence to dialogue.
+    the same. listen: who writes down tracks that come without transcript or subtitles; None: a movie without transcript
+    is omitted, and one without subtitles loses no sentence to dialogue.
     """
     movies = list(manifest)
     rows: dict[str, list[dict]] = {movie["split"]: [] for movie in movies}
@@ -89,7 +88,7 @@ def unreadable(movie: dict, heard: bool) -> str:
 
 
 def _written(movie: dict, heard: bool) -> tuple[list[Word], list[Cue]]:
-    """What its transcript and its subtitles say. Raises InputError for the first file that cannot be used."""
+    """Its transcript and subtitles. Raises InputError for the first file that cannot be used."""
     if absent := absent_files(movie):
         raise InputError("no such file", file=absent[0])
     if movie["transcript"] is None and not heard:
@@ -134,7 +133,7 @@ def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> 
 
 
 def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
-    """How a collection of the demo compares with what was planted.
+    """Compare a collection of the demo with its ground truth.
 
     ``delay_error``: largest error of an accepted delay in seconds; ``refused_rightly`` and ``accepted_rightly`` count
     movies. A row is ``right`` if an event of its movie has its sentence and an IoU above 0.5 with it; ``missed`` are

@@ -22,7 +22,7 @@ def write_embedded_movies(
 ) -> None:
     """Write float16 `frames` [frames, dim] at `fps` per movie, and `sentences` [1, dim] per annotation of `rows`.
 
-    `movies` are rows of videos.jsonl by id. A vector stands for all frames of its piece.
+    `movies` are rows of videos.jsonl by id. A vector represents all frames of its piece.
     """
     settings = embed_settings(session.settings)
     vectors = embed_videos(movies, settings, session)

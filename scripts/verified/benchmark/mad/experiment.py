@@ -65,7 +65,7 @@ def collect_rows(movies: MovieSet, files: Mapping) -> tuple[list[dict], list[dic
 
 
 def test_rows(path: str | Path, split: str) -> list[dict]:
-    """Rows of the split that is tested. Raises InputError where there is none."""
+    """Rows of the split that is tested. Raises InputError if there is none."""
     rows = [row for row in read_jsonl(path) if row["split"] == split]
     if not rows:
         remedy = "set test_split of this data set, or see the table longform-annotations for movies that were left out"

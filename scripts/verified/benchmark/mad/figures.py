@@ -1,4 +1,4 @@
-"""Figures 1 to 6 of the MAD paper for the data sets at hand."""
+"""Figures 1 to 6 of the MAD paper for the available data sets."""
 
 import os
 from collections import Counter
@@ -60,7 +60,7 @@ def _rows(groups: Sequence[tuple[str, Mapping]], names: Sequence[str]) -> list[t
 
 
 def _line(axis, histogram: Mapping, title: str, number: int) -> None:
-    """One group's shares; what lies beyond the last bin of a histogram of lengths is written, not drawn as a peak."""
+    """One group's shares; what is beyond the last bin of a histogram of lengths is written, not drawn as a peak."""
     shares = np.array(histogram["counts"], float)
     shares /= max(1.0, shares.sum())
     if histogram["width"] >= 1:  # lengths, whose last bin is open; positions end with the video

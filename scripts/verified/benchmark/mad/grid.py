@@ -18,11 +18,11 @@ Tail = Literal["drop", "cover"]
 class Grid:
     """Rates and sizes; the defaults are MAD's.
 
-    fps: frames per second. window: frames of a window. clips: clips of a window; a divisor of `window`.
-    pooling_counts: anchor lengths of each group; the places of a group lie twice as far apart as those before it.
-    tail: ``drop`` is published: windows start at 0, W/2, W, … strictly below n − W for a movie of n frames, so that up
-    to W/2 frames at the end, and every movie of at most W frames, have no proposal. ``cover`` adds one window at the
-    end, and one for a short movie whose anchors end within it.
+    fps: frames per second. window: frames of a window. clips: clips of a window; a divisor of `window`. pooling_counts:
+    anchor lengths of each group; the places of a group are twice as far apart as those before it. tail: ``drop`` is
+    published: windows start at 0, W/2, W, … strictly below n − W for a movie of n frames, so that up to W/2 frames at
+    the end, and every movie of at most W frames, have no proposal. ``cover`` adds one window at the end, and one for a
+    short movie whose anchors end within it.
     """
 
     fps: float = 5.0
@@ -69,7 +69,7 @@ class Grid:
     def proposals(self, frames: int) -> np.ndarray:
         """Every anchor of every window, in clips of the movie, int64 [windows · anchors, 2]; overlaps repeat.
 
-        In a movie shorter than its one covering window, anchors that end beyond the movie are left out.
+        In a movie shorter than its one covering window, anchors that end beyond the movie are omitted.
         """
         spans = (self.starts(frames)[:, None, None] // self.clip_frames + self.anchors).reshape(-1, 2)
         if frames < self.window:
@@ -85,7 +85,7 @@ class Grid:
         return math.ceil(duration * self.fps - 1e-9)
 
     def uncovered_seconds(self, frames: int) -> float:
-        """Seconds at the end of a movie of `frames` frames in which no proposal lies."""
+        """Seconds at the end of a movie of `frames` frames in which no proposal is."""
         starts = self.starts(frames)
         covered = min(frames, int(starts[-1]) + self.window) if len(starts) else 0
         return (frames - covered) / self.fps

@@ -61,7 +61,7 @@ def find_row(manifest: str | os.PathLike, name: str) -> dict:
 
 
 def join_parts(parts: Iterable[dict]) -> tuple[dict[str, list[dict]], list[dict]]:
-    """What `collect` returns, of all parts."""
+    """Result of `collect`, merged over all parts."""
     rows: dict[str, list[dict]] = {}
     reports: list[dict] = []
     for part in parts:
@@ -78,12 +78,12 @@ def row_name(movie: dict) -> str:
 
 
 def movie_files(movie: dict) -> list[Path]:
-    """Those of a movie's files that are there."""
+    """Files of a movie that exist."""
     return [movie[name] for name in COLUMNS[1:] if movie[name] is not None and isfile(movie[name])]
 
 
 def absent_files(movie: dict) -> list[Path]:
-    """Those that are named and not there."""
+    """Named files that do not exist."""
     return [movie[name] for name in COLUMNS[1:] if movie[name] is not None and not isfile(movie[name])]
 
 
@@ -92,9 +92,9 @@ def digest(facts: list) -> str:
 
 
 def summarise_reports(reports: Sequence[dict]) -> dict:
-    """How many ``movies`` there are, how many were ``collected``, ``without_subtitles`` and ``transcribed`` by the role
-    speech among those, the ``left_out`` {movie: reason}, and of the sentences of those collected how many were
-    ``spoken``, over ``dialogue``, ``outside`` the movie, and ``kept``."""
+    """Counts: ``movies``, those ``collected``, ``without_subtitles`` and ``transcribed`` by the role speech among
+    those, the ``left_out`` {movie: reason}, and of the sentences of those collected how many were ``spoken``, over
+    ``dialogue``, ``outside`` the movie, and ``kept``."""
     collected = [report for report in reports if not report["reason"]]
     return {
         "movies": len(reports),

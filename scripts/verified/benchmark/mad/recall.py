@@ -44,7 +44,7 @@ def mean_over_movies(values: np.ndarray, movies: Sequence) -> dict[str, list]:
     """Means of `values` [queries, ...] within 0 and 1, in percent: ``recall``, and 95 % intervals ``low``, ``high``
     over movies, drawn with all of their queries; ``intra_class``: how alike the queries of a movie are, [...].
 
-    `movies` [queries] names each query's movie. None where nothing can be told, of a single movie for example.
+    `movies` [queries] names each query's movie. None if undefined, of a single movie for example.
     """
     numbers = mean_of_training(values, movies, unit=100)
     return {"recall": numbers.pop("value"), **numbers}

@@ -184,17 +184,17 @@ def lengths_table(results: Mapping, layout: Mapping) -> Table:
 
 
 def _encoders(layout: Mapping) -> list[str]:
-    """What the figures of each data set rest on."""
+    """Note on the encoder of each data set."""
     return [f"{movies['title']}: {movies['encoder']}." for movies in layout["sets"].values()]
 
 
 def _pretrained(results: Mapping, layout: Mapping) -> list[str]:
-    """Where the weights of the pretrained row come from."""
+    """Note on the weights of the pretrained row."""
     shown = any("vlg-net-pretrained" in methods for methods in results.values())
     return [f"{METHODS['vlg-net-pretrained']} {layout['pretrained']}."] if shown else []
 
 
 def _intervals(results: Mapping) -> list[str]:
-    """What brackets hold."""
+    """Note on the intervals."""
     single = any(set(TRAINED) & set(methods) for methods in results.values())
     return [MOVIES, *([f"{ONE_TRAINING_NOTE} So for VLG-Net."] if single else [])]

@@ -1,4 +1,4 @@
-"""What the measures of a method depend on, as jobs get it."""
+"""Settings that the measures of a method depend on, as jobs get them."""
 
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.short_videos import Moments
@@ -8,7 +8,7 @@ from verified.config.longform import GridSettings
 
 
 class Testing(Section):
-    """How a method is measured on the test split of a data set of movies."""
+    """Settings of a test on a data set of movies."""
 
     grid: GridSettings
     nms_threshold: float

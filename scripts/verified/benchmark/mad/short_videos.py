@@ -4,15 +4,15 @@ import math
 from typing import Literal
 
 Moments = Literal["keep", "clip"]
-"""How a moment that spans a cut is treated. ``keep``: measured whole against proposals of its segment, ``clip``: cut
-off. The paper does not say; the Oracle's published 99.42 at IoU 0.5 needs whole moments across cuts."""
+"""Treatment of a moment that spans a cut. ``keep``: measured whole against proposals of its segment, ``clip``: cut off.
+The paper does not say; the Oracle's published 99.42 at IoU 0.5 needs whole moments across cuts."""
 
 
 def cut_movies(rows: list[dict], seconds: float | None, moments: Moments = "keep") -> list[dict]:
     """Rows with `movie` renamed to the segment, times counted from its start, and ``origin`` (movie, first second).
 
-    A segment is `seconds` long, the last of a movie whatever remains; None leaves movies whole. Of two segments with
-    the same overlap the first is taken.
+    A segment is `seconds` long, the last of a movie takes the rest; None leaves movies whole. Of two segments with the
+    same overlap the first is taken.
     """
     cut = []
     for row in rows:

@@ -15,11 +15,11 @@ import numpy as np
 from verified.runtime.progress import Progress
 
 FORK_FROM = 5000
-"""Distinct sentences below which further processes cost more than they save."""
+"""Distinct sentences below which more processes cost more than they save."""
 PARTS = {"ADJ": "adjectives", "NOUN": "nouns", "VERB": "verbs"}
 POSITION_BINS = 50
 LONGEST_SECONDS, LONGEST_TOKENS = 60, 60
-"""Where the last bins of the histograms of lengths begin; they hold all that is longer."""
+"""Start of the last bins of the histograms of lengths, which hold all longer ones."""
 
 
 def vocabulary(texts: Iterable[str], tagger, processes: int = 1, label: str = "language") -> dict:
@@ -82,13 +82,13 @@ def describe(rows: Sequence[dict], words: Mapping) -> dict:
 
 
 def _histogram(values: np.ndarray, width: float, bins: int) -> dict:
-    """Counts of equal bins from 0; the last one holds all that lies beyond."""
+    """Counts of equal bins from 0; the last one holds all that is beyond."""
     bins_of = np.minimum((values / width + 1e-9).astype(int), bins - 1)
     return {"width": width, "counts": np.bincount(bins_of, minlength=bins).tolist()}
 
 
 def overlap(train: Mapping[str, int], other: Mapping[str, int]) -> dict:
-    """How two vocabularies {word: count} meet (appendix A.1.1): ``shared`` words and their share of the other one's;
+    """Overlap of two vocabularies {word: count} (appendix A.1.1): ``shared`` words and their share of the other one's;
     words of either that the other lacks, and their share of its tokens."""
     shared = train.keys() & other.keys()
     unseen, unused = other.keys() - shared, train.keys() - shared

@@ -45,7 +45,7 @@ def _format_figure(column: str, value: float | None, comparable: bool) -> str | 
 
 
 def statistics_table(statistics: Sequence[Mapping], published: Published) -> Table:
-    """Table 1: a row of ours per data set, and the published row below it where there is one."""
+    """Table 1: a row of ours per data set, and the published row below it if there is one."""
     rows = []
     for measures in statistics:
         figures_here = [_format_figure(name, measures["all"].get(name), _comparable(measures)) for name in FIGURES]
@@ -130,7 +130,7 @@ def splits_table(
 ) -> Table:
     """Table 4: movies and annotations of each split; `clips` are the counts of LSMDC16's files by split.
 
-    Its published row stands wherever a data set of the paper does.
+    Its published row is shown beside any data set of the paper.
     """
     splits = ("train", "val", "test")
     headings = [f"{split.capitalize()} {unit}" for unit in ("videos", "queries") for split in splits]
@@ -200,7 +200,7 @@ def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Map
 
 
 def collection_table(checks: Mapping[str, Mapping]) -> Table | None:
-    """What collection found of what was planted in the demo; None without one."""
+    """Collected annotations against the demo's ground truth; None without a demo."""
     if not checks:
         return None
     rows = [
@@ -238,7 +238,7 @@ def collection_table(checks: Mapping[str, Mapping]) -> Table | None:
 
 
 def annotations_table(counts: Mapping[str, Mapping[str, int]], collected: Mapping[str, Mapping]) -> Table:
-    """What became of every annotation of each data set of movies.
+    """Outcome of every annotation of each data set of movies.
 
     collected: `manifest.summarise_reports` of those whose annotations were collected.
     """

@@ -33,7 +33,7 @@ class Sentence:
 
 
 def read_transcript(path: str | os.PathLike) -> list[Word]:
-    """Words of a transcript, phrase by phrase, phrases in time's order; the form is told by its keys.
+    """Words of a transcript, phrase by phrase, phrases in time's order; the form is recognised by its keys.
 
     Read are Whisper's ``segments`` with ``words`` (word_timestamps=True; without, a segment counts as one word, as a
     subtitle does), Azure's batch form (``recognizedPhrases``

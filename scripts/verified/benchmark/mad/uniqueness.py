@@ -1,4 +1,5 @@
-"""How many sentences of a movie are unique by METEOR (appendix A.1.2): NLTK's METEOR, every pair, in several processes.
+"""Share of a movie's sentences that are unique by METEOR (appendix A.1.2): NLTK's METEOR, every pair, in several
+processes.
 
 A sentence is unique if METEOR with each other sentence of its movie stays below a threshold. The pairs of a movie, some
 175,000 for 590 sentences, are processed in blocks of rows. Most cannot reach the lowest threshold whatever METEOR
@@ -22,7 +23,7 @@ ALPHA = 0.9
 
 @dataclass(frozen=True)
 class _Sentences:
-    """What the bound needs of sentences, as rows: words in order of the movie's vocabulary."""
+    """Sentences as rows for the bound: words in order of the movie's vocabulary."""
 
     holds: np.ndarray
     """[sentences, words], how often a word occurs in a sentence."""

@@ -17,7 +17,7 @@ def alignment_loss(video: Tensor, query: Tensor, lengths: Tensor, moments: Tenso
     moment, mean over sentences.
 
     video: encoded windows [B, D, N], query: encoded tokens [B, D, L] of which `lengths` [B] are words; the last word's
-    state stands for the sentence. moments: whether a clip lies in the moment, bool [B, N], at least one in each window.
+    state represents the sentence. moments: whether a clip is in the moment, bool [B, N], at least one in each window.
     """
     batch, _, count = video.shape
     item = torch.arange(batch, device=video.device)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 Gather = Literal["as_released", "correct"]
-"""How features of neighbours are fetched. The released code reads the tensor [D, N] of an item as if it lay in memory
-as [N, D]: with D 512 and N 64, "neighbour r" is 8 channels at 64 times. The published results come from it."""
+"""Method of fetching features of neighbours. The released code reads the tensor [D, N] of an item as if it lay in
+memory as [N, D]: with D 512 and N 64, "neighbour r" is 8 channels at 64 times. The published results come from it."""
 FAR = -1e10
 
 

@@ -74,7 +74,7 @@ class MomentPooling(nn.Module):
     """
 
     outside: Tensor
-    """Whether a clip lies outside an anchor, bool [A, N]."""
+    """Whether a clip is outside an anchor, bool [A, N]."""
 
     def __init__(self, width: int, anchors: Tensor, clips: int):
         super().__init__()

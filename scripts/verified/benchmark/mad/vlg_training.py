@@ -1,8 +1,8 @@
 """Training of VLG-Net on windows of long movies (appendix A.2).
 
-The last epoch's weights are kept: the published configuration never evaluates during training (it would after epoch
-51 of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights
-unless `warm_start` names a checkpoint (`vlg_warm_start`), as G-TAD's was never at hand.
+The last epoch's weights are kept: the published configuration never evaluates during training (it would after epoch 51
+of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights
+unless `warm_start` names a checkpoint (`vlg_warm_start`), as G-TAD's was never available.
 
 Not published: epochs of alignment before those of grounding (`vlg_alignment`), and a learning rate on a cosine. Without
 them, which is the default, no step differs.
@@ -54,7 +54,7 @@ class Batch:
 
 
 def initial(size: VLGSettings, grid: Grid, seed: int) -> VLGNet:
-    """A fresh model, on a GPU where there is one; the weights come from the seed."""
+    """A fresh model, on a GPU if available; the weights come from the seed."""
     torch.manual_seed(derive_seed(seed, "vlg-net weights"))
     return VLGNet(size, grid.anchors).to(visible_device())
 
@@ -70,8 +70,8 @@ def train(
 ) -> list[Row]:
     """Train in place; returns one log row per epoch. State and errors: see `nn.training.train`.
 
-    rows: checked annotations, each with the key ``source`` of its `features`. Rows of movies without a window are left
-    out; raises InputError where none remains.
+    rows: checked annotations, each with the key ``source`` of its `features`. Rows of movies without a window are
+    omitted; raises InputError where none remains.
     """
     lengths = {row["movie"]: features[row["source"]].frames.length(row["movie"]) for row in rows}
     usable = [row for row in rows if len(grid.starts(lengths[row["movie"]]))]

@@ -15,7 +15,7 @@ from verified.nn import checkpoint
 
 log = logging.getLogger("verified")
 BLOCKS = ("backbone1.2.", "x_1d_b.2.", "context_aggregator.0.")
-"""Where the block stands: in G-TAD of 512 and of 256 channels, and in VLG-Net."""
+"""Prefix of the block: in G-TAD of 512 and of 256 channels, and in VLG-Net."""
 
 
 def warm_start(model: VLGNet, path: str | Path) -> dict[str, str | int]:

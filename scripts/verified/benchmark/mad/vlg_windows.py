@@ -1,4 +1,4 @@
-"""Which window of a movie VLG-Net is shown with a sentence: with the moment somewhere in it, or without.
+"""Choice of the window that VLG-Net sees with a sentence: with the moment somewhere in it, or without.
 
 Paper and code disagree (appendix A.2 against the released loader), hence the switches. In both, a moment longer than a
 window gets the window around its middle: the paper does not cover it and the code's formula puts the window far away.
@@ -59,6 +59,6 @@ def _around(random: np.random.Generator, first: int, last: int, latest: int, win
 
 def targets(grid: Grid, start: int, first: int, last: int) -> np.ndarray:
     """IoU of each anchor of the window that starts at frame `start` with the moment from frame `first` to `last`:
-    float32 [anchors]. As published, in whole frames, and with what lies in the window only; at least one frame."""
+    float32 [anchors]. As published, in whole frames, and with what is in the window only; at least one frame."""
     inside = max(first - start, 0), min(max(last, first + 1) - start, grid.window)
     return tiou(*inside, *(grid.anchors * grid.clip_frames).T).astype(np.float32)

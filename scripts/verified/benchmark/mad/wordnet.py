@@ -26,7 +26,7 @@ for and Debian's package does not have: they are numbers here."""
 def unpack_wordnet(archive: str | os.PathLike, folder: str | os.PathLike) -> None:
     """Write the database files of NLTK's ``wordnet.zip``, and its licence where it has one, to `folder`.
 
-    Members are taken by name, whatever else the archive holds. Raises InputError where one is not there or unreadable.
+    Only members of known names are extracted. Raises InputError where one is not there or unreadable.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

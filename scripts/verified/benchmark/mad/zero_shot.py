@@ -3,7 +3,7 @@
 All queries of a movie are scored at once and no proposal is pooled by itself. With clip sums s_c, a proposal from clip
 a to b has the sum S = s_a + … + s_(b−1), and the cosine of its mean with a query q is S·q / (|S| |q|). S·q is the
 difference of two prefix sums of s_c·q, one matrix product for the movie; |S|² comes from the Gram matrix of each
-window's clips, summed over rectangles. A query costs two look-ups a proposal, whatever the proposals' length.
+window's clips, summed over rectangles. A query costs two look-ups a proposal of any length.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def rank_proposals(
 
     frames: raw features [n, dim] at ``grid.fps``; queries: sentence features [queries, dim]. The windows go over
     ceil(duration · fps) frames as in the published script, or over the features where no duration is given; a proposal
-    pools the frames that are there, and one without any is left out.
+    pools the frames that are there, and one without any is omitted.
     """
     count = len(frames) if duration is None else grid.frames_of(duration)
     spans = distinct(grid.proposals(count))

@@ -125,7 +125,8 @@ def _clip_precision(right: np.ndarray, saliency: np.ndarray) -> float:
 
 
 def measures(scores: WindowScores, thresholds: Iterable[float] = (0.3,)) -> dict[str, np.ndarray]:
-    """The measures of the official summary, R1 at further `thresholds`, and mIoU: numbers per query [Q] from 0 to 1."""
+    """The measures of the official summary, R1 at additional `thresholds`, and mIoU: numbers per query [Q] from 0 to
+    1."""
     values: dict[str, np.ndarray] = {}
     if scores.first:
         first, precision = scores.first["full"], scores.precision["full"]

@@ -37,7 +37,7 @@ class WindowQuery:
 
 @dataclasses.dataclass(frozen=True)
 class WindowAnswer:
-    """What a submission says of a query; None where it has none of the kind."""
+    """Answers of a submission to a query; None for a kind that it lacks."""
 
     windows: np.ndarray | None
     """[R, 3] start and end in seconds and a score, in the order of the file."""

@@ -52,9 +52,9 @@ NOT_PARSED = (0.0, 0.0)
 
 
 def tasks_for(protocol: str, questions: Iterable[Mapping]) -> tuple[Task, ...]:
-    """What a protocol asks of these questions: without options, when the answer is shown, or what it is.
+    """Tasks of a protocol for these questions: without options, when the answer is shown, or the answer itself.
 
-    Raises InputError for a protocol that asks for letters alone where there are no options.
+    Raises InputError for a protocol that asks for letters alone if there are no options.
     """
     if not without_options(questions):
         return TASKS[protocol]
@@ -135,7 +135,7 @@ def take_test(
 def describe(
     items: list[dict], rows: Mapping[str, dict], videos: Mapping[str, dict], frames: int, session: Session
 ) -> dict[str, Outcome]:
-    """What the model says of each video before it gets a question, by video; `items` are those of `rows` by id."""
+    """The model's description of each video before it gets a question, by video; `items` are those of `rows` by id."""
     shown = list({item["video"]: item for item in items}.values())
     slots = [_slots(rows[item["item"]], DESCRIPTION, frames, {}) for item in shown]
     calls = whole_video_calls(DESCRIPTION, shown, slots, videos, session, frames)
@@ -161,7 +161,7 @@ def _span(outcome: Outcome) -> tuple[float, float] | None:
 
 
 def continuation(span: tuple[float, float], option: str) -> str:
-    """What is scored as the answer: whole seconds, as the models were trained to say them."""
+    """Text scored as the answer, in whole seconds, the form that the models were trained on."""
     return f"From {round(span[0])} to {round(span[1])}, {' '.join(option.split())}"
 
 
@@ -192,8 +192,8 @@ def score_options(
 def engines_for(
     protocol: str, generation: Generation, questions: Iterable[Mapping] = (), adapter: str | None = None
 ) -> dict[str, Engine]:
-    """What takes the place of the configured engine where a protocol scores, or where the model was fine-tuned and its
-    adapters lie in a file; nothing elsewhere. Raises InputError for an engine that cannot score."""
+    """Engines that replace the configured one for protocols that score and for fine-tuned adapters in a file; otherwise
+    none. Raises InputError for an engine that cannot score."""
     tuned = None
     if adapter is not None:
         from verified.lmm.engines.transformers import Transformers

@@ -37,7 +37,7 @@ def uniform_random(questions: Iterable[Question], seed: int) -> dict[str, Predic
 def expected_random(questions: Iterable[Question]) -> dict[str, float]:
     """Expected measures of `uniform_random` over all draws, in the unit of the official output.
 
-    The first true window counts; a window is cut to the video, in which the random span lies.
+    The first true window counts; a window is cut to the video, in which the random span is.
     """
     spans = np.array([(*question.windows[0], question.duration) for question in questions], dtype=np.float64)
     start, end = (np.clip(spans[:, side] / spans[:, 2], 0, 1) for side in (0, 1))
@@ -54,8 +54,8 @@ def reach_probability(start: np.ndarray, end: np.ndarray, threshold: float) -> n
     """Probability [n] that a random span has IoU ≥ `threshold` > 0 with [start, end] [n], all in a video of length 1.
 
     For a random start u, the ends v that reach it form an interval whose length is linear in u between kinks: up to the
-    true start, v lies between start + t (end − u) and u + length / t; within the truth, between u + t · length and
-    start + (end − u) / t; never beyond 1. The areas of the pieces are added up.
+    true start, v is between start + t (end − u) and u + length / t; within the truth, between u + t · length and start
+    + (end − u) / t; never beyond 1. The areas of the pieces are added up.
     """
     length = end - start
     with np.errstate(divide="ignore", invalid="ignore"):

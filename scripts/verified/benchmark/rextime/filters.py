@@ -1,4 +1,4 @@
-"""Which videos, events and queries can give questions across time (supplement, section C.2), and why others cannot.
+"""Filters of videos, events and queries for questions across time (supplement, section C.2), with reasons of rejection.
 
 Captioned videos in the manner of ActivityNet Captions: an event longer than 80 % of its video is dropped, a video whose
 segments add up to less than 60 % of it is sparsely captioned and dropped, and of the clusters of events that gaps of
@@ -49,7 +49,7 @@ class Query:
 
 @dataclasses.dataclass(frozen=True)
 class Rejection:
-    """What was dropped (`what` is video, event or query) and the rule that did it."""
+    """A dropped item (`what` is video, event or query) and the rule behind it."""
 
     what: str
     video: str

@@ -62,7 +62,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the video LMM is shown: the questions' videos by id, with path and size, and frames of at most `side`."""
+    """Input of the video LMM: the questions' videos by id, with path and size, and frames of at most `side`."""
 
     videos: Mapping[str, dict]
     frames: int
@@ -92,8 +92,8 @@ def fine_tune(
     """Train adapters of the role video_lmm on questions with windows and answers; returns their card.
 
     `files`: ``questions``, the file that they come from; and what is written: ``adapter``, ``card``, and the ``record``
-    of the steps. Questions whose video is not at hand are left out, and the card counts them. One thread of a CPU gives
-    the same bytes for the same seed, also after a kill. Raises InputError where nothing can be learnt.
+    of the steps. Questions whose video is not available are omitted, and the card counts them. One thread of a CPU
+    gives the same bytes for the same seed, also after a kill. Raises InputError where nothing can be learnt.
     """
     taught = [row for row in questions if row["vid"] in shown.videos and row["relevant_windows"]]
     if not taught:

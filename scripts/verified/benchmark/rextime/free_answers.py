@@ -16,7 +16,7 @@ def read_letters(
 ) -> dict[str, str | None]:
     """The letter of the option that the answer to each question means, by id; ``none`` where it means none of them.
 
-    `texts` are the answers by id. None where there is no answer, or the reader's verdict could not be read.
+    `texts` are the answers by id. None if there is no answer, or the reader's verdict could not be read.
     """
     given = [(row, text) for row in questions if (text := texts.get(row["qid"]))]
     calls = [

@@ -190,7 +190,7 @@ def _verify_drafts(drafts: list[dict], session: Session, settings: Rextime, fate
 
 
 _JUDGED = ("query", "answer", "kind", "direction", "vid", "relevant_windows")
-"""What is kept of a question that is dropped, so that somebody can look at it."""
+"""Fields recorded of a dropped question, for inspection."""
 
 
 def _verdict(row: dict, problem: str | None, threshold: int) -> str | None:
@@ -262,7 +262,7 @@ def shuffle_options(answer: str, wrong: list[str], seed: int, qid: str) -> dict:
 def shard_counts(
     items: list[dict], questions: list[dict], to_mark: list[dict], fates: list[dict], calls: dict[str, dict]
 ) -> dict:
-    """What became of a shard: items by whether they gave a question, questions by fate, calls by outcome."""
+    """Counts of a shard: items by whether they gave a question, questions by fate, calls by outcome."""
     with_question = {row["item"] for row in (*questions, *to_mark)}
     return {
         "items": {"given": len(items), "with_question": len(with_question)},

@@ -53,7 +53,7 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSet
 def best_windows(
     model: RetrievalModel, questions: list[dict], files: Mapping[str, str], settings: RankingSettings
 ) -> dict[str, Prediction]:
-    """What `ground` finds with a model that is loaded; `files` are video and text features."""
+    """`ground` with a loaded model; `files` are video and text features."""
     data = _data(model, questions, files, settings)
     moments, searching = data.moments, settings.searching(searched_videos=1, rows=1)
     # Only the given video matters here, so a two-stage model is told to look into it and nowhere else.
@@ -69,7 +69,7 @@ def best_windows(
 def fine_tune(
     questions: list[dict], files: Mapping[str, str], settings: TrainingSettings, checkpoint: str, record: str
 ) -> None:
-    """Train a one-stage model further, on questions and the windows of their answers; the last epoch is kept.
+    """Fine-tune a one-stage model on questions and the windows of their answers; the last epoch is kept.
 
     `files`: checkpoint of the model as trained on captions, video and text features. Writes its checkpoint and its
     record of epochs, whose recall is that of training questions, of the first `MEASURED_VIDEOS` videos.

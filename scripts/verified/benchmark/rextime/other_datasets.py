@@ -12,7 +12,7 @@ def read_ego4d_nlq(path: str | os.PathLike) -> list[dict]:
     """``id, text, type, answer_span`` of every query.
 
     The file nests ``videos``, ``clips``, ``annotations`` and ``language_queries``. Queries without a text (redacted
-    ones) are left out. Raises InputError for a file of another form.
+    ones) are omitted. Raises InputError for a file of another form.
     """
     values = read_json(path)
     if not isinstance(values, dict) or not isinstance(values.get("videos"), list):

@@ -1,4 +1,4 @@
-"""What people annotate (supplement C.7): the items of a tool, who gets which, and a page for each annotator.
+"""Pages for annotators (supplement C.7): the items of a tool, their assignment, and a page for each annotator.
 
 Three tools: `verify` (is the pair sound; when is the answer shown), `question-span` (when is the question's event
 shown) and `human` (options and a span, for human performance). The pages hold what an annotator may see and nothing
@@ -25,16 +25,16 @@ SHOWN = {
     "question-span": ("qid", "query", "answer", "video", "duration", "kind", "window"),
     "human": ("query", "video", "duration", "options"),
 }
-"""What each tool shows of an item."""
+"""Fields of an item that each tool shows."""
 NEEDED = {"verify": ("answer",), "question-span": ("answer", "window"), "human": ("options",)}
 
 
 def read_items(path: str | os.PathLike, tool: Tool) -> list[dict]:
     """Items of a CSV or JSON Lines file: ``qid, query, vid, duration`` and what the tool needs besides.
 
-    JSON Lines are questions as the suite writes them. A CSV has the columns ``qid, query, vid, duration`` and, as the
-    tool needs them, ``answer``, ``start`` and ``end`` (of the answer), ``option_A`` to ``option_D``. Raises InputError
-    with the row for what is missing.
+    JSON Lines are questions as the workflow writes them. A CSV has the columns ``qid, query, vid, duration`` and, as
+    the tool needs them, ``answer``, ``start`` and ``end`` (of the answer), ``option_A`` to ``option_D``. Raises
+    InputError with the row for what is missing.
     """
     path = Path(path)
     rows = _csv_rows(path) if path.suffix.lower() == ".csv" else enumerate(iterate_jsonl(path), start=1)

@@ -1,4 +1,4 @@
-"""What people send back: which answers a tool takes, spans and verdicts aggregated, agreement."""
+"""Answers of annotators: validation by tool, aggregation of spans and verdicts, agreement."""
 
 import statistics
 from collections import defaultdict
@@ -26,7 +26,7 @@ def _key_problem(key: Mapping) -> str | None:
 
 
 def _problem(answer: Mapping, item: Mapping, key: Mapping) -> str | None:
-    """What is wrong with one answer: a span must have 0 ≤ start < end ≤ duration; None if nothing."""
+    """Problem of one answer: a span must have 0 ≤ start < end ≤ duration; None if nothing."""
     if key["tool"] == "verify" and answer.get("bad") is True:
         return None
     start, end = answer.get("start"), answer.get("end")
@@ -63,7 +63,7 @@ def aggregate(answers: list[dict], key: Mapping) -> list[dict]:
 
 
 def agreement(answers: list[dict], key: Mapping) -> dict:
-    """How far annotators agree: mean IoU of pairs of spans, Krippendorff's alpha of verdicts or letters.
+    """Agreement of annotators: mean IoU of pairs of spans, Krippendorff's alpha of verdicts or letters.
 
     None where fewer than two people answered the same item, or nothing differs.
     """

@@ -1,4 +1,4 @@
-"""From the configured sources to items, rejections and counts; and which videos are at hand for them."""
+"""From the configured sources to items, rejections and counts; and the videos available for them."""
 
 from collections.abc import Iterable, Mapping
 
@@ -112,7 +112,7 @@ def probe_videos(wanted: Iterable[str], folder: str) -> tuple[list[dict], list[d
 
 
 def asked_rows(questions: Iterable[Question]) -> list[dict]:
-    """Given questions in the form of the suite's own; ``options`` None where the file has none.
+    """Given questions in the form of generated ones; ``options`` None where the file has none.
 
     Raises InputError where some have options and others do not.
     """

@@ -57,7 +57,7 @@ def ground_as_published(
 
 
 def given_rows(questions: list[Question]) -> list[dict]:
-    """Released questions, with their windows, in the form of the suite's own."""
+    """Released questions, with their windows, in the form of generated ones."""
     return [
         {
             "qid": question.qid,

@@ -1,4 +1,4 @@
-"""What the suite would still ask: its own code, executed in a session that asks no model.
+"""Calls that the ReXTime stages would still make: their own code, executed in a session that asks no model.
 
 Filters run as in a real run; an answer that does not exist yet is assumed to be kept, so that the quote of later steps
 is an upper bound.
@@ -28,7 +28,7 @@ from verified.runtime.shards import rows_of_shard, shard_names
 
 
 def tasks_of(suite: Rextime) -> tuple[Task, ...]:
-    """Tasks of the suite with the configured protocols, each once; those of `embed` are no part of it."""
+    """Tasks of ReXTime with the configured protocols, each once; those of `embed` are no part of it."""
     answering = answering_tasks(suite) if "video_lmm" in suite.models else ()
     return tuple(dict.fromkeys((*(GENERATION if suite.sources else ()), *answering)))
 
@@ -38,7 +38,7 @@ Tested = list[tuple[list[dict], dict[str, dict]]]
 
 
 def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
-    """Everything that the suite would ask, but of a fine-tuned model; `tested` gets what the video LMM answers.
+    """All calls of ReXTime's stages except those of a fine-tuned model; `tested` gets what the video LMM answers.
 
     Raises InputError where a source cannot be read.
     """
@@ -69,7 +69,7 @@ def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
 
 
 def tuned_walk(config: Config, tested: Tested) -> Callable[[Session], None]:
-    """What the fine-tuned video LMM would be asked, of what the other walk has `tested`."""
+    """Calls of the fine-tuned video LMM, for items that the other walk `tested`."""
 
     def walk(session: Session) -> None:
         for questions, videos in tested:
@@ -80,7 +80,7 @@ def tuned_walk(config: Config, tested: Tested) -> Callable[[Session], None]:
 
 
 def with_adapter(config: Config, generation: Generation) -> Generation | None:
-    """The settings by which the calls of the fine-tuned video LMM are looked up; None where there is none."""
+    """The settings by which the calls of the fine-tuned video LMM are looked up; None if there is none."""
     adapter = paths.adapter(config)
     if adapter is None:
         return None
@@ -97,7 +97,7 @@ def answering_tasks(suite: Rextime) -> tuple[Task, ...]:
 
 
 def _given_videos(config: Config, name: str, questions: list[dict]) -> dict[str, dict]:
-    """The videos of given questions as they were described, or, before that, one for each that lies in the folder."""
+    """The videos of given questions as they were described, or, before that, one for each that is in the folder."""
     built = [Path(paths.folder(config), "released", name, "videos", f"{s}.jsonl") for s in shard_names(config.shards)]
     if all(path.is_file() for path in built):
         return {row["video"]: row for path in built for row in read_jsonl(path)}

@@ -80,7 +80,7 @@ def _unanswered(system: "System") -> list[str]:
 
 
 def _lengths(questions: list[Question], system: "System") -> list[str]:
-    """How many questions were asked about videos of another length than they say: cut otherwise, or another video."""
+    """Count of questions whose video has another length than they state: cut otherwise, or another video."""
     others = [
         question
         for question in questions
@@ -128,19 +128,19 @@ class System:
     reader: str = ""
     """Who read the letters out of free answers."""
     card: Mapping | None = None
-    """Of the adapters that it was fine-tuned by."""
+    """Card of the adapters that it was fine-tuned by."""
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     """Lengths of the videos that it was shown, where they are known."""
     weights: Mapping | None = None
-    """Where published weights came from."""
+    """Origin of published weights."""
 
 
 def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], name: str) -> dict[str, System]:
     """Who took the test on the questions of this `name`.
 
     Systems each have a ``mode`` and ``files``. One that names its ``questions`` has to answer all of these and no
-    others; of any other system, what it says of these questions is taken, and it is left out where that is nothing.
-    Free answers to questions without options have no letters, and are left out too.
+    others; of any other system, what it says of these questions is taken, and it is omitted where that is nothing. Free
+    answers to questions without options have no letters, and are omitted too.
     """
     asked = {question.qid for question in questions}
     submissions = {}

@@ -1,4 +1,4 @@
-"""Which pairs of events are used, and for which kind of question.
+"""Assignment of pairs of events to kinds of questions.
 
 The supplement prints the scores that a model gives but not which of them send a pair to which kind; the thresholds are
 settings. A pair whose events are too similar is dropped; one whose first event directly and necessarily leads to the
@@ -27,7 +27,7 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """Prefix of the ids of its questions: stable, whatever other items there are."""
+        """Prefix of the ids of its questions: independent of other items."""
         return "/".join(word for word in (self.item["item"], self.kind, self.side) if word)
 
     def captions(self) -> list[dict]:
@@ -43,7 +43,7 @@ class Pair:
         ]
 
     def problem_of(self, spans: tuple[Span, Span]) -> str | None:
-        """What is wrong with two spans that a model named; None if nothing."""
+        """Problem of two spans that a model named; None if there is none."""
         return spans_problem(spans, self.item["duration"])
 
 

@@ -1,7 +1,7 @@
 """Questions and submissions in the released JSON Lines forms of ReXTime, checked row by row.
 
 A question: ``qid, query, duration (s), vid, relevant_windows [[start, end], ...] (s), ans (A to D)``; ``question`` and
-``span``, as in the authors' demo, stand for ``query`` and its one window; ``category`` or ``kind`` is the kind. The
+``span``, as in the authors' demo, represent ``query`` and its one window; ``category`` or ``kind`` is the kind. The
 file may also be one JSON array, as the data set with options is published. A row of a submission: ``qid,
 pred_relevant_windows [[start, end, (score)], ...], ans``; of the windows only the first counts.
 """
@@ -18,7 +18,7 @@ from verified.io.jsonl import finite, is_span
 
 LETTERS = ("A", "B", "C", "D")
 NOT_ANSWERED = (0.0, 0.0)
-"""The window that stands for none: of an answer that could not be read, of a video that could not be shown."""
+"""Placeholder for a missing window: of an answer that could not be read, of a video that could not be shown."""
 TWICE = "keep one row per question, or let the last one win with --last-of-equal-ids"
 NOT_PARSED = "submit [[0, 0]] for an answer that could not be parsed: it overlaps with nothing"
 
@@ -50,7 +50,7 @@ class Prediction:
 
 
 def read_questions(path: str | os.PathLike, scored: bool = True) -> list[Question]:
-    """All questions of a file in the released form, in its order; further keys are left alone.
+    """All questions of a file in the released form, in its order; other keys are ignored.
 
     scored: whether each needs its windows. Raises InputError for a row without its keys, a window that is none, options
     that are not four texts, and an id that two rows share.
@@ -137,7 +137,7 @@ def read_submission(
 
 
 def mode_of(row: dict) -> Mode:
-    """What the official evaluator takes a whole submission for when this is its first row."""
+    """Mode that the official evaluator infers from this first row of a submission."""
     if "pred_relevant_windows" in row and "ans" not in row:
         return "grounding"
     if "ans" in row and "pred_relevant_windows" not in row:

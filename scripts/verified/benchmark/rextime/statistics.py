@@ -90,11 +90,11 @@ def _mean(values: np.ndarray) -> float | None:
 def count_across_time(
     items: Iterable[Mapping], across: Literal["before_after", "temporal_type"], contained: str = "either"
 ) -> dict:
-    """How many items of another data set reason across time (section C.6).
+    """Number of items of another data set that reason across time (section C.6).
 
     Items have ``text``, ``type`` and, where known, ``question_span`` and ``answer_span`` (s). With `before_after` a
     text counts that holds one of the words (Ego4D-NLQ), with `temporal_type` an item whose type is temporal (NExT-GQA).
-    Items whose one span lies entirely in the other are left out: `contained` says which must hold the other, `either`,
+    Items whose one span is entirely in the other are omitted: `contained` says which must hold the other, `either`,
     `question` or `answer`, or `none` for no such rule. The text leaves that open.
     """
     counts = Counter()
@@ -121,7 +121,7 @@ def _contains(question: Sequence[float] | None, answer: Sequence[float] | None, 
 
 
 def cost_per_1000(prices: Prices, reviewed: bool) -> dict[str, float]:
-    """What 1,000 samples cost by the workflow and by hand (section C.3), and the ratio of the two.
+    """Cost of 1,000 samples by the workflow and by annotators (section C.3), and the ratio of the two.
 
     With the published prices: 35 + 1000 / 60 · 6 = 135 against 1000 / 20 · 6 = 300, which is 45 %; training samples are
     not reviewed.

@@ -1,4 +1,4 @@
-"""Tables of the suite: filters, questions, generation, who takes the test, costs, and the demo's validity."""
+"""Tables of ReXTime: filters, questions, generation, who takes the test, costs, and the demo's validity."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -22,7 +22,7 @@ OWN_MODELS = {"UniVTG": "univtg", "CG-DETR": "cg_detr"}
 
 
 def sources_table(counts: Mapping[str, dict]) -> Table:
-    """What the filters kept and rejected, by source; kept and rejected add up to given."""
+    """Counts of the filters by source; kept and rejected add up to given."""
     rows = []
     for source, count in counts.items():
         for unit in ("videos", "events", "queries"):
@@ -64,7 +64,7 @@ def questions_table(statistics: Mapping[str, dict]) -> Table:
 
 
 def generation_table(counts: Mapping[str, dict]) -> Table:
-    """What became of items, questions and calls."""
+    """Outcomes of items, questions and calls."""
     rows: list[list[Value]] = [["items", name.replace("_", " "), n] for name, n in counts["items"].items()]
     rows += [["items and questions", reason, number] for reason, number in counts["fates"].items()]
     for task, count in counts["calls"].items():
@@ -153,7 +153,7 @@ def free_table(tests: Mapping[str, Mapping], model: str, reader: str) -> Table:
 
 
 def _gain(system: Mapping) -> Iterator[str]:
-    """What fine-tuning changed, in the measures of the table."""
+    """Note on the gain of fine-tuning in the table's measures."""
     changes = []
     for row in system.get("gain", ()):
         if (scale := MEASURES.get(row["measure"])) is not None:

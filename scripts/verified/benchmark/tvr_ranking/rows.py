@@ -15,7 +15,7 @@ from verified.errors import InputError
 from verified.io.jsonl import Row, finite, is_array, is_object, is_span, iterate_jsonl, read_json
 
 PEEKED = 2**12
-"""Bytes by which a form is told."""
+"""Bytes read to recognise a form."""
 REMEDY = "a moment needs video_name, timestamp [start, end] in seconds and relevance, 0 to 4"
 
 

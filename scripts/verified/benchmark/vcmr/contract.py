@@ -1,4 +1,4 @@
-"""What a retrieval model gives to training and to search. A new model is one file in `models/` that follows this page.
+"""Contract of a retrieval model with training and search. A new model is one file in `models/` that follows this page.
 
 Two kinds of model exist. A one-stage model (XML, ReLoCLNet, HERO) scores every video of the corpus against a query and
 then localises in the best ones. A two-stage model (CONQUER, SQuiDNet) is given a ranked list of videos per query and
@@ -72,7 +72,7 @@ class Recipe:
     accumulate: int = 1
     """Batches per step of the optimiser."""
     drop_last: bool = False
-    """Whether an incomplete last batch is left out."""
+    """Whether an incomplete last batch is omitted."""
     negatives: int = 0
     """Two-stage: negative videos per query, in slots 1… of `Batch.video`, drawn without replacement from the list."""
     negative_pool: int = 0
@@ -235,7 +235,7 @@ class RetrievalModel(nn.Module):
         return 64 * self.config.context_clips
 
     def video_weights(self, scores: Tensor) -> Tensor:
-        """What multiplies p_start · p_end of each listed video, from its score; [Q, K] → [Q, K], monotone.
+        """Factor of p_start · p_end of each listed video, from its score; [Q, K] → [Q, K], monotone.
 
         One-stage: `scores` are those of `video_scores`. Two-stage: the external scores of the list (already
         exp(20·cosine) or the cosine, as `retrieval.external_score` says), or `Spans.score` if the model `rescores`.

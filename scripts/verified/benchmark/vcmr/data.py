@@ -23,12 +23,13 @@ log = logging.getLogger("verified")
 Cast = Literal["official", "float32"]
 """Number format in which features are pooled and normalised: the file's own, as in the official code, or float32."""
 Padding = Literal["context", "official"]
-"""How far videos are padded: to the model's context length, or as its authors do (`RetrievalModel.official_batch`)."""
+"""Length that videos are padded to: the model's context length, or as its authors do
+(`RetrievalModel.official_batch`)."""
 
 
 @dataclass
 class Moments:
-    """Q annotated moments of a split; its corpus is the videos they lie in."""
+    """Q annotated moments of a split; its corpus is the videos they are in."""
 
     desc_id: np.ndarray
     """[Q] int64."""
@@ -41,7 +42,7 @@ class Moments:
     """Sorted ids."""
     file: Path
     spans: np.ndarray | None = None
-    """[Q, A, 2] seconds: the spans of A annotators, NaN where there are fewer; None where `time` is all there is."""
+    """[Q, A, 2] seconds: the spans of A annotators, NaN if there are fewer; None where `time` is all there is."""
     durations: dict[str, float] | None = None
     """Seconds of each video, where the file has them."""
 
@@ -181,7 +182,7 @@ def _check_rate(file: FeatureFile, clips: dict[str, int], durations: dict[str, f
 
 
 class Batches(Protocol):
-    """What search asks of queries, and of videos: padded features by index."""
+    """Interface of queries and of videos for search: padded features by index."""
 
     def __len__(self) -> int: ...
 
@@ -189,14 +190,14 @@ class Batches(Protocol):
 
 
 class Corpus(Batches, Protocol):
-    """What search asks of videos; see `Videos`."""
+    """Interface of videos for search; see `Videos`."""
 
     context: int
     clip_seconds: np.ndarray
 
 
 class Lengths(Protocol):
-    """What labels ask of videos; see `Videos`."""
+    """Interface of videos for labels; see `Videos`."""
 
     clips: np.ndarray
     clip_seconds: np.ndarray

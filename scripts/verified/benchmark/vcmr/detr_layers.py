@@ -22,7 +22,7 @@ def sines(angle: Tensor, size: int) -> Tensor:
 
 
 def sine_positions(mask: Tensor, hidden: int) -> Tensor:
-    """Sines and cosines of the place in a video whose end lies at 2π, whatever its length; [N, S] → [N, S, D].
+    """Sines and cosines of the place in a video whose end is at 2π, whatever its length; [N, S] → [N, S, D].
 
     Element 2i is sin(2π · n / (N + 1e-6) / 10000^(2i/D)) of the n-th of N real positions, element 2i + 1 its cosine.
     """
@@ -31,7 +31,7 @@ def sine_positions(mask: Tensor, hidden: int) -> Tensor:
 
 
 def drop_paths(x: Tensor, share: float, training: bool) -> Tensor:
-    """A branch of a residual layer, left out of whole sequences with probability `share` while training; [N, S, D]."""
+    """A branch of a residual layer, dropped for whole sequences with probability `share` while training; [N, S, D]."""
     if not training or share == 0:
         return x
     kept = torch.rand(len(x), 1, 1, device=x.device) >= share
@@ -81,7 +81,7 @@ class BareAttention(nn.Module):
         nn.init.zeros_(self.out_proj.bias)
 
     def shares(self, query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
-        """How much each query looks at each key, in each head; [N, Q, E], [N, S, E], [N, S] → [N, heads, Q, S]."""
+        """Attention of each query to each key, in each head; [N, Q, E], [N, S, E], [N, S] → [N, heads, Q, S]."""
         queries, keys = (self._split(x) for x in (query, key))
         scores = queries @ keys.transpose(2, 3) / queries.shape[3] ** 0.5
         return self.dropout(scores.masked_fill(~mask[:, None, None], float("-inf")).softmax(dim=3))

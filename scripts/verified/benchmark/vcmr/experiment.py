@@ -171,7 +171,7 @@ def _sizes(files: Files, settings: RankingSettings, tokeniser) -> dict[str, int]
 
 
 def _room(settings: RankingSettings) -> Room:
-    """What the splits of a training keep in memory together; a test reads each video once and keeps none."""
+    """Memory shared by the splits of a training; a test reads each video once and stores none."""
     return Room(settings.memory_mb * 2**20)
 
 

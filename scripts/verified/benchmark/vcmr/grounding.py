@@ -29,7 +29,7 @@ from verified.lmm.tasks.retrieval import GRADE, GROUND, YES_OR_NO, moments_of, t
 YES, NO = "yes", "no"
 LOWEST = float("-inf")
 NOT_SHOWN, NO_ANSWER = -1.0, -0.5
-"""Confidence of the grounder in a video where it sees no moment, and where there is no answer."""
+"""Confidence of the grounder in a video where it sees no moment, and if there is no answer."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Pair:
 
 
 def read_first_stage(path: str, moments: Moments) -> dict[str, Lists]:
-    """The lists of a submission by task, queries and videos numbered as in `moments`; rows of other videos left out.
+    """The lists of a submission by task, queries and videos numbered as in `moments`; rows of other videos omitted.
 
     Raises InputError where a task is missing, or a query of `moments`.
     """
@@ -69,7 +69,7 @@ def read_first_stage(path: str, moments: Moments) -> dict[str, Lists]:
 def pairs_to_ground(
     first: Mapping[str, Lists], moments: Moments, durations: Sequence[float], videos: int
 ) -> list[Pair]:
-    """Each query with its first `videos` videos and its own, whole; those of one video stand together."""
+    """Each query with its first `videos` videos and its own, whole; those of one video are adjacent."""
     pairs = set()
     for query, own in enumerate(moments.video.tolist()):
         best = first["VR"].video[query]
@@ -186,7 +186,7 @@ def rerank(
 def grade(
     pairs: Sequence[Pair], moments: Moments, videos: Mapping[str, dict], settings: Reranker, session: Session
 ) -> tuple[list[float], list[Outcome]]:
-    """The grade of each pair, the lowest where there is none, and the outcomes of all calls."""
+    """The grade of each pair, the lowest if there is none, and the outcomes of all calls."""
     if settings.by != "yes_or_no":
         (task,) = tasks_of(settings.by)
         calls = pair_calls(task, pairs, moments, videos, settings.frames, session)
@@ -208,7 +208,7 @@ def _share_of_yes(yes: float, no: float) -> float:
 
 
 def costs(outcomes: Sequence[Outcome], queries: int) -> dict:
-    """What a query took on average: calls, tokens, money at the configured prices; calls without an answer in all.
+    """Average cost of a query: calls, tokens, money at the configured prices; calls without an answer in all.
 
     Equal calls count once, and with all of their attempts, whether they were asked now or found in the ledger.
     """
@@ -224,7 +224,7 @@ def costs(outcomes: Sequence[Outcome], queries: int) -> dict:
 
 
 def _spans(outcome: Outcome, duration: float) -> list[tuple[float, float, float]] | None:
-    """(start, end, confidence) within the video; None where there is no answer."""
+    """(start, end, confidence) within the video; None if there is no answer."""
     text = outcome.parsed.sections.get("moments") if outcome.status == "ok" else None
     if text is None:
         return None

@@ -63,7 +63,7 @@ SIZES: dict[str, dict[str, tuple[str, int]]] = {
         "prompts": ("global_rep_token", 0),
     },
 }
-"""Where each size of a config stands in a state dict, as published or after `from_official`: (key, axis)."""
+"""Position of each size of a config in a state dict, as published or after `from_official`: (key, axis)."""
 LAYERS = {
     "univtg": {"layers": "transformer.encoder"},
     "cg_detr": {
@@ -77,7 +77,7 @@ LAYERS = {
 }
 """The stacks of layers of a grounding model, which are counted."""
 TIMES = 2
-"""Numbers beside a clip's features that say where in the video it lies."""
+"""Numbers beside a clip's features that say where in the video it is."""
 SLOWFAST, CLIP = 2304, 512
 """Widths of the authors' features: of SlowFast, and of CLIP (ViT-B/32), clips and tokens."""
 CONTEXT = 75
@@ -145,7 +145,7 @@ def what_it_reads(name: str, config: dict[str, Any]) -> str:
 
 
 def _sizes(name: str, tensors: dict[str, Tensor]) -> dict[str, int | float]:
-    """What a config says of the tensors, and of a grounding model what its authors' features fix."""
+    """Sizes of a config from the tensors and, for a grounding model, from its authors' features."""
     sizes: dict[str, int | float] = {}
     for size, (key, axis) in SIZES[name].items():
         if key not in tensors:

@@ -18,7 +18,7 @@ def inclusive_end(start: float, end: float, clip_seconds: float, clips: int) -> 
 
 
 def inclusive_end_two_clips(start: float, end: float, clip_seconds: float, clips: int) -> tuple[int, int]:
-    """HERO: as `inclusive_end`, but the end lies at least one clip behind the start."""
+    """HERO: as `inclusive_end`, but the end is at least one clip behind the start."""
     first = floor(start / clip_seconds)
     return _clip_span(first, max(ceil(end / clip_seconds) - 1, first + 1), clips)
 

@@ -16,11 +16,11 @@ from verified.nn.dropout import Dropout, attend
 MASKED = -10000.0
 """Added to the attention scores of positions that must not be seen."""
 WIDE = 2**16
-"""Least weights of a linear map from which leaving out pads on the CPU saves more than the further calls cost."""
+"""Least weights of a linear map from which leaving out pads on the CPU saves more than the additional calls cost."""
 
 
 def zero_pads(x: Tensor, mask: Tensor) -> Tensor:
-    """Zeros behind the last real position, whatever was there; [N, S, D] and [N, S] → [N, S, D].
+    """Zeros behind the last real position; [N, S, D] and [N, S] → [N, S, D].
 
     First step of every encoder: attention and convolutions see pads, so what they hold must be the same each time.
     """
@@ -35,7 +35,8 @@ def longest(mask: Tensor) -> int:
 def lay_out(
     x: Tensor, mask: Tensor, packed: bool, reach: int = 0
 ) -> tuple[Tensor, Tensor | Packing, Callable[[Tensor], Tensor]]:
-    """What an encoder reads of [N, S, F] and [N, S], the mask its layers take, and what gives its output as [N, S, D].
+    """Input of an encoder from [N, S, F] and [N, S], the mask of its layers, and the function that restores its output
+    to [N, S, D].
 
     Packed, that is zero at pads beyond `reach` positions behind the last real one.
     """

@@ -31,7 +31,7 @@ THRESHOLDS = (0.5, 0.7)
 SPAN_RECALLS = tuple(f"{threshold}/r{rank}" for threshold in THRESHOLDS for rank in RANKS)
 VIDEO_RECALLS = tuple(f"r{rank}" for rank in RANKS)
 TVR_METRICS = (*SPAN_RECALLS, *VIDEO_RECALLS)
-"""Metrics of the TVR evaluator: its output holds these and no other, whatever else `per_query` gives."""
+"""Metrics of the TVR evaluator: its output holds these alone."""
 TYPES = ("v", "t", "vt")
 
 
@@ -162,7 +162,7 @@ def percentage(values: np.ndarray) -> float:
 
 
 def tvr_summary(task: str, truth: Truth, values: dict[str, np.ndarray]) -> dict[str, dict[str, float | str]]:
-    """What the TVR evaluator returns of `per_query`: ``{task: {metric: percent}}``, under its names.
+    """Output of the TVR evaluator for `per_query`: ``{task: {metric: percent}}``, under its names.
 
     With query types also ``{task}_by_type`` with keys such as "v-0.5-r1"; it ends with the shares of the types
     ("desc_type_ratio").

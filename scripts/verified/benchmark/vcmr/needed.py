@@ -2,17 +2,17 @@
 
 A span in a video scores w · p_start · p_end. The video's weight w is known before anything is localised, and the others
 are probabilities, so no span scores more than its video weighs. Videos are looked into from the heaviest on. Once the
-list has all its rows, a video that weighs less than the last of them is left out; so is one whose weight is not
+list has all its rows, a video that weighs less than the last of them is omitted; so is one whose weight is not
 positive, because its spans are no predictions.
 
 That changes no byte of a list:
 
-- Let t be the last row's score when a video of weight w < t is left out. `decode.best_spans` rounds twice, and rounding
+- Let t be the last row's score when a video of weight w < t is omitted. `decode.best_spans` rounds twice, and rounding
   keeps order: as 0 ≤ p ≤ 1, fl(fl(w · p_start) · p_end) ≤ fl(w · p_end) ≤ w < t. Each span of the video is thus below
   every row that is there already, and t can only rise; a tie needs equal scores. So none of its spans is a row of the
   full list. With probabilities of zero in their place the rows are the same, as `best_spans` breaks ties by place.
 - A pair's probabilities may depend, in the last bit, on the pairs that are computed with it. These follow from the list
-  and the lengths of its videos, never from what was left out: the list is cut into blocks by weight, and a block into
+  and the lengths of its videos, never from what was omitted: the list is cut into blocks by weight, and a block into
   groups by length, so that few pads are computed. A group is computed whole or not at all.
 
 The query's own video, for SVMR, is always looked into. If a model re-scores the list (`scores_first`), all of its pairs
@@ -34,14 +34,14 @@ GROUP = 4
 
 
 class Needed(NamedTuple):
-    """What was found of one query and its K listed videos."""
+    """Results of one query and its K listed videos."""
 
     candidates: Tensor
     """[K] videos, in the order of their scores where the model gave these itself."""
     weights: Tensor
     """[K]."""
     start: Tensor
-    """[K + 1, L] probabilities: zeros of videos that were left out, the query's own video last."""
+    """[K + 1, L] probabilities: zeros of videos that were omitted, the query's own video last."""
     end: Tensor
     """[K + 1, L]."""
     left_out: int

@@ -1,7 +1,7 @@
 """Sequences of unequal length as rows one below the other, so that a training step computes next to nothing on pads.
 
 Linear maps, norms and dropout work on the rows; attention works on groups of sequences of similar length, whose rows
-lie together. Real positions hold what they hold in padded sequences, but for rounding (a product of fewer rows may sum
+are together. Real positions hold what they hold in padded sequences, but for rounding (a product of fewer rows may sum
 in another order) and for dropout, which draws for fewer positions.
 """
 
@@ -15,7 +15,7 @@ GROUPS = 8
 
 
 class Packing:
-    """Which positions of N sequences of S are rows, and in what order; made from their mask [N, S] on the CPU.
+    """Order in which positions of N sequences of S become rows; made from their mask [N, S] on the CPU.
 
     Sequences are sorted by length and cut into groups; one keeps as many positions as the longest of its group and
     `reach` more, for a convolution behind the encoder that looks as far across the end.
@@ -36,7 +36,7 @@ class Packing:
         self.pads = torch.cat([~group.flatten() for group in self.groups]).nonzero().squeeze(1)
 
     def rows(self, x: Tensor) -> Tensor:
-        """[N, S, D] → [R, D], zero at pads, whatever was there."""
+        """[N, S, D] → [R, D], zero at pads."""
         return x.flatten(0, 1).index_select(0, self.index).index_fill_(0, self.pads, 0.0)
 
     def rows_with_pads(self, x: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ IDS, VIDEOS = "desc_id", "video"
 
 @dataclass(frozen=True)
 class PerQuery:
-    """What several trainings of a model answered, by query; queries by their ids."""
+    """Results of several trainings of a model, by query; queries by their ids."""
 
     desc_id: np.ndarray
     """[queries] int64."""
@@ -40,7 +40,7 @@ def write_per_query(
 def read_per_query(folders: Iterable[str | os.PathLike]) -> PerQuery:
     """The numbers of trainings, a folder each.
 
-    Raises InputError where they were tested on different queries, or by a version that kept no videos.
+    Raises InputError where they were tested on different queries, or by a version that stored no videos.
     """
     ids: np.ndarray | None = None
     videos: np.ndarray | None = None

@@ -84,7 +84,7 @@ def is_wide(hidden: int) -> bool:
 def computed_length(mask: Tensor) -> int:
     """Clips to compute of pairs with this mask [N, L]: the longest video and the reach of the kernels behind it.
 
-    What lies further cannot change the logits of a real clip.
+    Later positions cannot change the logits of a real clip.
     """
     return min(longest(mask) + REACH, mask.shape[1])
 

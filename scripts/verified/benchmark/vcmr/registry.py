@@ -57,7 +57,7 @@ def _declares_two_stage(file: Path, name: str = "", registered: str = "") -> boo
 
 
 def _own_two_stage(node: ast.ClassDef) -> bool | None:
-    """What the class itself says of `two_stage`; None if nothing that can be read."""
+    """Value of `two_stage` in the class itself; None if it cannot be read."""
     for statement in node.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         if any(isinstance(target, ast.Name) and target.id == "two_stage" for target in targets):
@@ -73,7 +73,7 @@ def _registered_names(node: ast.ClassDef) -> list[object]:
 
 
 def _bases(node: ast.ClassDef, tree: ast.Module, file: Path) -> list[tuple[Path, str]]:
-    """File and name of each base that lies in the same file or in that of another model."""
+    """File and name of each base that is in the same file or in that of another model."""
     places = {other.name: (file, other.name) for other in tree.body if isinstance(other, ast.ClassDef)}
     modules: dict[str, Path] = {}
     for statement in tree.body:

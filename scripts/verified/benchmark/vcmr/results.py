@@ -1,4 +1,4 @@
-"""What a test leaves of ranked lists, whoever made them: submission, metrics with intervals, numbers per query."""
+"""Files of a test from ranked lists of any origin: submission, metrics with intervals, numbers per query."""
 
 import hashlib
 from collections.abc import Mapping

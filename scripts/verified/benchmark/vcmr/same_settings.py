@@ -18,7 +18,7 @@ SHARED = {
     "queries": "was tested on another number of queries",
     "videos": "was tested on another number of videos",
 }
-"""What the metrics of all trainings of a run have in common, and what it means where they have not."""
+"""Fields that the metrics of all trainings of a run share, with the meaning of a difference."""
 
 
 TEXTS = ("dataset", "model", "trained_on", "tested_on", "split", "ground_truth_sha256")

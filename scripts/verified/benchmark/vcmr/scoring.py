@@ -32,7 +32,7 @@ def _widened(x: Tensor) -> Tensor:
 
 
 class OneVectorTail:
-    """What XML, ReLoCLNet and HERO do once queries and videos are encoded; stands before `RetrievalModel` as a base.
+    """Scoring of encoded queries and videos in XML, ReLoCLNet and HERO; a base class before `RetrievalModel`.
 
     A video's score is the largest cosine of its clips (encodings ``unit``); the products of the query's ``localiser``
     with the clips' ``localised`` go through one kernel of five for starts and one for ends.

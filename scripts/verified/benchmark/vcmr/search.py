@@ -44,7 +44,7 @@ SCORED_AT_ONCE = 8192
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How lists are formed."""
+    """Settings of ranked lists."""
 
     min_pred_clips: int
     """min_pred_l: smallest end − start, in clips."""
@@ -61,11 +61,11 @@ class SearchSettings:
     device: str = "cpu"
     padding: Padding = "context"
     quiet: bool = False
-    """Whether progress is left out (the searches between epochs)."""
+    """Whether progress is omitted (the searches between epochs)."""
 
 
 class Localised(NamedTuple):
-    """What a model says of K videos of each of Q queries."""
+    """Outputs of a model for K videos of each of Q queries."""
 
     start: Tensor
     """[Q, K, L] probabilities."""
@@ -201,7 +201,7 @@ def _row(encoded: Encoded, row: int) -> Encoded:
 
 
 def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSettings) -> Encoded:
-    """Encodings of all videos, on the CPU; what exceeds `memory_mb` lies in an unnamed temporary file."""
+    """Encodings of all videos, on the CPU; what exceeds `memory_mb` is in an unnamed temporary file."""
     corpus: Encoded = {}
     progress = Progress("encode videos", len(videos), "videos")
     official = model.official_batch if settings.padding == "official" else None
@@ -275,7 +275,7 @@ def _video_scores(model: RetrievalModel, corpus: Encoded, device: str, queries: 
 def localise(
     model: RetrievalModel, queries: Encoded, corpus: Encoded, pairs: Tensor, settings: SearchSettings
 ) -> Localised:
-    """What the model says of the videos `pairs` [Q, K] of each query."""
+    """Localise in the videos `pairs` [Q, K] of each query."""
     count, kept = pairs.shape
     order = pairs.flatten().argsort(stable=True)
     video, query = pairs.flatten()[order], order // kept
@@ -318,7 +318,7 @@ def _chunk(model: RetrievalModel, kept: int, clips: int, settings: SearchSetting
 
 
 def _lists(spans: tuple[Tensor, ...], candidates: Tensor, seconds: Tensor, beyond: int) -> Lists:
-    """The rows of spans whose end lies `beyond` clips behind the number that is given."""
+    """The rows of spans whose end is `beyond` clips behind the number that is given."""
     slot, first, last, score = spans
     video = candidates.gather(1, slot)
     length = seconds[video]

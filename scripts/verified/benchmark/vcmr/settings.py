@@ -1,4 +1,4 @@
-"""What decides a training of a retrieval model, its ranked lists and its test, as jobs get it."""
+"""Settings that decide a training of a retrieval model, its ranked lists and its test, as jobs get them."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
@@ -12,7 +12,7 @@ from verified.weights.records import source_of
 
 
 class RankingSettings(Section):
-    """How a checkpoint ranks videos and is tested on a data set."""
+    """Settings of ranking and testing a checkpoint on a data set."""
 
     spans: Spans
     text_encoder: str
@@ -29,7 +29,7 @@ class RankingSettings(Section):
     padding: Padding = "context"
 
     def searching(self, **changes: Any) -> SearchSettings:
-        """How lists are formed, with `changes`."""
+        """Search settings with `changes`."""
         values = {
             "min_pred_clips": self.spans.min_pred_clips,
             "max_pred_clips": self.spans.max_pred_clips,
@@ -42,7 +42,7 @@ class RankingSettings(Section):
 
 
 class TrainingSettings(RankingSettings):
-    """How one model is trained, and with what it is tested."""
+    """Settings of a training and of its test."""
 
     recipe: Training
     """Departures from the official recipe."""

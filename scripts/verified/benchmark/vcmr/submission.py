@@ -89,7 +89,7 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
 
 
 def truth_rows(path: str | Path) -> Iterable[dict]:
-    """The rows of a ground truth, each with its `desc_id`, whatever its form. Raises InputError where it has none."""
+    """The rows of a ground truth, each with its `desc_id`, of any form. Raises InputError where it has none."""
     published = published_moments(Path(path))
     return json_rows(path, required=("desc_id",)) if published is None else published
 
@@ -125,7 +125,7 @@ def has_types(truth: dict[int, TrueMoment]) -> bool:
 def read_submission(path: str | Path) -> Submission:
     """Read a submission. Raises InputError naming file, task and desc_id for anything that is not a ranked list.
 
-    Lists become arrays as they are read, so that the document never stands in memory as Python objects.
+    Lists become arrays as they are read, so that the document is never in memory as Python objects.
     """
     path = Path(path)
     if (form := published_form(path)) is not None:

@@ -1,6 +1,6 @@
 """A synthetic corpus in memory, for the conformance checks: one query per video, and clips that answer it.
 
-It stands in for `Videos` (the object itself), `Queries` and `Ranked`, in the form that a model class asks for.
+It replaces `Videos` (the object itself), `Queries` and `Ranked`, in the form that a model class asks for.
 """
 
 from pathlib import Path
@@ -80,7 +80,7 @@ class SyntheticCorpus:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """What the synthetic data fix of a model's config."""
+        """Config values fixed by the synthetic data."""
         sizes = {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": CLIPS, "query_tokens": TOKENS}
         return {**sizes, "vocabulary": WORDS, "cls_id": 1}
 

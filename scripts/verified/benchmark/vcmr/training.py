@@ -60,13 +60,13 @@ class Trained:
 
 @dataclass(frozen=True)
 class Run:
-    """What sets one training apart from another of the same model, data and recipe."""
+    """Values that differ between trainings of the same model, data and recipe."""
 
     seed: int
     log_file: str | Path
     """Gets a line per epoch."""
     state: TrainingState | None = None
-    """Lets a training that was killed go on; whoever trains removes it once the result is safe."""
+    """State of an interrupted training; the caller removes it once the result is safe."""
     precision: str = "float32"
 
 
@@ -98,7 +98,7 @@ def train(
     searching: SearchSettings,
     run: Run,
 ) -> Trained:
-    """Train and return the weights of the best epoch, or of the last one where there are too few videos to select on.
+    """Train and return the weights of the best epoch, or of the last one if there are too few videos to select on.
 
     State and errors: see `nn.training.train`.
 

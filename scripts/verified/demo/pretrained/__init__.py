@@ -1,1 +1,1 @@
-"""Pre-trained weights that stand in for ResNet-152's and UMT's on the demo, and how they are made."""
+"""Pre-trained weights that replace ResNet-152's and UMT's on the demo, and how they are made."""

@@ -29,7 +29,7 @@ NEVER_SEEN = (
 
 
 def unseen_items(seed: int, count: int, frames: int, size: int) -> Iterator[WorldItem]:
-    """`count` events of the separate world that no pre-training saw."""
+    """`count` events of the separate synthetic corpus that no pre-training saw."""
     return (world_item(seed, UNSEEN + number, frames, size, PERTURBED) for number in range(count))
 
 

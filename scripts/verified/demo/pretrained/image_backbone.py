@@ -1,8 +1,8 @@
 """In place of ResNet-152 with ImageNet's weights: a small ResNet, trained to classify what is in a frame.
 
-As ImageNet's classes teach a network edges, textures and parts, the labels of the separate world teach this one what
-its things look like; the classifiers are thrown away and the pooled features stay. It is written in the form of a
-folder that transformers loads, so nothing in the workflow knows that it is not ResNet-152.
+As ImageNet's classes teach a network edges, textures and parts, the labels of the separate synthetic corpus teach this
+one what its things look like; the classifiers are thrown away and the pooled features stay. It is written in the form
+of a folder that transformers loads, so nothing in the workflow knows that it is not ResNet-152.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Single frames of the separate world with what is true of them, as an image classifier is trained on.
+"""Single frames of the separate synthetic corpus with what is true of them, as an image classifier is trained on.
 
 The seed is derived under a name of its own, so that no event is shared with the demo corpus or with the evaluator's
 pre-training.

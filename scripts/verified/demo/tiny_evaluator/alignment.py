@@ -14,7 +14,7 @@ PRESENCE_WEIGHT = 0.1
 
 
 class WordAlignment(nn.Module):
-    """Which words fit a video, by its best and its mean token."""
+    """Match of words and a video, by its best and its mean token."""
 
     def __init__(self, vocabulary: int):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Half of the tiny evaluator's stem: what stands out of each frame, its colour, and how it changes."""
+"""Half of the tiny evaluator's stem: the foreground of each frame, its colour, and how it changes."""
 
 import torch
 from torch import Tensor, nn
@@ -23,11 +23,11 @@ class MotionStem(nn.Module):
 
     At 64×64 pixels and a few hundred steps, attention over raw patches never learns which way a thing moves, nor the
     colour of a small one. Three fixed steps put both within reach. Every pixel has a strength: how far its colour is
-    from the frame's mean, relative to the strongest pixel, so that things look alike whatever their colour and across
-    hard cuts. The strength's differences to both neighbouring frames are channels of their own, so that one convolution
-    sees direction and speed. And each patch's colour is averaged with the strength as weight, so that a small thing
-    is not washed out. Codes for place and time are learned apart, because a sine-cosine table over the flattened index
-    needs more width.
+    from the frame's mean, relative to the strongest pixel, so that things of any colour look alike, also across hard
+    cuts. The strength's differences to both neighbouring frames are channels of their own, so that one convolution sees
+    direction and speed. And each patch's colour is averaged with the strength as weight, so that a small thing is not
+    washed out. Codes for place and time are learned apart, because a sine-cosine table over the flattened index needs
+    more width.
     """
 
     def __init__(self, width: int, frames: int):
@@ -46,7 +46,7 @@ class MotionStem(nn.Module):
         channels_last(self)
 
     def forward(self, pixels: Tensor) -> Tensor:
-        """[B, T, 3, H, W] → [B, T, TOKENS, width]; the first and last frame stand in for their missing neighbours."""
+        """[B, T, 3, H, W] → [B, T, TOKENS, width]; the first and last frame replace their missing neighbours."""
         if pixels.shape[3:] != (SIDE, SIDE):
             small = interpolate(pixels.flatten(0, 1), size=(SIDE, SIDE), mode="area")
             pixels = small.unflatten(0, pixels.shape[:2])

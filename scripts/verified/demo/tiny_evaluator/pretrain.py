@@ -1,4 +1,4 @@
-"""In place of UMT's pre-training on 25 million pairs: clips of a separate world with full true captions."""
+"""In place of UMT's pre-training on 25 million pairs: clips of a separate synthetic corpus with full true captions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -138,7 +138,7 @@ def initialise(model: NoiseEvaluator) -> None:
 
 
 def world_batch(seed: int, first: int, count: int, size: Architecture) -> WorldBatch:
-    """Items `first` to `first + count` of the separate world."""
+    """Items `first` to `first + count` of the separate synthetic corpus."""
     items = [world_item(seed, first + number, size.frames, size.image_size, PERTURBED) for number in range(count)]
     captions = {
         "caption": [item.caption for item in items],

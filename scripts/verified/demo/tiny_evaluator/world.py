@@ -1,4 +1,4 @@
-"""Items of the separate world for pre-training: one event with its true caption and corrupted ones."""
+"""Items of the separate synthetic corpus for pre-training: one event with its true caption and corrupted ones."""
 
 import random
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How much of published annotations is at hand, and recall with what is missing counted as missed.
+"""Available share of published annotations, and recall with missing moments counted as misses.
 
 Videos disappear from where data sets were collected. Recall over the queries that are left does not compare with a
 paper that had all of them: a lower bound counts each missing ground truth as a miss, as if the model had been asked.
@@ -15,7 +15,7 @@ METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7
 
 
 def inputs(settings: Config) -> list[str]:
-    """What is at hand of each data set whose coarse annotations are published."""
+    """Counts of each data set whose coarse annotations are published."""
     return [f"{dataset_folder(settings, name)}/corpus/counts.json" for name in shown_datasets(settings, "published")]
 
 

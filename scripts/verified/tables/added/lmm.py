@@ -1,4 +1,4 @@
-"""What a video LMM makes of first stages, as grounder and as re-ranker, and what a query costs."""
+"""Recall of a video LMM after first stages, as grounder and as re-ranker, with the cost of a query."""
 
 from verified.benchmark.first_stages import UNTRAINED, first_stage
 from verified.config import Config

@@ -1,1 +1,1 @@
-"""VLG-Net as it comes with the workflow: where its weights are, the card beside them, how both are made."""
+"""VLG-Net as it comes with the workflow: its weights, their card, and how both are made."""

@@ -1,4 +1,4 @@
-"""How far a video is padded and where a clip stands in it change nothing; long ones are read to their end."""
+"""Checks that padding and a clip's position change nothing, and that long videos are read to their end."""
 
 from dataclasses import replace
 
@@ -67,7 +67,8 @@ def _require_equal_losses(what: str, found: dict[str, torch.Tensor], expected: d
 def _steady(
     trial: Trial, model: RetrievalModel, queries: Padded, videos: Padded, steady: torch.Tensor, sizes: dict[str, int]
 ) -> dict[str, torch.Tensor]:
-    """What may not depend on padding: all answers, or with a `padding_reach` the logits of the clips before it."""
+    """Values that must not depend on padding: all answers, or with a `padding_reach` the logits of the clips before
+    it."""
     padded = _pad(queries, sizes["query_tokens"]), _pad(videos, sizes["context_clips"])
     answers = trial.answers(model, *padded).given()
     if trial.cls.padding_reach:

@@ -97,7 +97,7 @@ class _Perfect(RetrievalModel):
 def check_round_trip(trial: Trial) -> None:
     """A model that predicts its own labels perfectly is right in every query at tIoU 0.7, in VCMR and in SVMR.
 
-    Starts and ends lie at the moment's own clips, but for what the authors published.
+    Starts and ends are at the moment's own clips, but for what the authors published.
     """
     model = trial.model()
     settings = engine.SearchSettings(

@@ -58,7 +58,7 @@ def _where(answer: torch.Tensor, real: torch.Tensor) -> str:
 
 
 def check_windows(trial: Trial) -> None:
-    """Proposed windows lie in their video with scores from 0 to 1, and starts and ends are what they say of clips.
+    """Proposed windows are in their video with scores from 0 to 1, and starts and ends are what they say of clips.
 
     So whatever else is checked of starts and ends holds for windows, too.
     """
@@ -133,7 +133,7 @@ def _check_sum(losses: dict[str, torch.Tensor], where: str) -> None:
 
 
 def check_weights(trial: Trial) -> None:
-    """A better video weighs more, wherever it stands; weights are finite, positive and of their list alone."""
+    """A better video weighs more, at any position; weights are finite, positive and of their list alone."""
     model = trial.model()
     scores = torch.tensor([[0.9, 0.5, 0.1, -0.3], [0.8, 0.7, 0.6, 0.2]])
     if trial.cls.two_stage and not model.rescores:

@@ -1,4 +1,4 @@
-"""What may change an answer and what must not: batch mates, pads, the order of a batch; tokens and clips must."""
+"""Checks that batch mates, pads and the order of a batch change no answer, and that tokens and clips do."""
 
 import torch
 
@@ -38,7 +38,7 @@ def _shares(trial: Trial, model: RetrievalModel, queries: Padded, videos: Padded
 
 
 def check_changed_pads(trial: Trial) -> None:
-    """What stands in the pads of queries and videos, NaN included, changes no answer and no loss."""
+    """Values in the pads of queries and videos, NaN included, change no answer and no loss."""
     model, corpus = trial.model(), trial.corpus
     expected = trial.answers(model)
     batch = corpus.training_batch()
@@ -65,7 +65,7 @@ def _refill(padded: Padded, fill: float) -> Padded:
 
 
 def check_batch_mates(trial: Trial) -> None:
-    """What a query, a video or a pair is batched with, and in which order, does not change its answers."""
+    """Answers to a query, a video or a pair do not depend on the other items of its batch, nor on their order."""
     model, corpus = trial.model(), trial.corpus
     queries, videos = trial.encode(model)
     whole = trial.answers_of(model, queries, videos)

@@ -10,7 +10,7 @@ from verified.benchmark.vcmr.conformance.trial import Trial, require
 from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
 
 LATE = 10_000
-"""An epoch, and step, at which what begins late has begun."""
+"""An epoch and step after all delayed starts."""
 NEGATIVES = 2
 """Of the lists that two-stage models learn from here, also those whose recipe has none."""
 
@@ -33,7 +33,7 @@ def check_options(trial: Trial) -> None:
 
 
 def _own_options(trial: Trial) -> list[str]:
-    """Numbers and switches that the model adds to `ModelConfig`, and the token that stands for a sequence if it reads
+    """Numbers and switches that the model adds to `ModelConfig`, and the token that represents a sequence if it reads
     token ids."""
     shared = {field.name for field in fields(ModelConfig)} - ({"cls_id"} if trial.cls.query_input == "ids" else set())
     own = [field.name for field in fields(trial.cls.Config) if field.name not in shared]

@@ -19,7 +19,7 @@ PRECISION = 1e-3
 ANNEALED = 100
 """Epochs and steps between the batches of a little training, so that annealed values move."""
 PADS = -1e3
-"""What stands below is the logit of a pad."""
+"""Smaller values are logits of pads."""
 
 
 def check_repetition(trial: Trial) -> None:
@@ -79,12 +79,12 @@ def _check_modes(trial: Trial, model: RetrievalModel) -> None:
 
 
 def _generator_states() -> tuple:
-    """Where the global generators stand."""
+    """States of the global generators."""
     return torch.get_rng_state().tolist(), *_other_generator_states()
 
 
 def _other_generator_states() -> tuple:
-    """Where NumPy's and Python's global generators stand."""
+    """States of NumPy's and Python's global generators."""
     of_numpy = np.random.get_state(legacy=False)["state"]
     return of_numpy["key"].tolist(), of_numpy["pos"], random.getstate()
 
@@ -128,7 +128,7 @@ def check_determinism(trial: Trial) -> None:
 
 
 def _after_losses(trial: Trial, model: RetrievalModel, seed: int) -> tuple[list[int], list[int]]:
-    """Where torch's global generator and the given one stand after losses that began with a seed."""
+    """States of torch's global generator and the given one after losses that began with a seed."""
     torch.manual_seed(seed)
     given = torch.Generator().manual_seed(seed)
     model.losses(trial.corpus.training_batch(), epoch=0, step=0, generator=given)
@@ -191,7 +191,7 @@ def _nudge(values: torch.Tensor, draw: torch.Generator) -> torch.Tensor:
 
 
 def _agrees(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Whether both agree within `PRECISION` of the spread of the real numbers (pads stand far below them)."""
+    """Whether both agree within `PRECISION` of the spread of the real numbers (pads are far below them)."""
     real = second[second > PADS]
     return bool((first.double() - second).abs()[second > PADS].max() <= PRECISION * (real.max() - real.min()))
 

@@ -144,13 +144,13 @@ class AdaptiveCrossLayer(nn.Module):
         return self.change(clips, told), shares.mean(dim=1)
 
     def change(self, clips: Tensor, told: Tensor) -> Tensor:
-        """What follows the attention; twice [N, L, D] → [N, L, D]."""
+        """Feed-forward part after the attention; twice [N, L, D] → [N, L, D]."""
         x = self.norm1(clips + drop_paths(told, self.path_dropout, self.training))
         changed = self.linear2(self.dropout(self.activation(self.linear1(x))))
         return self.norm2(x + drop_paths(changed, self.path_dropout, self.training))
 
     def without_tokens(self, clips: Tensor) -> Tensor:
-        """The layer where there is nothing to look at, as the saliency token passes it; [N, 1, D] → [N, 1, D]."""
+        """The layer without tokens to attend to, as the saliency token passes it; [N, 1, D] → [N, 1, D]."""
         return self.change(clips, self.self_attn.out_proj(torch.zeros_like(clips)))
 
 
@@ -439,7 +439,7 @@ def detection_losses(logits: Tensor, spans: Tensor, moment: Tensor, config: CGDE
 def draw_clips(inside: Tensor, mask: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Two clips of each moment and two outside, [N, 2] each.
 
-    Of a moment of one clip, it twice; where fewer than two lie outside, those inside again.
+    Of a moment of one clip, it twice; where fewer than two are outside, those inside again.
     """
     keys = torch.rand(inside.shape, generator=generator).to(inside.device)
     chosen = []

@@ -26,7 +26,7 @@ Differences from the official code
 - Clips behind a video's end are computed only as far as they reach its logits (two clips, the reach of the kernels).
   The exclusive head's maximum runs over pads, as officially, so with it all L clips are computed.
 - Training uses the data set's own clip length and context length; the official training set ignored both options.
-- A training query whose video is not in its list is left out and counted; officially it stops the training.
+- A training query whose video is not in its list is omitted and counted; officially it stops the training.
 - Spans are decoded and rows of zero probability dropped as search.py says.
 """
 

@@ -11,7 +11,7 @@ to itself in the place of the attention to subtitles. q is the query vector, M a
 
 Each hinge has one sampled negative per row (see XML). In VideoCL s_ii occurs twice in the sum, in FrameCL the moment
 has one clip more than it covers (the exclusive end counts as inside); both are the published behaviour. So is that a
-moment which ends with its video is labelled, and decoded, one clip short: the exclusive end would lie behind it.
+moment which ends with its video is labelled, and decoded, one clip short: the exclusive end would be behind it.
 
 Differences from the official code
 - Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
@@ -123,7 +123,7 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
         return state | {"modular_vector_mapping.weight": state["modular_vector_mapping.weight"][:1]}
 
     def packs(self, x: Tensor) -> bool:
-        """Whether pads of `x` [B, L, dim] are left out where that changes nothing: in training of a wide model on the
+        """Whether pads of `x` [B, L, dim] are omitted where that changes nothing: in training of a wide model on the
         CPU."""
         return self.training and x.device.type == "cpu" and self.config.hidden**2 >= WIDE
 

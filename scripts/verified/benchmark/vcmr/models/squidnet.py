@@ -28,7 +28,7 @@ Differences from the official code
 - Each video is encoded once, not once per query that lists it; start and end are computed two clips (the reach of the
   kernels) beyond the longest video of a chunk.
 - Clip length and context length are the data set's; the official code fixed 1.5 s and 100 clips.
-- A training query whose video is not in its list is left out and counted.
+- A training query whose video is not in its list is omitted and counted.
 - Spans are decoded and rows of zero probability dropped as search.py says.
 """
 

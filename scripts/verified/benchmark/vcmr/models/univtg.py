@@ -73,7 +73,7 @@ class UniVTGConfig(ModelConfig):
     intra_weight: float = 0.05
     inter_weight: float = 0.01
     clip_centre: float = 0.5
-    """Where a clip's t_i lies, in clips from its start; published weights for clips of two seconds have 1."""
+    """Position of a clip's t_i, in clips from its start; published weights for clips of two seconds have 1."""
     first_encoder_dim: int = 0
     """See `encoders_apart`."""
 
@@ -116,7 +116,7 @@ def with_times(video: Tensor, mask: Tensor) -> Tensor:
 
 
 def inside_moment(span: Tensor, clips: int) -> Tensor:
-    """Which clips lie in the moment; first and last clip [N, 2] → [N, clips] bool."""
+    """Mask of clips in the moment; first and last clip [N, 2] → [N, clips] bool."""
     at = torch.arange(clips, device=span.device)
     return (at >= span[:, :1]) & (at <= span[:, 1:])
 
