@@ -36,6 +36,8 @@ def test_rows_carry_questions_answers_description_and_candidates(tmp_path):
         assert set(row["lineage"]) == {"questions", "answers", "candidates"}
         assert all(candidate["lineage"] == row["lineage"]["candidates"] for candidate in row["candidates"])
         assert all(candidate["caption"].startswith(moment["caption"]) for candidate in row["candidates"])
+    given = [one.slots["questions_and_answers"] for one in engine.requests if one.task == "dynamics_candidates"]
+    assert all(text.count("(Q)") == text.count("(A)") == 5 for text in given), "every question with its answer"
     asked = [request.task for request in engine.requests]
     assert asked.count("questions") == 3 and asked.count("answers") == 4 and asked.count("dynamics_candidates") == 4
 

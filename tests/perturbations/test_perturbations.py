@@ -49,12 +49,19 @@ def test_nearest_positive_and_farthest_negatives(tmp_path):
 
 def test_without_a_usable_kind_nothing_is_selected_and_the_reason_stands(tmp_path):
     def reply(request, text):
-        return Reply("", "blocked", "content-filter") if request.task == "static_negatives" else Reply(text)
+        if request.task == "static_negatives":
+            return Reply("", "blocked", "content-filter")
+        short = request.task == "positives" and "cat" in request.slots["caption"]
+        return Reply("\n".join(text.splitlines()[: 2 if short else 3]))
 
     rows, counts, _ = run(tmp_path, ["a dog runs", "a cat sits"], reply)
     assert [row["selected"]["statics"] for row in rows] == [None, None]
     assert rows[0]["statics"] == [] and rows[0]["reasons"] == {"statics": "blocked: content-filter"}
     assert (counts["selected"], counts["not_selected"], counts["kinds"]["statics"]["without"]) == (0, 2, 2)
+    numbers = {
+        kind: tuple(of[name] for name in ("complete", "short", "without")) for kind, of in counts["kinds"].items()
+    }
+    assert numbers == {"positives": (1, 1, 0), "statics": (0, 0, 2), "dynamics": (2, 0, 0)}
 
 
 def test_an_empty_shard_gives_no_rows(tmp_path):
