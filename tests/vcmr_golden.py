@@ -1,6 +1,5 @@
 """Golden numbers of the official implementations (tests/fixtures/vcmr/README.md says how they were made)."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -57,23 +56,3 @@ def pairs_of_slots(batch: Batch) -> tuple[Tensor, Tensor]:
 def cross_pairs(queries: int, videos: int) -> tuple[Tensor, Tensor]:
     """Every (query, video), sorted by video as search gives them."""
     return torch.arange(queries).repeat(videos), torch.arange(videos).repeat_interleave(queries)
-
-
-def on_paper(model: type[RetrievalModel], context_clips: int, **options) -> RetrievalModel:
-    """The model at the paper's sizes (2048-D clips, 768-D tokens), without memory behind its parameters."""
-    with torch.device("meta"):
-        return model(model.Config(video_dim=2048, text_dim=768, context_clips=context_clips, **options))
-
-
-def parameters(model: RetrievalModel) -> int:
-    """Number of parameters."""
-    return sum(value.numel() for value in model.parameters())
-
-
-def assert_official_layout(model: RetrievalModel, name: str) -> None:
-    """Assert that the official state dict `name`, imported, has the keys and shapes of the model."""
-    shapes = json.loads((FOLDER / "state_dict_shapes.json").read_text(encoding="utf-8"))[name]
-    official = model.from_official({key: torch.empty(shape, device="meta") for key, shape in shapes.items()})
-    assert {key: value.shape for key, value in official.items()} == {
-        key: value.shape for key, value in model.state_dict().items()
-    }

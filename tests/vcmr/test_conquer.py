@@ -1,6 +1,6 @@
 import pytest
 import torch
-from vcmr_golden import Golden, assert_official_layout, on_paper, pairs_of_slots, parameters
+from vcmr_golden import Golden, pairs_of_slots
 
 from verified.benchmark.vcmr.contract import Batch
 from verified.benchmark.vcmr.models import conquer
@@ -97,17 +97,3 @@ def test_the_general_setting_leaves_the_scores_of_the_list(model):
     scores = torch.tensor([[3.0, 2.0, 1.0]])
     assert not model.rescores
     assert torch.equal(model.video_weights(scores), scores)
-
-
-@pytest.mark.parametrize(
-    "clips, head, count", [(100, False, 45_208_064), (100, True, 55_351_936), (240, False, 45_208_064 + 140 * 768)]
-)
-def test_parameters_at_the_papers_sizes(clips, head, count):
-    assert parameters(on_paper(Conquer, clips, video_head=head)) == count
-
-
-@pytest.mark.parametrize(
-    "name, head", [("visual_general", False), ("visual_exclusive", True), ("visual_sub_general", False)]
-)
-def test_published_checkpoints_are_imported(name, head):
-    assert_official_layout(on_paper(Conquer, 100, video_head=head), f"conquer_{name}")

@@ -2,7 +2,7 @@ import pytest
 import torch
 from refusals import refused
 from safetensors.torch import save_file
-from vcmr_golden import Golden, assert_official_layout, cross_pairs, on_paper, parameters
+from vcmr_golden import Golden, cross_pairs
 
 from verified.benchmark.vcmr.models.hero import Hero, HeroConfig, full_hinge
 
@@ -81,14 +81,6 @@ def test_hard_negatives_weigh_ten_and_the_others_a_tenth():
     assert full_hinge(scores, 0.1, None).item() == pytest.approx((0.08 + 0.05) / 6, abs=1e-6)
     assert full_hinge(scores, 0.1, 1).item() == pytest.approx((10 * 0.08 + 0.1 * 0.05) / 6, abs=1e-6)
     assert full_hinge(scores[:1, :1], 0.1, 1).item() == 0
-
-
-def test_parameters_at_the_papers_sizes():
-    assert parameters(on_paper(Hero, 100, vocabulary=50272)) == 110_371_338
-
-
-def test_the_published_checkpoint_is_imported_without_its_pre_training_heads():
-    assert_official_layout(on_paper(Hero, 100, vocabulary=50272), "hero_vcmr_vfeat2048")
 
 
 def roberta(folder, model, vocabulary=48, hidden=24):

@@ -312,3 +312,13 @@ def test_a_handful_of_videos_selects_no_epoch(videos, least, planted, tmp_path, 
     monkeypatch.setattr(training, "_selection_scores", lambda *_: {"selection": next(draws)})
     found = trained(few, tmp_path, patience=1, selection_videos=least)
     assert (found.epoch, len(found.history)) == ((3, 4) if videos < least else (0, 2))
+
+
+def test_hero_counts_steps_beyond_its_width(tmp_path):
+    torch.manual_seed(0)
+    model = small_model("hero")
+    assert model.config.hard_from_step > max(size for tensor in model.state_dict().values() for size in tensor.shape)
+    save_model(tmp_path / "c.safetensors", "hero", model, model.state_dict(), {})
+    read, _ = load_model(tmp_path / "c.safetensors")
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(read.state_dict()[name], tensor), name

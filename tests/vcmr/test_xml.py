@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from vcmr_golden import Golden, assert_official_layout, cross_pairs, on_paper, parameters
+from vcmr_golden import Golden, cross_pairs
 from vcmr_pads import WIDE, trained_with_and_without_pads
 
 from verified.benchmark.vcmr.models.xml import XML, XMLConfig
@@ -63,16 +63,6 @@ def test_a_batch_of_one_has_no_negatives(golden, model):
     losses = model.losses(alone, epoch=0, step=0, generator=torch.Generator())
     assert losses["negative_video"] == losses["negative_query"] == 0
     assert losses["total"] == losses["span"]
-
-
-@pytest.mark.parametrize(
-    ("clips", "count", "layout"),
-    [(48, 1_868_810, "charades"), (30, 1_864_202, "didemo"), (240, 1_917_962, "anet")],
-)
-def test_size_and_state_dict_at_the_papers_scale(clips, count, layout):
-    model = on_paper(XML, clips)
-    assert parameters(model) == count
-    assert_official_layout(model, f"xml_video_{layout}_hidden256")
 
 
 def test_weight_of_a_video_is_the_exponential_of_its_cosine(model):
