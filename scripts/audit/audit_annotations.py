@@ -5,8 +5,9 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     import dataclasses
 
-    from verified.audit.checks import audit, video_copies
+    from verified.audit.checks import audit
     from verified.audit.findings import summarise
+    from verified.audit.hashes import video_copies
     from verified.audit.queries import of_annotations, spans_of_runs
     from verified.config.audit import Audit
     from verified.io.fig import read_splits

@@ -11,7 +11,6 @@ from verified.audit.queries import Audited, Span, Vectors
 from verified.benchmark.tiou import tiou
 from verified.config.audit import Audit
 from verified.lmm.refusal import same
-from verified.quality.repeats import repeated
 
 
 def audit(
@@ -23,7 +22,7 @@ def audit(
 ) -> tuple[list[Finding], list[str]]:
     """All findings, open ones alone, in the order of the queries and of `CHECKS`; and the checks that could be made.
 
-    answers: of each grounder the span that it gives to queries, by their keys; copies: as of `video_copies`.
+    answers: of each grounder the span that it gives to queries, by their keys; copies: as of `hashes.video_copies`.
     """
     findings = [
         *outside(audited, settings.tolerance),
@@ -124,16 +123,6 @@ def disagreement(
         start, end = (round(median(side), 3) for side in spans[agreeing].T.tolist())
         detail = f"{int(agreeing.sum())} of {len(given)} grounders: {start:.2f}–{end:.2f} s, tIoU {overlap:.2f}"
         yield Finding(query.split, query.id, "disagreement", detail, round(share * (1 - overlap), 4), (start, end))
-
-
-def video_copies(hashes: Mapping[str, str], least: float) -> dict[str, str]:
-    """{video: the video that it shows again}, by hashes as of `quality.repeats` and the share of equal bits.
-
-    `least` is at least `quality.repeats.LEAST`. Of several alike the first by name is the one that others repeat.
-    """
-    names = sorted(hashes)
-    rows = [{"desc_id": number, "hash": hashes[name]} for number, name in enumerate(names)]
-    return {names[later]: names[earlier] for later, (earlier, _) in repeated(rows, least).items()}
 
 
 def leaks(audited: list[Audited], copies: Mapping[str, str]) -> Iterator[Finding]:

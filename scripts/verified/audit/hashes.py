@@ -1,25 +1,119 @@
-"""Hashes of whole videos, by which copies are found across splits."""
+"""Videos that show what another shows: copies, and parts cut out of one another, by hashes of their frames.
+
+A hash has the signs of the horizontal changes of one frame, scaled to 9 by 8 grey pixels (difference hash), `RATE` a
+second: other encodings, sizes and colours change few of its 64 bits. Where two frames agree in a band of 16 bits, their
+videos are laid over one another at that offset and compared frame by frame.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import cv2
+import numpy as np
 
-from verified.io.video import VideoError, read_frames
-from verified.io.video.spans import uniform_times
-from verified.quality.repeats import HASHED_FRAMES, hash_frames
+from verified.io.video import VideoError, iterate_frames
 from verified.runtime.progress import track
+
+RATE = 4.0
+"""Hashes a second: two cuts of a video show frames at most an eighth of a second apart."""
+DIGITS, BITS, BANDS = 16, 64, 4
+"""Hexadecimal digits and bits of a hash, and the bands in which it is looked up."""
+PART = 0.5
+"""Share of the shorter video that the other must show too; openings that many videos share are shorter."""
+SHORTEST = 3
+"""Hashes at least of which two videos that show the same agree."""
+FLAT = 4
+"""Set bits up to which a frame shows nothing: black, white or fading."""
+ASKED = 4
+"""Every so many-th hash of a video is looked up."""
+CROWDED = 1000
+"""Frames with one band beyond which it tells nothing."""
+TRIED = 20
+"""Offsets to other videos that are compared, those on which most bands agree."""
 
 
 def hash_videos(videos: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Name and hash, as of `quality.repeats`, of each video that can be read: of frames in the middle of its parts.
+    """Name and hashes of each video that can be read: `DIGITS` hexadecimal digits a frame, frames at 0, 1/RATE, … s.
 
-    `videos` are rows with video, path and duration (seconds).
+    `videos` are rows with video and path.
     """
     videos = list(videos)
     for row in track(videos, "hash", len(videos), "videos"):
         try:
-            frames, _ = read_frames(row["path"], uniform_times(0, row["duration"], HASHED_FRAMES))
+            frames = [_hash(frame) for _, frame in iterate_frames(row["path"], RATE)]
         except VideoError:
             continue
-        yield row["video"], hash_frames([cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY) for frame in frames])
+        yield row["video"], b"".join(frames).hex()
+
+
+def _hash(frame: np.ndarray) -> bytes:
+    grey = cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY)
+    small = cv2.resize(grey, (9, 8), interpolation=cv2.INTER_AREA).astype(int)
+    return np.packbits(small[:, 1:] > small[:, :-1]).tobytes()
+
+
+def video_copies(hashes: Mapping[str, str], least: float) -> dict[str, str]:
+    """{video: the video that it shows again, whole or in part}, by hashes as of `hash_videos`.
+
+    `least`: share of equal bits that is exceeded where two videos show the same. Of several alike the first by name is
+    the one that others repeat.
+    """
+    names = sorted(name for name, code in hashes.items() if len(code) >= SHORTEST * DIGITS)
+    codes = [np.frombuffer(bytes.fromhex(hashes[name]), np.uint8).reshape(-1, BITS // 8) for name in names]
+    bits = [np.unpackbits(code, axis=1).astype(bool) for code in codes]
+    first = list(range(len(names)))
+    for one, other, offset in _offsets(codes, bits):
+        if first[one] != first[other] and _show_the_same(bits[one], bits[other], offset, least):
+            less, more = sorted((first[one], first[other]))
+            first = [less if each == more else each for each in first]
+    return {name: names[earlier] for name, earlier in zip(names, first) if names[earlier] != name}
+
+
+def _offsets(codes: list[np.ndarray], bits: list[np.ndarray]) -> Iterator[tuple[int, int, int]]:
+    """(video, earlier video, frames by which the first begins later in the other) of pairs that may show the same."""
+    if not codes:
+        return
+    bands = np.concatenate(codes).view(np.uint16)  # [frames, BANDS]
+    told = np.concatenate([_tells(each) for each in bits])
+    owner = np.repeat(np.arange(len(codes)), list(map(len, codes)))
+    place = np.concatenate([np.arange(len(code)) for code in codes])
+    orders = [np.argsort(band, kind="stable") for band in bands.T]
+    ordered = [band[order] for band, order in zip(bands.T, orders)]
+    for video in range(len(codes)):
+        mine = np.arange(*np.searchsorted(owner, [video, video + 1]))
+        asked = mine[told[mine]][::ASKED]
+        hits = []
+        for band, order, values in zip(bands.T, orders, ordered):
+            starts, ends = (np.searchsorted(values, band[asked], side=side) for side in ("left", "right"))
+            for frame, start, end in zip(asked, starts, ends):
+                if end - start <= CROWDED:
+                    near = order[start:end]
+                    near = near[(owner[near] < video) & told[near]]
+                    hits.append(np.stack([owner[near], place[near] - place[frame]], axis=1))
+        found, counts = np.unique(np.concatenate(hits), axis=0, return_counts=True) if hits else ([], [])
+        for at in np.argsort(-np.asarray(counts), kind="stable")[:TRIED]:
+            yield video, int(found[at][0]), int(found[at][1])
+
+
+def _tells(bits: np.ndarray) -> np.ndarray:
+    """Which of the frames [frames, BITS] show something: bool [frames]."""
+    counts = bits.sum(axis=1)
+    return (counts > FLAT) & (counts < BITS - FLAT)
+
+
+def _show_the_same(one: np.ndarray, other: np.ndarray, offset: int, least: float) -> bool:
+    """Whether `PART` of the shorter of two videos [frames, BITS] is in the other, where `one` begins at its frame
+    `offset`, or beside it: cuts fall between frames."""
+    needed = max(SHORTEST, round(PART * min(len(one), len(other))))
+    for shift in (offset - 1, offset, offset + 1):
+        first, last = max(0, -shift), min(len(one), len(other) - shift)
+        if last - first < needed:
+            continue
+        here, there = one[first:last], other[first + shift : last + shift]
+        told = _tells(here) & _tells(there)
+        equal = np.r_[0, np.cumsum((here == there).mean(axis=1) * told)]
+        count = np.r_[0, np.cumsum(told)]
+        sums, counts = equal[needed:] - equal[:-needed], count[needed:] - count[:-needed]
+        if np.any((2 * counts >= needed) & (sums > least * counts)):
+            return True
+    return False
