@@ -6,6 +6,7 @@ import tarfile
 from pathlib import Path
 
 import numpy as np
+from given import fig
 from media import counted, write_video
 from people.small_review import build_pages
 from PIL import Image
@@ -37,17 +38,18 @@ VERDICTS = "table,dataset,method,train,test,task,metric,value,ours,difference,to
 def annotations(count: int = 24) -> list[dict]:
     """Rows as `read_splits` gives them."""
     return [
-        {
-            "video": f"kitchen-{n // 4:02d}",
-            "time": [2.0 * (n % 4), 2.0 * (n % 4) + 7.5],
-            "desc_id": n,
-            "duration": 31.0,
-            "cog_desc": COARSE[n % 4],
-            "fig_desc": FINE[n % 4],
-            "fig_desc_score": n / 7 - 1,
-            "fig_desc_type": ("statics", "dynamics")[n % 2],
-            "split": ("test", "train")[n % 2],
-        }
+        fig(
+            n,
+            f"kitchen-{n // 4:02d}",
+            2.0 * (n % 4),
+            2.0 * (n % 4) + 7.5,
+            duration=31.0,
+            cog_desc=COARSE[n % 4],
+            fig_desc=FINE[n % 4],
+            fig_desc_score=n / 7 - 1,
+            fig_desc_type=("statics", "dynamics")[n % 2],
+            split=("test", "train")[n % 2],
+        )
         for n in range(count)
     ]
 

@@ -23,17 +23,21 @@ retrieval:
 """
 
 
+def fig(desc_id: int, video: str = "v", start: float = 0.0, end: float = 5.0, **changes: object) -> dict:
+    """The row of another moment, with other values by their keys."""
+    return {**ROW, "video": video, "time": [start, end], "desc_id": desc_id, **changes}
+
+
 def annotations(first: int) -> bytes:
     rows = [
-        {
-            "video": f"v{i // 2}",
-            "time": [0.0, 5.5],
-            "desc_id": i,
-            "duration": 5.0 if i == 3 else 20.0,
-            "cog_desc": "a ball moves",
-            "fig_desc": f"A {colour} ball \u2192 {place}.",
-            "fig_desc_score": i / 8,
-        }
+        fig(
+            i,
+            f"v{i // 2}",
+            end=5.5,
+            duration=5.0 if i == 3 else 20.0,
+            fig_desc=f"A {colour} ball \u2192 {place}.",
+            fig_desc_score=i / 8,
+        )
         for i, (colour, place) in enumerate(
             [
                 ("red", "rolls down a stairway"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from given import fig
 from media import counted, write_video
 
 from verified.benchmark.vcmr.checkpoint import save_model
@@ -49,17 +50,9 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
     save_model(folder / "checkpoint.safetensors", model, built, built.state_dict(), {"parameters": 1})
     rows, draw = [], np.random.default_rng(5)
     for number, (video, clips) in enumerate(sorted(videos.items())):
-        rows.append(
-            {
-                "video": video,
-                "time": [0.0, 2.0],
-                "desc_id": number,
-                "duration": float(len(clips)),
-                "cog_desc": f"thing {number} moves",
-                "fig_desc": f"a <b>red</b> thing, number {number}, moves",
-                "fig_desc_score": 0.5,
-            }
-        )
+        fine = f"a <b>red</b> thing, number {number}, moves"
+        said = {"cog_desc": f"thing {number} moves", "fig_desc": fine, "fig_desc_score": 0.5}
+        rows.append(fig(number, video, 0.0, 2.0, duration=float(len(clips)), **said))
     write_fig(folder / "test.jsonl", rows)
     words = ((str(row["desc_id"]), draw.normal(size=(5, WORDS)).astype(np.float16), {}) for row in rows)
     write_features(folder / "text.h5", {"dim": WORDS, "backbone": "random"}, words)

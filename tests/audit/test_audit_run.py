@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from given import fig
 from script_run import script_run
 
 from verified.audit.queries import Audited
@@ -27,15 +28,14 @@ QUERIES = 60
 def annotations(folder):
     """Fine captions of thirty videos, two each, of which the last says in words what the first says."""
     rows = [
-        {
-            "video": f"v{number // 2:02d}",
-            "time": [4.0 * (number % 2), 4.0 * (number % 2) + 3],
-            "desc_id": number + 1,
-            "duration": 12.0,
-            "cog_desc": "coarse",
-            "fig_desc": f"caption {number if number != QUERIES - 1 else QUERIES - 2}",
-            "fig_desc_score": 0.5,
-        }
+        fig(
+            number + 1,
+            f"v{number // 2:02d}",
+            4.0 * (number % 2),
+            4.0 * (number % 2) + 3,
+            duration=12.0,
+            fig_desc=f"caption {number if number != QUERIES - 1 else QUERIES - 2}",
+        )
         for number in range(QUERIES)
     ]
     rows[0]["time"] = [4.0, 12.5]

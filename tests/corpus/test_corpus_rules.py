@@ -9,7 +9,7 @@ import yaml
 from refusals import said
 from running import snakemake
 
-from verified.io.jsonl import read_json, read_jsonl
+from verified.io.jsonl import read_jsonl
 
 pytestmark = pytest.mark.slow
 
@@ -38,22 +38,6 @@ def write_moments(folder: Path, rows: list[tuple]) -> None:
 
 def build(project: Path):
     return snakemake(project, "--cores", "1", TARGET, config=project / "mine.yaml")
-
-
-def test_a_folder_becomes_a_corpus_and_a_new_video_joins_it(project):
-    run = build(project)
-    assert run.returncode == 0, run.stdout[-3000:]
-    base = project / "results" / "mine" / "corpus"
-    assert [row["caption"] for row in read_jsonl(base / "moments.jsonl")] == ["a ball moves", "a box, still"]
-    assert [row["reason"] for row in read_jsonl(base / "exclusions.jsonl")] == ["invalid-video-id", "end-before-start"]
-    counts = read_json(base / "counts.json")
-    assert (counts["rows"], counts["moments"], len(counts["clamped_ends"])) == (4, 2, 1)
-    assert "Nothing to be done" in build(project).stdout
-
-    media.write_video(project / "videos" / "c.mp4", media.counted(8), fps=8)
-    write_moments(project, [("a", 0, 1, "a ball moves"), ("b", 1, 2, "a box, still"), ("c", 0, 1, "new")])
-    assert build(project).returncode == 0
-    assert [row["video"] for row in read_jsonl(base / "videos.jsonl")] == ["a", "b", "c"]
 
 
 def test_a_corpus_without_a_usable_moment_stops_with_a_message(project):

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 from feature_settings import video_features
+from given import fig
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusals import refused
@@ -69,18 +70,7 @@ def test_ids_come_back_from_every_format(tmp_path_factory, videos):
     write_features(folder / "zero.h5", {"dim": 3}, [(video, array + 1, {}) for video, array in features.items()])
     assert inspect_features(folder / "zero.h5")[1] == []
 
-    rows = [
-        {
-            "video": video,
-            "time": [0.0, 1.0],
-            "desc_id": number,
-            "duration": 2.0,
-            "cog_desc": "a",
-            "fig_desc": "b",
-            "fig_desc_score": 0.5,
-        }
-        for number, video in enumerate(names)
-    ]
+    rows = [fig(number, video) for number, video in enumerate(names)]
     write_jsonl(folder / "fig.jsonl", rows)
     assert [row["video"] for row in read_fig(folder / "fig.jsonl")] == names
     page = inert_json(released_rows([{**row, "split": "train"} for row in rows]))

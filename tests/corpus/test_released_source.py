@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+import given
 import pytest
 from refusals import refused
 
@@ -15,18 +16,7 @@ HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,ac
 
 
 def fig(first: int, count: int) -> bytes:
-    rows = [
-        {
-            "video": f"v{i}",
-            "time": [0, 5],
-            "desc_id": i,
-            "duration": 20.0,
-            "cog_desc": "a ball moves",
-            "fig_desc": f"A red ball moves past {i} boxes.",
-            "fig_desc_score": 1.0,
-        }
-        for i in range(first, first + count)
-    ]
+    rows = [given.fig(i, f"v{i}", fig_desc=f"A red ball moves past {i} boxes.") for i in range(first, first + count)]
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from given import fig
 from PIL import Image
 from refusals import refused, said
 
@@ -51,19 +52,9 @@ ABOUT = {
 
 
 def annotation(ident: int, split: str, video: str, start: float, end: float, fine: str, **more) -> dict:
-    return {
-        "video": video,
-        "time": [start, end],
-        "desc_id": ident,
-        "duration": 9.75,
-        "cog_desc": f"coarse {ident}",
-        "fig_desc": fine,
-        "fig_desc_score": -0.1 * ident,
-        "fig_desc_type": "statics",
-        "lineage": f"{ident:064d}",
-        "split": split,
-        **more,
-    }
+    scored = {"fig_desc": fine, "fig_desc_score": -0.1 * ident, "fig_desc_type": "statics", "lineage": f"{ident:064d}"}
+    row = fig(ident, video, start, end, duration=9.75, cog_desc=f"coarse {ident}", **scored)
+    return {**row, "split": split, **more}
 
 
 REVIEW = {"decision": "accept", "reviewers": ["ann", "bob"], "when": "2026-01-02T03:04:05Z"}

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from given import fig
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
@@ -71,16 +72,8 @@ def marks(path, group: str) -> int:
 
 
 def annotation(ident: int, video: str, kind: str = "statics", coarse: str = "a ball moves") -> dict:
-    return {
-        "desc_id": ident,
-        "video": video,
-        "time": [1.0, 3.0],
-        "cog_desc": coarse,
-        "fig_desc": f"fine {ident}",
-        "fig_desc_type": kind,
-        "fig_desc_score": 1.0,
-        "duration": 8.0,
-    }
+    said = {"cog_desc": coarse, "fig_desc": f"fine {ident}", "fig_desc_type": kind, "fig_desc_score": 1.0}
+    return fig(ident, video, 1.0, 3.0, duration=8.0, **said)
 
 
 def material(rows: list[dict], spread: dict[int, float] | None = None) -> examples.Material:

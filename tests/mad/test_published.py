@@ -4,6 +4,7 @@ import json
 
 import pytest
 import yaml
+from given import fig
 from refusals import refused
 from running import PROJECT, snakemake
 
@@ -20,26 +21,7 @@ pytestmark = [
 def _own(folder):
     """Finished annotations in FIG form: two moments of one video."""
     folder.mkdir()
-    rows = [
-        {
-            "video": "v",
-            "time": [0, 5],
-            "desc_id": 1,
-            "duration": 20,
-            "cog_desc": "a dog sleeps",
-            "fig_desc": "x",
-            "fig_desc_score": 0.5,
-        },
-        {
-            "video": "v",
-            "time": [5, 20],
-            "desc_id": 2,
-            "duration": 20,
-            "cog_desc": "it wakes up",
-            "fig_desc": "y",
-            "fig_desc_score": 0.5,
-        },
-    ]
+    rows = [fig(1, duration=20, cog_desc="a dog sleeps"), fig(2, "v", 5, 20, duration=20, cog_desc="it wakes up")]
     (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return {"kind": "released", "collection": "mine", "splits": ["test"], "released_dir": str(folder)}
 

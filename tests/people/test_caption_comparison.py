@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from captioning import make_moments, make_videos
+from given import fig
 from refusals import refused, said
 
 from verified.__main__ import main
@@ -55,15 +56,15 @@ COUNT = 24
 def run(folder, captions, shift=0, gain=0.0):
     """A run with `captions` (of the number of a moment), whose desc_ids begin at `shift`, and two trainings of XML."""
     rows = [
-        {
-            "video": f"v{number // 3}",
-            "time": [float(number), number + 2.0],
-            "desc_id": number + 1 + shift,
-            "duration": 90.0,
-            "cog_desc": "a man walks",
-            "fig_desc": captions(number),
-            "fig_desc_score": 0.5,
-        }
+        fig(
+            number + 1 + shift,
+            f"v{number // 3}",
+            float(number),
+            number + 2.0,
+            duration=90.0,
+            cog_desc="a man walks",
+            fig_desc=captions(number),
+        )
         for number in range(COUNT)
     ]
     (folder / "annotations" / "fig").mkdir(parents=True)

@@ -7,6 +7,7 @@ import tarfile
 
 import pytest
 from browser import browser
+from given import fig
 from PIL import Image
 
 from verified.io.pages import TABLE, inert_json, page_digest
@@ -162,16 +163,7 @@ def test_a_moment_without_candidates_or_scores_is_shown_with_its_reason():
 
 
 def test_released_annotations_have_their_one_caption():
-    row = {
-        "desc_id": 7,
-        "video": "v",
-        "time": [0, 2],
-        "duration": 5,
-        "split": "test",
-        "cog_desc": "c",
-        "fig_desc": "f",
-        "fig_desc_score": 1.5,
-    }
+    row = fig(7, split="test", fig_desc="f", fig_desc_score=1.5)
     assert released_rows([row])[0].candidates == [(2, 0, "f", 1.5, 1)]
     assert released_rows([{key: row[key] for key in row if not key.startswith("fig")}])[0].candidates == []
 
@@ -254,21 +246,7 @@ def test_a_reader_searches_filters_sorts_turns_pages_and_follows_links(built, tm
 
 
 def test_released_annotations_are_shown_without_frames_and_prompts(tmp_path):
-    rows = released_rows(
-        [
-            {
-                "desc_id": n,
-                "video": "v",
-                "time": [0, 2],
-                "duration": 5,
-                "split": "test",
-                "cog_desc": "c",
-                "fig_desc": f"fine {n}",
-                "fig_desc_score": n / 10,
-            }
-            for n in range(30)
-        ]
-    )
+    rows = released_rows([fig(n, split="test", fig_desc=f"fine {n}", fig_desc_score=n / 10) for n in range(30)])
     write_browser(tmp_path / "captions.html", tmp_path / "captions-parts", ABOUT, rows)
     with browser(tmp_path / "browser") as chromium:
         chromium.open(tmp_path / "captions.html", "#sort=best")

@@ -1,6 +1,7 @@
 """The report: its front page, and what its rules ask for by kind of data set."""
 
 import pytest
+from given import fig
 
 from verified.report.front import Corpus, facts, moments, recalls, soundness
 from verified.report.summary import VERDICTS, omitted_tables, verdict_table, write_summary
@@ -69,19 +70,10 @@ def test_what_is_not_to_be_trusted_stands_first(tables, tmp_path):
 
 def corpus(keyframes=()):
     rows = [
-        {
-            "video": f"v{n % 5}",
-            "time": [1.0, 3.5],
-            "desc_id": n,
-            "duration": 70.0,
-            "cog_desc": f"coarse <{n}>",
-            "fig_desc": f"fine <i>{n}</i>",
-            "fig_desc_score": n / 10,
-            "fig_desc_type": "statics",
-            "split": "test" if n % 2 else "train",
-        }
+        fig(n, f"v{n % 5}", 1.0, 3.5, cog_desc=f"coarse <{n}>", fig_desc=f"fine <i>{n}</i>", fig_desc_score=n / 10,
+            fig_desc_type="statics", split="test" if n % 2 else "train")
         for n in range(20)
-    ]
+    ]  # fmt: skip
     return Corpus("A & B", "rendered", rows, "test", keyframes)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from given import fig
 
 from verified.figures import statistics
 from verified.statistics.clustering import nearest_distances, unit
@@ -18,16 +19,7 @@ def annotations(tmp_path):
     rng = np.random.default_rng(0)
     texts = [COARSE[0]] * 5 + [COARSE[1]] * 5 + [COARSE[2]] * 2
     rows = [
-        {
-            "desc_id": i,
-            "video": f"v{i}",
-            "time": [0, 5],
-            "duration": 9.0,
-            "cog_desc": text,
-            "fig_desc": f"{text} {i}",
-            "fig_desc_score": float(i),
-            "fig_desc_type": ("statics", "dynamics")[i % 2],
-        }
+        fig(i, f"v{i}", cog_desc=text, fig_desc=f"{text} {i}", fig_desc_type=("statics", "dynamics")[i % 2])
         for i, text in enumerate(texts)
     ]
     captions = [*COARSE, *(row["fig_desc"] for row in rows)]
