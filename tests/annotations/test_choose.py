@@ -56,10 +56,10 @@ def test_equal_scores_take_statics_first_for_the_highest_and_the_last_for_the_lo
 
 
 def test_moments_without_a_usable_candidate_are_counted_by_reason():
-    moments = [MOMENT, {**MOMENT, "desc_id": 8}, {**MOMENT, "desc_id": 9}]
-    scores = [candidate("statics", 0, float("nan"), desc_id=8), candidate("statics", 0, 0.1, desc_id=9)]
+    moments = [{**MOMENT, "desc_id": number} for number in (7, 8, 9, 10, 11)]
+    scores = [candidate("statics", 0, float("nan") if n == 8 else 0.1, desc_id=n) for n in (8, 9, 10, 11)]
     highest, lowest, reasons = annotate(moments, candidates_by_moment(moments, scores))
-    assert [row["desc_id"] for row in highest] == [row["desc_id"] for row in lowest] == [9]
+    assert [row["desc_id"] for row in highest] == [row["desc_id"] for row in lowest] == [9, 10, 11]
     assert reasons == {"no-scored-candidate": 1, "no-finite-score": 1}
 
 
