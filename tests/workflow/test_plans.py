@@ -2,7 +2,10 @@
 
 import pytest
 import yaml
+from refusals import names
 from running import PROJECT, snakemake
+
+from verified.__main__ import main
 
 # Plans that need nothing beside the checkout; the others read a corpus of the user's.
 CONFIGS = [
@@ -35,3 +38,10 @@ def test_moments_can_be_proposed_where_a_file_names_some(tmp_path):
     run = snakemake(tmp_path, "--dry-run", "results/lab/corpus/proposed.csv", config=tmp_path / "lab.yaml")
     assert run.returncode == 0, run.stdout[-4000:]
     assert "propose_moments" in run.stdout
+
+
+@pytest.mark.parametrize("command", [["plan"], ["report"]])
+def test_a_missing_executor_is_named_with_its_package(tmp_path, capsys, command):
+    (tmp_path / "config.yaml").write_text("executor: cluster-of-ours\njobs: 2\n")
+    assert main([*command, "--profile", str(tmp_path)]) == 2
+    assert names(capsys.readouterr().err, "cluster-of-ours", "pip install snakemake-executor-plugin-cluster-of-ours")

@@ -111,9 +111,11 @@ def plan(arguments: argparse.Namespace) -> None:
     from verified.planning.needs import lines, needs
     from verified.planning.placeholders import lay_out, missing, published_moments
     from verified.planning.plan import plan, table
+    from verified.planning.running import check_executor
 
     options = ["--configfile", *(str(path.resolve()) for path in arguments.configfile)]
     settings = read(*arguments.configfile)
+    check_executor(arguments.profile)
     if arguments.profile:
         options += ["--profile", arguments.profile]
     absent = missing(settings, arguments.directory)
