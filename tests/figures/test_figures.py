@@ -390,7 +390,7 @@ def test_recall_is_drawn_over_answers_lengths_and_positions_with_its_numbers_bes
 
 def test_names_beside_lines_do_not_touch(tmp_path):
     with drawing([tmp_path / "d.svg"], 5, 4) as figure:
-        figure.tell("names", (), ())
+        figure.describe("names", (), ())
         axis = figure.subplots()
         axis.set_ylim(0, 100)
         direct_labels(axis, dict.fromkeys("abcde", (1.0, 99.0, "black")))
@@ -401,7 +401,7 @@ def test_names_beside_lines_do_not_touch(tmp_path):
 def test_a_figure_has_its_text_and_numbers_beside_it_or_is_refused(tmp_path):
     paths = [tmp_path / f"f.{kind}" for kind in ("svg", "png", "csv")]
     with drawing(paths, 3, 2) as figure:
-        figure.tell(HOSTILE, ("of", "value"), [("a,b", 1 / 3)])
+        figure.describe(HOSTILE, ("of", "value"), [("a,b", 1 / 3)])
     root = ElementTree.parse(paths[0]).getroot()
     title = root.find("{http://www.w3.org/2000/svg}title")
     assert root.get("role") == "img" and title is not None and "</svg>" in (title.text or "")
@@ -428,7 +428,7 @@ def test_what_candidates_buy_is_the_best_of_those_written_first(tmp_path):
     calls = cost.calls_of_types(outcomes)
     assert calls == {"statics": 3.0, "dynamics": 0.0}
     wrong = {(moment, "statics", 1) for moment in range(2)}
-    bought = cost.candidates_bought(scores, calls, wrong)
+    bought = cost.candidate_gains(scores, calls, wrong)
     assert [(row.types, row.candidates, row.score) for row in bought] == [
         *(("statics", 1, 0.0), ("statics", 2, 2.0), ("dynamics", 1, 1.0), ("dynamics", 2, 1.0)),
         *(("both", 2, 1.0), ("both", 4, 2.0)),
@@ -437,7 +437,7 @@ def test_what_candidates_buy_is_the_best_of_those_written_first(tmp_path):
     cost.draw_cost(bought, [tmp_path / "c.svg", tmp_path / "c.csv"])
     assert {"statics, 3.0 calls", "both, 3.0 calls"} <= set(texts(tmp_path / "c.svg"))
     assert rows_of(tmp_path / "c.csv")[2][:6] == ["statics", "2", "3.0", "8", "2.0", "25.0"]
-    cost.draw_cost(cost.candidates_bought(scores, calls, None), [tmp_path / "u.svg"])
+    cost.draw_cost(cost.candidate_gains(scores, calls, None), [tmp_path / "u.svg"])
     assert marks(tmp_path / "u.svg", "axes_") == 1, "no panel for what nobody knows"
     cost.draw_cost([], [tmp_path / "n.svg"])
     assert texts(tmp_path / "n.svg")[0].startswith("No candidate has a score")

@@ -6,7 +6,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from verified.nn.optimisers import BertAdam
-from verified.nn.training_state import Reached, TrainingState, fingerprint
+from verified.nn.training_state import TrainingProgress, TrainingState, fingerprint
 
 OWNER = {"code": "1", "settings": "2", "inputs": "3"}
 ROWS = [{"epoch": 0, "total": 0.1 + 0.2, "a": None}, {"total": 1e-9, "epoch": 1}]
@@ -37,7 +37,7 @@ def kept(tmp_path):
     """A state after two steps."""
     state, model = TrainingState(tmp_path / "unfinished.safetensors", OWNER, 0.0), network()
     optimiser = stepped(model)
-    state.save(Reached(2, ROWS, {"best.weight": torch.ones(2)}), model, optimiser)
+    state.save(TrainingProgress(2, ROWS, {"best.weight": torch.ones(2)}), model, optimiser)
     return state
 
 
@@ -47,7 +47,7 @@ def test_a_restored_training_goes_on_as_if_nothing_had_happened(kind, tmp_path):
     stepped(whole, kind, steps=4)
     state = TrainingState(tmp_path / "state.safetensors", OWNER, 0.0)
     optimiser = stepped(half, kind)
-    state.save(Reached(2, ROWS), half, optimiser)
+    state.save(TrainingProgress(2, ROWS), half, optimiser)
     again = network()
     fresh = kind([{"params": list(again.parameters()), "weight_decay": 0.1}], lr=0.5)
     assert state.restore(again, fresh).finished == 2
@@ -76,7 +76,7 @@ def test_moments_get_the_layout_of_their_parameters(tmp_path):
     optimisers = [fused_adamw(list(each.parameters()), 0.1) for each in (model, again)]
     state = TrainingState(tmp_path / "state.safetensors", OWNER, 0.0)
     step(model, optimisers[0])
-    state.save(Reached(1, ROWS), model, optimisers[0])
+    state.save(TrainingProgress(1, ROWS), model, optimisers[0])
     model.zero_grad()
     state.restore(again, optimisers[1])
     for each, optimiser in zip((model, again), optimisers, strict=True):
@@ -95,7 +95,7 @@ def test_log_and_further_tensors_come_back_as_they_were(kept):
 def test_a_state_of_another_training_is_set_aside(kept, part, caplog):
     model, other = network(), TrainingState(kept.path, {**OWNER, part: "other"}, 0.0)
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    assert other.restore(model, stepped(model, steps=0)) == Reached()
+    assert other.restore(model, stepped(model, steps=0)) == TrainingProgress()
     assert f"unfinished.safetensors was left by a training with other {part}; set aside as" in caplog.text
     assert other.aside.is_file() and not kept.path.is_file()
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
@@ -126,7 +126,7 @@ def test_a_damaged_state_is_set_aside(kept, damage, caplog):
     else:
         kept.path.write_bytes(content[:-9] if damage == "cut" else b"")
     model = network()
-    assert kept.restore(model, stepped(model, steps=0)) == Reached()
+    assert kept.restore(model, stepped(model, steps=0)) == TrainingProgress()
     assert "set aside" in caplog.text
 
 

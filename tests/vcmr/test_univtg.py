@@ -10,11 +10,11 @@ from verified.benchmark.vcmr.models.univtg import (
     UniVTG,
     UniVTGConfig,
     boundary_losses,
-    encoders_apart,
     foreground_loss,
     inside_moment,
     inter_loss,
     intra_loss,
+    normalise_encoders,
     with_times,
 )
 from verified.benchmark.vcmr.search import search
@@ -70,8 +70,8 @@ def test_clips_know_their_time_in_the_video():
 
 def test_features_of_two_encoders_are_unit_vectors_each():
     clip = torch.tensor([[[3.0, 4.0, 0.0, 0.5]]])
-    assert encoders_apart(clip, 2)[0, 0].tolist() == pytest.approx([0.6, 0.8, 0.0, 1.0])
-    assert encoders_apart(clip, 0) is clip
+    assert normalise_encoders(clip, 2)[0, 0].tolist() == pytest.approx([0.6, 0.8, 0.0, 1.0])
+    assert normalise_encoders(clip, 0) is clip
 
 
 def test_windows_of_published_weights_reach_out_from_the_end_of_a_clip():

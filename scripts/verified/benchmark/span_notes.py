@@ -11,7 +11,7 @@ from verified.benchmark.submissions import list_some
 ROUNDING = 0.05
 """Seconds by which a span may leave its video."""
 REACH = 1.4
-"""Whole numbers count as segments where true spans reach so many times further into their videos."""
+"""Whole numbers count as segments if true spans reach so many times as far into their videos."""
 FRAMES = 5
 """Spans count as frames where their median end is so many durations."""
 

@@ -68,9 +68,9 @@ def fitted_size(video: dict, side: int) -> tuple[int, int] | None:
 class Clips:
     """Serves the clips of many moments, decoding each video at most once.
 
-    `moments` in the order in which `load` will be called, those of one video together. `needed` says whether the
-    clip of a position will be asked for at all; videos without any are never opened. Memory holds the clips of one
-    video that were decoded but not fetched yet.
+    `moments` in the order in which `load` will be called, those of one video together. `needed` says whether the clip
+    of a position is needed; videos without any are never opened. Memory holds the clips of one video that were decoded
+    but not fetched yet.
 
     With `threads`, that many videos are decoded at a time while a model answers, until `ahead` clips beyond the current
     video are under way or wait. It begins when `ahead` clips were fetched, for an engine that forks itself into
@@ -150,7 +150,7 @@ class Clips:
         return stream
 
     def _wanted_positions(self, video: str) -> list[int]:
-        """Positions whose clips will be asked for; the ledger is read by the caller's thread alone."""
+        """Positions whose clips are needed; the ledger is read by the caller's thread alone."""
         return [position for position in self.positions[video] if self.needed(position)]
 
     def _decode(self, video: str, wanted: list[int]) -> Iterator[tuple[int, dict]]:

@@ -16,10 +16,10 @@ from verified.lmm.tasks.dynamics import ANSWERS, DYNAMICS_CANDIDATES, QUESTIONS
 def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> list[dict]:
     """Rows of captions/dynamics, one per moment, in order.
 
-    The LLM asks N_qa questions about the coarse caption (Equation 3; equal captions are asked about once), the video
-    LMM answers them from the frames and describes the motion (Equation 4), the LLM turns this into N_d candidates
-    (Equation 5). A moment whose questions or answers failed gets no candidates and says why. `dynamics` are the data
-    set's settings: fps or frames, max_frames.
+    The LLM asks N_qa questions about the coarse caption (Equation 3; equal captions are sent once), the video LMM
+    answers them from the frames and describes the motion (Equation 4), the LLM turns this into N_d candidates (Equation
+    5). A moment whose questions or answers failed gets no candidates and says why. `dynamics` are the data set's
+    settings: fps or frames, max_frames.
     """
     videos, asked, answered, candidates = ask_dynamics(moments, videos, dynamics, session)
     return [
@@ -35,7 +35,7 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     ]
 
 
-class Asked(NamedTuple):
+class VideoAnswers(NamedTuple):
     """The videos with their `max_frames`, and the outcomes of each step: by the position of the moment."""
 
     videos: dict[str, dict]
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
     candidates: dict[int, Outcome]
 
 
-def ask_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> Asked:
+def ask_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> VideoAnswers:
     """All calls of `caption_dynamics`."""
     videos = _add_max_frames(moments, videos, dynamics, session)
     asked = session.ask(QUESTIONS, (questions_call(moment, session) for moment in moments), len(moments))
@@ -52,7 +52,7 @@ def ask_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, s
     ready = {index: outcome for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"}
     calls = (_candidates_call(moments[index], asked[index], answer, session) for index, answer in ready.items())
     candidates = dict(zip(ready, session.ask(DYNAMICS_CANDIDATES, calls, len(ready))))
-    return Asked(videos, asked, answered, candidates)
+    return VideoAnswers(videos, asked, answered, candidates)
 
 
 def _add_max_frames(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> dict[str, dict]:

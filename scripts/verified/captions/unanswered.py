@@ -1,4 +1,4 @@
-"""Shards that were finished without some of their answers are asked again by the next run.
+"""Shards that were finished without some of their answers are retried by the next run.
 
 Snakemake runs a job again when one of its params differs from the value with which its outputs were made. For a shard
 whose counts report unanswered calls, the param `asked_in` names the current run and so is new in each run. For any

@@ -127,13 +127,13 @@ def import_model(arguments: argparse.Namespace) -> None:
         told = _import_umt(arguments.file, target, options)
     else:
         from verified.benchmark.vcmr.checkpoint import FORM
-        from verified.benchmark.vcmr.importing import LAYERS, import_checkpoint, what_it_reads
+        from verified.benchmark.vcmr.importing import LAYERS, feature_requirements, import_checkpoint
         from verified.nn.checkpoint import load_facts
 
         count = import_checkpoint(arguments.model, arguments.file, target, options)
         told = f"{arguments.model} with {count:,} parameters"
         if arguments.model in LAYERS:
-            told += f"\n{what_it_reads(arguments.model, load_facts(target, FORM)['config'])}"
+            told += f"\n{feature_requirements(arguments.model, load_facts(target, FORM)['config'])}"
             told += f"\nuse it with: rextime.published.{arguments.model}.checkpoint: {target}"
     seal_built(target)
     print(f"{target}: {told}")

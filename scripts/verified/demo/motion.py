@@ -10,7 +10,7 @@ from verified.demo.shapes import REACH, contact_distance
 from verified.demo.vocabulary import BYSTANDER_RADII, DIRECTIONS, EXTENT, RADII, SPEEDS, TURNS
 
 MARGIN = 2.0
-"""World units kept free at the border of the picture."""
+"""Margin at the border of the picture, in world units."""
 GAP = 5.0
 """World units between the actors of a group, beyond their two radii."""
 

@@ -51,7 +51,7 @@ _OUTLINES = {"ball": _ball, "box": _box, "triangle": _triangle, "star": _star, "
 def signed_distance(shape: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Distance [...] from the points x, y [...] to the outline of `shape` with radius 1; negative inside.
 
-    Exact beside edges and inside; a lower bound beyond corners, which is all that antialiasing needs.
+    Exact near edges and inside; a lower bound beyond corners, which is all that antialiasing needs.
     """
     return _OUTLINES[shape](x, y)
 

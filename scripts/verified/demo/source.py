@@ -1,5 +1,5 @@
-"""The source `demo`: the world rendered as H.264 files beside a moments file, and the truth, which only tests and the
-validity report read."""
+"""The source `demo`: rendered H.264 files with a moments file, and the truth, which only tests and the validity report
+read."""
 
 import contextlib
 import os

@@ -1,6 +1,6 @@
 """Vocabulary of the demo: the things in a scene, their colours and measures.
 
-Lengths are in world units; the picture is `EXTENT` units wide and high, whatever its size in pixels.
+Lengths are in world units; the picture is `EXTENT` units wide and high, at any size in pixels.
 """
 
 EXTENT = 112.0

@@ -1,4 +1,4 @@
-"""The demo world: what happens in a video, drawn from a seed, together with what is true of it.
+"""Synthetic scenes of the demo: the events of a video, drawn from a seed, together with what is true of it.
 
 Times are frames (`first` inclusive, `last` exclusive) and seconds; lengths are world units (see `vocabulary`).
 Everything is drawn with Python's own generator, whose sequences are the same on every machine.

@@ -10,7 +10,7 @@ from verified.errors import InputError
 from verified.io.jsonl import finite
 
 TINY_TOKENS = 16 + 4
-"""Tokens of one frame from the tiny stem, whatever the frame's size: of motion, and of looks."""
+"""Tokens of one frame from the tiny stem, at any frame size: of motion, and of looks."""
 SIZES: dict[str, dict] = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text(encoding="utf-8"))
 
 

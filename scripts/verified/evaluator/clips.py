@@ -1,4 +1,4 @@
-"""Clips of moments: frames cut out of the videos once, kept raw or as H.264 streams, and read again by row."""
+"""Clips of moments: frames cut out of the videos once, stored raw or as H.264 streams, and read again by row."""
 
 import contextlib
 import logging
@@ -54,7 +54,7 @@ def decode_frames(stream: bytes) -> np.ndarray:
 
 
 class CodedClips:
-    """The clips of a shard, decoded as they are asked for: `clips[row]` is uint8 [n, H, W, 3].
+    """The clips of a shard, decoded on access: `clips[row]` is uint8 [n, H, W, 3].
 
     `index` are the rows that `gather_clips` wrote; `stream` in them is [first byte, bytes].
     """

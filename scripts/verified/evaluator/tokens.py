@@ -31,7 +31,7 @@ def wordpiece() -> Tokenizer:
 
 
 def encode(captions: list[str], limit: int = MAX_TOKENS) -> tuple[Tensor, Tensor, int]:
-    """Token ids and mask [N, L] (L: the longest caption at hand, at most `limit`), and how many captions were cut.
+    """Token ids and mask [N, L] (L: the longest caption given, at most `limit`), and how many captions were cut.
 
     Padding is id 0 with mask 0.
     """

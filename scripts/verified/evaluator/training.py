@@ -11,7 +11,7 @@ from verified.evaluator.step import Batch, TrainingStep
 from verified.io.jsonl import Row
 from verified.nn import training
 from verified.nn.optimisers import cosine_multiplier, one_dimensional, parameter_groups
-from verified.nn.training_state import Reached, TrainingState
+from verified.nn.training_state import TrainingProgress, TrainingState
 from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed
 
@@ -64,7 +64,7 @@ def train(
         step.generator.manual_seed(derive_seed(schedule.seed, label, "negatives", number))
         return wrapped(to_device(batch, device))
 
-    def row(number: int, terms: list[training.Terms], reached: Reached) -> Row | None:
+    def row(number: int, terms: list[training.Terms], reached: TrainingProgress) -> Row | None:
         if number % schedule.every and number != schedule.steps - 1:
             return None
         rounded = {name: round(value, 6) for name, value in terms[-1].items()}

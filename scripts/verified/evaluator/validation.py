@@ -212,7 +212,7 @@ def ablate(
     """Write rows {dataset, set, variant, static, dynamic} of AUROCs (see `areas`).
 
     checkpoints: variant → its file. captions: data set → lists of files `captions` and `corrupted`, for data sets whose
-    truth is known. validated: a further variant, and for each data set the file in which its areas stand already (see
+    truth is known. validated: another variant, and for each data set the file that has its areas already (see
     `validation`).
     """
     device = torch.device(visible_device())

@@ -135,7 +135,7 @@ def class_vectors() -> np.ndarray:
 
 @cache
 def class_names() -> tuple[tuple[str, str], ...]:
-    """Each class in small letters and its next broader term in WordNet; what stands in brackets is omitted."""
+    """Each class in small letters and its next broader term in WordNet; text in brackets is omitted."""
     check_card(SHIPPED / "classes.json", SHIPPED)
     both = (re.sub(r" \(.*?\)", "", line).casefold() for line in read_json(SHIPPED / "classes.json"))
     return tuple((name, broader) for name, _, broader in (line.partition(", a kind of ") for line in both))

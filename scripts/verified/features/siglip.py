@@ -1,7 +1,7 @@
 """SigLIP: frames and sentences in one space, by any SigLIP model of the transformers library.
 
 It differs from CLIP in three ways: frames are squeezed into the square, pixels are scaled to [-1, 1], and a sentence is
-padded to the model's full length, since the vector is read at the last position, whatever stands there.
+padded to the model's full length, since the vector is read at the last position, even if it is a pad.
 """
 
 from typing import Any

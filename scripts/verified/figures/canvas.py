@@ -70,7 +70,7 @@ class Sheet(Figure):
     header: Sequence[str] = ()
     rows: Sequence[Sequence[object]] = ()
 
-    def tell(self, alt: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    def describe(self, alt: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Add the text alternative of the picture and the table of its numbers."""
         self.alt, self.header, self.rows = printable(alt), header, list(rows)
 
@@ -79,8 +79,8 @@ class Sheet(Figure):
 def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, placed: bool = False) -> Iterator[Sheet]:
     """Yield an empty figure (inches) and save it under each of `paths`: its picture as SVG or PNG, its numbers as CSV.
 
-    `placed`: the caller positions everything; else matplotlib lays out the axes. Raises ValueError if the figure was
-    not told what it shows (`Sheet.tell`).
+    `placed`: the caller positions everything; else matplotlib lays out the axes. Raises ValueError if the figure has no
+    text alternative (`Sheet.describe`).
     """
     with plt.rc_context(cast(dict[Any, Any], STYLE)):
         layout = "none" if placed else ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.1)
@@ -88,7 +88,7 @@ def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, pla
         try:
             yield figure
             if not figure.alt:
-                raise ValueError("a figure says what it shows: call tell")
+                raise ValueError("a figure says what it shows: call describe")
             if not placed:
                 _settle(figure)
             for path in map(Path, paths):
@@ -120,7 +120,7 @@ def draw_note(paths: Iterable[str | os.PathLike], text: str) -> None:
     height = line_height(LABEL) * len(lines) + 2 * NOTE_EDGE
     width = max(width_of(line, LABEL) for line in lines) + 2 * NOTE_EDGE
     with drawing(paths, width, height, placed=True) as figure:
-        figure.tell(text, ("note",), [(text,)])
+        figure.describe(text, ("note",), [(text,)])
         for number, line in enumerate(lines):
             top = 1 - (NOTE_EDGE + number * line_height(LABEL)) / height
             figure.text(NOTE_EDGE / width, top, literal(line), va="top", color=COLOURS["none"])

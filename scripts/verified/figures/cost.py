@@ -1,6 +1,6 @@
 """Gain of more candidates: the score of the chosen caption and, where the truth is known, how often it is false.
 
-Candidates are taken in the order in which they were written, as if fewer had been asked for.
+Candidates are taken in the order in which they were written, as if fewer had been requested.
 """
 
 import os
@@ -18,7 +18,7 @@ Key = tuple[int, str, int]
 """Moment, type and number of a candidate."""
 
 
-class Bought(NamedTuple):
+class CandidateGain(NamedTuple):
     """Result with so many candidates of some types; `false` is (percent, low, high) where the truth is known."""
 
     types: str
@@ -39,9 +39,9 @@ def calls_of_types(outcomes: Mapping) -> dict[str, float]:
     }
 
 
-def candidates_bought(
+def candidate_gains(
     scores: Sequence[dict], calls: Mapping[str, float], wrong: Collection[Key] | None
-) -> list[Bought]:
+) -> list[CandidateGain]:
     """By types (statics, dynamics, both) and number of candidates: the best-scored one of each moment.
 
     scores: rows of evaluator/scores; wrong: candidates known to be false, None where the truth is unknown.
@@ -66,11 +66,11 @@ def candidates_bought(
                 false = (float(share.value[0]), float(share.low[0]), float(share.high[0]))
             score = float(np.mean([row["score"] for row in chosen]))
             asking = sum(calls[kind] for kind in types)
-            found.append(Bought(name, count * len(types), asking, len(chosen), score, false))
+            found.append(CandidateGain(name, count * len(types), asking, len(chosen), score, false))
     return found
 
 
-def draw_cost(bought: Sequence[Bought], paths: Iterable[str | os.PathLike]) -> None:
+def draw_cost(bought: Sequence[CandidateGain], paths: Iterable[str | os.PathLike]) -> None:
     """The score of the chosen caption over the captions written for a moment, and beside it the share of false ones
     where the truth is known. A line says how many calls its types take."""
     if not bought:
@@ -110,4 +110,4 @@ def draw_cost(bought: Sequence[Bought], paths: Iterable[str | os.PathLike]) -> N
             for row in bought
         )
         rows = [(*row[:5], *(row.false or ("", "", ""))) for row in bought]
-        figure.tell(f"What more captions of a moment buy. {said}", header, rows)
+        figure.describe(f"What more captions of a moment buy. {said}", header, rows)

@@ -58,7 +58,7 @@ def draw_pipeline(row: dict, frames: Frames, material: Material, paths: Iterable
         written = _lines(row, material)
         told = [(name, text) for name, lines in written.items() for text, _, _ in lines]
         alt = f"One moment through the pipeline: {row['cog_desc']}. Chosen: {row['fig_desc']}"
-        figure.tell(alt, ("module", "text"), [("moment", row["cog_desc"]), *told])
+        figure.describe(alt, ("module", "text"), [("moment", row["cog_desc"]), *told])
         for name, lines in written.items():
             left, bottom, width, height = BOXES[name]
             _write(figure, lines, (left, bottom, width, height - HEAD))

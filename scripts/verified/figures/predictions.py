@@ -112,7 +112,7 @@ def draw_predictions(
             for rank, one in enumerate(predictions, 1)
         ]
         first = "; ".join(f"trained on {name} first in {video}" for name, rank, video, *_ in told if rank == 1)
-        figure.tell(
+        figure.describe(
             f"What XML finds for the query {query['fig_desc']} {answer}: {first or 'nothing'}",
             ("trained on", "rank", "video", "start", "end", "tIoU", "right"),
             told,

@@ -22,7 +22,7 @@ BINS = 4
 """Groups of queries, as many in each as can be."""
 PARTS = 8
 """Parts of a video in which the middle of a moment may be."""
-ASKED = "SVMR/0.5/r1"
+METRIC = "SVMR/0.5/r1"
 """The metric by length: the right video is given, so that only grounding is measured."""
 
 
@@ -53,7 +53,7 @@ def draw_curves(models: Mapping[str, PerQuery], paths: Iterable[str | os.PathLik
         said = "; ".join(
             f"{name}, {task} {metric} {value:.1f}" for name, task, metric, value in rows if metric[-2:] == "r1"
         )
-        figure.tell(f"Recall in percent over K. {said}", ("Method", "Task", "Metric", "Recall %"), rows)
+        figure.describe(f"Recall in percent over K. {said}", ("Method", "Task", "Metric", "Recall %"), rows)
 
 
 def _curve(of: PerQuery, task: str, prefix: str) -> list[tuple[int, float]]:
@@ -76,7 +76,7 @@ def draw_lengths(models: Mapping[str, PerQuery], rows: Sequence[Mapping], paths:
                 groups = _groups(np.array([float(lengths[ident]) for ident in of.desc_id]))
                 shift, middles, values, bounds = (number - (len(models) - 1) / 2) * 0.08, [], [], []
                 for place, members in enumerate(groups):
-                    found = mean_interval(100 * of.values[ASKED][:, members, None], of.video[members], top=100)
+                    found = mean_interval(100 * of.values[METRIC][:, members, None], of.video[members], top=100)
                     value, low, high = (float(side[0]) for side in (found.value, found.low, found.high))
                     middles.append(place + shift)
                     values.append(value)
@@ -95,7 +95,7 @@ def draw_lengths(models: Mapping[str, PerQuery], rows: Sequence[Mapping], paths:
         figure.axes[0].set_ylabel("SVMR 0.5/r1, %")
         said = "; ".join(f"{name}, {by} {low:g} to {high:g}: {value:.1f}" for name, by, low, high, _, value, *_ in told)
         header = ("Method", "By length of", "From", "To", "Queries", "Recall %", "Low", "High")
-        figure.tell(f"SVMR 0.5/r1 in percent by the length of the moment and of the query. {said}", header, told)
+        figure.describe(f"SVMR 0.5/r1 in percent by the length of the moment and of the query. {said}", header, told)
 
 
 def _groups(lengths: np.ndarray) -> list[np.ndarray]:
@@ -158,4 +158,4 @@ def draw_positions(
         }
         said = "; ".join(f"{name} {share:.0f} %" for name, share in near.items())
         alt = f"Predicted by true position of moments in their video; predicted in the true eighth of it: {said}"
-        figure.tell(alt, ("Method", "True from", "Predicted from", "Queries", "Share of the column %"), told)
+        figure.describe(alt, ("Method", "True from", "Predicted from", "Queries", "Share of the column %"), told)

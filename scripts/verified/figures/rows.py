@@ -85,7 +85,7 @@ def _image(content: bytes) -> Image.Image:
 
 
 def draw_rows(rows: list[MomentRow], paths: Iterable[str | os.PathLike]) -> None:
-    """Draw the rows below each other. Raises ValueError if there are none: a figure has something to show."""
+    """Draw the rows below each other. Raises ValueError without rows."""
     if not rows:
         raise ValueError("a figure of moments needs one")
     width = GAP + TEXT + GAP + max(row.width for row in rows)
@@ -93,7 +93,7 @@ def draw_rows(rows: list[MomentRow], paths: Iterable[str | os.PathLike]) -> None
     with drawing(paths, width, height, placed=True) as figure:
         said = [(number, text, kind) for number, row in enumerate(rows, 1) for text, kind, _ in row.told]
         alt = "Moments with their captions. " + ". ".join(text for _, text, _ in said)
-        figure.tell(alt, ("moment", "text", "kind"), said)
+        figure.describe(alt, ("moment", "text", "kind"), said)
         top = height
         for number, row in enumerate(rows):
             if number:

@@ -59,7 +59,7 @@ def confidence(figure: Sheet, values: dict) -> None:
         for name, histogram in histograms.items()
         for low, count in zip(left, histogram["counts"])
     ]
-    figure.tell(f"Histogram of confidence scores. {of_each}", ("type", "from", "to", "captions"), rows)
+    figure.describe(f"Histogram of confidence scores. {of_each}", ("type", "from", "to", "captions"), rows)
     axis.set_xlabel("confidence score")
     axis.set_ylabel("captions")
     axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
@@ -93,7 +93,7 @@ def spans(figure: Sheet, values: dict) -> None:
         for low, high, count in zip(values[name]["edges"], values[name]["edges"][1:], values[name]["counts"])
     ]
     told = "Histograms of the lengths of moments in seconds, and of where they start and end in their video"
-    figure.tell(told, ("of", "from", "to", "moments"), rows)
+    figure.describe(told, ("of", "from", "to", "moments"), rows)
 
 
 def clusters(figure: Sheet, values: dict) -> None:
@@ -110,7 +110,7 @@ def clusters(figure: Sheet, values: dict) -> None:
     told = f"{len(rows)} captions of {values['classes']} classes of coarse captions, by t-SNE: " + "; ".join(
         f"{len(points[name])} {sides[name]} ones" for name in shown
     )
-    figure.tell(told, ("class", "coarse x", "coarse y", "fine x", "fine y"), rows)
+    figure.describe(told, ("class", "coarse x", "coarse y", "fine x", "fine y"), rows)
     for axis, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         x, y = zip(*(point[name] for point in points[name]), strict=True)
         classes = [point["class"] for point in points[name]]
@@ -142,7 +142,7 @@ def classes(figure: Sheet, values: dict) -> None:
     told = [f"{side['instances']} of {side['captions']} {name} captions are in a class" for name, side in sides]
     axis.set_xlabel("\n".join(["captions of a class", *told]))
     said = "; ".join(f"{size} in {videos} videos: {caption}" for size, videos, caption in largest)
-    figure.tell(f"The largest classes of coarse captions. {said}", ("captions", "videos", "caption"), largest)
+    figure.describe(f"The largest classes of coarse captions. {said}", ("captions", "videos", "caption"), largest)
     axis.locator_params(axis="x", integer=True)
 
 
@@ -161,7 +161,7 @@ def _nearest(figure: Sheet, values: dict) -> None:
     needs = f"a class needs {values['min_samples']} captions within {values['distance']:g}"
     axis.axvline(values["distance"], color=COLOURS["false"], linestyle="--", label=needs)
     rows = [(float(low), float(high), count) for low, high, count in zip(edges, edges[1:], counts)]
-    figure.tell(f"Distances of coarse captions to the next one; {needs}", ("from", "to", "captions"), rows)
+    figure.describe(f"Distances of coarse captions to the next one; {needs}", ("from", "to", "captions"), rows)
     axis.set_xlabel("cosine distance of a coarse caption to the next one that differs")
     axis.set_ylabel("distinct coarse captions")
     axis.locator_params(axis="y", integer=True)
@@ -185,4 +185,4 @@ def _no_class(values: dict) -> str:
 
 
 NOTHING = {confidence: _note_on_missing_scores, clusters: _one_coarse_caption, classes: _no_class}
-"""Functions that say, of the values of a picture, why there is nothing to plot; "" if there is something."""
+"""Functions of a picture's values: the reason for a placeholder, or ""."""

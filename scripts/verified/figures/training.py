@@ -48,7 +48,7 @@ def draw_retrieval(logs: Mapping[tuple[str, str], list[dict]], paths: Iterable[s
             for row in records
         ]
         told = f"Loss, and what {', '.join(models)} are selected by, over epochs"
-        figure.tell(told, ("model", "trained on", "epoch", "loss", "selection"), rows)
+        figure.describe(told, ("model", "trained on", "epoch", "loss", "selection"), rows)
 
 
 def draw_evaluator(stages: Mapping[str, list[dict]], paths: Iterable[str | os.PathLike]) -> None:
@@ -77,4 +77,4 @@ def draw_evaluator(stages: Mapping[str, list[dict]], paths: Iterable[str | os.Pa
             axis.set_ylabel("loss, with hard negatives")
             direct_labels(axis, ends)
         told = f"Losses of the evaluator over steps of {' and '.join(stages) or 'no training'}"
-        figure.tell(told, ("stage", "loss", "step", "value"), rows)
+        figure.describe(told, ("stage", "loss", "step", "value"), rows)

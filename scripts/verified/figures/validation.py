@@ -33,10 +33,10 @@ def draw_validation(validation: dict, paths: Iterable[str | os.PathLike]) -> Non
         _scores(scores, graded, validation["confidence"])
         _calibration(calibration, graded["calibration"])
         _precision(precision, graded)
-        _tell(figure, graded)
+        _describe(figure, graded)
 
 
-def _tell(figure: Sheet, graded: dict) -> None:
+def _describe(figure: Sheet, graded: dict) -> None:
     """All three panels as rows of one table."""
     edges, rows = graded["histogram"]["edges"], []
     for kind in LOOKS:
@@ -53,7 +53,7 @@ def _tell(figure: Sheet, graded: dict) -> None:
     told = (
         f"Scores of faithful and perturbed captions, calibration, and what a threshold buys. AUROC: {areas or 'none'}"
     )
-    figure.tell(told, ("of", "from, or x", "to, or y", "captions"), rows)
+    figure.describe(told, ("of", "from, or x", "to, or y", "captions"), rows)
 
 
 def _scores(axis, graded: dict, confidence: str) -> None:

@@ -13,7 +13,7 @@ from verified.io.video.decode import TimedFrame
 from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, segment_moment
 
-HELD_BYTES = 256 * 2**20
+BUFFER_BYTES = 256 * 2**20
 """Most bytes of decoded frames that wait for their moment to end; see `extract_keyframes`."""
 
 
@@ -72,7 +72,7 @@ def extract_keyframes(
     segments: int,
     threshold: float,
     min_seconds: float,
-    held_bytes: int = HELD_BYTES,
+    held_bytes: int = BUFFER_BYTES,
 ) -> Iterator[tuple[int, MomentKeyframes]]:
     """Yield (index, keyframes) of each moment [start, end) (seconds), in the order in which the moments end.
 

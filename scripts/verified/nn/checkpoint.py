@@ -32,7 +32,7 @@ class Form(NamedTuple):
     name: str
     version: int
     remedy: str
-    """What to do with a file that is of another form, or of an older version of this one."""
+    """Remedy for a file of another form, or of an older version of this one."""
 
 
 def save(path: str | Path, form: Form, tensors: Mapping[str, Tensor], facts: Row) -> None:

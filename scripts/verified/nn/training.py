@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.nn.precision import computing
-from verified.nn.training_state import Reached, TrainingState, is_first_process
+from verified.nn.training_state import TrainingProgress, TrainingState, is_first_process
 from verified.runtime.preemption import ENDED, noticing_sigterm
 from verified.runtime.progress import Progress
 
@@ -46,7 +46,7 @@ class Training(Generic[Batch]):
     losses: Callable[[Batch, int], tuple[Tensor, Mapping[str, Tensor | float]]]
     """Of a batch at a step: what is differentiated, and terms for the log, among which `loss` is that of all processes
     where each differentiates a share."""
-    row: Callable[[int, list[Terms], Reached], Row | None]
+    row: Callable[[int, list[Terms], TrainingProgress], Row | None]
     """After a step that ends a row of the log: the row, or None, from the terms of all batches since the last one."""
     steps_per_row: int = 1
     """Steps between two calls of `row`, after which the state may be saved; an epoch's, for instance."""
@@ -66,7 +66,7 @@ class Training(Generic[Batch]):
     remedy: str = "lower the learning rate"
 
 
-def train(training: Training[Batch], state: TrainingState | None = None) -> Reached:
+def train(training: Training[Batch], state: TrainingState | None = None) -> TrainingProgress:
     """Train `module` in place; returns the log and whatever tensors `row` kept.
 
     With a state, a training that was killed goes on after what it saved last, to the same bytes; whoever trains removes
@@ -77,9 +77,9 @@ def train(training: Training[Batch], state: TrainingState | None = None) -> Reac
         return _train(training, state, to_end)
 
 
-def _train(training: Training[Batch], state: TrainingState | None, to_end: Callable[[], bool]) -> Reached:
+def _train(training: Training[Batch], state: TrainingState | None, to_end: Callable[[], bool]) -> TrainingProgress:
     module, optimiser = training.module, training.optimiser
-    reached = state.restore(module, optimiser) if state else Reached()
+    reached = state.restore(module, optimiser) if state else TrainingProgress()
     first = is_first_process()
     numbers = range(reached.finished, training.steps)
     progress = Progress(training.label, len(numbers), "steps") if first else None

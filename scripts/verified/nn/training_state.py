@@ -42,7 +42,7 @@ def _digest(value: object) -> str:
 
 
 @dataclass
-class Reached:
+class TrainingProgress:
     """Progress of a training."""
 
     finished: int = 0
@@ -65,13 +65,13 @@ class TrainingState:
         self.aside = self.path.with_name(f"{self.path.stem}.set-aside{self.path.suffix}")
         self.saved = time.monotonic()
 
-    def restore(self, module: nn.Module, optimiser: torch.optim.Optimizer) -> Reached:
+    def restore(self, module: nn.Module, optimiser: torch.optim.Optimizer) -> TrainingProgress:
         """Fill `module` and `optimiser` from the file; returns the progress made, none if there is no state that fits.
 
         Both are left as they are unless the whole state fits.
         """
         if not self.path.is_file():
-            return Reached()
+            return TrainingProgress()
         try:
             tensors, header = load(self.path, FORM)
             owner = header["owner"]
@@ -79,7 +79,7 @@ class TrainingState:
                 return self._set_aside(f"was left by a training with other {' and '.join(names)}")
             grouped = _group_by_prefix(tensors)
             slots = _slots({**grouped["optimiser"], **header["scalars"]})
-            reached = Reached(header["finished"], header["rows"], grouped["kept"])
+            reached = TrainingProgress(header["finished"], header["rows"], grouped["kept"])
             require_fit(module, grouped["module"], "the model", self.path)
             stored, own = ([len(group["params"]) for group in of] for of in (header["groups"], optimiser.param_groups))
             if stored != own:
@@ -102,7 +102,7 @@ class TrainingState:
         """Whether the last state is `seconds` old."""
         return time.monotonic() - self.saved >= self.seconds
 
-    def save(self, reached: Reached, module: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+    def save(self, reached: TrainingProgress, module: nn.Module, optimiser: torch.optim.Optimizer) -> None:
         """Write the state, replacing an older one."""
         tensors = {f"module.{name}": value for name, value in module.state_dict().items()}
         tensors |= {f"kept.{name}": value for name, value in reached.kept.items()}
@@ -122,11 +122,11 @@ class TrainingState:
         self.path.unlink(missing_ok=True)
         self.aside.unlink(missing_ok=True)
 
-    def _set_aside(self, reason: str) -> Reached:
+    def _set_aside(self, reason: str) -> TrainingProgress:
         if is_first_process():
             self.path.replace(self.aside)
             log.warning("%s %s; set aside as %s, training starts over", self.path, reason, self.aside.name)
-        return Reached()
+        return TrainingProgress()
 
 
 def is_first_process() -> bool:

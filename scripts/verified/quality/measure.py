@@ -1,4 +1,4 @@
-"""Measures of moments before any model is asked: black, blurred and still pictures, written text, loudness.
+"""Measures of moments before any model call: black, blurred and still pictures, written text, loudness.
 
 Each video is decoded once for all its moments, and so is its sound. Sharpness is the variance of the Laplacian
 (Pech-Pacheco et al., 2000); a frame is black where 98 % of its pixels are (the defaults of FFmpeg's blackdetect).

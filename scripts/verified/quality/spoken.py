@@ -15,7 +15,7 @@ def spoken_share(segments: Iterable[Sequence[Any]], start: float, end: float) ->
 
 
 LONGEST = 4000
-"""Characters of what is said in a moment: three minutes of speech. It stands in prompts; subtitles may hold more."""
+"""Characters of what is said in a moment: three minutes of speech. It is part of prompts; subtitles may hold more."""
 
 
 def said_within(segments: Iterable[Sequence[Any]], start: float, end: float) -> str:

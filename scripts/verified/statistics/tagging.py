@@ -1,4 +1,4 @@
-"""Parts of speech of annotation files, each list of captions tagged once for all configurations (see `kept`)."""
+"""Parts of speech of annotation files, each list of captions tagged once for all configurations (see `cache`)."""
 
 import logging
 from collections.abc import Iterable

@@ -75,7 +75,7 @@ class Collection:
             self.statistics[parts[-3], "study" if parts[-2] == "study" else Path(path).stem] = read_json(path)
 
     def extra_rows(self) -> list[Row]:
-        """Rows of what the paper does not have: further models, and what ranks without training."""
+        """Rows beyond the paper: additional models, and what ranks without training."""
         extra = {(model, trained) for _, model, trained, _ in self.runs if model not in TITLES}
         named = sorted((title_of(model), UNTRAINED if trained == UNTRAINED else "FIG") for model, trained in extra)
         return [Row((title,), title, trained, "FIG") for title, trained in named]

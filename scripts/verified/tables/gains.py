@@ -27,7 +27,7 @@ class Gain:
     metric: str
     points: Estimate | float
     p_value: float | str
-    """Or why there is none."""
+    """The p-value, or the reason for its absence."""
 
 
 def gains(

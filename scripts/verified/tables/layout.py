@@ -8,7 +8,7 @@ from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS, shown_m
 TITLES = {"hero": "HERO", "xml": "XML", "reloclnet": "ReLoCLNet", "conquer": "CONQUER", "squidnet": "SQuiDNet"}
 FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest": "fig", UNTRAINED: UNTRAINED}
 """Folder of each published training or test corpus; main-7 calls FIG by its other name."""
-ASKED_TITLES = {DENSE: "dense, zero-shot"}
+UNTRAINED_TITLES = {DENSE: "dense, zero-shot"}
 """Rows of the tables of all models that no training is behind."""
 STEPS = {GROUNDED: "+ LMM spans", RERANKED: "+ re-ranker"}
 """Second stages, by the suffix of the name."""
@@ -18,7 +18,7 @@ STEPS = {GROUNDED: "+ LMM spans", RERANKED: "+ re-ranker"}
 class Column:
     """One column: the heading above it, its own heading, and the cell's key in the tidy frame.
 
-    SVMR has a column that the paper has not, mIoU; main-4 and main-5 one for each further metric of our own.
+    SVMR has a column that the paper has not, mIoU; main-4 and main-5 one for each additional metric of our own.
     """
 
     group: str
@@ -50,7 +50,7 @@ class PaperTable:
     columns: tuple[Column, ...]
 
     def with_models(self, rows: list[Row]) -> "PaperTable":
-        """The table with further `rows`, one for each model that the paper does not have, where rows are models."""
+        """The table with additional `rows`, one for each model that the paper does not have, where rows are models."""
         return replace(self, rows=self.rows + tuple(rows)) if self.stubs == ("Method",) else self
 
     @property
@@ -145,11 +145,11 @@ TABLES = (
 
 
 def title_of(model: str) -> str:
-    """Title of a model in tables; models that are neither the paper's nor asked go by the name of their file."""
+    """Title of a model in tables; other models have the name of their file."""
     for step, called in STEPS.items():
         if model.endswith(f"-{step}"):
             return f"{title_of(model.removesuffix(f'-{step}'))} {called}"
-    return {**TITLES, **ASKED_TITLES}.get(model, model)
+    return {**TITLES, **UNTRAINED_TITLES}.get(model, model)
 
 
 def model_of(title: str) -> str:
@@ -157,7 +157,7 @@ def model_of(title: str) -> str:
     for step, called in STEPS.items():
         if title.endswith(f" {called}"):
             return f"{model_of(title.removesuffix(f' {called}'))}-{step}"
-    return {called: model for model, called in {**TITLES, **ASKED_TITLES}.items()}.get(title, title)
+    return {called: model for model, called in {**TITLES, **UNTRAINED_TITLES}.items()}.get(title, title)
 
 
 def runs(models: tuple[str, ...]) -> list[tuple[str, str, str]]:

@@ -68,7 +68,7 @@ def sheet(table: PaperTable, blocks: list[Block]) -> Sheet:
 
     return Sheet(
         table.key,
-        f"{table.title} (one training of each model)" if rest_on_one_training(blocks) else table.title,
+        f"{table.title} (one training of each model)" if trained_once(blocks) else table.title,
         headings(table),
         texts(True),
         labels,
@@ -104,7 +104,7 @@ def explanation(table: PaperTable, blocks: list[Block], collection: Collection) 
     if any(column.task == "user-study" for column in table.columns):
         return ["In brackets: 95 % interval over captions."]
     brackets = "In brackets: 95 % interval over test videos, drawn with all of their queries"
-    if rest_on_one_training(blocks):
+    if trained_once(blocks):
         shown = f"{brackets}, alone: the noise of training is not in it, so no row is called better."
     else:
         shown = (
@@ -118,7 +118,7 @@ def explanation(table: PaperTable, blocks: list[Block], collection: Collection) 
     ]
 
 
-def rest_on_one_training(blocks: list[Block]) -> bool:
+def trained_once(blocks: list[Block]) -> bool:
     """Whether every trained model of a table was trained once."""
     counts = {cell.trainings for block in blocks for cell in block.cells.values() if cell.value is not None}
     return counts - {None} == {1}

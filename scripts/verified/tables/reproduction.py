@@ -1,4 +1,4 @@
-"""A verdict per published figure: all 1,226 of them, beside what this run has to say.
+"""A verdict per published figure: all 1,226 of them, compared with this run.
 
 A figure of ours counts as reproduced when it rounds to the published one, except where a wider tolerance is stated:
 

@@ -47,7 +47,9 @@ def draw_groups(table: Table, paths: Iterable[str | os.PathLike]) -> None:
         said = "; ".join(
             f"{first} minus {second}, {by} {label}: {value:.1f}" for first, second, by, label, value, *_ in told
         )
-        figure.tell(f"Differences in points. {said}", ("First", "Second", "By", "Group", "Points", "Low", "High"), told)
+        figure.describe(
+            f"Differences in points. {said}", ("First", "Second", "By", "Group", "Points", "Low", "High"), told
+        )
         axis.axvline(0, color="#5a5a5a", linewidth=1.2)
         axis.set_yticks(range(len(groups)), [literal(f"{by}: {label}") for by, label in groups])
         axis.set_ylim(len(groups) - 0.4, -0.6)

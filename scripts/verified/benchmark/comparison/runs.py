@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.answers import GroundTruth, Prediction, Query
-from verified.benchmark.vcmr.same_settings import check_alike, read_metrics
+from verified.benchmark.vcmr.same_settings import check_same_settings, read_metrics
 from verified.errors import InputError
 from verified.runtime.seals import as_in_run, check
 
@@ -47,7 +47,7 @@ def read_run(
             remedy="name a submission, a folder such as results/NAME/retrieval/xml/fig, or a folder of submissions",
         )
     beside = metrics_of(files)
-    check_alike(beside)
+    check_same_settings(beside)
     given = [truth.answers(file, nms_threshold) for file in files]
     common = [metric for metric in given[0].values if all(metric in other.values for other in given)]
     values = {metric: np.stack([answers.values[metric].astype(np.float64) for answers in given]) for metric in common}

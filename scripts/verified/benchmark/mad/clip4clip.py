@@ -3,7 +3,7 @@
 Luo et al., "CLIP4Clip: An Empirical Study of CLIP for End to End Video Clip Retrieval" (arXiv 2104.08860), of which the
 MAD paper says neither the head nor how its clips are cut: both heads that compare one vector of a clip with one of a
 sentence are here. Its training is not: a checkpoint of the authors' code is read (`convert`), its two encoders become a
-CLIP model in transformers' form, which then extracts the stage's features, and its head is kept beside them.
+CLIP model in transformers' form, which then extracts the stage's features, and its head is stored beside them.
 
 Differences from the official code: frames are drawn from the features' rate, one a second and at most twelve, evenly
 (there: decoded at one a second); the tight head, which reads each pair of clip and sentence together, is refused.

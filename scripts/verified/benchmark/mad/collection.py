@@ -31,7 +31,7 @@ log = logging.getLogger("verified")
 class Listener(Protocol):
     """Writes down what is said in a file: (start, end, text) in seconds, ascending.
 
-    Raises InputError where a part of it has no answer: then the movie is not omitted, it is not collected yet.
+    Raises InputError where a part of it has no answer: the movie is then still to be collected, and not excluded.
     """
 
     def __call__(self, path: Path) -> list[tuple[float, float, str]]: ...

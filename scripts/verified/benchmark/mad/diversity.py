@@ -17,8 +17,8 @@ YEARS = range(1870, 2101)
 
 
 def count_diversity(path: str | os.PathLike, movies: Iterable[str]) -> dict:
-    """``genres`` {genre: movies with it}, ``decades`` {first year: movies}, ``movies`` that are asked for and
-    ``unknown`` among them, of which the file has no row. Raises InputError with the row for what cannot be used."""
+    """``genres`` {genre: movies with it}, ``decades`` {first year: movies}, their number ``movies`` and ``unknown``
+    among them, of which the file has no row. Raises InputError with the row for what cannot be used."""
     rows = _read(Path(path))
     asked = sorted(set(movies))
     known = [rows[movie] for movie in asked if movie in rows]
@@ -70,7 +70,7 @@ def draw_diversity(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | 
             for kind, listed in kinds.items()
             for name in listed
         ]
-        figure.tell("Movies by genre and by decade", ("data set", "by", "of", "movies"), told)
+        figure.describe("Movies by genre and by decade", ("data set", "by", "of", "movies"), told)
         for axis, (kind, names) in zip(figure.subplots(1, 2), kinds.items()):
             width = 0.8 / len(groups)
             for number, (title, counts) in enumerate(groups):

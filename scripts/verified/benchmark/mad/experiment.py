@@ -23,7 +23,7 @@ from verified.runtime.seeds import generator
 
 log = logging.getLogger("verified")
 SPLITS = ("train", "val", "test")
-KEPT_BYTES = 2**30
+CACHE_BYTES = 2**30
 """Memory for features that a training keeps; what does not fit is read again in each epoch."""
 
 
@@ -135,9 +135,7 @@ def retrieve_clips(
     """Text-to-clip retrieval among all test moments (Table 6's task): recall in percent by K.
 
     A clip is cut around its moment and `pool` makes one vector of its frame features, by default as CLIP4Clip begins
-    before training.
-    Clips that score alike stand in no order: a query counts by the share of their orders in which its own is among the
-    best K.
+    before training. Ties count as the probability that the query's clip is in the top K under random order.
     """
     clips = []
     for row in rows:
@@ -185,7 +183,7 @@ def train_vlg_net(
     from verified.benchmark.mad.vlg_warm_start import warm_start
     from verified.nn.training_state import TrainingState, fingerprint
 
-    room = Room(KEPT_BYTES)
+    room = Room(CACHE_BYTES)
     features = {
         name: LongFeatures(FeatureFile(source["frames"]), FeatureFile(source["tokens"]), room=room)
         for name, source in mixture.items()

@@ -18,7 +18,7 @@ class LongFeatures:
     tokens: FeatureFile | None = None
     sentences: FeatureFile | None = None
     room: Room = field(default_factory=Room)
-    """Memory for frames and tokens, which are kept once they are read: a training reads them in every epoch."""
+    """Cache for frames and tokens: a training reads them in every epoch."""
     _kept: dict[tuple[Path, str], np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
     def movie(self, movie: str, first: int = 0, last: int | None = None) -> np.ndarray:

@@ -20,7 +20,7 @@ def draw_moments(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os
     """
     with drawing(paths, 15.0, 5.6) as figure:
         names = ("start", "end", "seconds")
-        figure.tell(
+        figure.describe(
             "Where moments start and end in their video, and how long they are", HISTOGRAM, _rows(groups, names)
         )
         axes = figure.subplots(1, 3)
@@ -37,7 +37,7 @@ def draw_moments(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os
 def draw_sentences(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os.PathLike]) -> None:
     """Figure 6: length of sentences in tokens."""
     with drawing(paths, WIDE, 5.6) as figure:
-        figure.tell("Tokens of a sentence by data set", HISTOGRAM, _rows(groups, ("tokens",)))
+        figure.describe("Tokens of a sentence by data set", HISTOGRAM, _rows(groups, ("tokens",)))
         axis = figure.subplots()
         for number, (title, histograms) in enumerate(groups):
             _line(axis, histograms["tokens"], title, number)
@@ -87,7 +87,7 @@ def draw_lengths(
             for k in (1, 5)
             for length, recall in zip(lengths, values[k])
         ]
-        figure.tell("Recall at IoU 0.5 by the length of the video", ("model", "K", "seconds", "recall %"), rows)
+        figure.describe("Recall at IoU 0.5 by the length of the video", ("model", "K", "seconds", "recall %"), rows)
         axes = figure.subplots(1, 2)
         for axis, k in zip(axes, (1, 5)):
             ends = {}
@@ -117,7 +117,7 @@ def draw_datasets(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | o
         rows = [(title, 100 * one["coverage"], one["minutes"], one["vocabulary"]) for title, one in groups]
         said = "; ".join(f"{title} {minutes:.1f} minutes, {words} words" for title, _, minutes, words in rows)
         header = ("data set", "moment / video length, %", "minutes of a video", "vocabulary")
-        figure.tell(f"Data sets beside each other. {said}", header, rows)
+        figure.describe(f"Data sets beside each other. {said}", header, rows)
         axis = figure.subplots()
         largest = max((measures["vocabulary"] for _, measures in groups), default=1)
         for number, (title, measures) in enumerate(groups):
@@ -151,7 +151,7 @@ def draw_example(rows: Sequence[Mapping], paths: Iterable[str | os.PathLike]) ->
     height = 2.0 + line_height(LABEL) * len(lines)
     with drawing(paths, 12.6, height, placed=True) as figure:
         told = [(row["start"], row["end"], row["sentence"]) for row in own]
-        figure.tell(f"The {len(own)} sentences of {movie} on its time", ("start", "end", "sentence"), told)
+        figure.describe(f"The {len(own)} sentences of {movie} on its time", ("start", "end", "sentence"), told)
         axis = figure.add_axes((0.05, 1 - 1.1 / height, 0.89, 0.6 / height))
         axis.broken_barh([(row["start"], row["end"] - row["start"]) for row in own], (0, 1), color=SERIES[1][0])
         chosen = [(row["start"], row["end"] - row["start"]) for row in picked]

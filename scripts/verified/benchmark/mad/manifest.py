@@ -16,7 +16,7 @@ ALL = "all"
 """The part of a collection that holds every movie."""
 OPTIONAL = {"transcript": "described", "subtitles": "track"}
 """Columns that may be empty, and whose sound they write down: a file beside that, by its name, takes their place."""
-BESIDE = (".json", ".srt", ".vtt")
+DEFAULT_SUFFIXES = (".json", ".srt", ".vtt")
 """Endings of such files, the first that is there."""
 SPLITS = ("train", "val", "test")
 
@@ -36,17 +36,17 @@ def read_manifest(path: str | os.PathLike) -> list[dict]:
         if split not in SPLITS:
             raise InputError(f"split {split!r} is none of {', '.join(SPLITS)}", file=path, row=number)
         paths = {name: row[name].strip() for name in COLUMNS[1:]}
-        files = _with_files_beside({name: path.parent / given if given else None for name, given in paths.items()})
+        files = _with_default_files({name: path.parent / given if given else None for name, given in paths.items()})
         rows[row["movie"]] = {"movie": row["movie"].strip(), "split": split, **files}
     if not rows:
         raise InputError("names no movie", file=path)
     return list(rows.values())
 
 
-def _with_files_beside(files: dict[str, Path | None]) -> dict[str, Path | None]:
+def _with_default_files(files: dict[str, Path | None]) -> dict[str, Path | None]:
     for column, sound in OPTIONAL.items():
         if files[column] is None and (spoken := files[sound]) is not None:
-            beside = (spoken.with_suffix(ending) for ending in BESIDE)
+            beside = (spoken.with_suffix(ending) for ending in DEFAULT_SUFFIXES)
             # Both tracks may share a name: what is the transcript of one is not the subtitles of the other.
             files[column] = next((path for path in beside if path not in files.values() and isfile(path)), None)
     return files

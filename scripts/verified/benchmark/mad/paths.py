@@ -262,9 +262,9 @@ def pretrained_sets(settings: Config) -> list[str]:
     """
     if PRETRAINED not in settings.longform.models:
         return []
-    from verified.benchmark.mad.pretrained.paths import require_other_world
+    from verified.benchmark.mad.pretrained.paths import require_other_seed
 
-    require_other_world(settings.seed)
+    require_other_seed(settings.seed)
     return rendered_sets(settings)
 
 

@@ -59,7 +59,7 @@ def evaluate(
     """Recall [K][IoU] in percent with intervals, and counts; `rows` are checked annotations.
 
     An empty list is a miss. Queries without a line and lines without a query raise InputError that names some of them;
-    with `partial`, what is there is scored and what is unknown is omitted, both counted.
+    with `partial`, known rows are scored and unknown ones omitted, both counted.
     """
     found = match([row["id"] for row in rows], submission, partial, source, answer="line")
     scored = [row for row in rows if row["id"] in submission]

@@ -33,7 +33,7 @@ from verified.io.jsonl import Row
 from verified.nn import training
 from verified.nn.device import visible_device
 from verified.nn.optimisers import cosine_multiplier
-from verified.nn.training_state import Reached, TrainingState
+from verified.nn.training_state import TrainingProgress, TrainingState
 from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed, generator
 
@@ -107,7 +107,7 @@ def train(
             return settings.learning_rate * cosine_multiplier(step, total, WARMUP * total)
         return settings.learning_rate * 0.5 ** (step // per_epoch // settings.halve_every)
 
-    def row(step: int, terms: list[training.Terms], reached: Reached) -> Row:
+    def row(step: int, terms: list[training.Terms], reached: TrainingProgress) -> Row:
         total = reduce(add, (one["loss"] * one["queries"] for one in terms))
         positives, queries = (sum(one[name] for one in terms) for name in ("positives", "queries"))
         facts = {"loss": round(total / queries, 6), "positives": positives, "queries": queries}

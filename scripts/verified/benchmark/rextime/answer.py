@@ -2,13 +2,13 @@
 
 `answer_with_span`: frames, question and options in one call; the answer holds a letter and a span. `answer` asks for
 the letter alone, `answer_in_true_span` too, after telling when the answer is shown: their submissions have no windows.
-`locate_then_score`: the model is asked when, its span is read from words, and each option is scored as the continuation
-"From ss to ee, OPTION" of the question; the one with the largest mean log-probability wins (the pseudo-code of the
-supplement says largest cross entropy, a slip). `score_with_true_span` scores the options after the true span, as the
-zero-shot models were asked; its windows are those that the model found. The scoring needs an engine, or an endpoint,
-that gives log-probabilities. `free` asks the question alone, as the models of section D.2 were; `free_answers` reads
-the letters. `free_after_description` has the model describe the video first, as Gemini was asked to there: once for all
-questions about it, each of which then comes with the frames and that description.
+`locate_then_score`: the model is asked for the time, its span is read from words, and each option is scored as the
+continuation "From ss to ee, OPTION" of the question; the one with the largest mean log-probability wins (the
+pseudo-code of the supplement says largest cross entropy, a slip). `score_with_true_span` scores the options after the
+true span, as the zero-shot models were asked; its windows are those that the model found. The scoring needs an engine,
+or an endpoint, that gives log-probabilities. `free` asks the question alone, as the models of section D.2 were;
+`free_answers` reads the letters. `free_after_description` has the model describe the video first, as Gemini was asked
+to there: once for all questions about it, each of which then comes with the frames and that description.
 """
 
 from collections.abc import Iterable, Mapping

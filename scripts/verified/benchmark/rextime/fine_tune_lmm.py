@@ -1,7 +1,7 @@
 """A video LMM learns to answer questions in words: low-rank adapters on the questions of train (supplement, C.5).
 
 Each question is two lessons, in the prompts by which `locate_then_score` asks and in the model's own chat template: the
-span, "From ss to ee.", where it is asked when, and "From ss to ee, ANSWER", whose options that protocol scores. Only
+span, "From ss to ee.", for the question of time, and "From ss to ee, ANSWER", whose options that protocol scores. Only
 tokens of the answer and the one that ends it count. A lesson is read alone, so nothing is padded; the gradients of the
 questions of a step are added up.
 
@@ -40,7 +40,7 @@ from verified.lmm.tasks.rextime import LOCATE, SCORING
 from verified.nn.low_rank import attach, linear_layers
 from verified.nn.optimisers import cosine_multiplier
 from verified.nn.training import Terms, Training, train
-from verified.nn.training_state import Reached, TrainingState, fingerprint
+from verified.nn.training_state import TrainingProgress, TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
 
@@ -124,7 +124,7 @@ def fine_tune(
     def rate(step: int) -> float:
         return lora.learning_rate * cosine_multiplier(step, len(plan), WARM_UP * len(plan))
 
-    def row(step: int, terms: list[Terms], _reached: Reached) -> dict[str, Any]:
+    def row(step: int, terms: list[Terms], _reached: TrainingProgress) -> dict[str, Any]:
         mean = sum(term["loss"] for term in terms) / len(terms)
         return {"step": step + 1, "lessons": len(terms), "loss": round(mean, 6), "learning_rate": rate(step)}
 

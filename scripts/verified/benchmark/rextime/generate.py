@@ -1,8 +1,8 @@
 """From items to questions: event pairs, questions in both directions, verification, wrong options (C.8.1 to C.8.7).
 
-Each step is asked for all items of a shard at once, through the ledger; an item that fails at a step is dropped there
-with its reason, so that items and questions always add up. The span of an answer is that of its event; where a model
-saw the event in the frames nobody knows when it was, and people mark it before the question is part of a test.
+Each step sends the calls of all items of a shard at once, through the ledger; an item that fails at a step is dropped
+there with its reason, so that items and questions always add up. The span of an answer is that of its event; where a
+model saw the event in the frames nobody knows when it was, and people mark it before the question is part of a test.
 """
 
 import random

@@ -45,7 +45,7 @@ class ModelConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How the authors train the model. The config may override any of it per model (`retrieval.training.MODEL`)."""
+    """The authors' training settings. The config may override any of it per model (`retrieval.training.MODEL`)."""
 
     optimiser: Literal["bertadam", "adamw"]
     learning_rate: float

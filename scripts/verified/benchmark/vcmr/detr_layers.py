@@ -22,7 +22,7 @@ def sines(angle: Tensor, size: int) -> Tensor:
 
 
 def sine_positions(mask: Tensor, hidden: int) -> Tensor:
-    """Sines and cosines of the place in a video whose end is at 2π, whatever its length; [N, S] → [N, S, D].
+    """Sines and cosines of the place in a video of any length, whose end is at 2π; [N, S] → [N, S, D].
 
     Element 2i is sin(2π · n / (N + 1e-6) / 10000^(2i/D)) of the n-th of N real positions, element 2i + 1 its cosine.
     """

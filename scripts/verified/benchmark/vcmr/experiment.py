@@ -77,7 +77,7 @@ def train_model(
 
 
 def own_recipe(recipe: Recipe, departures: Training) -> Recipe:
-    """The official recipe with the changes of the config; epochs that are asked for take the place of steps."""
+    """The official recipe with the changes of the config; configured epochs replace steps."""
     changes = departures.model_dump(exclude={"options", "seeds"}, exclude_none=True)
     by_epochs = "epochs" in changes and "steps" not in changes
     return replace(recipe, **({"steps": None} if by_epochs else {}), **changes)

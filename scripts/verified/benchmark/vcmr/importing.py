@@ -130,7 +130,7 @@ def import_checkpoint(name: str, source: str | Path, target: str | Path, options
     return parameters
 
 
-def what_it_reads(name: str, config: dict[str, Any]) -> str:
+def feature_requirements(name: str, config: dict[str, Any]) -> str:
     """Features that a grounding model with this config needs, beside what the workflow makes of videos and texts."""
     first, video = config["first_encoder_dim"], config["video_dim"]
     clips = f"{video} numbers a clip of {CLIP_SECONDS:g} seconds"

@@ -54,7 +54,7 @@ def read_metrics(path: str | os.PathLike[str]) -> dict[str, Any]:
     return known
 
 
-def check_alike(tested: list[tuple[Path, dict]]) -> None:
+def check_same_settings(tested: list[tuple[Path, dict]]) -> None:
     """Raise InputError where metrics, each with its file, differ in what is shared: a run's folder keeps what an
     earlier configuration left, seeds that are named no more for example."""
     for path, known in tested[1:]:

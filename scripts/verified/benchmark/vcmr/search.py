@@ -318,7 +318,7 @@ def _chunk(model: RetrievalModel, kept: int, clips: int, settings: SearchSetting
 
 
 def _lists(spans: tuple[Tensor, ...], candidates: Tensor, seconds: Tensor, beyond: int) -> Lists:
-    """The rows of spans whose end is `beyond` clips behind the number that is given."""
+    """The rows of spans whose end is `beyond` clips behind the given number."""
     slot, first, last, score = spans
     video = candidates.gather(1, slot)
     length = seconds[video]

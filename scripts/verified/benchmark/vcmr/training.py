@@ -26,7 +26,7 @@ from verified.errors import InputError
 from verified.io.jsonl import Row, write_jsonl
 from verified.nn import training as loop
 from verified.nn.optimisers import BertAdam, linear_multiplier, parameter_groups
-from verified.nn.training_state import Reached, TrainingState
+from verified.nn.training_state import TrainingProgress, TrainingState
 from verified.runtime.seeds import derive_seed
 
 log = logging.getLogger("verified")
@@ -71,7 +71,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class _Drawing:
+class _BatchSampler:
     """From what the batches are drawn."""
 
     training: SplitData
@@ -111,7 +111,7 @@ def train(
     device = torch.device(searching.device)
     model.to(device)
     to_longest = searching.padding == "official" and model.official_batch is not None
-    drawing = _Drawing(training, labels, usable, recipe, run, per_epoch, total, device, to_longest)
+    drawing = _BatchSampler(training, labels, usable, recipe, run, per_epoch, total, device, to_longest)
 
     selects = len(np.unique(selection.moments.video)) >= recipe.selection_videos
     if not selects:
@@ -123,7 +123,7 @@ def train(
         terms = model.losses(batch, epoch=step // per_epoch, step=step, generator=generator)
         return terms["total"], terms
 
-    def row(step: int, terms: list[loop.Terms], reached: Reached) -> Row:
+    def row(step: int, terms: list[loop.Terms], reached: TrainingProgress) -> Row:
         epoch = step // per_epoch
         losses = _means(terms, (step + 1 - epoch * per_epoch) * recipe.accumulate)
         record = {"epoch": epoch, **losses, **_selection_scores(model, selection, searching)}
@@ -206,8 +206,8 @@ def _rate(recipe: Recipe, total: int, step: int) -> float:
     return recipe.learning_rate * linear_multiplier(counted, total, recipe.warmup, floor)
 
 
-def _batches(drawing: _Drawing, first: int) -> Iterator[Iterator[Drawn]]:
-    """The batches of each step from `first` on, which begins an epoch, drawn when they are asked for."""
+def _batches(drawing: _BatchSampler, first: int) -> Iterator[Iterator[Drawn]]:
+    """The batches of each step from `first` on, which begins an epoch, drawn on demand."""
     seed, recipe, order, generator = drawing.run.seed, drawing.recipe, drawing.usable, torch.Generator()
     together = recipe.accumulate * recipe.batch
     for step in range(first, drawing.total):
@@ -229,7 +229,7 @@ def _means(terms: list[loop.Terms], count: int) -> dict[str, float]:
     return {name: round(value / count, 6) for name, value in sums.items()}
 
 
-def _batch(drawing: _Drawing, rows: np.ndarray, generator: torch.Generator) -> Batch:
+def _batch(drawing: _BatchSampler, rows: np.ndarray, generator: torch.Generator) -> Batch:
     training, recipe = drawing.training, drawing.recipe
     query, query_mask = _to_longest(*training.queries.batch(rows))
     positives = training.moments.video[rows]

@@ -22,7 +22,7 @@ from verified.evaluator.vision import normalise
 from verified.io.jsonl import Row, write_json, write_jsonl
 from verified.nn import training
 from verified.nn.modules import channels_last
-from verified.nn.training_state import Reached, TrainingState, fingerprint
+from verified.nn.training_state import TrainingProgress, TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed
@@ -99,7 +99,7 @@ def train(schedule: Schedule, state: TrainingState | None = None) -> tuple[Class
         loss = reduce(add, (cross_entropy(logits[name], labels[name]) for name in CLASSES))
         return loss, {"loss": loss, **accuracies(logits, labels)}
 
-    def row(step: int, terms: list[training.Terms], reached: Reached) -> Row:
+    def row(step: int, terms: list[training.Terms], reached: TrainingProgress) -> Row:
         return {"step": step, "loss": round(terms[-1]["loss"], 6), **means(terms)}
 
     how = training.Training(

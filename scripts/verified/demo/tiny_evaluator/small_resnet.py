@@ -30,7 +30,7 @@ class Convolution(nn.Module):
 
 
 class BasicBlock(nn.Module):
-    """Two 3×3 convolutions beside a shortcut; [N, in, H, W] → [N, out, H / stride, W / stride]."""
+    """Two 3×3 convolutions and a shortcut; [N, in, H, W] → [N, out, H / stride, W / stride]."""
 
     def __init__(self, size_in: int, size_out: int, stride: int):
         super().__init__()

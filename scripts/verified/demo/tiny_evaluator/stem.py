@@ -1,4 +1,4 @@
-"""The tiny evaluator's stem: tokens of motion for every frame, beside tokens of looks for every second one."""
+"""The tiny evaluator's stem: motion tokens for every frame and appearance tokens for every second one."""
 
 import hashlib
 

@@ -27,7 +27,7 @@ class WorldItem:
 
 
 def world_item(seed: int, number: int, frames: int, size: int, perturbed: int) -> WorldItem:
-    """Item `number` of the world of `seed`, with `perturbed` captions of each kind; depends on nothing else.
+    """Item `number` of the synthetic corpus of `seed`, with `perturbed` captions of each kind; depends on nothing else.
 
     The seed is derived under another name than the demo corpus's, so that no event is shared with it.
     """

@@ -1,10 +1,10 @@
-"""Tables beside the paper's: each file here is one, and nothing lists them. It has two functions:
+"""Tables beyond the paper's: each file here is one, and nothing lists them. It has two functions:
 
 - ``inputs(settings: Config) -> list[str]``: the files that it is made from; none where the configuration has no such
   table, and `build_tables` depends on them;
 - ``tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]``: what it makes of them.
 
-They stand in `all.csv` by the names of their files.
+They are in `all.csv` by the names of their files.
 """
 
 import importlib

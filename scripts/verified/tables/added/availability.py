@@ -1,7 +1,7 @@
 """Available share of published annotations, and recall with missing moments counted as misses.
 
 Videos disappear from where data sets were collected. Recall over the queries that are left does not compare with a
-paper that had all of them: a lower bound counts each missing ground truth as a miss, as if the model had been asked.
+paper that had all of them: a lower bound counts each missing ground truth as a miss, as if the model had missed it.
 """
 
 from verified.config import Config

@@ -17,12 +17,12 @@ NOTE = (
 
 
 def inputs(settings: Config) -> list[str]:
-    """The metrics of all that was asked after first stages."""
+    """The metrics of all second stages."""
     return follow_up_files(settings, "metrics.json")
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
-    """Table `lmm`, where a video LMM was asked after a first stage."""
+    """Table `lmm`, for runs with a video LMM after a first stage."""
     rows = []
     for name, data_set in settings.datasets.items():
         for row in _rows(collection, name):

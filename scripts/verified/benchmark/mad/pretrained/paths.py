@@ -32,7 +32,7 @@ def read_card() -> Mapping[str, Any]:
     return read_json(SHIPPED / CARD)
 
 
-def require_other_world(seed: int) -> None:
+def require_other_seed(seed: int) -> None:
     """Raise InputError where a seed renders the very movies that the weights were trained on."""
     if seed == read_card()["seed"]:
         raise InputError(

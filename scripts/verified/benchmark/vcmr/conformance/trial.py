@@ -40,7 +40,7 @@ class Answers(NamedTuple):
     """[Q, V]; None where the model does not re-score."""
 
     def given(self) -> dict[str, Tensor]:
-        """Those that the model gives, under the names by which a reader knows them."""
+        """Answers of the model by their displayed names."""
         names = ("video_scores", "span_logits: start", "span_logits: end", "span_logits: score")
         return {name: value for name, value in zip(names, self) if value is not None}
 
@@ -94,7 +94,7 @@ class Trial:
         return Spans._make(None if logits is None else logits[back] for logits in spans)
 
     def answers_of(self, model: RetrievalModel, queries: Encoded, videos: Encoded) -> Answers:
-        """What the model answers to encodings, each query with each video."""
+        """Answers of the model to encodings, each query with each video."""
         shape = (len(next(iter(queries.values()))), len(next(iter(videos.values()))))
         spans = self.spans(model, queries, videos, list(product(range(shape[0]), range(shape[1]))))
         scores = None
@@ -105,7 +105,7 @@ class Trial:
         return Answers._make((scores, *grids))
 
     def answers(self, model: RetrievalModel, queries: Padded | None = None, videos: Padded | None = None) -> Answers:
-        """What the model answers to these queries and videos, or to all of the synthetic corpus."""
+        """Answers of the model to these queries and videos, or to the whole synthetic corpus."""
         return self.answers_of(model, *self.encode(model, queries, videos))
 
 

@@ -56,7 +56,7 @@ from verified.benchmark.vcmr.detr_layers import (
 )
 from verified.benchmark.vcmr.labels import inclusive_end
 from verified.benchmark.vcmr.layers import longest, zero_pads
-from verified.benchmark.vcmr.models.univtg import encoders_apart, inside_moment, projection, with_times
+from verified.benchmark.vcmr.models.univtg import inside_moment, normalise_encoders, projection, with_times
 from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import PAD, unit
@@ -110,7 +110,7 @@ class CGDETRConfig(ModelConfig):
     distill_weight: float = 1.0
     ortho_weight: float = 1.0
     first_encoder_dim: int = 0
-    """See `univtg.encoders_apart`."""
+    """See `univtg.normalise_encoders`."""
 
 
 class Calibrated(NamedTuple):
@@ -140,12 +140,12 @@ class AdaptiveCrossLayer(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """[N, L, D] twice, tokens, the first of them dummies, [N, S, D] twice, [N, S] → [N, L, D] and α [N, L, S]."""
         shares = self.self_attn.shares(clips + positions, tokens + token_positions, mask)
-        told = self.self_attn.combine(shares[..., dummies:], tokens[:, dummies:])
-        return self.change(clips, told), shares.mean(dim=1)
+        attention = self.self_attn.combine(shares[..., dummies:], tokens[:, dummies:])
+        return self.change(clips, attention), shares.mean(dim=1)
 
-    def change(self, clips: Tensor, told: Tensor) -> Tensor:
+    def change(self, clips: Tensor, attention: Tensor) -> Tensor:
         """Feed-forward part after the attention; twice [N, L, D] → [N, L, D]."""
-        x = self.norm1(clips + drop_paths(told, self.path_dropout, self.training))
+        x = self.norm1(clips + drop_paths(attention, self.path_dropout, self.training))
         changed = self.linear2(self.dropout(self.activation(self.linear1(x))))
         return self.norm2(x + drop_paths(changed, self.path_dropout, self.training))
 
@@ -238,19 +238,19 @@ class CGDETR(RetrievalModel):
         return {"tokens": torch.cat([x[:, :count], words], dim=1), "unit": unit(sentence), "mask": seen}
 
     def token_positions(self, tokens: Tensor) -> Tensor:
-        """Those of the dummies, zeros for words; [N, M + T, D] → [N, M + T, D]."""
+        """Positions of the dummies, zeros for words; [N, M + T, D] → [N, M + T, D]."""
         dummies = self.dummy_rep_pos.expand(len(tokens), -1, -1)
         return torch.cat([dummies.to(tokens.dtype), torch.zeros_like(tokens[:, self.config.dummies :])], dim=1)
 
     def sentence(self, words: Tensor, mask: Tensor, positions: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The token of a sentence [N, D], and its words beside it [N, T, D]."""
         positions = torch.zeros_like(words) if positions is None else positions
-        return _beside(self.scls_encoder, self.sent_rep_token, self.sent_rep_pos, words, mask, positions)
+        return _with_token(self.scls_encoder, self.sent_rep_token, self.sent_rep_pos, words, mask, positions)
 
     def moment(self, clips: Tensor, mask: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
         """The token of the clips in `mask` [N, D], and the clips beside it [N, L, D]."""
         encoder = self.transformer["mcls_encoder"]
-        return _beside(encoder, self.moment_rep_token, self.moment_rep_pos, clips, mask, positions)
+        return _with_token(encoder, self.moment_rep_token, self.moment_rep_pos, clips, mask, positions)
 
     def positions(self, clips: Tensor, mask: Tensor) -> Tensor:
         """Of clips in their video, [N, L, D]."""
@@ -258,7 +258,7 @@ class CGDETR(RetrievalModel):
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         """Clips, and the unit vectors of the tokens of each clip alone, [V, L, D] each."""
-        video = encoders_apart(video, self.config.first_encoder_dim)
+        video = normalise_encoders(video, self.config.first_encoder_dim)
         clips = self.input_vid_proj(with_times(video, mask)) + self.token_type_embeddings.weight[1]
         positions = self.positions(clips, mask)
         alone = clips.flatten(0, 1).unsqueeze(1), mask.flatten().unsqueeze(1), positions.flatten(0, 1).unsqueeze(1)
@@ -291,12 +291,12 @@ class CGDETR(RetrievalModel):
         saliency = (self.saliency_proj1(local) * self.saliency_proj2(summary)).sum(dim=2) / self.config.hidden**0.5
         return Calibrated(local, saliency, shares)
 
-    def saliency_token(self, clips: Tensor, mask: Tensor, told: Tensor) -> Tensor:
-        """The mean clip and the prompts most like the clips' differences from it; `told` [P, L] a → [P, D]."""
+    def saliency_token(self, clips: Tensor, mask: Tensor, attention: Tensor) -> Tensor:
+        """The mean clip and the prompts most like the clips' differences from it; `attention` [P, L] a → [P, D]."""
         lengths = mask.sum(dim=1, keepdim=True)
         mean = (zero_pads(clips, mask).sum(dim=1) / lengths).detach()
         alike = F.normalize(clips - mean.unsqueeze(1), dim=2) @ F.normalize(self.global_rep_token, dim=1).T
-        weight = told.masked_fill(~mask, 0.0)
+        weight = attention.masked_fill(~mask, 0.0)
         weight = weight / weight.sum(dim=1, keepdim=True).clamp(min=1e-12)
         likely = (alike.softmax(dim=2) * weight.unsqueeze(2)).sum(dim=1)
         chosen = likely.argsort(dim=1, descending=True, stable=True)[:, : self.config.chosen_prompts]
@@ -323,17 +323,17 @@ class CGDETR(RetrievalModel):
         moment = (batch.span + batch.span.new_tensor([0, 1])) / count
         logits, spans = (of.float() for of in self.decode(found.clips, mask))
         drawn = draw_clips(inside, mask, generator)
-        told, told_wrong = self.told(found), None if wrong is None else self.told(wrong)
+        shares, wrong_shares = self.clip_attention(found), None if wrong is None else self.clip_attention(wrong)
         detection = [detection_losses(*of, moment.float(), c) for of in zip(logits, spans)]
         span, giou, label = (torch.stack(terms).sum() for terms in zip(*detection))
         wrong_saliency = None if wrong is None else wrong.saliency.float()
         saliency = ranking_loss(found.saliency.float(), wrong_saliency, inside, mask, real, drawn, c.margin)
         if wrong_saliency is not None:
             saliency = saliency + over_items(F.softplus(wrong_saliency), mask, real)
-        attention = ranking_loss(told, told_wrong, inside, mask, real, drawn, c.margin)
-        attention = attention + binary_loss(told, inside, mask)
-        if told_wrong is not None:
-            attention = attention + over_items(-(1 - told_wrong).log(), mask, real)
+        attention = ranking_loss(shares, wrong_shares, inside, mask, real, drawn, c.margin)
+        attention = attention + binary_loss(shares, inside, mask)
+        if wrong_shares is not None:
+            attention = attention + over_items(-(1 - wrong_shares).log(), mask, real)
         align, distill = self.alignment(clips, mask, inside, tokens, token_mask, found.shares)
         return add_total(
             {
@@ -348,8 +348,8 @@ class CGDETR(RetrievalModel):
             }
         )
 
-    def told(self, found: Calibrated) -> Tensor:
-        """a [P, L] as logarithms take it."""
+    def clip_attention(self, found: Calibrated) -> Tensor:
+        """a [P, L]: attention of each clip to the words, clamped below 1 for logarithms."""
         return found.shares[..., self.config.dummies :].sum(dim=2).float().clamp(max=NEAR_ONE)
 
     def alignment(
@@ -400,7 +400,7 @@ class CGDETR(RetrievalModel):
         return torch.exp(scores / self.config.temperature)
 
 
-def _beside(
+def _with_token(
     encoder: Parts, token: Tensor, place: Tensor, x: Tensor, mask: Tensor, positions: Tensor
 ) -> tuple[Tensor, Tensor]:
     """A learned token after attention over itself and what is in `mask` [N, S], and the others [N, S, D]."""
@@ -496,6 +496,6 @@ def likeness(tokens: Tensor) -> Tensor:
 
 
 def _same_video(video: Tensor) -> Tensor:
-    """Which items of a batch have the same video; features without pads [N, L, F] → [N, N] bool."""
+    """Mask of pairs in a batch with the same video; features without pads [N, L, F] → [N, N] bool."""
     sums = video.sum(dim=1)
     return (sums[:, None] == sums).all(dim=2)

@@ -75,7 +75,7 @@ class UniVTGConfig(ModelConfig):
     clip_centre: float = 0.5
     """Position of a clip's t_i, in clips from its start; published weights for clips of two seconds have 1."""
     first_encoder_dim: int = 0
-    """See `encoders_apart`."""
+    """See `normalise_encoders`."""
 
 
 class ClipHead(nn.Module):
@@ -98,7 +98,7 @@ def projection(size: int, hidden: int, dropout: float) -> nn.Sequential:
     return nn.Sequential(InputProjection(size, hidden, dropout), InputProjection(hidden, hidden, dropout, relu=False))
 
 
-def encoders_apart(video: Tensor, first: int) -> Tensor:
+def normalise_encoders(video: Tensor, first: int) -> Tensor:
     """Clips whose first `first` features, of one encoder, and the others, of another, are unit vectors; [..., F].
 
     As the authors read them: SlowFast's 2304, then CLIP's. With 0, features stay as they are.
@@ -176,7 +176,7 @@ class UniVTG(RetrievalModel):
         return {"tokens": tokens, "unit": unit(attention_pooling(tokens, shares, mask)), "mask": mask}
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
-        video = encoders_apart(video, self.config.first_encoder_dim)
+        video = normalise_encoders(video, self.config.first_encoder_dim)
         clips = self.input_vid_proj(with_times(video, mask)) + self.token_type_embeddings.weight[1]
         return {"tokens": clips, "unit": unit(clips), "mask": mask}
 
