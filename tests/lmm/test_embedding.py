@@ -105,16 +105,6 @@ def test_answers_that_are_no_vectors_are_typed_and_leave_zeros(tmp_path):
         asked(served_by(tmp_path / "none", served.url, retries=0), ["a"])
 
 
-def test_the_budget_holds_before_the_call(tmp_path):
-    with endpoint(lambda number, body: embedding([1.0])) as served:
-        generation = served_by(tmp_path, served.url, budget={"calls": 2}, price_in=1e5)
-        with refused("budget"):
-            asked(generation, ["a", "b", "c"])
-        assert len(served.bodies) == 2
-    with Ledger(tmp_path / "ledger") as ledger:
-        assert ledger.totals()["cost"] == pytest.approx(2 * 9 * 0.1)
-
-
 @pytest.mark.parametrize("shows", ["nothing", "frames"])
 def test_a_check_asks_for_a_vector_and_not_for_words(tmp_path, shows):
     with endpoint(lambda number, body: embedding([1.0])) as served:
