@@ -288,7 +288,7 @@ def starts_in_pads(base):
 def spare_layer(base):
     def __init__(self, config):
         base.__init__(self, config)
-        self.spare = nn.Linear(3, 3)
+        self.spare = nn.Sequential(*(nn.Linear(3, 3) for _ in range(9)))
 
     return {"__init__": __init__}
 
@@ -505,7 +505,8 @@ BROKEN = [
     Variant("the loss is a constant", "example", "overfitting",
             method("losses", lambda base: lambda self, batch, **more:
                    {"total": base.losses(self, batch, **more)["total"] * 1e-9 + 1.0}), "take the loss from"),
-    Variant("a layer is never used", "example", "gradients", spare_layer, "no gradient reaches spare.weight"),
+    Variant("a layer is never used", "example", "gradients", spare_layer,
+            "no gradient reaches spare.0.weight, spare.0.bias and 16 more"),
     Variant("no gradient reaches the videos", "example", "gradients",
             detached_videos, "no gradient reaches video.weight"),
     Variant("the end's branch is detached", "xml", "gradients", end_detached),

@@ -7,6 +7,8 @@ from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.nn.optimisers import parameter_groups
 
 OVERFIT_STEPS = 250
+SHOWN = 2
+"""Parameters that a message names."""
 LEARNED = 0.75
 """Share of the synthetic moments that must be found after learning them by heart."""
 
@@ -23,12 +25,18 @@ def check_gradients(trial: Trial) -> None:
         for parameter in module._parameters.values()
         if parameter is not None and parameter.requires_grad and id(parameter) not in named
     ]
-    require(not hidden, f"named_parameters: leaves out parameters of {', '.join(sorted(set(hidden)))}")
+    require(not hidden, f"named_parameters: leaves out parameters of {_some(sorted(set(hidden)))}")
     trained = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.requires_grad}
     unreached = [name for name, gradient in trained.items() if gradient is None or not gradient.abs().max() > 0]
-    require(not unreached, f"losses: no gradient reaches {', '.join(unreached)}")
+    require(not unreached, f"losses: no gradient reaches {_some(unreached)}")
     broken = [name for name, gradient in trained.items() if gradient is not None and not torch.isfinite(gradient).all()]
-    require(not broken, f"losses: the gradient is not finite in {', '.join(broken)}")
+    require(not broken, f"losses: the gradient is not finite in {_some(broken)}")
+
+
+def _some(names: list[str]) -> str:
+    """The first names, and how many more there are: a line at most."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}"
 
 
 def check_overfitting(trial: Trial) -> None:
