@@ -102,12 +102,18 @@ def test_windows_that_the_official_evaluator_counts_as_hits_are_noted(tmp_path):
     assert any("divides 0 by 0" in note and note.endswith("qid 1") for note in notes)
 
 
-def test_windows_are_scored_where_clips_have_no_saliency(tmp_path, capsys):
-    rows = [{**row, "relevant_clip_ids": [24, 25]} for row in WINDOWS]
+@pytest.mark.parametrize("clips", [{}, {"relevant_clip_ids": [24, 25]}, {"relevant_clip_ids": []}])
+def test_windows_are_scored_where_clips_have_no_saliency(tmp_path, capsys, clips):
+    rows = [{**row, **clips} for row in WINDOWS]
     submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
     found = evaluated(capsys, written(tmp_path / "truth.jsonl", rows), submission)["intervals"]
     assert (found["R1@0.3"]["value"], round(found["mIoU"]["value"], 2)) == (50.0, 44.53)
-    rows = [{**row, "saliency_scores": [[4, 4, 4]] * 2} for row in rows]
+
+
+@pytest.mark.parametrize("clips", [[24, 25], [0, 1, 2, 17], [-1]])
+def test_clips_on_another_grid_are_told_that_clips_have_two_seconds(tmp_path, clips):
+    rows = [{**row, "relevant_clip_ids": clips, "saliency_scores": [[4, 4, 4]] * len(clips)} for row in WINDOWS]
+    submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
     with refused("clips of 2 s", file="truth.jsonl", row=1):
         evaluate_windows(written(tmp_path / "truth.jsonl", rows), submission)
 

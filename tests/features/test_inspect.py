@@ -1,9 +1,14 @@
 """`verified lint`: what a file holds, and what is wrong with it."""
 
+import gzip
+import pickle
+
 import h5py
 import numpy as np
 import pytest
+import torch
 from refusals import refused
+from safetensors.torch import save_file
 
 from verified.__main__ import main
 from verified.features.inspect import inspect_features
@@ -84,8 +89,18 @@ def test_a_file_without_attributes_is_sound_as_training_reads_it(tmp_path):
     assert inspect_features(tmp_path / "v.h5")[1] == []
 
 
-@pytest.mark.parametrize("name", ["v.npy", "v.npz"])
+FOREIGN = {
+    "v.npy": lambda path, clips: np.save(path, clips),
+    "v.npz": lambda path, clips: np.savez(path, clips),
+    "v.pt": lambda path, clips: torch.save({"v": torch.from_numpy(clips)}, path),
+    "v.pkl": lambda path, clips: path.write_bytes(pickle.dumps({"v": clips.tolist()})),
+    "v.h5.gz": lambda path, clips: path.write_bytes(gzip.compress(clips.tobytes())),
+    "v.safetensors": lambda path, clips: save_file({"v": torch.from_numpy(clips)}, path),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
 def test_the_command_names_the_form_that_is_not_read(tmp_path, capsys, name):
-    (np.save if name.endswith("y") else np.savez)(tmp_path / name, np.ones((3, 4), np.float32))
+    FOREIGN[name](tmp_path / name, np.ones((3, 4), np.float32))
     assert main(["lint", str(tmp_path / name)]) == 2
     assert name in (said := capsys.readouterr().err) and "HDF5 is needed" in said

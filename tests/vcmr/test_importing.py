@@ -208,11 +208,12 @@ def test_options_are_typed_and_a_missing_one_is_named(published, tmp_path):
         import_checkpoint("conquer", file, target, {"head": "4"})
 
 
-def test_a_weight_that_is_not_finite_is_named(tmp_path):
+@pytest.mark.parametrize(("value", "form"), [("nan", "plain"), ("inf", "model"), ("-inf", "state_dict")])
+def test_a_weight_that_is_not_finite_is_named(tmp_path, value, form):
     content = {key: value.clone() for key, value in Golden(GOLDEN["xml"][0]).weights.items()}
     name = next(iter(content))
-    content[name].view(-1)[0] = float("nan")
-    torch.save(content, tmp_path / "diverged.pth")
+    content[name].view(-1)[0] = float(value)
+    torch.save(content if form == "plain" else {form: content, "epoch": 3}, tmp_path / "diverged.pth")
     with refused(name, file="diverged.pth", remedy=True):
         import_checkpoint("xml", tmp_path / "diverged.pth", tmp_path / "c.safetensors", {"heads": 4})
 
