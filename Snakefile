@@ -86,11 +86,12 @@ include: "rules/own_corpus.smk"
 include: "rules/export.smk"
 
 
-follow_imports(workflow.modifier.rules)
-name_reader(workflow.modifier.rules, settings.video_reader)
-FURTHER_ATTEMPTS = limit_runtime(workflow.rules, longest_minutes(workflow))
 finish_begun(workflow, HOME)
-announce(workflow.rules, workflow.configfiles, sys.argv)
+announce(workflow.rules, workflow.configfiles)
+try:
+    refuse_prefix(rules.build_corpus.output.moments)
+except InputError as error:
+    raise WorkflowError(f"error: {error}")
 
 
 rule all:
@@ -110,12 +111,8 @@ rule:
 
 
 onstart:
-    start_at_any_rate(workflow)
-    try_further(workflow.execution_settings.retries, FURTHER_ATTEMPTS)
-    try:
-        check_enough(settings, {job.rule.name for job in workflow.dag.needrun_jobs()})
-    except InputError as error:
-        raise WorkflowError(f"error: {error}")
+    disable_rate_limit(workflow)
+    announce_latency(workflow.execution_settings.latency_wait)
 
 
 onsuccess:

@@ -22,8 +22,9 @@ rule compare_candidates:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
     params:
+        code=code_of("annotations/compare_candidates.py"),
         sentence_encoder=settings.generation.sentence_encoder,
         revision=settings.generation.sentence_revision,
         threads=settings.generation.threads,
@@ -49,8 +50,9 @@ rule measure_agreement:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
     params:
+        code=code_of("annotations/measure_agreement.py"),
         sentence_encoder=settings.generation.sentence_encoder,
         revision=settings.generation.sentence_revision,
         joint_encoder=settings.annotations.joint_encoder,
@@ -81,8 +83,9 @@ rule choose_annotations:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("annotations/choose.py"),
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
         selection=settings.annotations.model_dump(
@@ -116,8 +119,9 @@ rule export_annotations:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("annotations/export.py"),
         about=card_facts(settings),
         generation=generation_facts(settings),
         splits=annotated_splits(settings),
@@ -140,8 +144,9 @@ rule lint_annotations:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("annotations/lint.py"),
         settings=settings.annotations.model_dump(mode="json"),
         annotated_here=dataset_values(settings, lambda dataset: dataset.source.annotated_here),
     script:

@@ -9,16 +9,18 @@ rule ask_models:
     wildcard_constraints:
         stage="|".join(TASKS_OF_STAGE),
         job=r"job-\d+",
+    retries: tries(240 * settings.generation.shards_per_job)
     conda:
         ASKING.environment("captions", "image_lmm", "video_lmm", "llm")
     threads: ASKING.threads_asking
     resources:
         mem_mb=scale_by_attempt(64000 if ASKING.gpus("image_lmm", "video_lmm", "llm") else 8000),
-        runtime=scale_by_attempt(240 * settings.generation.shards_per_job),
+        runtime=minutes(240 * settings.generation.shards_per_job),
         disk_mb=500,
         gpu=ASKING.gpus_asking,
         api_slots=ASKING.slots_asking,
     params:
+        code=code_of("generation/ask.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("image_lmm", "video_lmm", "llm"),
         generation=lambda wildcards: ASKING.values(*TASKS_OF_STAGE[wildcards.stage]),

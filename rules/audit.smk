@@ -27,7 +27,9 @@ rule hash_videos:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
+    params:
+        code=code_of("audit/hash_videos.py"),
     script:
         "../scripts/audit/hash_videos.py"
 
@@ -47,8 +49,9 @@ rule audit_annotations:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("audit/audit_annotations.py"),
         audit=audit_limits(settings),
         test_split=test_split(settings),
     script:
@@ -71,8 +74,9 @@ rule measure_audit:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("audit/measure_audit.py"),
         audit=audit_limits(settings),
         test_split=test_split(settings),
         seed=settings.seed,
@@ -99,8 +103,9 @@ rule prepare_audit:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
     params:
+        code=code_of("audit/prepare.py"),
         review=settings.review.model_dump(mode="json"),
         lint=settings.annotations.lint.model_dump(),
         title=title_of(settings),

@@ -19,11 +19,12 @@ rule caption_statics:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(2000 if not ASKING.gpus_of_shard("statics") else 64000),
-        runtime=scale_by_attempt(60 if not ASKING.gpus_of_shard("statics") else 240),
+        runtime=minutes(60 if not ASKING.gpus_of_shard("statics") else 240),
         disk_mb=500,
         gpu=ASKING.gpus_of_shard("statics"),
         api_slots=ASKING.api_slots("image_lmm", "llm"),
     params:
+        code=code_of("captions/describe_statics.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("image_lmm", "llm"),
         generation=ASKING.values(*TASKS_OF_STAGE["statics"]),
@@ -55,11 +56,12 @@ rule caption_dynamics:
     threads: ASKING.threads_of_shard("dynamics")
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus_of_shard("dynamics") else 64000),
-        runtime=scale_by_attempt(60 if not ASKING.gpus_of_shard("dynamics") else 240),
+        runtime=minutes(60 if not ASKING.gpus_of_shard("dynamics") else 240),
         disk_mb=500,
         gpu=ASKING.gpus_of_shard("dynamics"),
         api_slots=ASKING.api_slots("video_lmm", "llm"),
     params:
+        code=code_of("captions/describe_dynamics.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm", "llm"),
         dynamics=dataset_settings("dynamics"),
@@ -85,6 +87,8 @@ rule collect_corrupted:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(500),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
+    params:
+        code=code_of("captions/collect_corrupted.py"),
     script:
         "../scripts/captions/collect_corrupted.py"

@@ -1,28 +1,26 @@
+import os
 import sys
+from functools import partial
 from pathlib import Path
 
-# Beside the rules lies the package. Where Snakemake reads them from an address, it has to be installed.
-if workflow.current_basedir.is_local:
-    sys.path.insert(0, str(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "scripts"))
+# The package of a checkout comes first. Where Snakemake fetches the rules from an address, it has to be installed.
+SCRIPTS = Path(workflow.source_path("../scripts/verified/__main__.py")).parents[1]
+if (SCRIPTS / "verified" / "config").is_dir():
+    sys.path.insert(0, str(SCRIPTS))
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from verified.runtime.digest import follow_imports, modules_digest, name_reader
+from verified.runtime.digest import code_param, modules_digest
 from verified.errors import InputError
+from verified.io.video_reader import READER
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
-from verified.runtime.resources import (
-    CRITICAL_PATH,
-    limit_runtime,
-    longest_minutes,
-    scale_by_attempt,
-    start_at_any_rate,
-    try_further,
-)
+from verified.runtime.resources import CRITICAL_PATH, extra_tries, limited_minutes, scale_by_attempt
+from verified.runtime.snakemake_workarounds import disable_rate_limit
 from verified.runtime.run_lock import enter
 from verified.runtime.run_marks import keep_own_marks
-from verified.runtime.announcements import announce
+from verified.runtime.announcements import announce, announce_latency
 from verified.runtime.rebuilding import files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
 from verified.config import load
@@ -36,9 +34,8 @@ from verified.config.folders import (
 )
 from verified.config.folders import files_of_datasets, home, dataset_labels, section_values
 from verified.benchmark.rextime import paths as suite_paths
-from verified.config.run_values import run_values
-from verified.corpus.minimum_size import check_enough
-from verified.tables.summary import asks_for_tables, closing_message, show, show_if_nothing_is_left
+from verified.config.run_values import refuse_prefix, run_values
+from verified.tables.summary import asks_for_tables, closing_message, show
 from verified.tables.paths import leading_tables
 
 DEFAULT = PROJECT / "config" / "config.yaml"
@@ -65,6 +62,10 @@ config["name"] = settings.name
 HOME = home(settings)
 announce_parent()
 announce_operational(settings)
+os.environ[READER] = settings.video_reader
+code_of = partial(code_param, settings.video_reader)
+minutes = partial(limited_minutes, settings.longest_minutes)
+tries = partial(extra_tries, settings.longest_minutes)
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     keep_own_marks()
     try:
@@ -72,7 +73,7 @@ if workflow.is_main_process and not workflow.output_settings.dryrun:
             logger.info(message)
     except InputError as error:
         raise WorkflowError(f"error: {error}")
-    show_if_nothing_is_left(workflow, HOME)
+    show(Path(HOME, "tables"))
 
 SHARDS = shard_names(settings.shards)
 EVALUATOR = evaluator_folder(settings)

@@ -27,9 +27,10 @@ rule render_demo:
     threads: 4  # processes, on which no byte depends
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
         disk_mb=500,
     params:
+        code=code_of("demo/render_corpus.py"),
         source=dataset_settings("source"),
         seed=settings.seed,
     script:
@@ -51,8 +52,9 @@ rule list_moments:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("corpus/list_moments.py"),
         source=dataset_settings("source"),
         reader=source_code(settings),
     script:
@@ -77,9 +79,10 @@ rule probe_videos:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
         disk_mb=200,
     params:
+        code=code_of("corpus/probe_videos.py"),
         source=source_reading(settings),
         shards=settings.shards,
         rows=shard_state(settings),
@@ -102,8 +105,9 @@ rule detect_scenes:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
     params:
+        code=code_of("corpus/detect_scenes.py"),
         proposals=dataset_settings("proposals"),
         shards=settings.shards,
         videos=scene_state(settings),
@@ -131,9 +135,10 @@ rule build_corpus:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),  # 330 MB for 1.3 million moments of 200,000 videos: rows pass one at a time
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
         disk_mb=200,
     params:
+        code=code_of("corpus/build.py"),
         source=source_reading(settings),
         splits=split_settings(settings),
         folder_state=folder_state(settings),

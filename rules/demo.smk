@@ -17,9 +17,10 @@ rule train_image_backbone:
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(3000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         disk_mb=100,
     params:
+        code=code_of("demo/train_image_backbone.py"),
         threads=settings.evaluator.threads,
         frames=settings.evaluator.backbone_frames,
         batch=settings.evaluator.backbone_batch,
@@ -48,9 +49,10 @@ rule describe_pretrained:
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
         disk_mb=10,
     params:
+        code=code_of("demo/describe_pretrained.py"),
         threads=settings.evaluator.threads,
         plan={
             "command": "make pretrained",

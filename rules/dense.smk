@@ -19,11 +19,12 @@ rule embed_videos:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(720),
+        runtime=minutes(720),
         disk_mb=2000,
         gpu=ASKING.gpus("embed"),
         api_slots=ASKING.api_slots("embed"),
     params:
+        code=code_of("features/embed_videos.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("embed"),
         generation=ASKING.values(EMBEDDING),
@@ -52,10 +53,11 @@ rule rank_dense:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         gpu=ASKING.gpus("embed"),
         api_slots=ASKING.api_slots("embed"),
     params:
+        code=code_of("retrieval/rank_dense.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("embed"),
         generation=ASKING.values(EMBEDDING),

@@ -1,3 +1,4 @@
+from verified.corpus.minimum_size import check_enough
 from verified.evaluator.architecture import job_needs
 from verified.evaluator.paths import (
     backbone_weights,
@@ -10,6 +11,17 @@ from verified.evaluator.paths import (
 from verified.evaluator.settings import fine_tuning
 
 NEEDS = job_needs(settings.evaluator.size)
+
+
+def enough_moments(wildcards):
+    """No files: stops a plan whose corpora are too small for the evaluator before a model is asked."""
+    try:
+        check_enough(settings)
+    except InputError as error:
+        raise WorkflowError(f"error: {error}")
+    return []
+
+
 CLIPS = f"results/{{dataset}}/evaluator/clips/{{shard}}{clip_ending(settings)}"
 
 
@@ -29,9 +41,10 @@ rule gather_clips:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         disk_mb=10000,
     params:
+        code=code_of("evaluator/gather_clips.py"),
         threads=1,
         frames=settings.evaluator.frames,
         frames_per_interval=settings.evaluator.frames_per_interval,
@@ -58,9 +71,10 @@ rule pretrain_evaluator:
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(3000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
         disk_mb=500,
     params:
+        code=code_of("demo/pretrain_evaluator.py"),
         threads=settings.evaluator.threads,
         size=settings.evaluator.size,
         frames=settings.evaluator.frames,
@@ -77,6 +91,7 @@ rule pretrain_evaluator:
 rule finetune_evaluator:
     """Fine-tuning with perturbed captions of all data sets of the configuration (Equations 9 to 11)."""
     input:
+        enough_moments,
         checkpoint=starting_checkpoint(settings),
         moments=tuple_files(settings, "moments"),
         perturbations=tuple_files(settings, "perturbations"),
@@ -89,16 +104,18 @@ rule finetune_evaluator:
     log:
         f"logs/{settings.name}/finetune_evaluator.log",
     priority: CRITICAL_PATH
+    retries: tries(NEEDS["training_minutes"])
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["training_mb"]),
-        runtime=scale_by_attempt(NEEDS["training_minutes"]),
+        runtime=minutes(NEEDS["training_minutes"]),
         disk_mb=5000,
         gpu=settings.evaluator.gpus,
         gpu_model=gpu_model(settings),
     params:
+        code=code_of("evaluator/finetune.py"),
         threads=settings.evaluator.threads,
         datasets=described_datasets(settings),
         settings=fine_tuning(settings),
@@ -122,16 +139,18 @@ rule score_captions:
     log:
         "logs/{dataset}/score_captions/{shard}.log",
     priority: CRITICAL_PATH
+    retries: tries(NEEDS["scoring_minutes"])
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
-        runtime=scale_by_attempt(NEEDS["scoring_minutes"]),
+        runtime=minutes(NEEDS["scoring_minutes"]),
         disk_mb=200,
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),
     params:
+        code=code_of("evaluator/score_captions.py"),
         threads=settings.evaluator.threads,
         confidence=settings.evaluator.confidence,
         precision=settings.evaluator.precision,

@@ -23,8 +23,9 @@ rule export_form:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
     params:
+        code=code_of("export/write_form.py"),
         facts=export_facts(settings),
     script:
         "../scripts/export/write_form.py"

@@ -24,10 +24,11 @@ rule extract_video_features:
     threads: settings.features.threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(720),
+        runtime=minutes(720),
         disk_mb=2000,
         gpu=settings.features.gpu,
     params:
+        code=code_of("features/extract_video.py"),
         settings=settings.features.model_dump(mode="json", exclude={"text_encoder", "text_revision"}),
         clip_seconds=clip_seconds(settings),
         shards=settings.shards,
@@ -49,7 +50,9 @@ rule link_features:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
+    params:
+        code=code_of("features/link.py"),
     script:
         "../scripts/features/link.py"
 
@@ -75,11 +78,12 @@ if settings.features.text_encoder == EMBED:
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(4000),
-            runtime=scale_by_attempt(720),
+            runtime=minutes(720),
             disk_mb=2000,
             gpu=ASKING.gpus("embed"),
             api_slots=ASKING.api_slots("embed"),
         params:
+            code=code_of("features/extract_vectors.py"),
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
             generation=ASKING.values(EMBEDDING),
@@ -104,10 +108,11 @@ rule extract_text_features:
     threads: settings.features.threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         disk_mb=20000,
         gpu=settings.features.gpu,
     params:
+        code=code_of("features/extract_text.py"),
         settings=settings.features.model_dump(
             mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
         ),

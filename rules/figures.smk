@@ -61,8 +61,9 @@ rule draw_examples:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("figures/draw_examples.py"),
         seed=settings.seed,
     script:
         "../scripts/figures/draw_examples.py"
@@ -92,7 +93,9 @@ rule draw_cost:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_cost.py"),
     script:
         "../scripts/figures/draw_cost.py"
 
@@ -122,8 +125,9 @@ rule draw_predictions:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("figures/draw_predictions.py"),
         seed=settings.seed,
         nms_threshold=nms_threshold(settings),
     script:
@@ -185,6 +189,8 @@ rule draw_statistics:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_statistics.py"),
     script:
         "../scripts/figures/draw_statistics.py"

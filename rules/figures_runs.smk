@@ -31,7 +31,9 @@ rule draw_training:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_training.py"),
     script:
         "../scripts/figures/draw_training.py"
 
@@ -58,7 +60,9 @@ rule draw_validation:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_validation.py"),
     script:
         "../scripts/figures/draw_validation.py"
 
@@ -85,8 +89,9 @@ rule draw_recalls:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("figures/draw_recalls.py"),
         title=title_of(settings),
     script:
         "../scripts/figures/draw_recalls.py"
@@ -135,8 +140,9 @@ rule draw_queries:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("figures/draw_queries.py"),
         runs=asked_runs(settings),
     script:
         "../scripts/figures/draw_queries.py"
@@ -162,7 +168,9 @@ rule draw_evaluator_training:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_evaluator_training.py"),
     script:
         "../scripts/figures/draw_evaluator_training.py"
 

@@ -24,16 +24,18 @@ rule ground_videos:
     wildcard_constraints:
         first="[a-z0-9_]+",
         trained_on="cog|fig|fig-lowest|untrained",
+    retries: tries(1440)
     conda:
         ASKING.environment("grounding", "video_lmm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
-        runtime=scale_by_attempt(1440),
+        runtime=minutes(1440),
         disk_mb=500,
         gpu=ASKING.gpus("video_lmm"),
         api_slots=ASKING.api_slots("video_lmm"),
     params:
+        code=code_of("retrieval/ask.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm"),
         generation=ASKING.values(GROUND),
@@ -64,16 +66,18 @@ rule rerank_moments:
     wildcard_constraints:
         first="[a-z0-9_]+(-grounded)?",
         trained_on="cog|fig|fig-lowest|untrained",
+    retries: tries(1440)
     conda:
         ASKING.environment("grounding", "video_lmm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
-        runtime=scale_by_attempt(1440),
+        runtime=minutes(1440),
         disk_mb=500,
         gpu=ASKING.gpus("video_lmm"),
         api_slots=ASKING.api_slots("video_lmm", "rerank"),
     params:
+        code=code_of("retrieval/ask.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm", "rerank"),
         generation=ASKING.values(*tasks_of(settings.retrieval.reranker.by)),

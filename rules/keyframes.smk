@@ -13,9 +13,10 @@ rule extract_keyframes:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         disk_mb=2000,
     params:
+        code=code_of("keyframes/extract.py"),
         settings=dataset_settings("keyframes"),
         shards=settings.shards,
     script:

@@ -25,9 +25,10 @@ rule render_movies:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
         disk_mb=500,
     params:
+        code=code_of("demo/render_movies.py"),
         movies=movie_paths.set_values(settings),
         fps=settings.longform.grid.fps,
         seed=settings.seed,
@@ -52,10 +53,11 @@ rule collect_movie:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(60),
+        runtime=minutes(60),
         disk_mb=500,
         api_slots=ASKING.api_slots(*movie_paths.listening_roles(settings)),
     params:
+        code=code_of("longform/collect.py"),
         settings=settings.longform.collection.model_dump(mode="json"),
         generation=ASKING.values(TRANSCRIPTION),
         seed=settings.seed,
@@ -79,7 +81,9 @@ rule join_collection:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
+    params:
+        code=code_of("longform/join.py"),
     script:
         "../scripts/longform/join.py"
 
@@ -94,15 +98,17 @@ rule extract_movie_features:
         failed=f"{MOVIES}/{{movies}}/features/frames/{{shard}}.failed.json",
     log:
         f"{MOVIE_LOGS}/extract_movie_features/{{movies}}/{{shard}}.log",
+    retries: tries(1440)
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.encoder_threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(1440),
+        runtime=minutes(1440),
         disk_mb=5000,
         gpu=settings.longform.encoder_gpu,
     params:
+        code=code_of("longform/extract_features.py"),
         encoder=movie_paths.encoder_settings(settings),
         fps=settings.longform.grid.fps,
         shards=settings.shards,
@@ -123,7 +129,9 @@ rule link_movie_features:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
+    params:
+        code=code_of("longform/link_features.py"),
     script:
         "../scripts/longform/link_features.py"
 
@@ -144,8 +152,9 @@ rule list_movie_annotations:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("longform/list_annotations.py"),
         movies=movie_paths.set_values(settings),
     script:
         "../scripts/longform/list_annotations.py"
@@ -166,10 +175,11 @@ rule extract_sentence_features:
     threads: settings.longform.encoder_threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         disk_mb=20000,
         gpu=settings.longform.encoder_gpu,
     params:
+        code=code_of("longform/extract_sentence_features.py"),
         encoder=movie_paths.encoder_settings(settings),
     script:
         "../scripts/longform/extract_sentence_features.py"

@@ -37,7 +37,9 @@ rule draw_movie_statistics:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
+    params:
+        code=code_of("longform/draw_statistics.py"),
     script:
         "../scripts/longform/draw_statistics.py"
 
@@ -93,8 +95,9 @@ rule draw_movies:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("longform/draw.py"),
         titles=movie_paths.titles_with_metadata(settings),
     script:
         "../scripts/longform/draw.py"

@@ -14,8 +14,9 @@ rule measure_baselines:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
     params:
+        code=code_of("longform/measure_baselines.py"),
         movies=movie_paths.set_values(settings),
         settings=movie_paths.testing_values(settings, "baselines"),
     script:
@@ -37,9 +38,10 @@ rule rank_zero_shot:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(720),
+        runtime=minutes(720),
         disk_mb=2000,
     params:
+        code=code_of("longform/rank_zero_shot.py"),
         movies=movie_paths.set_values(settings),
         settings=movie_paths.testing_values(settings, "zero-shot"),
         encoder=movie_paths.computing_encoder(settings),
@@ -62,16 +64,18 @@ if movie_paths.embedded_sets(settings):
             counts=f"{MOVIES}/{{movies}}/dense/counts.json",
         log:
             f"{MOVIE_LOGS}/embed_movies/{{movies}}.log",
+        retries: tries(2880)
         conda:
             "../envs/embedding.yaml"
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(8000),
-            runtime=scale_by_attempt(2880),
+            runtime=minutes(2880),
             disk_mb=20000,
             gpu=ASKING.gpus("embed"),
             api_slots=ASKING.api_slots("embed"),
         params:
+            code=code_of("longform/embed_movies.py"),
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
             generation=ASKING.values(EMBEDDING),
@@ -106,15 +110,17 @@ rule train_vlg_net:
         record=f"{MOVIES}/training/{{training}}/log.jsonl",
     log:
         f"{MOVIE_LOGS}/train_vlg_net/{{training}}.log",
+    retries: tries(2880)
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.vlg_net.threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(2880),
+        runtime=minutes(2880),
         disk_mb=5000,
         gpu=settings.longform.vlg_net.gpu,
     params:
+        code=code_of("longform/train_vlg_net.py"),
         mixture=movie_paths.mixture_of(settings),
         grid=settings.longform.grid.model_dump(mode="json"),
         settings=settings.longform.vlg_net.model_dump(mode="json"),
@@ -134,15 +140,17 @@ rule rank_vlg_net:
         submission=f"{MOVIES}/{{movies}}/vlg-net/{{training}}/submission.jsonl",
     log:
         f"{MOVIE_LOGS}/rank_vlg_net/{{movies}}/{{training}}.log",
+    retries: tries(1440)
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.vlg_net.threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(1440),
+        runtime=minutes(1440),
         disk_mb=5000,
         gpu=settings.longform.vlg_net.gpu,
     params:
+        code=code_of("longform/rank_vlg_net.py"),
         movies=movie_paths.set_values(settings),
         settings=movie_paths.testing_values(settings, "vlg-net"),
     script:
@@ -200,8 +208,9 @@ if movie_paths.trainings(settings) and settings.longform.encoder == "evaluator":
         threads: 1
         resources:
             mem_mb=scale_by_attempt(1000),
-            runtime=scale_by_attempt(10),
+            runtime=minutes(10),
         params:
+            code=code_of("longform/describe_vlg_net.py"),
             plan=movie_paths.card_plan(settings),
         script:
             "../scripts/longform/describe_vlg_net.py"
@@ -227,8 +236,9 @@ rule tabulate_movies:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
     params:
+        code=code_of("longform/tabulate.py"),
         layout=movie_paths.table_layout(settings),
     script:
         "../scripts/longform/tabulate.py"

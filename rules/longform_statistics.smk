@@ -11,8 +11,9 @@ rule describe_movies:
     threads: settings.longform.processes
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
     params:
+        code=code_of("longform/describe.py"),
         kind="movies",
         title=lambda wildcards: movie_paths.movie_sets(settings)[wildcards.movies].title,
         spacy_model=settings.statistics.spacy_model,
@@ -36,8 +37,9 @@ rule describe_dataset:
     threads: settings.longform.processes
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
     params:
+        code=code_of("longform/describe.py"),
         kind="moments",
         title=lambda wildcards: settings.datasets[wildcards.own].title,
         spacy_model=settings.statistics.spacy_model,
@@ -61,8 +63,9 @@ rule describe_published:
     threads: settings.longform.processes
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
     params:
+        code=code_of("longform/describe.py"),
         kind="published",
         title=lambda wildcards: movie_paths.PUBLISHED[wildcards.collection],
         folder=settings.longform.published_dir,
@@ -85,8 +88,10 @@ rule unpack_wordnet:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
         disk_mb=100,
+    params:
+        code=code_of("longform/unpack_wordnet.py"),
     script:
         "../scripts/longform/unpack_wordnet.py"
 
@@ -105,8 +110,9 @@ rule measure_uniqueness:
     threads: settings.longform.processes
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(720),
+        runtime=minutes(720),
     params:
+        code=code_of("longform/measure_uniqueness.py"),
         wordnet=movie_paths.wordnet_folder(settings),
         direction=settings.longform.meteor_direction,
         processes=settings.longform.processes,
@@ -128,6 +134,8 @@ rule check_collection:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
+    params:
+        code=code_of("longform/check_collection.py"),
     script:
         "../scripts/longform/check_collection.py"

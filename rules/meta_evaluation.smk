@@ -21,16 +21,18 @@ rule judge_captions:
         "logs/{dataset}/judge_captions.log",
     wildcard_constraints:
         dataset=datasets("annotated_here"),
+    retries: tries(1440)
     conda:
         ASKING.environment("grounding", "video_lmm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
-        runtime=scale_by_attempt(1440),
+        runtime=minutes(1440),
         disk_mb=500,
         gpu=ASKING.gpus("video_lmm"),
         api_slots=ASKING.api_slots("video_lmm"),
     params:
+        code=code_of("evaluator/judge_captions.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm"),
         generation=ASKING.values(GRADE),
@@ -59,8 +61,9 @@ rule meta_evaluate:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
     params:
+        code=code_of("evaluator/meta_evaluate.py"),
         judge=settings.generation.video_lmm.model,
         joint_encoder=settings.annotations.joint_encoder,
         joint_revision=settings.annotations.joint_revision,

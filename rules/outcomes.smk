@@ -13,6 +13,8 @@ rule sum_outcomes:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(500),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
+    params:
+        code=code_of("captions/sum_outcomes.py"),
     script:
         "../scripts/captions/sum_outcomes.py"

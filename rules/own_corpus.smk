@@ -24,8 +24,9 @@ rule tabulate_corpus:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("tables/tabulate_corpus.py"),
         title=title_of(settings),
         ledger=settings.generation.ledger,
     script:

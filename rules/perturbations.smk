@@ -17,11 +17,12 @@ rule write_perturbations:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus_of_shard("perturbations") else 64000),
-        runtime=scale_by_attempt(60 if not ASKING.gpus_of_shard("perturbations") else 120),
+        runtime=minutes(60 if not ASKING.gpus_of_shard("perturbations") else 120),
         disk_mb=500,
         gpu=ASKING.gpus_of_shard("perturbations"),
         api_slots=ASKING.api_slots("llm"),
     params:
+        code=code_of("perturbations/write.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("llm"),
         generation=ASKING.values(*TASKS_OF_STAGE["perturbations"]),

@@ -21,11 +21,12 @@ rule caption_scenes:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus("video_lmm") else 64000),
-        runtime=scale_by_attempt(60 if not ASKING.gpus("video_lmm") else 240),
+        runtime=minutes(60 if not ASKING.gpus("video_lmm") else 240),
         disk_mb=500,
         gpu=ASKING.gpus("video_lmm"),
         api_slots=ASKING.api_slots("video_lmm"),
     params:
+        code=code_of("corpus/caption_scenes.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm"),
         dynamics=dataset_settings("dynamics"),
@@ -51,8 +52,9 @@ rule propose_moments:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
     params:
+        code=code_of("corpus/propose_moments.py"),
         proposals=dataset_settings("proposals"),
         splits=split_settings(settings),
         seed=settings.seed,

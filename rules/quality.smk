@@ -22,9 +22,10 @@ rule find_moments:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
         disk_mb=200,
     params:
+        code=code_of("corpus/probe_videos.py"),
         source=source_reading(settings),
         shards=settings.shards,
         rows=shard_state(settings),
@@ -48,8 +49,9 @@ rule measure_quality:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
     params:
+        code=code_of("corpus/measure_quality.py"),
         quality=quality_settings(settings, "measured"),
         shards=settings.shards,
     script:
@@ -73,9 +75,10 @@ rule transcribe_videos:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         api_slots=ASKING.api_slots("speech"),
     params:
+        code=code_of("corpus/transcribe.py"),
         asks=asks_speech(settings),
         engines=ASKING.engine_code("speech"),
         generation=ASKING.values(TRANSCRIPTION),
@@ -102,8 +105,9 @@ rule judge_moments:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("corpus/judge_moments.py"),
         quality=quality_settings(settings, "limits"),
     script:
         "../scripts/corpus/judge_moments.py"
@@ -131,8 +135,9 @@ rule select_moments:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("corpus/select_moments.py"),
         quality=quality_settings(settings, "limits"),
     script:
         "../scripts/corpus/select_moments.py"

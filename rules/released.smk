@@ -28,8 +28,10 @@ rule download_released:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(500),
-        runtime=scale_by_attempt(60),
+        runtime=minutes(60),
         disk_mb=500,
+    params:
+        code=code_of("corpus/download_released.py"),
     script:
         "../scripts/corpus/download_released.py"
 
@@ -50,8 +52,9 @@ rule read_released:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("corpus/read_released.py"),
         source=dataset_settings("source"),
     script:
         "../scripts/corpus/read_released.py"
@@ -73,6 +76,8 @@ rule list_released_moments:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
+    params:
+        code=code_of("corpus/list_released_moments.py"),
     script:
         "../scripts/corpus/list_released_moments.py"

@@ -5,8 +5,8 @@ from verified.report import CAPTIONS_PAGE, FRONT_PAGE
 from verified.report.paths import browser_facts, browser_inputs, caption_models, front_corpora, front_files
 from verified.tables.paths import leading_tables
 
-# The front page speaks of the whole run: only where its configuration is ours alone.
-if config is workflow.modifier_stack[0].globals["config"]:
+# The front page speaks of the whole run, which as a module of another workflow is not ours.
+if workflow.modifier.namespace is None:
 
     report: "../report/workflow.rst"
 
@@ -38,8 +38,9 @@ rule summarise_report:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("report/summarise.py"),
         leading=leading_tables(settings),
         warning=any_confidence_warning(settings),
         corpora=front_corpora(settings),
@@ -68,8 +69,9 @@ rule browse_captions:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(60),
+        runtime=minutes(60),
     params:
+        code=code_of("report/browse_captions.py"),
         about=browser_facts(settings),
         page=page_digest(CAPTIONS_PAGE),
     script:

@@ -43,8 +43,10 @@ rule link_released_features:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
         disk_mb=100,
+    params:
+        code=code_of("retrieval/link_released_features.py"),
     script:
         "../scripts/retrieval/link_released_features.py"
 
@@ -60,15 +62,17 @@ rule train_model:
     log:
         "logs/{dataset}/train_model/{model}-{trained_on}-{seed}.log",
     priority: training_priority(settings)
+    retries: tries(1440)
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
-        runtime=scale_by_attempt(1440),
+        runtime=minutes(1440),
         disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
+        code=code_of("retrieval/train.py"),
         settings=training_settings(settings),
         model_code=model_code,
     script:
@@ -90,10 +94,11 @@ rule rank_training_videos:
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
         disk_mb=500,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
+        code=code_of("retrieval/rank_videos.py"),
         settings=search_settings(settings),
         captions=trained_captions,
         model_code=model_code,
@@ -115,10 +120,11 @@ rule rank_test_videos:
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
         disk_mb=500,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
+        code=code_of("retrieval/rank_videos.py"),
         settings=search_settings(settings),
         captions=tested_captions,
         model_code=model_code,
@@ -144,10 +150,11 @@ rule test_model:
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
+        code=code_of("retrieval/test.py"),
         settings=search_settings(settings),
         settings_sha256=settings_digest(settings),
         model_code=model_code,

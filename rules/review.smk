@@ -30,8 +30,9 @@ rule prepare_review:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
     params:
+        code=code_of("review/prepare.py"),
         review=settings.review.model_dump(mode="json"),
         lint=settings.annotations.lint.model_dump(),
         title=title_of(settings),
@@ -61,8 +62,9 @@ rule adjudicate_review:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("review/adjudicate.py"),
         datasets=list(settings.datasets),
         lint=settings.annotations.lint.model_dump(),
         title=title_of(settings),

@@ -19,8 +19,9 @@ rule filter_rextime_sources:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("rextime/filter_sources.py"),
         suite=suite_paths.filter_values(settings),
         corpora=suite_paths.corpora(settings),
     script:
@@ -41,8 +42,9 @@ rule probe_rextime_videos:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
     params:
+        code=code_of("rextime/probe_videos.py"),
         suite=suite_paths.filter_values(settings),
         corpora=suite_paths.corpora(settings),
         shards=settings.shards,
@@ -71,11 +73,12 @@ rule write_rextime_questions:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus("llm", "video_lmm") else 64000),
-        runtime=scale_by_attempt(60 if not ASKING.gpus("llm", "video_lmm") else 240),
+        runtime=minutes(60 if not ASKING.gpus("llm", "video_lmm") else 240),
         disk_mb=500,
         gpu=ASKING.gpus("llm", "video_lmm"),
         api_slots=ASKING.api_slots("llm", "video_lmm"),
     params:
+        code=code_of("rextime/write_questions.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("llm", "video_lmm"),
         generation=ASKING.values(*GENERATION),
@@ -105,7 +108,9 @@ rule collect_rextime_questions:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
+    params:
+        code=code_of("rextime/collect_questions.py"),
     script:
         "../scripts/rextime/collect_questions.py"
 
@@ -125,7 +130,9 @@ rule measure_rextime_validity:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
+    params:
+        code=code_of("rextime/measure_validity.py"),
     script:
         "../scripts/rextime/measure_validity.py"
 
@@ -151,8 +158,9 @@ rule tabulate_rextime:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
     params:
+        code=code_of("rextime/tabulate.py"),
         prices=settings.rextime.prices.model_dump(mode="json"),
         released=suite_paths.given_files(settings),
         free=suite_paths.free_answers(settings),

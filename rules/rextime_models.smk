@@ -32,15 +32,17 @@ if suite_paths.adapter(settings):
             record=f"{SUITE}/fine-tuned/video-lmm/log.jsonl",
         log:
             f"logs/{settings.name}/fine_tune_video_lmm.log",
+        retries: tries(1440)
         conda:
             ASKING.environment("captions", "video_lmm")
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(8000 if not ASKING.gpus("video_lmm") else 64000),
-            runtime=scale_by_attempt(1440),
+            runtime=minutes(1440),
             disk_mb=4000,
             gpu=ASKING.gpus("video_lmm"),
         params:
+            code=code_of("rextime/fine_tune_lmm.py"),
             threads=settings.generation.threads,
             engines=ASKING.engine_code("video_lmm"),
             generation=ASKING.values(LOCATE, SCORING),
@@ -71,11 +73,12 @@ rule answer_rextime_questions:
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus(*ANSWERING) else 64000),
-        runtime=scale_by_attempt(60 if not ASKING.gpus(*ANSWERING) else 240),
+        runtime=minutes(60 if not ASKING.gpus(*ANSWERING) else 240),
         disk_mb=500,
         gpu=ASKING.gpus(*ANSWERING),
         api_slots=ASKING.api_slots(*ANSWERING),
     params:
+        code=code_of("rextime/answer_questions.py"),
         threads=settings.generation.threads,
         engines=lambda wildcards: ASKING.engine_code(*suite_paths.answering_roles(settings, wildcards.protocol)),
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol]),
@@ -100,8 +103,9 @@ rule sample_released_questions:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
     params:
+        code=code_of("rextime/sample_released.py"),
         given=lambda wildcards: settings.rextime.released[wildcards.released].model_dump(mode="json"),
         seed=settings.seed,
     script:
@@ -124,8 +128,9 @@ rule list_released_questions:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
     params:
+        code=code_of("rextime/list_released.py"),
         scored=lambda wildcards: settings.rextime.released[wildcards.released].scored,
         shards=settings.shards,
     script:
@@ -171,7 +176,9 @@ rule join_released_answers:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(10),
+        runtime=minutes(10),
+    params:
+        code=code_of("rextime/join_answers.py"),
     script:
         "../scripts/rextime/join_answers.py"
 
@@ -194,10 +201,11 @@ rule ground_rextime_questions:
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
-        runtime=scale_by_attempt(60),
+        runtime=minutes(60),
         disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
+        code=code_of("rextime/ground_questions.py"),
         features=settings.features.model_dump(
             mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
         ),
@@ -227,10 +235,11 @@ if suite_paths.vector_files(settings):
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(4000),
-            runtime=scale_by_attempt(240),
+            runtime=minutes(240),
             gpu=ASKING.gpus("embed"),
             api_slots=ASKING.api_slots("embed"),
         params:
+            code=code_of("rextime/ground_by_vectors.py"),
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
             generation=ASKING.values(EMBEDDING),
@@ -257,10 +266,11 @@ rule ground_by_published_weights:
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
         disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
+        code=code_of("rextime/ground_as_published.py"),
         encoder=lambda wildcards: settings.rextime.published[wildcards.published].text_encoder,
         revision=lambda wildcards: settings.rextime.published[wildcards.published].text_revision,
         search=suite_paths.published_search(settings),
@@ -283,15 +293,17 @@ rule fine_tune_grounder:
         text=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/text.h5",
     log:
         f"logs/{settings.name}/fine_tune_grounder/{{grounded}}-{{grounder}}.log",
+    retries: tries(1440)
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
-        runtime=scale_by_attempt(1440),
+        runtime=minutes(1440),
         disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
+        code=code_of("rextime/fine_tune.py"),
         features=settings.features.model_dump(
             mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
         ),
@@ -331,8 +343,9 @@ rule score_rextime:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("rextime/score.py"),
         tested=suite_paths.question_files_by_name(settings),
         systems=suite_paths.systems(settings),
         seed=settings.seed,

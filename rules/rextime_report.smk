@@ -29,8 +29,9 @@ rule browse_questions:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(60),
+        runtime=minutes(60),
     params:
+        code=code_of("report/browse_questions.py"),
         title=f"Questions across time, {settings.name}",
         page=page_digest(QUESTIONS_PAGE),
     script:
@@ -50,8 +51,9 @@ rule export_questions:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("rextime/export_questions.py"),
         about=suite_paths.card_facts(settings),
     script:
         "../scripts/rextime/export_questions.py"

@@ -17,9 +17,10 @@ rule build_search_index:
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(4000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         disk_mb=5000,
     params:
+        code=code_of("search/build_index.py"),
         settings=index_settings(settings),
         model_code=indexed_code,
     script:

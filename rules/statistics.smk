@@ -14,8 +14,9 @@ rule measure_language:
     threads: settings.statistics.threads
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(60),
+        runtime=minutes(60),
     params:
+        code=code_of("statistics/measure_language.py"),
         missing=missing_splits(settings),
         spacy_model=settings.statistics.spacy_model,
         threads=settings.statistics.threads,
@@ -37,8 +38,9 @@ rule embed_captions:
     threads: settings.statistics.threads
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(120),
+        runtime=minutes(120),
     params:
+        code=code_of("statistics/embed_captions.py"),
         sentence_encoder=settings.generation.sentence_encoder,
         revision=settings.generation.sentence_revision,
         format=settings.statistics.embedding_format,
@@ -61,8 +63,9 @@ rule count_many_to_many:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(60),
+        runtime=minutes(60),
     params:
+        code=code_of("statistics/count_many_to_many.py"),
         missing=missing_splits(settings),
         distance=settings.statistics.distance,
         min_samples=settings.statistics.min_samples,
@@ -84,8 +87,9 @@ rule summarise_annotations:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(15),
+        runtime=minutes(15),
     params:
+        code=code_of("statistics/summarise.py"),
         missing=missing_splits(settings),
     script:
         "../scripts/statistics/summarise.py"
@@ -105,8 +109,9 @@ rule project_clusters:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(60),
+        runtime=minutes(60),
     params:
+        code=code_of("statistics/project_clusters.py"),
         distance=settings.statistics.distance,
         min_samples=settings.statistics.figure_min_samples,
         seed=settings.seed,

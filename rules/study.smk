@@ -26,8 +26,9 @@ rule prepare_study:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(60),
+        runtime=minutes(60),
     params:
+        code=code_of("study/prepare.py"),
         study=settings.study.model_dump(mode="json"),
         title=title_of(settings),
         seed=settings.seed,

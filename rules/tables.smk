@@ -37,8 +37,9 @@ rule build_tables:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("tables/build.py"),
         settings=select_shown(settings).model_dump(mode="json"),
         page=page_digest(TABLE),
         added=added_code(),

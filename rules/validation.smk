@@ -20,16 +20,18 @@ rule validate_evaluator:
         validation="results/{dataset}/evaluator/validation.json",
     log:
         "logs/{dataset}/validate_evaluator.log",
+    retries: tries(NEEDS["grading_minutes"])
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
-        runtime=scale_by_attempt(NEEDS["grading_minutes"]),
+        runtime=minutes(NEEDS["grading_minutes"]),
         disk_mb=1000,
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),
     params:
+        code=code_of("evaluator/validate.py"),
         threads=settings.evaluator.threads,
         confidence=settings.evaluator.confidence,
         precision=settings.evaluator.precision,
@@ -54,16 +56,18 @@ rule finetune_without_negatives:
     log:
         f"logs/{settings.name}/finetune_without_negatives.log",
     priority: CRITICAL_PATH - 1
+    retries: tries(NEEDS["training_minutes"])
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["training_mb"]),
-        runtime=scale_by_attempt(NEEDS["training_minutes"]),
+        runtime=minutes(NEEDS["training_minutes"]),
         disk_mb=5000,
         gpu=settings.evaluator.gpus,
         gpu_model=gpu_model(settings),
     params:
+        code=code_of("evaluator/finetune.py"),
         threads=settings.evaluator.threads,
         datasets=described_datasets(settings),
         settings=fine_tuning(settings, hard_negatives="none"),
@@ -88,16 +92,18 @@ rule ablate_evaluator:
     log:
         f"logs/{settings.name}/ablate_evaluator.log",
     priority: CRITICAL_PATH - 1
+    retries: tries(NEEDS["grading_minutes"])
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
-        runtime=scale_by_attempt(NEEDS["grading_minutes"]),
+        runtime=minutes(NEEDS["grading_minutes"]),
         disk_mb=1000,
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),
     params:
+        code=code_of("evaluator/ablate.py"),
         threads=settings.evaluator.threads,
         datasets=described_datasets(settings),
         captions=known_truths(settings),

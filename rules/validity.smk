@@ -24,8 +24,9 @@ rule measure_validity:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
     params:
+        code=code_of("statistics/measure_validity.py"),
         segments=demo_segments(settings),
         fps=demo_fps(settings),
         runs=validity_folders(settings),

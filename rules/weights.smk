@@ -25,9 +25,10 @@ rule fetch_model:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         disk_mb=20000,
     params:
+        code=code_of("weights/fetch_model.py"),
         model=lambda wildcards: astuple(FETCHED[wildcards.model]),
         weights=deciding(settings.weights),
     script:
@@ -47,9 +48,10 @@ rule fetch_umt:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
-        runtime=scale_by_attempt(240),
+        runtime=minutes(240),
         disk_mb=10000,
     params:
+        code=code_of("weights/fetch_umt.py"),
         evaluator=deciding(settings.evaluator, ("umt_file", "umt_sha256", "umt_url")),
         lock=settings.weights.lock,
     script:
@@ -71,9 +73,10 @@ rule import_umt:
     threads: 1
     resources:
         mem_mb=scale_by_attempt(16000),
-        runtime=scale_by_attempt(30),
+        runtime=minutes(30),
         disk_mb=5000,
     params:
+        code=code_of("weights/import_umt.py"),
         evaluator=deciding(settings.evaluator, ("frames", "image_size", "size", "umt_file", "umt_sha256", "umt_url")),
         lock=settings.weights.lock,
     script:

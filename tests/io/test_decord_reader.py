@@ -2,7 +2,6 @@
 
 import importlib.util
 import logging
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from refusals import refused
 
 from verified.io.video import VideoError, frames_of_spans, iterate_frames, read_frames
 from verified.io.video.decord_reader import DecordDecoder, open_reader
-from verified.runtime.job import READER
+from verified.io.video_reader import READER
 
 pytestmark = pytest.mark.skipif(not importlib.util.find_spec("decord"), reason="decord is not installed")
 
@@ -101,15 +100,10 @@ def test_without_decord_the_error_says_what_to_do(tmp_path, monkeypatch):
 
 
 def test_rules_that_read_frames_are_told_and_no_others():
-    from verified.runtime.digest import name_reader
+    from verified.runtime.digest import code_param
 
-    told = {}
     read_frames = ["keyframes/extract", "features/extract_video", "evaluator/score_captions"]
     names = [*read_frames, "retrieval/train", "tables/build"]
-    for reader in ("pyav", "decord"):
-        rules = [SimpleNamespace(script=f"../scripts/{name}.py", params={}) for name in names]
-        for rule in rules:
-            rule.set_params = rule.params.update
-        name_reader(rules, reader)
-        told[reader] = [name for name, rule in zip(names, rules) if rule.params == {"video_reader": reader}]
-    assert told == {"pyav": [], "decord": read_frames}
+    codes = {reader: [code_param(reader, f"{name}.py")(None) for name in names] for reader in ("pyav", "decord")}
+    changed = [name for name, before, after in zip(names, codes["pyav"], codes["decord"]) if before != after]
+    assert changed == read_frames

@@ -16,7 +16,7 @@ sys.path.insert(0, {package!r})
 from verified.runtime.announcements import announce
 from verified.runtime.rebuilding import finish_begun
 finish_begun(workflow, "results")
-announce(workflow.rules, [], sys.argv)
+announce(workflow.rules, [])
 rule sums:
     input: expand("results/a/counts-{{shard}}.json", shard=("0", "1"))
     output: "results/a/outcomes.json"

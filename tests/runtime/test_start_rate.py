@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 from running import PROJECT
 
-from verified.runtime.resources import USUAL_RATE, start_at_any_rate
+from verified.runtime.snakemake_workarounds import USUAL_RATE, disable_rate_limit
 
 SNAKEFILE = """
-from verified.runtime.resources import start_at_any_rate
+from verified.runtime.snakemake_workarounds import disable_rate_limit
 
 rule all:
     input:
@@ -22,7 +22,7 @@ rule one:
         "sleep 0.4"
 
 onstart:
-    start_at_any_rate(workflow)
+    disable_rate_limit(workflow)
 """
 
 
@@ -45,5 +45,5 @@ def test_a_rate_that_the_user_names_is_kept():
     limiters = [SimpleNamespace(max_jobs=jobs, timespan=seconds) for jobs, seconds in (USUAL_RATE, (50, 1), (100, 60))]
     schedulers = [SimpleNamespace(job_rate_limiter=limiter) for limiter in [*limiters, None]]
     for scheduler in schedulers:
-        start_at_any_rate(SimpleNamespace(scheduler=scheduler))
+        disable_rate_limit(SimpleNamespace(scheduler=scheduler))
     assert [scheduler.job_rate_limiter for scheduler in schedulers] == [None, *limiters[1:], None]

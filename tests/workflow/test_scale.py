@@ -10,7 +10,6 @@ import yaml
 from running import NANO, PROJECT, snakemake
 from snakemake.exceptions import WorkflowError
 from snakemake.iocontainers import ResourceList
-from snakemake.resources import Resources
 from snakemake_executor_plugin_slurm.utils import set_gres_string
 
 from verified.__main__ import main
@@ -18,7 +17,7 @@ from verified.config import load, read
 from verified.errors import InputError
 from verified.planning.placeholders import lay_out, missing, published_moments
 from verified.planning.plan import rows_of, table
-from verified.runtime.resources import limit_runtime, scale_by_attempt, try_further
+from verified.runtime.resources import SPARE, extra_tries, limited_minutes
 
 CONFIG = PROJECT / "config"
 PROFILES = PROJECT / "profiles"
@@ -112,7 +111,7 @@ def test_the_values_of_a_profile_hold_beside_the_default(tmp_path):
 
 def test_no_attempt_asks_for_more_than_the_partition_gives(paper):
     """Forty hours of questions and two days of fine-tuning, in a partition of one day; GPUs of a job on one node."""
-    longest = profile("slurm")["resources"]["longest_minutes"]
+    (longest,) = [int(value.removeprefix("longest_minutes=")) for value in profile("slurm")["config"]]
     jobs = re.findall(r"^rule (\w+):\n(?: .*\n)*? +resources: (.*)$", paper, re.MULTILINE)
     asked = {rule: dict(pair.split("=", 1) for pair in text.split(", ") if "=" in pair) for rule, text in jobs}
     at_the_limit = {rule for rule, resources in asked.items() if int(resources["runtime"]) == longest}
@@ -134,44 +133,43 @@ def test_decoding_ahead_of_a_gpu_has_cores(paper):
     assert threads["statics"] == generation.threads
 
 
-@pytest.mark.parametrize(("minutes", "attempts"), [(2880, 4), (1440, 3), (60, 3)])
-def test_work_that_takes_longer_is_tried_more_often(minutes, attempts):
-    resources = Resources.from_mapping({"runtime": scale_by_attempt(minutes), "mem_mb": scale_by_attempt(7)})
-    rule = SimpleNamespace(resources=resources, restart_times=2)
-    further = limit_runtime([rule], 1440)
-    try_further(0, further)
-    assert rule.restart_times == 2
-    try_further(2, further)
-    assert rule.restart_times + 1 == attempts
-    runtimes = [rule.resources["runtime"].evaluate(None, attempt=attempt).value for attempt in (1, 2, 3)]
-    assert runtimes == [min(1440, minutes * attempt) for attempt in (1, 2, 3)]
-    assert rule.resources["mem_mb"].evaluate(None, attempt=3).value == 21
+@pytest.mark.parametrize(("amount", "retries"), [(2880, 3), (1441, 3), (1440, None), (60, None)])
+def test_work_that_takes_longer_is_tried_more_often(amount, retries):
+    assert extra_tries(1440, amount) == retries and extra_tries(None, amount) is None
+    asked = [limited_minutes(1440, amount)(None, attempt) for attempt in (1, 2, 3)]
+    assert asked == [min(1440, amount * attempt) for attempt in (1, 2, 3)]
+    assert limited_minutes(None, amount)(None, 3) == 3 * amount
 
 
 SNAKEFILE = """
-from verified.runtime.resources import limit_runtime, scale_by_attempt, try_further
+from verified.runtime.resources import extra_tries, limited_minutes
 
 rule long:
     output:
         "never.txt",
+    retries: extra_tries(10, 30)
     resources:
-        runtime=scale_by_attempt(30),
+        runtime=limited_minutes(10, 30),
     shell:
         "echo tried >> tried.txt; false"
 
-FURTHER_ATTEMPTS = limit_runtime(workflow.rules, 10)
-
-onstart:
-    try_further(workflow.execution_settings.retries, FURTHER_ATTEMPTS)
+rule short:
+    output:
+        "never-either.txt",
+    retries: extra_tries(10, 10)
+    shell:
+        "echo tried >> tried-short.txt; false"
 """
 
 
 def test_snakemake_tries_it_so_often(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--retries", "1", "--scheduler", "greedy"]
+    targets = ["never.txt", "never-either.txt", "--keep-going"]
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--retries", "1", "--scheduler", "greedy", *targets]
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT / "scripts"), "HOME": str(tmp_path)}
     subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
-    assert (tmp_path / "tried.txt").read_text().split() == ["tried"] * (1 + 1 + 2)
+    assert (tmp_path / "tried.txt").read_text().split() == ["tried"] * (1 + 2 + SPARE)
+    assert (tmp_path / "tried-short.txt").read_text().split() == ["tried"] * (1 + 1)
 
 
 def test_names_of_gpus_are_those_that_the_executor_takes():

@@ -4,14 +4,14 @@ import difflib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from verified.config.annotations import Annotations
 from verified.config.audit import Audit
-from verified.config.base import Section
+from verified.config.base import Operational, Section
 from verified.config.datasets import RESERVED, DataSet
 from verified.config.engines import ENGINES
 from verified.config.evaluator import Evaluator
@@ -48,7 +48,9 @@ class Config(Section):
     """Parts that each data set is split into, by a stable hash of the video id."""
     video_reader: Literal["pyav", "decord"] = "pyav"
     """Library that decodes frames at given times; decord, of MP4 files and where installed: the same frames, slower."""
-    layers: tuple[str, ...] = ()
+    longest_minutes: Annotated[int | None, Operational("limits the time that jobs ask for")] = Field(default=None, ge=1)
+    """Longest time that a cluster gives a job, in minutes: none asks for more. null: no limit."""
+    layers: Annotated[tuple[str, ...], Operational("its keys count as if they stood here")] = ()
     """Files that this one builds on, by paths from its folder: their keys apply where this file has none of its own."""
     datasets: dict[str, DataSet] = Field(default_factory=dict)
     """Data sets by name (lower-case letters, digits and hyphens), which becomes a folder below results/NAME."""

@@ -15,9 +15,8 @@ def run_values(workflow: Any, config: Mapping[str, Any], default: Path) -> tuple
     workflow: Snakemake's, while it reads our rules. config: its variable of that name. default: the file of a run that
     names none. Files on the command line come in its place, values given with --config above all files. With
     ``config:`` in a module statement that mapping alone counts, for Snakemake has merged the importer's files and the
-    command line into it. Raises InputError for a file that cannot be read, or a module statement that moves our paths.
+    command line into it. Raises InputError for a file that cannot be read.
     """
-    _refuse_prefix(workflow.modifier)
     if workflow.modifier.skip_configfile:
         source = ", ".join(map(str, workflow.configfiles)) or f"config of module {workflow.modifier.namespace}"
         return resolve_layers(config, [Path(file).parent for file in workflow.configfiles]), source
@@ -36,13 +35,13 @@ def resolve_layers(values: Mapping[str, Any], folders: list[Path]) -> dict[str, 
     return reduce(merge, [*below, own], {})
 
 
-def _refuse_prefix(modifier: Any) -> None:
-    """Raise InputError for `prefix` or `replace_prefix`: Snakemake would move files that params and seals name too."""
-    paths = modifier.path_modifier
-    while paths is not None:
-        if paths.prefix is not None or paths.modifies_prefixes:
-            raise InputError(
-                f"module {modifier.namespace} has a prefix, which this workflow cannot follow",
-                remedy="leave it out: the key `name` of a configuration gives its files their folder, results/NAME",
-            )
-        paths = paths.inner_modifier
+def refuse_prefix(moments: str) -> None:
+    """Raise InputError where a module statement gives a prefix: Snakemake would move files that params name too.
+
+    `moments`: an output of one of our rules, which begins with results/ elsewhere.
+    """
+    if not moments.startswith("results/"):
+        raise InputError(
+            "the module statement has a prefix, which this workflow cannot follow",
+            remedy="leave it out: the key `name` of a configuration gives its files their folder, results/NAME",
+        )

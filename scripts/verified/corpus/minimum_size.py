@@ -1,18 +1,22 @@
 """Whether a corpus is large enough for what a run will do with it, checked before anything is paid for."""
 
+from pathlib import Path
+
 from verified.config import Config
-from verified.config.folders import dataset_folder, finetuning_datasets
+from verified.config.folders import dataset_folder, evaluator_folder, finetuning_datasets
 from verified.corpus.unprobed import unprobed_moments
 from verified.errors import InputError
 
 
-def check_enough(settings: Config, rules: set[str]) -> None:
-    """Raise InputError where `rules`, those that a run will execute, fine-tune the evaluator on too few moments.
+def check_enough(settings: Config) -> None:
+    """Raise InputError where the evaluator would be fine-tuned on fewer moments than a batch.
 
     Moments are counted without opening a video. A source that cannot be counted yet is left to its own jobs.
     """
     names = [name for name in finetuning_datasets(settings) if not settings.datasets[name].source.rendered]
-    if "finetune_evaluator" not in rules or len(names) < len(finetuning_datasets(settings)):
+    if Path(evaluator_folder(settings), "checkpoint.safetensors").exists():
+        return
+    if len(names) < len(finetuning_datasets(settings)):
         return
     count = 0
     for name in names:

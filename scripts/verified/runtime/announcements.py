@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 from collections.abc import Iterable
-from itertools import pairwise
 
 from verified.runtime.snakemake_types import Rule
 
@@ -14,23 +13,22 @@ TEMPORARY = "VERIFIED_TEMPORARY"
 """Environment variable: JSON, the positions of temporary outputs by rule."""
 LATENCY = "VERIFIED_LATENCY_WAIT"
 """Environment variable: Snakemake's --latency-wait, the seconds after which a file that was written must be seen."""
-PATIENCE = "10"
-"""Seconds where the command line does not say."""
 
 
-def announce(rules: Iterable[Rule], configurations: Iterable[str | os.PathLike[str]], arguments: list[str]) -> None:
-    """Tell the jobs of this Snakemake which outputs are temporary, its configuration files and its --latency-wait.
-
-    `arguments`: Snakemake's own. A job on a node of a cluster is run by a Snakemake that is given --latency-wait there.
-    """
+def announce(rules: Iterable[Rule], configurations: Iterable[str | os.PathLike[str]]) -> None:
+    """Tell the jobs of this Snakemake which outputs are temporary, and its configuration files."""
     temporary = {
         rule.name: indices
         for rule in rules
         if (indices := [index for index, path in enumerate(rule.output) if getattr(path, "flags", {}).get("temp")])
     }
     os.environ[TEMPORARY] = json.dumps(temporary)
-    os.environ[LATENCY] = dict(pairwise(arguments)).get("--latency-wait", PATIENCE)
     os.environ[CONFIGURATIONS] = shlex.join(map(str, configurations))
+
+
+def announce_latency(seconds: int) -> None:
+    """Tell the jobs of this Snakemake its --latency-wait."""
+    os.environ[LATENCY] = str(seconds)
 
 
 def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:

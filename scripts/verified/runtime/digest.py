@@ -1,9 +1,9 @@
 """Digests of the code behind a rule, found by following imports, so that an edit re-runs what it decides and no more.
 
-Snakemake notices an edit of a rule's script but not of the modules that the script imports. `follow_imports` gives each
-rule with a script a param `code`: a digest of the package's modules that the script imports, directly or not, also
-inside functions, with the packages around them and the data files beside them that they name. Left out is what decides
-no bytes: the configuration's models (values travel as params), logging, job plumbing and the command line.
+Snakemake notices an edit of a rule's script but not of the modules that the script imports. So each rule with a script
+has a param `code`: a digest of the package's modules that the script imports, directly or not, also inside functions,
+with the packages around them and the data files beside them that they name. Modules that cannot change an output are
+ignored: the configuration's models (values travel as params), logging, job plumbing and the command line.
 
 Imports cannot tell what is chosen at run time. A rule passes that by itself, as a param: `modules_digest` of the
 retrieval model that a wildcard names, or of the engine that the configuration names.
@@ -16,12 +16,11 @@ from functools import cache
 from pathlib import Path
 
 from verified.runtime.project import PROJECT
-from verified.runtime.snakemake_types import Rule
 
 PACKAGE = Path(__file__).resolve().parent.parent
 SCRIPTS = PROJECT / "scripts"
 
-DECIDES_NOTHING = frozenset(
+IGNORED_MODULES = frozenset(
     {
         "errors",
         "io.format_version",
@@ -44,19 +43,23 @@ READING = "io.video.spans"
 """The module through which frames are read by the library that the configuration names."""
 
 
-def follow_imports(rules: Iterable[Rule]) -> None:
-    """Give each Snakemake rule that runs one of our scripts the param `code`, computed when it is needed."""
-    for rule in rules:
-        if (script := script_of(rule.script)).is_file():
-            rule.set_params(code=_code_of(script))
+def code_param(reader: str, script: str) -> Callable[[object], str]:
+    """A params function: the digest of the code behind `script`, a path below our scripts, computed when it is needed.
+
+    A script that reads frames of videos also depends on `reader`, the library that decodes them (pyav by default).
+    Raises FileNotFoundError for a script that is not there.
+    """
+
+    def code(wildcards: object) -> str:
+        file = SCRIPTS / script
+        return script_digest(file) if reader == "pyav" or not _reads_frames(file) else f"{script_digest(file)} {reader}"
+
+    return code
 
 
-def name_reader(rules: Iterable[Rule], reader: str) -> None:
-    """Give each rule whose script reads frames of videos the param `video_reader`, unless it is the default, PyAV."""
-    for rule in rules if reader != "pyav" else ():
-        script = script_of(rule.script)
-        if script.is_file() and _file(READING) in _closure(_imports(ast.parse(script.read_bytes()), "")):
-            rule.set_params(video_reader=reader)
+@cache
+def _reads_frames(script: Path) -> bool:
+    return _file(READING) in _closure(_imports(ast.parse(script.read_bytes()), ""))
 
 
 def script_of(script: str | None) -> Path:
@@ -64,13 +67,6 @@ def script_of(script: str | None) -> Path:
     names = Path(script or "").parts
     below = names[::-1].index(SCRIPTS.name) if SCRIPTS.name in names else 0
     return SCRIPTS.joinpath(*names[len(names) - below :])
-
-
-def _code_of(script: Path) -> Callable[[object], str]:
-    def code(wildcards: object) -> str:
-        return script_digest(script)
-
-    return code
 
 
 @cache
@@ -126,7 +122,7 @@ def _closure(names: Iterable[str], also: frozenset[str] = frozenset()) -> list[P
 
 def _counts(name: str) -> bool:
     parts = name.split(".")
-    return parts[0] not in ("config", "cli", "__main__") and name not in DECIDES_NOTHING
+    return parts[0] not in ("config", "cli", "__main__") and name not in IGNORED_MODULES
 
 
 @cache

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Generator
 
 from verified.errors import DISK, InputError
-from verified.io.video_reader import READER
 from verified.runtime.announcements import temporary_outputs
 from verified.runtime.children import die_with, tie_children
 from verified.runtime.gpu_leases import lease
@@ -133,8 +132,6 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
     take_environment()
     if not online:
         os.environ["HF_HUB_OFFLINE"] = "1"
-    if reader := getattr(getattr(snakemake, "params", None), "video_reader", None):
-        os.environ[READER] = reader
     set_threads(threads)
     logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)

@@ -1,17 +1,7 @@
 """What this package asks of Snakemake's objects, which have no types of their own."""
 
-from collections.abc import MutableMapping, Sequence
-from typing import Any, Protocol
-
-
-class Request(Protocol):
-    """A resource that a rule asks for: a number, or a function of the job's wildcards and its attempt."""
-
-    value: Any
-
-    def is_evaluable(self) -> bool: ...
-
-    def evaluate(self, wildcards: object, *, attempt: int) -> "Request": ...
+from collections.abc import Sequence
+from typing import Protocol
 
 
 class Rule(Protocol):
@@ -20,11 +10,6 @@ class Rule(Protocol):
     name: str
     script: str | None
     output: Sequence[str]
-    resources: MutableMapping[str, Any]
-    """`Request` by name; a function in its place becomes one."""
-    restart_times: int
-
-    def set_params(self, **params: object) -> None: ...
 
 
 class Script(Protocol):

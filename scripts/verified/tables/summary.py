@@ -1,6 +1,5 @@
 """Summary of a finished run: the link results/tables, and a few lines on the terminal."""
 
-import atexit
 import logging
 import os
 import re
@@ -20,24 +19,6 @@ def asks_for_tables(workflow) -> bool:
     """Whether this run of Snakemake was asked for the tables."""
     targets = workflow.dag_settings.targets
     return not targets or bool(TARGETS.intersection(targets))
-
-
-def show_if_nothing_is_left(workflow, home: str) -> None:
-    """When this run of Snakemake ends with nothing to do for the tables below `home`, `show` them all the same.
-
-    Snakemake calls no hook then, so this waits for the end of the process, which by then is back in the folder that it
-    was started in.
-    """
-    here = Path.cwd()
-
-    def ended() -> None:
-        planned = workflow.dag
-        if planned is None or not any(True for _ in planned.jobs):
-            return
-        if asks_for_tables(workflow) and not any(True for _ in planned.needrun_jobs()):
-            show(here / home / "tables", here / SHOWN)
-
-    atexit.register(ended)
 
 
 def show(tables: Path, shown: Path = SHOWN) -> None:
