@@ -35,6 +35,7 @@ from verified.config.folders import (
 from verified.config.folders import files_of_datasets, home, dataset_labels, section_values
 from verified.benchmark.rextime import paths as suite_paths
 from verified.config.run_values import refuse_prefix, run_values
+from verified.corpus.minimum_size import check_enough
 from verified.tables.summary import asks_for_tables, closing_message, show
 from verified.tables.paths import leading_tables
 
@@ -92,3 +93,12 @@ datasets = datasets_pattern(settings)
 dataset_settings = section_values(settings)
 of_datasets = files_of_datasets(settings)
 to_rebuild = files_to_rebuild(workflow, HOME)
+
+
+def enough_moments(wildcards):
+    """No files: stops a plan whose corpora are too small for the evaluator before a model is asked."""
+    try:
+        check_enough(settings)
+    except InputError as error:
+        raise WorkflowError(f"error: {error}")
+    return []

@@ -1,4 +1,3 @@
-from verified.corpus.minimum_size import check_enough
 from verified.evaluator.architecture import job_needs
 from verified.evaluator.paths import (
     backbone_weights,
@@ -11,17 +10,6 @@ from verified.evaluator.paths import (
 from verified.evaluator.settings import fine_tuning
 
 NEEDS = job_needs(settings.evaluator.size)
-
-
-def enough_moments(wildcards):
-    """No files: stops a plan whose corpora are too small for the evaluator before a model is asked."""
-    try:
-        check_enough(settings)
-    except InputError as error:
-        raise WorkflowError(f"error: {error}")
-    return []
-
-
 CLIPS = f"results/{{dataset}}/evaluator/clips/{{shard}}{clip_ending(settings)}"
 
 

@@ -1,4 +1,4 @@
-"""Heads of the entry scripts: each says in which rule file its rule is."""
+"""Entry scripts: each says in which rule file its rule is, and sees the params of that rule alone."""
 
 import re
 from pathlib import Path
@@ -14,3 +14,14 @@ def test_a_script_names_the_file_of_its_rule(script):
     named = re.search(r"\(see (rules/\w+\.smk)\)", script.read_text(encoding="utf-8").splitlines()[0])
     assert named, "the first line ends in (see rules/STAGE.smk)"
     assert f'"../scripts/{script.parent.name}/{script.name}"' in (PROJECT / named[1]).read_text(encoding="utf-8")
+
+
+def test_each_rule_states_the_code_of_its_own_script():
+    rules = "\n".join(file.read_text(encoding="utf-8") for file in sorted((PROJECT / "rules").glob("*.smk")))
+    stated = re.findall(r'code=code_of\("(.+)"\),|script:\n +"\.\./scripts/(.+)"', rules)
+    assert len(stated) % 2 == 0
+    assert all(code and code == script for (code, _), (_, script) in zip(stated[::2], stated[1::2]))
+
+
+def test_no_script_reads_the_whole_configuration():
+    assert not [script for script in SCRIPTS if "snakemake.config" in script.read_text(encoding="utf-8")]
