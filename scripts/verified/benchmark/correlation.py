@@ -71,7 +71,7 @@ def _correlations(scores: np.ndarray, grades: np.ndarray, weights: np.ndarray) -
     if not len(scores) or not np.ptp(scores) or not np.ptp(grades):
         return np.nan, np.nan
     tau = kendalltau(np.repeat(scores, weights), np.repeat(grades, weights))[0]
-    # Not scipy's spearmanr, which ranks what was repeated and takes twice as long.
+    # Not scipy's spearmanr, which ranks repeated items and takes twice as long.
     spread = np.cov(mean_ranks(scores, weights), mean_ranks(grades, weights), fweights=weights)
     return float(np.asarray(tau)), float(spread[0, 1] / np.sqrt(spread[0, 0] * spread[1, 1]))
 

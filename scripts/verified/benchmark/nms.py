@@ -84,7 +84,7 @@ def suppress(lists: Lists, threshold: float, before: int | None = 100, after: in
 
 def _suppress(lists: Lists, threshold: float) -> Lists:
     lists = _sort_rows(lists)
-    # Rows of one video of one list stand side by side, best first; rows of other videos never meet.
+    # Rows of one video of one list are adjacent, best first; rows of different videos are never compared.
     grouped, first = _runs(lists.video)
     begins = np.flatnonzero(first)
     sizes = np.diff(begins, append=first.size)

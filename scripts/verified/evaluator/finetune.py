@@ -167,7 +167,7 @@ def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, floa
     stored = video * size.vision_width * size.vision_layers
     stored += clips * 4 * tokens * size.text_width * size.text_layers
     stored += clips * 8 * tokens * size.text_width * size.fusion_layers
-    # Keys and values of all fusion layers are shared by the pairs and kept; those of drawn videos are copied.
+    # Keys and values of all fusion layers are shared by the pairs and cached; those of drawn videos are copied.
     memory = 2 * 3 * video * size.text_width * size.fusion_layers
     block = video * (8 * size.vision_width + 3 * size.vision_feedforward)
     values = {

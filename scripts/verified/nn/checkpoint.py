@@ -43,7 +43,7 @@ def save(path: str | Path, form: Form, tensors: Mapping[str, Tensor], facts: Row
     with atomic_path(path) as temporary:
         try:
             save_file(plain, temporary, metadata={KEY: json.dumps(header)})
-        except SafetensorError as error:  # the library has no other way to say what the system said
+        except SafetensorError as error:  # the library passes on the system's message in this form alone
             number = re.search(r"os error (\d+)", str(error))
             if not number:
                 raise

@@ -38,7 +38,7 @@ def dbscan(
     both = core[first] & core[second]
     graph = coo_array((np.ones(both.sum(), np.int8), (first[both], second[both])), shape=(points, points))
     component = connected_components(graph, directed=False)[1]
-    # Components of core points, renumbered by where their first core point stands.
+    # Components of core points, renumbered in the order of their first core points.
     _, first_seen, inverse = np.unique(component[core], return_index=True, return_inverse=True)
     labels[core] = np.argsort(np.argsort(first_seen))[inverse]
     nearest = np.full(points, np.iinfo(np.int64).max)

@@ -47,7 +47,7 @@ def _with_default_files(files: dict[str, Path | None]) -> dict[str, Path | None]
     for column, sound in OPTIONAL.items():
         if files[column] is None and (spoken := files[sound]) is not None:
             beside = (spoken.with_suffix(ending) for ending in DEFAULT_SUFFIXES)
-            # Both tracks may share a name: what is the transcript of one is not the subtitles of the other.
+            # Both tracks may share a name: the transcript of one is not also the subtitles of the other.
             files[column] = next((path for path in beside if path not in files.values() and isfile(path)), None)
     return files
 

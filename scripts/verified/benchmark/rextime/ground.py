@@ -56,7 +56,7 @@ def best_windows(
     """`ground` with a loaded model; `files` are video and text features."""
     data = _data(model, questions, files, settings)
     moments, searching = data.moments, settings.searching(searched_videos=1, rows=1)
-    # Only the given video matters here, so a two-stage model is told to look into it and nowhere else.
+    # Only the given video matters here, so a two-stage model gets it as its only candidate.
     own_video = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)
     ranked = search(model, data.videos, data.queries, moments, searching, own_video).svmr
     predictions = {}

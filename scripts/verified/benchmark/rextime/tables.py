@@ -219,7 +219,7 @@ def validity_table(rows: Iterable[Mapping]) -> Table:
     """Shares of true questions, right windows and false options in the demo, with intervals over videos."""
     rows = list(rows)
     accepted = [row for row in rows if row["kept"]]
-    # A question without a span of its answer is dropped whatever its truth, so it says nothing about verification.
+    # A question without a span of its answer is dropped in any case, so it says nothing about verification.
     judged = [row for row in rows if row["kept"] or row["reason"].startswith("verification")]
     shares = [
         ("written questions whose answer is true", [(row["video"], row["true"]) for row in judged]),

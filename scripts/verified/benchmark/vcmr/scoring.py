@@ -102,7 +102,7 @@ def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PA
 
     With unit vectors this is the video score of XML, ReLoCLNet and HERO (maximum cosine).
     """
-    with whole(queries.device):  # a hinge of margin 0.1 stands on differences that bfloat16 rounds away
+    with whole(queries.device):  # a hinge of margin 0.1 depends on differences that bfloat16 rounds away
         products = (_widened(queries) @ _widened(clips).flatten(0, 1).T).view(len(queries), *mask.shape)
     return products.masked_fill_(~mask, pad).amax(dim=2)
 

@@ -50,7 +50,7 @@ class PretrainingStep(TrainingStep):
         super().__init__(model, "all", "batch")
         self.alignment = WordAlignment(model.size.vocabulary)
         self.alone = alone
-        self.register_buffer("taken", torch.tensor(0))  # steps so far; a buffer, so that a kept state holds it
+        self.register_buffer("taken", torch.tensor(0))  # steps so far; a buffer, so that a saved state has it
         self.register_buffer("read", torch.zeros(model.size.vocabulary, dtype=torch.bool))  # words that occurred
 
     def forward(self, batch: WorldBatch) -> tuple[Tensor, dict[str, Tensor]]:

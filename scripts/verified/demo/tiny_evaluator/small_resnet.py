@@ -55,7 +55,7 @@ class SmallResNet(nn.Module):
         self.encoder = Parts({"stages": stages})
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
-                nn.init.normal_(module.weight)  # drawn and overwritten there too: what is drawn next stays the same
+                nn.init.normal_(module.weight)  # drawn and overwritten there too, so that later draws are the same
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, frames: Tensor) -> Tensor:

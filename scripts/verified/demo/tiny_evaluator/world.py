@@ -48,7 +48,7 @@ def _corrupt(description: Description, kind: tuple[str, ...], count: int, style:
     for name in names:
         try:
             captions.append(word(perturb(description, (name,), rng)[0], style))
-        except ValueError:  # no other value of this attribute is possible in the world
+        except ValueError:  # the attribute has no other value
             continue
         if len(captions) == count:
             return captions

@@ -77,7 +77,7 @@ def _published_counts(collection: Collection, name: str) -> dict[str, dict[str, 
 def _recall(settings: Shown, seeds: list[dict], key: tuple[str, str, str, str], published: dict) -> tuple:
     name, model, trained, tested = key
     asked, split = seeds[0]["queries"], seeds[0]["split"]
-    # A split that was divided off (held-out) is no published one; what was asked is then all there is to compare with.
+    # A held-out split is no published one, so its own queries are all that can be compared.
     total = published[split]["moments"] if split in published else asked
     values = []
     for task, metric in METRICS:

@@ -10,7 +10,7 @@ from verified.benchmark.vcmr.conformance.trial import Trial, close, require
 def check_no_leak(trial: Trial) -> None:
     """VR and VCMR lists are the same whichever video is the true one; SVMR lists hold the true one alone."""
     model, corpus = trial.model(), trial.corpus
-    # Whatever a model may have kept from training must not help it here.
+    # State from training must not help a model here.
     trial.losses(model, corpus.training_batch())
     shifted = corpus.moments((corpus.true_video + 3) % corpus.count)
     lists = []

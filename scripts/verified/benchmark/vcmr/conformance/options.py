@@ -57,7 +57,7 @@ def _others(value: Value) -> Iterator[Value]:
 
 def _is_read(trial: Trial, name: str, value: Value, more: dict[str, Value]) -> bool:
     """Whether a model with another value of an option differs, beside `more` options, or none with one can be built."""
-    steps = sorted({0, LATE, int(value) * 3 // 4})  # what begins at a step has begun there with half of the value
+    steps = sorted({0, LATE, int(value) * 3 // 4})  # a delayed start has begun there with half of the value
     given, others = _build(trial, {name: value, **more}), 0
     expected = None if given is None else _traits(trial, given, steps)
     if expected is None:

@@ -62,7 +62,7 @@ def check_repetition(trial: Trial) -> None:
     require_same(again, first, "differs after other queries and videos were encoded", torch.equal)
     state = {name: value.clone() for name, value in model.state_dict().items()}
     trial.losses(model.train(), corpus.training_batch())
-    model.load_state_dict(state)  # training may move what is saved, such as running means
+    model.load_state_dict(state)  # training may change saved buffers, such as running means
     again = trial.answers(model.eval())
     require_same(again, first, "differs when it is computed again", torch.equal)
 
