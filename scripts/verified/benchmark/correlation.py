@@ -92,7 +92,7 @@ def _means(rows: Iterable[tuple[float, float]]) -> np.ndarray:
 def compare_metrics(
     scores: Mapping[str, np.ndarray], rated: Rated, resamples: int, seed: int
 ) -> dict[str, dict[str, dict[str, float | None]]]:
-    """Of each metric and measure value, low, high, and the `gap` to the first metric with gap_low and gap_high.
+    """Value, low and high of each metric and measure, and the `gap` to the first metric with gap_low and gap_high.
 
     `scores` [n] by metric, without gaps. The bounds hold 95 % of `resamples` draws of units; None if undefined for
     these captions.

@@ -48,7 +48,7 @@ def mean_interval(values: np.ndarray, videos: Sequence[object] | np.ndarray, top
 def mean_of_training(
     values: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 1.0, unit: float = 1.0
 ) -> dict[str, Any]:
-    """Of a single training, means over queries of `values` [queries, ...] from 0 to `top`, times `unit`: ``value`` with
+    """Means of a single training over queries, of `values` [queries, ...] from 0 to `top`, times `unit`: ``value`` with
     bounds ``low``, ``high``, and ``intra_class``, how alike the queries of a video are; lists [...] of plain numbers.
 
     None if undefined for these queries: of a single video, for example, all but the value.

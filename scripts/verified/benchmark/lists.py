@@ -37,7 +37,7 @@ class Lists:
 
     @classmethod
     def pad(cls, lists: list[np.ndarray]) -> "Lists":
-        """From one [rows, 4] array (video, start, end, score) per query; rows may be 0."""
+        """Pad one [rows, 4] array (video, start, end, score) per query; rows may be 0."""
         counts = np.array([len(rows) for rows in lists], dtype=np.int64)
         table = np.zeros((len(lists), max(counts.max(initial=0), 1), 4))
         table[:, :, 0] = NO_VIDEO

@@ -21,7 +21,7 @@ class Paired:
     p: float | None
     """Two-sided; None where a side has one training, NaN for a single video."""
     trainings: int | None
-    """Of the side with fewer; of the trained one where the other was not trained, None where neither was."""
+    """Trainings of the side with fewer, or of the only trained one; None if neither was trained."""
     wins: int
     """Queries that the first model answers better, on the mean over its trainings."""
     losses: int

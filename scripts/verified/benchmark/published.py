@@ -53,7 +53,7 @@ def plain(figure: str) -> float:
 
 
 def rounding(figure: str) -> float:
-    """By how much a number may be off one that is published with these decimals: half of the last one."""
+    """Rounding error of a number published with these decimals: half of the last one."""
     return 0.5 * 10 ** -len(figure.rstrip("KM").partition(".")[2])
 
 

@@ -31,7 +31,7 @@ class Spans:
 
     @classmethod
     def of(cls, ids: Sequence, spans: Sequence[np.ndarray], durations: Sequence[float | None]) -> "Spans":
-        """From a query's id, spans [n, 2 or more] and duration, each [Q]."""
+        """Construct from a query's id, spans [n, 2 or more] and duration, each [Q]."""
         counts = [len(each) for each in spans]
         joined = np.concatenate([np.empty((0, 2)), *(np.asarray(each, float)[:, :2] for each in spans if len(each))])
         seconds = np.array([np.nan if duration is None else duration for duration in durations], float)

@@ -9,7 +9,7 @@ follows as soon is reached (means to an end). Any other two events are a sequenc
 from typing import Any
 
 SOON = 1.0
-"""Most seconds between the end of one event and the start of the next for the first to cause the second."""
+"""Maximal seconds between the end of a cause and the start of its effect."""
 CAUSES = ("meets", "bounces", "vanishes")
 MEANS = {"moves": ("meets", "grows")}
 

@@ -14,7 +14,7 @@ from verified.runtime.shipped import check_card
 FORM = Form("evaluator", 1, "train the evaluator again; a .pth file of UMT is converted by: verified import umt FILE")
 TABLE = "text.embeddings.word_embeddings.weight"
 WORDS = "text.embeddings.words"
-"""In a compact checkpoint: the ids of the words that the rows of TABLE belong to."""
+"""Tensor of a compact checkpoint: the word ids of the rows of TABLE."""
 
 
 def save_checkpoint(path: str | Path, tensors: dict[str, torch.Tensor], size: Architecture, origin: str) -> None:

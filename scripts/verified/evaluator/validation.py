@@ -76,7 +76,7 @@ def confidences(
     device: torch.device,
     precision: str = "float32",
 ) -> dict[str, tuple[list[Graded], Readings]]:
-    """Of each set, the graded captions whose moments have a clip, moment by moment, and their readings.
+    """Graded captions of each set whose moments have a clip, moment by moment, and their readings.
 
     A moment's clip is encoded once for all sets.
     """

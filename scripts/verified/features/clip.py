@@ -12,7 +12,7 @@ from verified.nn.device import visible_device
 from verified.nn.precision import computing
 
 MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
-"""Of the pixels that CLIP was trained on."""
+"""Mean and deviation of the pixels that CLIP was trained on."""
 
 
 class Clip:

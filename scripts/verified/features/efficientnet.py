@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 SIZE, WIDTH, CLASSES = 224, 1280, 1000
 EPSILON = 1e-3
-"""Of its batch normalisations."""
+"""Epsilon of its batch normalisations."""
 STRIDES = (1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1)
-"""Of its 16 blocks; kernels and channels are those of the weights."""
+"""Strides of its 16 blocks; kernels and channels are those of the weights."""
 
 
 class EfficientNetLite0(nn.Module):

@@ -12,7 +12,7 @@ from verified.nn.precision import computing
 from verified.runtime.shipped import check_card
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of ImageNet's pixels, by which the weights of such models expect their input scaled."""
+"""Mean and deviation of ImageNet's pixels, by which such models expect their input scaled."""
 
 
 class ImageModel:

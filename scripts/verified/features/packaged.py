@@ -28,9 +28,10 @@ from verified.runtime.shipped import CARD, check_card
 SHIPPED = Path(__file__).with_name("weights")
 VECTORS = SHIPPED / "class-vectors.npy"
 MEAN, DEVIATION = 127.0, 128.0
-"""Of the pixels, 0 to 255, that the weights were trained on (TensorFlow's `efficientnet/lite`)."""
+"""Mean and deviation of the pixels, 0 to 255, that the weights were trained on (TensorFlow's `efficientnet/lite`)."""
 TEMPERATURE = 2.0
-"""Of the classes' probabilities; chosen together with the form of the classes' sentences (docs/measurements.md)."""
+"""Temperature of the classes' probabilities; chosen together with the form of the classes' sentences
+(docs/measurements.md)."""
 
 
 class Packaged:
@@ -95,7 +96,7 @@ class PackagedJoint:
 
 
 def nearest_classes(vectors: np.ndarray, count: int) -> list[list[tuple[str, float]]]:
-    """Of each vector of `packaged-joint` [N, 384], the `count` classes that are nearest to it and their cosines."""
+    """The `count` classes nearest to each vector of `packaged-joint` [N, 384], and their cosines."""
     classes = _scale(class_vectors() - class_vectors().mean(axis=0))
     cosines = _scale(vectors) @ classes.T / classes.shape[1]
     names = [name for name, _ in class_names()]

@@ -42,9 +42,9 @@ LABEL = 16
 WIDE = 11.2
 """Inches: the width of most figures."""
 DPI = 120
-"""Of PNG files, and of the layout: the width of a text depends on it."""
+"""Resolution of PNG files and of the layout: the width of a text depends on it."""
 NOTE_WIDTH, NOTE_EDGE = 11.0, 0.1
-"""Of a note, in inches: its longest line, and what is around it."""
+"""Longest line of a note and its margin, in inches."""
 STYLE = {
     "svg.fonttype": "path",
     "svg.hashsalt": "verified",

@@ -23,7 +23,7 @@ class CandidateGain(NamedTuple):
 
     types: str
     candidates: int
-    """Written for a moment, all types together."""
+    """Candidates of a moment, of all types together."""
     calls: float
     """Asked for a moment."""
     moments: int
@@ -42,7 +42,7 @@ def calls_of_types(outcomes: Mapping) -> dict[str, float]:
 def candidate_gains(
     scores: Sequence[dict], calls: Mapping[str, float], wrong: Collection[Key] | None
 ) -> list[CandidateGain]:
-    """By types (statics, dynamics, both) and number of candidates: the best-scored one of each moment.
+    """Gain by types (statics, dynamics, both) and number of candidates: the best-scored one of each moment.
 
     scores: rows of evaluator/scores; wrong: candidates known to be false, None where the truth is unknown.
     """

@@ -122,7 +122,7 @@ def _box(figure, box: tuple, head: str) -> None:
 
 
 def _arrow(figure, start: tuple, end: tuple) -> None:
-    """From the right edge of one box to the left edge of the next, or down where one is above the other."""
+    """Arrow from the right edge of one box to the left edge of the next, or down where one is above the other."""
     across, up = SLIDE
     if start[0] == end[0]:
         begin, finish = (start[0] + start[2] / 2, start[1]), (end[0] + end[2] / 2, end[1] + end[3])

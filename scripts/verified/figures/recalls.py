@@ -85,7 +85,7 @@ def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str 
 def _places(
     tasks: list[str], metrics: dict[str, list[str]], count: int
 ) -> tuple[dict[tuple[str, str], tuple[float, float]], dict[str, float]]:
-    """In inches from the top of a task, the place of the first row of each metric and the step to the next one; and the
+    """Position of the first row of each metric and the step to the next one, in inches from the top of a task; and the
     height of each task."""
     places, heights = {}, {}
     for task in tasks:

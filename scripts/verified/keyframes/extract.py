@@ -14,7 +14,7 @@ from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, segment_moment
 
 BUFFER_BYTES = 256 * 2**20
-"""Most bytes of decoded frames that wait for their moment to end; see `extract_keyframes`."""
+"""Maximal bytes of decoded frames that wait for their moment to end; see `extract_keyframes`."""
 
 
 class Keyframe(NamedTuple):

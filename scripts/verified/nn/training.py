@@ -44,8 +44,8 @@ class Training(Generic[Batch]):
     batches: Callable[[int], Iterator[Iterable[Batch]]]
     """For each step from a given one on, the batches whose gradients are added up; drawn one at a time."""
     losses: Callable[[Batch, int], tuple[Tensor, Mapping[str, Tensor | float]]]
-    """Of a batch at a step: what is differentiated, and terms for the log, among which `loss` is that of all processes
-    where each differentiates a share."""
+    """Losses of a batch at a step: the value to differentiate, and terms for the log, among which `loss` is that of all
+    processes where each differentiates a share."""
     row: Callable[[int, list[Terms], TrainingProgress], Row | None]
     """After a step that ends a row of the log: the row, or None, from the terms of all batches since the last one."""
     steps_per_row: int = 1

@@ -90,7 +90,7 @@ def judge_shard(
 
 
 def select_shard(files: Mapping[str, str], quality: Quality, output: Mapping[str, str]) -> None:
-    """From what was found in a shard (`moments`, `videos`, `probes`) and its table `quality` to what is annotated.
+    """Select the moments of a shard (`moments`, `videos`, `probes`) to annotate, by its table `quality`.
 
     `output` gets the same three files with the moments that keep the limits, and in the probes a row for each moment,
     by which the corpus lists those that are omitted.

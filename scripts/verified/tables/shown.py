@@ -16,7 +16,7 @@ class ShownDataSet(Section):
 
     title: str
     kind: str
-    """Of its source."""
+    """Kind of its source."""
     selection_split: str
 
     @property
@@ -54,7 +54,7 @@ class Shown(Section):
     name: str
     seed: int
     datasets: dict[str, ShownDataSet]
-    """By key, in the order of the configuration."""
+    """Data sets by key, in the order of the configuration."""
     models: tuple[str, ...]
     """Retrieval models."""
     video_backbone: ShownModel

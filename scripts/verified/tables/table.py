@@ -18,7 +18,7 @@ from verified.io.jsonl import is_object, read_json, write_json
 GAP = "–"
 DIGITS = 2
 VERSION = 1
-"""Of the form of a file of tables."""
+"""Version of the form of a file of tables."""
 
 
 @dataclass(frozen=True)

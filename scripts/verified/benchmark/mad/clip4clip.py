@@ -25,7 +25,7 @@ FORM = checkpoint.Form("clip4clip-head", 1, "convert CLIP4Clip's file again")
 HEAD = "clip4clip.safetensors"
 """The head's file in the folder of the converted CLIP."""
 FRAMES = 12
-"""Most frames of a clip, as for LSMDC."""
+"""Maximal frames of a clip, as for LSMDC."""
 HEAD_WIDTH = 64
 """Channels of an attention head, throughout CLIP."""
 

@@ -1,4 +1,4 @@
-"""From a movie's track, its described track, a transcript and subtitles to grounded sentences (section 3.1)."""
+"""Grounded sentences from a movie's track, its described track, a transcript and subtitles (section 3.1)."""
 
 import numpy as np
 

@@ -20,7 +20,7 @@ from verified.benchmark.qvhighlights.rows import ANNOTATORS, WindowAnswer, Windo
 from verified.benchmark.tiou import tiou
 
 THRESHOLDS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
-"""Of R1 and of average precision: .50, .55, ... .95."""
+"""tIoU thresholds of R1 and of average precision: .50, .55, ... .95."""
 RANGES = {"short": (0, 10), "middle": (10, 30), "long": (30, 150), "full": None}
 """True windows longer than the first and up to the second number of seconds; full has all."""
 SALIENT = {"Fair": 2, "Good": 3, "VeryGood": 4}

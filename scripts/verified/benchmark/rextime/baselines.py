@@ -16,11 +16,11 @@ from verified.benchmark.rextime.rows import LETTERS, Prediction, Question
 from verified.runtime.seeds import derive_seed
 
 NODES = 200
-"""Of the Gauss-Legendre rule by which the mean IoU is integrated over thresholds."""
+"""Nodes of the Gauss-Legendre rule that integrates the mean IoU over thresholds."""
 
 
 def whole_video(questions: Iterable[Question]) -> dict[str, Prediction]:
-    """From 0 to the end, and always A."""
+    """Baseline with the whole video as window and letter A."""
     return {question.qid: Prediction((0.0, question.duration), "A") for question in questions}
 
 

@@ -124,7 +124,7 @@ def clusters(events: Iterable[Event], gap: float) -> list[list[Event]]:
 
 
 def _rank(group: list[Event], rules: CaptionFilters) -> tuple:
-    """Most events first; then the earliest, or the one that reaches furthest in time."""
+    """Sort key: most events first, then the earliest, or the one that reaches furthest in time."""
     length = max(event.end for event in group) - group[0].start
     return len(group), length if rules.cluster_ties == "longest" else -group[0].start
 

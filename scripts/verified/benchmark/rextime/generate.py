@@ -1,4 +1,4 @@
-"""From items to questions: event pairs, questions in both directions, verification, wrong options (C.8.1 to C.8.7).
+"""Questions from items: event pairs, questions in both directions, verification, wrong options (C.8.1 to C.8.7).
 
 Each step sends the calls of all items of a shard at once, through the ledger; an item that fails at a step is dropped
 there with its reason, so that items and questions always add up. The span of an answer is that of its event; where a
@@ -26,7 +26,8 @@ DIRECTIONS = {
     "cause_effect": ("forward", "backward"),
     "means_to_an_end": ("backward", "forward"),
 }
-"""Of the questions Type1 and Type2 of each kind: forward if the answer comes after what the question names."""
+"""Directions of the questions Type1 and Type2 of each kind: forward if the answer comes after what the question
+names."""
 
 
 def write_questions(

@@ -13,9 +13,9 @@ from verified.benchmark.rextime.rows import Mode, Prediction, Question
 from verified.benchmark.tiou import tiou
 
 THRESHOLDS = tuple(round(0.3 + 0.05 * step, 2) for step in range(14))
-"""Of R@1: .30, .35, ... .95."""
+"""tIoU thresholds of R@1: .30, .35, ... .95."""
 JOINT_THRESHOLDS = (0.3, 0.5, 0.7)
-"""Of the accuracy that also asks for a window."""
+"""tIoU thresholds of the accuracy that also requires a window."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From the configured sources to items, rejections and counts; and the videos available for them."""
+"""Items, rejections and counts from the configured sources, and the videos available for them."""
 
 from collections.abc import Iterable, Mapping
 

@@ -23,7 +23,7 @@ class Pair:
     spans: tuple[Span | None, Span | None]
     lineage: dict[str, str]
     side: str = ""
-    """Of pairs around a query: which side of the query the other event is on."""
+    """Side of the query that the other event is on, for pairs around a query."""
 
     @property
     def name(self) -> str:

@@ -253,7 +253,7 @@ _VALIDITY = ("Check", "Share", "Of")
 
 
 def _share(values: list[tuple[str, bool]]) -> Estimate | float:
-    """Of (video, whether it is so)."""
+    """Share of true values in pairs (video, truth value)."""
     names, owner = np.unique([video for video, _ in values], return_inverse=True)
     hits = np.bincount(owner, [so for _, so in values], len(names))
     found = share_interval(hits, np.bincount(owner, minlength=len(names)))

@@ -28,7 +28,7 @@ class GradedMoment:
     """Seconds, as `end`."""
     end: float
     relevance: float
-    """From 0, none, to 4."""
+    """Relevance from 0, none, to 4."""
     duration: float | None
 
 

@@ -213,13 +213,14 @@ class RetrievalModel(nn.Module):
     def begin_pairs(
         self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor
     ) -> tuple[Tensor, Encoded]:
-        """Of a model that `scores_first`: scores of P pairs, [P], and what `finish_pairs` reads of each."""
+        """Scores of P pairs, [P], and the input of `finish_pairs`, for a model that `scores_first`."""
         raise NotImplementedError
 
     def finish_pairs(
         self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor, begun: Encoded
     ) -> Spans:
-        """Of a model that `scores_first`: localise in some of the pairs that were begun; `begun` [P, …] is of these."""
+        """Localise in some pairs of `begin_pairs`, for a model that `scores_first`; `begun` [P, …] is its output for
+        them."""
         raise NotImplementedError
 
     def costly_pairs(self) -> bool:

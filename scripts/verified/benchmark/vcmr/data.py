@@ -94,7 +94,7 @@ def read_moments(path: str | Path, captions: str, part: str | None = None, share
 
 
 def _annotators(rows: list[dict]) -> np.ndarray | None:
-    """Of rows with `annotator_times`, [Q, A, 2]; the one span of a row without them."""
+    """Spans of rows by `annotator_times`, [Q, A, 2]; the one span of a row without them."""
     if not any(row.get("annotator_times") for row in rows):
         return None
     times = [row.get("annotator_times") or [row["time"]] for row in rows]
@@ -105,7 +105,7 @@ def _annotators(rows: list[dict]) -> np.ndarray | None:
 
 
 class Memory:
-    """Keeps arrays by key while there is room; what does not fit is read again each time."""
+    """Cache of arrays by key with limited memory; arrays that do not fit are read again each time."""
 
     def __init__(self, read: Callable[[str], np.ndarray], room: Room):
         self.read, self.room = read, room

@@ -1,4 +1,4 @@
-"""From start and end probabilities to the best spans, without forming every span.
+"""Decode the best spans from start and end probabilities without forming every span.
 
 The score of a span in a video is weight · p_start[i] · p_end[j] with min ≤ j − i < max. Its largest value over j, for
 each start i, is a sliding maximum over p_end; the R best spans can only be in the R best (video, start) pairs, so only

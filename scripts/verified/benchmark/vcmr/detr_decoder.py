@@ -67,7 +67,7 @@ class DecoderLayer(nn.Module):
         return x + drop_paths(branch, self.path_dropout, self.training)
 
     def _side_by_side(self, content: Tensor, place: Tensor) -> Tensor:
-        """In each head, content beside place; twice [N, S, D] → [N, S, 2D]."""
+        """Concatenate content and position in each head; twice [N, S, D] → [N, S, 2D]."""
         return torch.cat([x.unflatten(2, (self.heads, -1)) for x in (content, place)], dim=3).flatten(2)
 
 

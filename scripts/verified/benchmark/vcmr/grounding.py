@@ -203,7 +203,7 @@ def grade(
 
 
 def _share_of_yes(yes: float, no: float) -> float:
-    """From 0 to 10, from the log-probabilities of both answers."""
+    """Grade from 0 to 10 by the log-probabilities of both answers."""
     return 10 / (1 + np.exp(np.clip(no - yes, -700, 700)))
 
 

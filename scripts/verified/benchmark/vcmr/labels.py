@@ -1,4 +1,4 @@
-"""From seconds to start and end clips: the three conventions in use (each one is tied to a model by its contract).
+"""Start and end clips of a span in seconds: the three conventions in use (each one is tied to a model by its contract).
 
 All take the moment's start and end and the clip length c in seconds, and the number of clips L that are kept of the
 video; indices beyond the last clip become L − 1.

@@ -86,7 +86,7 @@ class TaskLists:
     vr: Lists
 
     def tasks(self) -> dict[str, Lists]:
-        """By the names of the tasks."""
+        """Lists by task name."""
         return {"VCMR": self.vcmr, "SVMR": self.svmr, "VR": self.vr}
 
 

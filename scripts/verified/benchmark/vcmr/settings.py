@@ -47,7 +47,7 @@ class TrainingSettings(RankingSettings):
     recipe: Training
     """Departures from the official recipe."""
     options: dict[str, bool | int | float | str]
-    """Of the model's own config."""
+    """Values of the model's own config."""
     precision: Literal["float32", "bfloat16"]
     seed: int
 

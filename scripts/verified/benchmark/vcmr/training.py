@@ -72,7 +72,7 @@ class Run:
 
 @dataclass(frozen=True)
 class _BatchSampler:
-    """From what the batches are drawn."""
+    """Data and settings that batches are sampled from."""
 
     training: SplitData
     labels: Tensor

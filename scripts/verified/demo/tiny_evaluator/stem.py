@@ -31,8 +31,8 @@ class TinyStem(nn.Module):
         self._known: dict[bytes, Tensor] | None = None
 
     def remember_frames(self, other: "TinyStem | None" = None) -> None:
-        """From now on keep what the image network made of a clip's frames, by their bytes: a fine-tuning on the CPU
-        sees the same ones in every epoch. Batches of one size give the same bits as without.
+        """Cache the image network's output for a clip's frames, by their bytes: a fine-tuning on the CPU sees the same
+        ones in every epoch. Batches of one size give the same bits as without.
 
         What `other` keeps is shared with it if its image network is the same."""
         shared = other is not None and all(

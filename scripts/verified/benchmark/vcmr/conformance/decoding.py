@@ -1,4 +1,4 @@
-"""From labels through decoding back to seconds: a model that predicts its labels perfectly is right everywhere."""
+"""Round trip from labels through decoding to seconds: a model that predicts its labels perfectly is always right."""
 
 from pathlib import Path
 

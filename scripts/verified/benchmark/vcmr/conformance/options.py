@@ -12,7 +12,7 @@ from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
 LATE = 10_000
 """An epoch and step after all delayed starts."""
 NEGATIVES = 2
-"""Of the lists that two-stage models learn from here, also those whose recipe has none."""
+"""Negatives in the lists that two-stage models learn from here, also those without any in their recipe."""
 
 Traits = list[torch.Tensor]
 Value = bool | int | float

@@ -69,9 +69,9 @@ CLIPS_AT_ONCE = 4096
 """Clips of (query, video) pairs that are computed at once."""
 CONTRAST_TEMPERATURE = 0.5
 GRADES = 12
-"""Of saliency in QVHighlights, whose number divides the contrast that counts one term for each."""
+"""Saliency grades of QVHighlights; their number divides the contrast, which has one term for each."""
 NEAR_ONE = 1 - 1e-6
-"""Most that a share of attention counts as in a logarithm of what is left of it."""
+"""Upper bound of an attention share p in log(1 − p)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,11 +94,11 @@ class CGDETRConfig(ModelConfig):
     prompts: int = 10
     chosen_prompts: int = 1
     dropout: float = 0.5
-    """Of the projections of clips and tokens."""
+    """Dropout of the projections of clips and tokens."""
     inner_dropout: float = 0.1
-    """Of the layers."""
+    """Dropout of the layers."""
     temperature: float = 0.07
-    """Of a video's score in search."""
+    """Temperature of a video's score in search."""
     background: float = 0.1
     margin: float = 0.2
     span_weight: float = 10.0
@@ -221,7 +221,7 @@ class CGDETR(RetrievalModel):
 
     @classmethod
     def from_official(cls, state: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Without the positions and the second projection of tokens, which the authors build and do not use."""
+        """Drop the positions and the second projection of tokens, which the authors build and do not use."""
         state = super().from_official(state)
         return {key: x for key, x in state.items() if not key.startswith(("txt_position_embed.", "txt_proj_linear."))}
 
@@ -253,7 +253,7 @@ class CGDETR(RetrievalModel):
         return _with_token(encoder, self.moment_rep_token, self.moment_rep_pos, clips, mask, positions)
 
     def positions(self, clips: Tensor, mask: Tensor) -> Tensor:
-        """Of clips in their video, [N, L, D]."""
+        """Positions of clips in their video, [N, L, D]."""
         return sine_positions(mask, self.config.hidden).to(clips.dtype)
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
@@ -271,7 +271,7 @@ class CGDETR(RetrievalModel):
         return scores.masked_fill(~videos["mask"], PAD).amax(dim=2)
 
     def calibrate(self, clips: Tensor, mask: Tensor, tokens: Tensor, token_mask: Tensor) -> Calibrated:
-        """From projected clips [P, L, D] and tokens [P, M + T, D] of pairs with their masks to clips that know both."""
+        """Fuse projected clips [P, L, D] and tokens [P, M + T, D] of pairs, with their masks."""
         count, positions = self.config.dummies, self.positions(clips, mask)
         layers = list(self.transformer["t2v_encoder"]["layers"])
         x, of_layers = clips, []

@@ -60,7 +60,7 @@ class UniVTGConfig(ModelConfig):
     feed_forward: int = 1024
     layers: int = 4
     dropout: float = 0.5
-    """Of the projections of clips and tokens."""
+    """Dropout of the projections of clips and tokens."""
     attention_dropout: float = 0.0
     path_dropout: float = 0.1
     """Share of items that a branch of a layer leaves out."""
@@ -166,7 +166,7 @@ class UniVTG(RetrievalModel):
 
     @classmethod
     def from_official(cls, state: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Without the positions of tokens, which the authors build and do not use."""
+        """Drop the positions of tokens, which the authors build and do not use."""
         state = super().from_official(state)
         return {key: value for key, value in state.items() if not key.startswith("txt_position_embed.")}
 
