@@ -80,7 +80,6 @@ rule choose_annotations:
     priority: CRITICAL_PATH
     conda:
         "../envs/annotations.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -116,7 +115,6 @@ rule export_annotations:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/annotations.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(30),
@@ -141,7 +139,6 @@ rule lint_annotations:
         "logs/{dataset}/lint_annotations.log",
     conda:
         "../envs/annotations.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),

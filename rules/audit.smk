@@ -24,7 +24,6 @@ rule hash_videos:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/audit.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(240),
@@ -46,7 +45,6 @@ rule audit_annotations:
         "logs/{dataset}/audit_annotations.log",
     conda:
         "../envs/audit.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -71,7 +69,6 @@ rule measure_audit:
         dataset=datasets("has_truth"),
     conda:
         "../envs/audit.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -100,7 +97,6 @@ rule prepare_audit:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/audit.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(240),

@@ -84,7 +84,6 @@ rule collect_corrupted:
         "logs/{dataset}/collect_corrupted/{shard}.log",
     conda:
         "../envs/captions.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(500),
         runtime=minutes(10),

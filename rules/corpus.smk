@@ -49,7 +49,6 @@ rule list_moments:
         dataset=datasets("lists_moments"),
     conda:
         "../envs/annotations.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),
@@ -76,7 +75,6 @@ rule probe_videos:
     priority: CRITICAL_PATH
     conda:
         "../envs/corpus.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
         runtime=minutes(120),
@@ -102,7 +100,6 @@ rule detect_scenes:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/keyframes.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -132,7 +129,6 @@ rule build_corpus:
     priority: CRITICAL_PATH
     conda:
         "../envs/corpus.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),  # 330 MB for 1.3 million moments of 200,000 videos: rows pass one at a time
         runtime=minutes(30),

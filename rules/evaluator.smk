@@ -26,7 +26,6 @@ rule gather_clips:
     priority: CRITICAL_PATH
     conda:
         "../envs/evaluator.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),

@@ -20,7 +20,6 @@ rule export_form:
         form="|".join(FORMS),
     conda:
         "../envs/export.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(120),

@@ -47,7 +47,6 @@ rule link_features:
         "logs/{dataset}/link_features.log",
     conda:
         "../envs/features.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

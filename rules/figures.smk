@@ -58,7 +58,6 @@ rule draw_examples:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/figures.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -90,7 +89,6 @@ rule draw_cost:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),
@@ -122,7 +120,6 @@ rule draw_predictions:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/figures.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -186,7 +183,6 @@ rule draw_statistics:
         "logs/{dataset}/draw_statistics.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),

@@ -28,7 +28,6 @@ rule draw_training:
         "logs/{dataset}/draw_training.log",
     conda:
         "../envs/figures.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -57,7 +56,6 @@ rule draw_validation:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/figures.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -86,7 +84,6 @@ rule draw_recalls:
         table="|".join(RECALLS),
     conda:
         "../envs/figures.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -137,7 +134,6 @@ rule draw_queries:
         "logs/{dataset}/draw_queries.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),
@@ -165,7 +161,6 @@ rule draw_evaluator_training:
         f"logs/{settings.name}/draw_evaluator_training.log",
     conda:
         "../envs/figures.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),

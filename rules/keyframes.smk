@@ -10,7 +10,6 @@ rule extract_keyframes:
     priority: CRITICAL_PATH - 1
     conda:
         "../envs/keyframes.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),

@@ -22,7 +22,6 @@ rule render_movies:
         movies=movie_paths.pattern(movie_paths.rendered_sets(settings)),
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -50,7 +49,6 @@ rule collect_movie:
         part="[a-z0-9]+",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(60),
@@ -78,7 +76,6 @@ rule join_collection:
         movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -126,7 +123,6 @@ rule link_movie_features:
         f"{MOVIE_LOGS}/link_movie_features/{{movies}}.log",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -149,7 +145,6 @@ rule list_movie_annotations:
         f"{MOVIE_LOGS}/list_movie_annotations/{{movies}}.log",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(30),

@@ -34,7 +34,6 @@ rule draw_movie_statistics:
         f"{MOVIE_LOGS}/draw_movie_statistics.log",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -92,7 +91,6 @@ rule draw_movies:
         f"{MOVIE_LOGS}/draw_movies.log",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),

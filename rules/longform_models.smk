@@ -11,7 +11,6 @@ rule measure_baselines:
         f"{MOVIE_LOGS}/measure_baselines/{{movies}}.log",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(120),
@@ -35,7 +34,6 @@ rule rank_zero_shot:
         f"{MOVIE_LOGS}/rank_zero_shot/{{movies}}.log",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(720),
@@ -205,7 +203,6 @@ if movie_paths.trainings(settings) and settings.longform.encoder == "evaluator":
             f"{MOVIE_LOGS}/describe_vlg_net/{{movies}}.log",
         conda:
             "../envs/longform.yaml"
-        threads: 1
         resources:
             mem_mb=scale_by_attempt(1000),
             runtime=minutes(10),
@@ -233,7 +230,6 @@ rule tabulate_movies:
         f"{MOVIE_LOGS}/tabulate_movies.log",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

@@ -85,7 +85,6 @@ rule unpack_wordnet:
         "logs/unpack_wordnet.log",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -131,7 +130,6 @@ rule check_collection:
         f"{MOVIE_LOGS}/check_collection/{{movies}}.log",
     conda:
         "../envs/longform.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

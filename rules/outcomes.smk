@@ -10,7 +10,6 @@ rule sum_outcomes:
         "logs/{dataset}/sum_outcomes.log",
     conda:
         "../envs/captions.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(500),
         runtime=minutes(10),

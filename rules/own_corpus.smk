@@ -21,7 +21,6 @@ rule tabulate_corpus:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/annotations.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),

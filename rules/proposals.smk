@@ -49,7 +49,6 @@ rule propose_moments:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/captions.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

@@ -19,7 +19,6 @@ rule find_moments:
         dataset=FILTERED,
     conda:
         "../envs/corpus.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
         runtime=minutes(120),
@@ -46,7 +45,6 @@ rule measure_quality:
         dataset=FILTERED,
     conda:
         "../envs/quality.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -72,7 +70,6 @@ rule transcribe_videos:
         dataset=FILTERED,
     conda:
         "../envs/captions.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -102,7 +99,6 @@ rule judge_moments:
         dataset=FILTERED,
     conda:
         "../envs/quality.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -132,7 +128,6 @@ rule select_moments:
         dataset=FILTERED,
     conda:
         "../envs/quality.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),

@@ -25,7 +25,6 @@ rule download_released:
         place="|".join(map(re.escape, OPEN_PLACES)),
     conda:
         "../envs/annotations.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(500),
         runtime=minutes(60),
@@ -49,7 +48,6 @@ rule read_released:
         kind="fig|cog",
     conda:
         "../envs/annotations.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),
@@ -73,7 +71,6 @@ rule list_released_moments:
         dataset=datasets("annotations_given"),
     conda:
         "../envs/annotations.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),

@@ -35,7 +35,6 @@ rule summarise_report:
         f"logs/{settings.name}/summarise_report.log",
     conda:
         "../envs/report.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -66,7 +65,6 @@ rule browse_captions:
         "logs/{dataset}/browse_captions.log",
     conda:
         "../envs/report.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(60),

@@ -40,7 +40,6 @@ rule link_released_features:
         features="video|text-cog|text-fig",
     conda:
         "../envs/retrieval.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

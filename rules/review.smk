@@ -27,7 +27,6 @@ rule prepare_review:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/study.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(240),
@@ -59,7 +58,6 @@ rule adjudicate_review:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/study.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),

@@ -16,7 +16,6 @@ rule filter_rextime_sources:
         f"logs/{settings.name}/filter_rextime_sources.log",
     conda:
         "../envs/rextime.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -39,7 +38,6 @@ rule probe_rextime_videos:
         f"logs/{settings.name}/probe_rextime_videos/{{shard}}.log",
     conda:
         "../envs/rextime.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -105,7 +103,6 @@ rule collect_rextime_questions:
         f"logs/{settings.name}/collect_rextime_questions.log",
     conda:
         "../envs/rextime.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(10),
@@ -127,7 +124,6 @@ rule measure_rextime_validity:
         f"logs/{settings.name}/measure_rextime_validity.log",
     conda:
         "../envs/rextime.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -155,7 +151,6 @@ rule tabulate_rextime:
         f"logs/{settings.name}/tabulate_rextime.log",
     conda:
         "../envs/rextime.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

@@ -100,7 +100,6 @@ rule sample_released_questions:
         f"logs/{settings.name}/sample_released_questions/{{released}}.log",
     conda:
         "../envs/rextime.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -125,7 +124,6 @@ rule list_released_questions:
         f"logs/{settings.name}/list_released_questions/{{released}}-{{shard}}.log",
     conda:
         "../envs/rextime.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -173,7 +171,6 @@ rule join_released_answers:
         f"logs/{settings.name}/join_released_answers/{{released}}/{{tuned}}{{protocol}}.log",
     conda:
         "../envs/rextime.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -340,7 +337,6 @@ rule score_rextime:
         f"logs/{settings.name}/score_rextime.log",
     conda:
         "../envs/rextime.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),

@@ -26,7 +26,6 @@ rule browse_questions:
         f"logs/{settings.name}/browse_questions.log",
     conda:
         "../envs/report.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(60),
@@ -48,7 +47,6 @@ rule export_questions:
         f"logs/{settings.name}/export_questions.log",
     conda:
         "../envs/export.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),

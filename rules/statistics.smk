@@ -60,7 +60,6 @@ rule count_many_to_many:
         "logs/{dataset}/count_many_to_many.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(60),
@@ -84,7 +83,6 @@ rule summarise_annotations:
         "logs/{dataset}/summarise_annotations.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -106,7 +104,6 @@ rule project_clusters:
         "logs/{dataset}/project_clusters.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(60),

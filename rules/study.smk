@@ -23,7 +23,6 @@ rule prepare_study:
         dataset=datasets("annotated_here"),
     conda:
         "../envs/study.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(60),

@@ -34,7 +34,6 @@ rule build_tables:
         f"logs/{settings.name}/build_tables.log",
     conda:
         "../envs/tables.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),

@@ -21,7 +21,6 @@ rule measure_validity:
         "logs/{dataset}/measure_validity.log",
     conda:
         "../envs/tables.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),

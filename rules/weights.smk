@@ -22,7 +22,6 @@ rule fetch_model:
         model="|".join(map(re.escape, FETCHED)) or "(?!)",
     conda:
         "../envs/evaluator.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(240),
@@ -45,7 +44,6 @@ rule fetch_umt:
         umt=umt_stem(settings) if settings.evaluator.umt_url else "(?!)",
     conda:
         "../envs/evaluator.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(240),
@@ -70,7 +68,6 @@ rule import_umt:
         umt=umt_stem(settings),
     conda:
         "../envs/evaluator.yaml"
-    threads: 1
     resources:
         mem_mb=scale_by_attempt(16000),
         runtime=minutes(30),
