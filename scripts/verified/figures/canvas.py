@@ -95,9 +95,9 @@ def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, pla
                 if path.suffix == ".csv":
                     _write_csv(path, figure)
                     continue
-                told = {"Date": None, "Title": figure.alt} if path.suffix == ".svg" else {"Software": None}
+                metadata = {"Date": None, "Title": figure.alt} if path.suffix == ".svg" else {"Software": None}
                 with atomic_path(path) as temporary:
-                    figure.savefig(temporary, dpi=DPI, metadata=told)
+                    figure.savefig(temporary, dpi=DPI, metadata=metadata)
                     if path.suffix == ".svg":
                         _one_picture(Path(temporary))
         finally:

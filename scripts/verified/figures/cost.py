@@ -94,11 +94,11 @@ def draw_cost(bought: Sequence[CandidateGain], paths: Iterable[str | os.PathLike
                 sides = np.clip([np.subtract(values, lows), np.subtract(highs, values)], 0, None)
                 axes[1].errorbar(across, values, yerr=sides, color=colour, marker="o", capsize=4)
                 ends[1][label] = (across[-1], values[-1], colour)
-        for axis, told in zip(axes, ends):
+        for axis, labels in zip(axes, ends):
             axis.set_xlabel("captions written for a moment")
             axis.locator_params(axis="x", integer=True)
             axis.margins(y=0.15)
-            direct_labels(axis, told)
+            direct_labels(axis, labels)
         axes[0].set_ylabel("mean score of the chosen caption")
         if known:
             axes[1].set_ylabel("chosen captions that are false, %")

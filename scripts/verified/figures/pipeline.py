@@ -56,9 +56,9 @@ def draw_pipeline(row: dict, frames: Frames, material: Material, paths: Iterable
             _arrow(figure, BOXES[start], BOXES[end])
         _moment(figure, row, frames.get(row["desc_id"], []), material.location(row))
         written = _lines(row, material)
-        told = [(name, text) for name, lines in written.items() for text, _, _ in lines]
+        box_texts = [(name, text) for name, lines in written.items() for text, _, _ in lines]
         alt = f"One moment through the pipeline: {row['cog_desc']}. Chosen: {row['fig_desc']}"
-        figure.describe(alt, ("module", "text"), [("moment", row["cog_desc"]), *told])
+        figure.describe(alt, ("module", "text"), [("moment", row["cog_desc"]), *box_texts])
         for name, lines in written.items():
             left, bottom, width, height = BOXES[name]
             _write(figure, lines, (left, bottom, width, height - HEAD))

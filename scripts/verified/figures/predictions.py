@@ -106,16 +106,16 @@ def draw_predictions(
     asked = wrap(f"Query: {printable(query['fig_desc'])}", width - 0.4, LABEL)
     answer = f"(answer: {query['video']}, {start:g}–{end:g} s)"
     with drawing(paths, width, 1.95 * rows + 0.8 + line_height(LABEL) * (len(asked) + 1)) as figure:
-        told = [
+        entries = [
             (name, rank, *one, float(_overlap(one, query)), is_right(one, query))
             for name, predictions in ranked.items()
             for rank, one in enumerate(predictions, 1)
         ]
-        first = "; ".join(f"trained on {name} first in {video}" for name, rank, video, *_ in told if rank == 1)
+        first = "; ".join(f"trained on {name} first in {video}" for name, rank, video, *_ in entries if rank == 1)
         figure.describe(
             f"What XML finds for the query {query['fig_desc']} {answer}: {first or 'nothing'}",
             ("trained on", "rank", "video", "start", "end", "tIoU", "right"),
-            told,
+            entries,
         )
         figure.suptitle("\n".join(map(literal, [*asked, answer])))
         columns = figure.subfigures(1, len(ranked), squeeze=False)[0]

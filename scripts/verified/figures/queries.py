@@ -66,7 +66,7 @@ def draw_lengths(models: Mapping[str, PerQuery], rows: Sequence[Mapping], paths:
     of the queries."""
     moments = {row["desc_id"]: row["time"][1] - row["time"][0] for row in rows}
     words = {row["desc_id"]: length_in_words(row["fig_desc"]) for row in rows}
-    told: list[tuple] = []
+    entries: list[tuple] = []
     with drawing(paths, 15.0, 5.2) as figure:
         for axis, (by, lengths, unit) in zip(
             figure.subplots(1, 2, sharey=True), (("moment", moments, "s"), ("query", words, "words"))
@@ -81,7 +81,7 @@ def draw_lengths(models: Mapping[str, PerQuery], rows: Sequence[Mapping], paths:
                     middles.append(place + shift)
                     values.append(value)
                     bounds.append((value if np.isnan(low) else low, value if np.isnan(high) else high))
-                    told.append((name, by, *_range(lengths, of, members), int(members.sum()), value, low, high))
+                    entries.append((name, by, *_range(lengths, of, members), int(members.sum()), value, low, high))
                 below, above = zip(*((value - low, high - value) for value, (low, high) in zip(values, bounds)))
                 sides = np.clip([below, above], 0, None)
                 axis.errorbar(middles, values, yerr=sides, color=colour_of(name), marker="o", capsize=4)
@@ -93,9 +93,11 @@ def draw_lengths(models: Mapping[str, PerQuery], rows: Sequence[Mapping], paths:
             axis.set(xlabel=f"length of the {by}, {unit}", ylim=(0, 100))
             direct_labels(axis, ends)
         figure.axes[0].set_ylabel("SVMR 0.5/r1, %")
-        said = "; ".join(f"{name}, {by} {low:g} to {high:g}: {value:.1f}" for name, by, low, high, _, value, *_ in told)
+        said = "; ".join(
+            f"{name}, {by} {low:g} to {high:g}: {value:.1f}" for name, by, low, high, _, value, *_ in entries
+        )
         header = ("Method", "By length of", "From", "To", "Queries", "Recall %", "Low", "High")
-        figure.describe(f"SVMR 0.5/r1 in percent by the length of the moment and of the query. {said}", header, told)
+        figure.describe(f"SVMR 0.5/r1 in percent by the length of the moment and of the query. {said}", header, entries)
 
 
 def _groups(lengths: np.ndarray) -> list[np.ndarray]:
@@ -124,7 +126,7 @@ def draw_positions(
 ) -> None:
     """Middle of the predicted span against that of the true one: shares of each column add up to 100; a model that
     grounds well is dark along the diagonal."""
-    told: list[tuple] = []
+    entries: list[tuple] = []
     edges = np.linspace(0, 1, PARTS + 1)
     with drawing(paths, 3.2 * max(2, len(models)) + 0.8, 4.0) as figure:
         axes = figure.subplots(1, max(2, len(models)), sharey=True)
@@ -143,7 +145,7 @@ def draw_positions(
             axis.set_title(name, color=colour_of(name))
             axis.set_xticks([0, 0.5, 1], ["start", "middle", "end"])
             axis.set_yticks([0, 0.5, 1], ["start", "middle", "end"])
-            told += [
+            entries += [
                 (name, float(edges[x]), float(edges[y]), int(counts[y, x]), float(shares[y, x]))
                 for x in range(PARTS)
                 for y in range(PARTS)
@@ -152,10 +154,10 @@ def draw_positions(
         axes[0].set_xlabel("true middle of the moment")
         near = {
             name: 100
-            * sum(row[3] for row in told if row[0] == name and row[1] == row[2])
-            / max(1, sum(row[3] for row in told if row[0] == name))
+            * sum(row[3] for row in entries if row[0] == name and row[1] == row[2])
+            / max(1, sum(row[3] for row in entries if row[0] == name))
             for name in models
         }
         said = "; ".join(f"{name} {share:.0f} %" for name, share in near.items())
         alt = f"Predicted by true position of moments in their video; predicted in the true eighth of it: {said}"
-        figure.describe(alt, ("Method", "True from", "Predicted from", "Queries", "Share of the column %"), told)
+        figure.describe(alt, ("Method", "True from", "Predicted from", "Queries", "Share of the column %"), entries)

@@ -35,9 +35,11 @@ def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str 
     places, heights = _places(tasks, metrics, len(names))
     single = any(row.get("trainings") == "1" for row in shown)
     with drawing(paths, WIDE, sum(heights.values()) + 0.3 * len(tasks) + 1.0) as figure:
-        told = [(row["task"], row["metric"], row[by], row["value"], row["low"], row["high"]) for row in shown]
-        said = "; ".join(f"{task} {metric}, {name} {value}" for task, metric, name, value, *_ in told)
-        figure.describe(f"{table}, percent. {said}", ("Task", "Metric", by.capitalize(), "Value", "Low", "High"), told)
+        entries = [(row["task"], row["metric"], row[by], row["value"], row["low"], row["high"]) for row in shown]
+        said = "; ".join(f"{task} {metric}, {name} {value}" for task, metric, name, value, *_ in entries)
+        figure.describe(
+            f"{table}, percent. {said}", ("Task", "Metric", by.capitalize(), "Value", "Low", "High"), entries
+        )
         ratios = [heights[task] for task in tasks]
         axes = dict(zip(tasks, figure.subplots(len(tasks), 1, squeeze=False, height_ratios=ratios, sharex=True)[:, 0]))
         for row in shown:

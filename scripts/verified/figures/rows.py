@@ -33,12 +33,12 @@ class MomentRow:
 
     frames: list[tuple[float, Image.Image]]
     lines: list[tuple[str, str, bool]] = field(default_factory=list)
-    told: list[tuple[str, str, bool]] = field(default_factory=list)
+    spans: list[tuple[str, str, bool]] = field(default_factory=list)
     """Texts before they are broken into lines."""
 
     def add(self, text: str, colour: str = "none", bold: bool = False) -> None:
         """One line more; long ones are broken where they would leave the column."""
-        self.told.append((printable(text), colour, bold))
+        self.spans.append((printable(text), colour, bold))
         for line in wrap(printable(text), TEXT, LABEL, bold, indent="    "):
             self.lines.append((literal(line), colour, bold))
 
@@ -91,7 +91,7 @@ def draw_rows(rows: list[MomentRow], paths: Iterable[str | os.PathLike]) -> None
     width = GAP + TEXT + GAP + max(row.width for row in rows)
     height = sum(row.height for row in rows)
     with drawing(paths, width, height, placed=True) as figure:
-        said = [(number, text, kind) for number, row in enumerate(rows, 1) for text, kind, _ in row.told]
+        said = [(number, text, kind) for number, row in enumerate(rows, 1) for text, kind, _ in row.spans]
         alt = "Moments with their captions. " + ". ".join(text for _, text, _ in said)
         figure.describe(alt, ("moment", "text", "kind"), said)
         top = height

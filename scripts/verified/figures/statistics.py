@@ -92,8 +92,8 @@ def spans(figure: Sheet, values: dict) -> None:
         for name in POSITIONS
         for low, high, count in zip(values[name]["edges"], values[name]["edges"][1:], values[name]["counts"])
     ]
-    told = "Histograms of the lengths of moments in seconds, and of where they start and end in their video"
-    figure.describe(told, ("of", "from", "to", "moments"), rows)
+    summary = "Histograms of the lengths of moments in seconds, and of where they start and end in their video"
+    figure.describe(summary, ("of", "from", "to", "moments"), rows)
 
 
 def clusters(figure: Sheet, values: dict) -> None:
@@ -107,10 +107,10 @@ def clusters(figure: Sheet, values: dict) -> None:
     if not shown:
         return _nearest(figure, values)
     rows = [(point["class"], *(point["cog"] or ("", "")), *(point["fig"] or ("", ""))) for point in values["points"]]
-    told = f"{len(rows)} captions of {values['classes']} classes of coarse captions, by t-SNE: " + "; ".join(
+    summary = f"{len(rows)} captions of {values['classes']} classes of coarse captions, by t-SNE: " + "; ".join(
         f"{len(points[name])} {sides[name]} ones" for name in shown
     )
-    figure.describe(told, ("class", "coarse x", "coarse y", "fine x", "fine y"), rows)
+    figure.describe(summary, ("class", "coarse x", "coarse y", "fine x", "fine y"), rows)
     for axis, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         x, y = zip(*(point[name] for point in points[name]), strict=True)
         classes = [point["class"] for point in points[name]]
@@ -128,19 +128,19 @@ def classes(figure: Sheet, values: dict) -> None:
     largest = largest_classes(values)
     for place, (size, videos, caption) in enumerate(largest):
         axis.barh(place, size, color=COLOURS["soft"], height=0.3, align="edge")
-        told = f"{size} in {videos} videos: {caption}"
+        summary = f"{size} in {videos} videos: {caption}"
         axis.text(
             0.01,
             place - 0.08,
-            literal(told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"),
+            literal(summary if len(summary) <= LONGEST else summary[: LONGEST - 1] + "…"),
             va="bottom",
             transform=axis.get_yaxis_transform(),
         )
     axis.set_ylim(min(len(values["cog"]["members"]), LARGEST) - 0.5, -0.5)
     axis.set_yticks([])
     sides = ((name, values[key]) for key, name in (("cog", "coarse"), ("fig", "fine")) if values.get(key))
-    told = [f"{side['instances']} of {side['captions']} {name} captions are in a class" for name, side in sides]
-    axis.set_xlabel("\n".join(["captions of a class", *told]))
+    summary = [f"{side['instances']} of {side['captions']} {name} captions are in a class" for name, side in sides]
+    axis.set_xlabel("\n".join(["captions of a class", *summary]))
     said = "; ".join(f"{size} in {videos} videos: {caption}" for size, videos, caption in largest)
     figure.describe(f"The largest classes of coarse captions. {said}", ("captions", "videos", "caption"), largest)
     axis.locator_params(axis="x", integer=True)

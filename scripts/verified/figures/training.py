@@ -47,8 +47,8 @@ def draw_retrieval(logs: Mapping[tuple[str, str], list[dict]], paths: Iterable[s
             for (model, trained), records in logs.items()
             for row in records
         ]
-        told = f"Loss, and what {', '.join(models)} are selected by, over epochs"
-        figure.describe(told, ("model", "trained on", "epoch", "loss", "selection"), rows)
+        summary = f"Loss, and what {', '.join(models)} are selected by, over epochs"
+        figure.describe(summary, ("model", "trained on", "epoch", "loss", "selection"), rows)
 
 
 def draw_evaluator(stages: Mapping[str, list[dict]], paths: Iterable[str | os.PathLike]) -> None:
@@ -76,5 +76,5 @@ def draw_evaluator(stages: Mapping[str, list[dict]], paths: Iterable[str | os.Pa
             axis.set_xlabel("step")
             axis.set_ylabel("loss, with hard negatives")
             direct_labels(axis, ends)
-        told = f"Losses of the evaluator over steps of {' and '.join(stages) or 'no training'}"
-        figure.describe(told, ("stage", "loss", "step", "value"), rows)
+        summary = f"Losses of the evaluator over steps of {' and '.join(stages) or 'no training'}"
+        figure.describe(summary, ("stage", "loss", "step", "value"), rows)

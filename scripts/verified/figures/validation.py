@@ -50,10 +50,10 @@ def _describe(figure: Sheet, graded: dict) -> None:
     areas = "; ".join(
         f"{kind} {area['value']:.3f}" for kind, area in graded["auroc"].items() if area["value"] is not None
     )
-    told = (
+    summary = (
         f"Scores of faithful and perturbed captions, calibration, and what a threshold buys. AUROC: {areas or 'none'}"
     )
-    figure.describe(told, ("of", "from, or x", "to, or y", "captions"), rows)
+    figure.describe(summary, ("of", "from, or x", "to, or y", "captions"), rows)
 
 
 def _scores(axis, graded: dict, confidence: str) -> None:

@@ -33,8 +33,8 @@ def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) ->
     )
 
 
-def _count_with(counts: Mapping, name: str, told: str) -> str:
-    return f"{counts[name]} {told}" if counts.get(name) else ""
+def _count_with(counts: Mapping, name: str, noun: str) -> str:
+    return f"{counts[name]} {noun}" if counts.get(name) else ""
 
 
 def lineage_of(value: object) -> Iterator[str]:

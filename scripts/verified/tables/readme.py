@@ -172,8 +172,8 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
     both = f"{cell} there, {here} here"
     if not known["trainings"]:  # nothing was trained, and there is no noise of training
         apart = abs(float(known["value"]) - float(shown))
-        told = f"{both}: {apart:.2f} points apart, {margin:g} allowed"
-        return Verdict(name, CONFIRMED if apart <= margin else CONTRADICTED, told)
+        comparison = f"{both}: {apart:.2f} points apart, {margin:g} allowed"
+        return Verdict(name, CONFIRMED if apart <= margin else CONTRADICTED, comparison)
     if not sides:
         return Verdict(name, UNKNOWN, f"{both}: one training each, the noise of training is not known")
     counts = [TRAININGS if spread else 1, int(known["trainings"])]
@@ -181,13 +181,13 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
     deviation = (sum(float(spread) ** 2 * (count - 1) for spread, count in sides) / freedom) ** 0.5
     apart = abs(float(known["value"]) - float(shown))
     reach = stdtrit(freedom, (1 + LEVEL) / 2) * deviation * sum(1 / count for count in counts) ** 0.5
-    told = f"{both}: {apart:.2f} ± {reach:.2f} points apart, {margin:g} allowed"
+    comparison = f"{both}: {apart:.2f} ± {reach:.2f} points apart, {margin:g} allowed"
     verdict = SAID[verdict_of(0.0, apart, margin, apart - reach, apart + reach)]
     if verdict != UNKNOWN:
-        return Verdict(name, verdict, told)
+        return Verdict(name, verdict, comparison)
     needed = trainings_needed(deviation, margin)
     number = f"more than {MOST}" if needed is None else f"about {needed}"
-    return Verdict(name, UNKNOWN, f"{told}; {number} trainings on each side would tell")
+    return Verdict(name, UNKNOWN, f"{comparison}; {number} trainings on each side would tell")
 
 
 def trainings_needed(deviation: float, margin: float) -> int | None:

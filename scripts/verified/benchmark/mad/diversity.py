@@ -64,13 +64,13 @@ def draw_diversity(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | 
         "decades": list(range(min(decades), max(decades) + 1, 10)) if decades else [],
     }
     with drawing(paths, 15.0, 6.6) as figure:
-        told = [
+        entries = [
             (title, kind, name, counts[kind].get(name, 0))
             for title, counts in groups
             for kind, listed in kinds.items()
             for name in listed
         ]
-        figure.describe("Movies by genre and by decade", ("data set", "by", "of", "movies"), told)
+        figure.describe("Movies by genre and by decade", ("data set", "by", "of", "movies"), entries)
         for axis, (kind, names) in zip(figure.subplots(1, 2), kinds.items()):
             width = 0.8 / len(groups)
             for number, (title, counts) in enumerate(groups):

@@ -150,8 +150,8 @@ def draw_example(rows: Sequence[Mapping], paths: Iterable[str | os.PathLike]) ->
     ]
     height = 2.0 + line_height(LABEL) * len(lines)
     with drawing(paths, 12.6, height, placed=True) as figure:
-        told = [(row["start"], row["end"], row["sentence"]) for row in own]
-        figure.describe(f"The {len(own)} sentences of {movie} on its time", ("start", "end", "sentence"), told)
+        sentences = [(row["start"], row["end"], row["sentence"]) for row in own]
+        figure.describe(f"The {len(own)} sentences of {movie} on its time", ("start", "end", "sentence"), sentences)
         axis = figure.add_axes((0.05, 1 - 1.1 / height, 0.89, 0.6 / height))
         axis.broken_barh([(row["start"], row["end"] - row["start"]) for row in own], (0, 1), color=SERIES[1][0])
         chosen = [(row["start"], row["end"] - row["start"]) for row in picked]

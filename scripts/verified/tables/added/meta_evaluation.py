@@ -23,10 +23,10 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
         found = read_json(file)
         title = settings.datasets[found["dataset"]].title
         judges[found["judge"]] = None
-        for group, told in found["groups"].items():
+        for group, entry in found["groups"].items():
             rows += [
-                (title, group, metric, told["captions"], *(_cell(told_of[name]) for name in MEASURES))
-                for metric, told_of in told["metrics"].items()
+                (title, group, metric, entry["captions"], *(_cell(measures[name]) for name in MEASURES))
+                for metric, measures in entry["metrics"].items()
             ]
     header = ("Data set", "Captions", "Metric", "n", *HEADINGS.values())
     notes = (
@@ -38,7 +38,7 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
     return [Table("meta-evaluation", "metrics of captions against people", header, rows, notes, digits=3)]
 
 
-def _cell(told: dict) -> Value:
-    if told["value"] is None or told["low"] is None:
-        return told["value"]
-    return Estimate(told["value"], told["low"], told["high"])
+def _cell(measure: dict) -> Value:
+    if measure["value"] is None or measure["low"] is None:
+        return measure["value"]
+    return Estimate(measure["value"], measure["low"], measure["high"])

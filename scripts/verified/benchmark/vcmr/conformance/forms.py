@@ -78,9 +78,9 @@ def check_windows(trial: Trial) -> None:
     )
     require(((score >= 0) & (score <= 1)).all(), "span_logits: a window's score is not from 0 to 1")
     require((score > 0).any(dim=1).all(), "span_logits: a video has no window of a positive score")
-    told = spans_of_windows(spans.windows, mask)
+    expected = spans_of_windows(spans.windows, mask)
     for name in ("start", "end"):
-        same = close(getattr(spans, name), getattr(told, name))
+        same = close(getattr(spans, name), getattr(expected, name))
         require(same, f"span_logits: {name} is not what `spans_of_windows` makes of the windows")
 
 
