@@ -101,7 +101,7 @@ rule all:
         to_rebuild,
 
 
-# A target that is no file: as an output, no two configurations could run side by side (Snakemake locks outputs).
+# A target that is no file: it names the tables of whichever configuration runs.
 rule:
     name:
         "results/tables"

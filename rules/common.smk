@@ -9,7 +9,6 @@ if (SCRIPTS / "verified" / "config").is_dir():
     sys.path.insert(0, str(SCRIPTS))
 
 from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
 
 from verified.runtime.digest import code_param, modules_digest
 from verified.errors import InputError
@@ -18,8 +17,6 @@ from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
 from verified.runtime.resources import CRITICAL_PATH, extra_tries, limited_minutes, scale_by_attempt
 from verified.runtime.snakemake_workarounds import disable_rate_limit
-from verified.runtime.run_lock import enter
-from verified.runtime.run_marks import keep_own_marks
 from verified.runtime.announcements import announce, announce_latency
 from verified.runtime.rebuilding import files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
@@ -68,12 +65,6 @@ code_of = partial(code_param, settings.video_reader)
 minutes = partial(limited_minutes, settings.longest_minutes)
 tries = partial(extra_tries, settings.longest_minutes)
 if workflow.is_main_process and not workflow.output_settings.dryrun:
-    keep_own_marks()
-    try:
-        if message := enter(Path(".snakemake")):
-            logger.info(message)
-    except InputError as error:
-        raise WorkflowError(f"error: {error}")
     show(Path(HOME, "tables"))
 
 SHARDS = shard_names(settings.shards)

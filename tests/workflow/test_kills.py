@@ -1,8 +1,8 @@
-"""SIGKILL at drawn moments, of a job, of Snakemake, of both: called again it ends in the same bytes, by itself.
+"""SIGKILL at drawn moments, of a job, of Snakemake, of both: called again it ends in the same bytes.
 
-Each time no process may be left, and no person may be needed. .ci/run kills a few stages and, twice, a run
-from videos to annotations; with FAULTS=1 (`make test-faults`) every stage is killed in all three ways, and a whole run
-thirty times. VERIFIED_KILLS says how often a run is killed otherwise.
+Each time no process may be left, and all that a person does is `snakemake --unlock`, where Snakemake was killed.
+.ci/run kills a few stages and, twice, a run from videos to annotations; with FAULTS=1 (`make test-faults`) every stage
+is killed in all three ways, and a whole run thirty times. VERIFIED_KILLS says how often a run is killed otherwise.
 """
 
 import contextlib
@@ -148,6 +148,11 @@ def kill(run: subprocess.Popen, folder: Path, victim: str, draw: random.Random) 
     return run.returncode != 0
 
 
+def unlock(folder: Path) -> None:
+    done = snakemake(folder, "--unlock")
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
 @pytest.mark.parametrize(("rule", "victim"), ALL if LONG else QUICK)
 def test_a_killed_stage_is_made_again(finished, outputs, folder, rule, victim, record_property):
     stage = next(stage for stage, rules in RULES.items() if rule in rules)
@@ -166,6 +171,7 @@ def test_a_killed_stage_is_made_again(finished, outputs, folder, rule, victim, r
         moment /= 2  # the job was faster
     else:
         pytest.fail("it was never caught at work\n" + (folder / "killed.log").read_text()[-4000:])
+    unlock(folder)
     again = snakemake(folder, "--cores", "2", *outputs[rule])
     assert again.returncode == 0, again.stdout[-4000:]
     assert digests(folder) == digests(finished)
@@ -184,6 +190,7 @@ def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path, reco
         victim = VICTIMS[sum(struck.values()) % len(VICTIMS)]
         if run.poll() is None and kill(run, tmp_path, victim, draw):
             struck[victim] += 1
+            unlock(tmp_path)
         elif run.returncode == 0:
             assert_the_same(digests(tmp_path), undisturbed)
             shutil.rmtree(tmp_path / "results")

@@ -1,13 +1,12 @@
-"""Two configurations in one folder, in turn and side by side: each has outputs of its own."""
+"""Two configurations in one folder, in turn: each has outputs of its own."""
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from given import CONFIG, annotations
-from running import command, digests, snakemake
+from running import digests, snakemake
 
 from verified.statistics.cache import KINDS
 
@@ -33,21 +32,12 @@ def files_of(folder: Path, name: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A folder in which two configurations were built at the same time by the same command."""
+    """A folder in which two configurations were built by the same command."""
     folder = tmp_path_factory.mktemp("shared")
     configs = {name: configure(folder, name, first) for name, first in (("one", 0), ("two", 20))}
-    runs = [
-        subprocess.Popen(
-            command(folder, "--cores", "1", SHOWN, config=path),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for path in configs.values()
-    ]
-    for run in runs:
-        output, _ = run.communicate(timeout=600)
-        assert run.returncode == 0, output[-6000:]
+    for path in configs.values():
+        run = snakemake(folder, "--cores", "1", SHOWN, config=path)
+        assert run.returncode == 0, run.stdout[-6000:]
     return folder, configs
 
 

@@ -33,7 +33,6 @@ IGNORED_MODULES = frozenset(
         "runtime.progress",
         "runtime.rebuilding",
         "runtime.resources",
-        "runtime.run_lock",
         "runtime.seals",
         "runtime.shipped",
     }

@@ -10,7 +10,6 @@ from verified.errors import DISK, InputError
 from verified.runtime.announcements import temporary_outputs
 from verified.runtime.children import die_with, tie_children
 from verified.runtime.gpu_leases import lease
-from verified.runtime.run_lock import working
 from verified.runtime.seals import sealed
 from verified.runtime.secrets import redact
 from verified.runtime.snakemake_types import Script
@@ -95,7 +94,7 @@ def die_with_parent() -> None:
     """Have the kernel kill this process when the Snakemake that started it dies; exit if it is dead. Linux only.
 
     A shell between the two breaks the chain; bash since 5.1 replaces itself by the job. Elsewhere a job that outlives a
-    killed Snakemake runs to its end, and the next run waits until then (see `run_lock`).
+    killed Snakemake runs to its end.
     """
     die_with(int(os.environ.get(PARENT, os.getppid())), "the Snakemake that started this job is dead")
 
@@ -136,7 +135,7 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
     logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)
     try:
-        with working(), lease(gpus), _sealed(snakemake):
+        with lease(gpus), _sealed(snakemake):
             yield logger
     except InputError as error:
         logger.error("error: %s", error)
