@@ -86,7 +86,7 @@ include: "rules/own_corpus.smk"
 include: "rules/export.smk"
 
 
-finish_begun(workflow, HOME)
+rerun_incomplete(workflow, HOME)
 announce(workflow.rules, workflow.configfiles)
 try:
     refuse_prefix(rules.build_corpus.output.moments)
@@ -98,7 +98,6 @@ rule all:
     default_target: True
     input:
         f"{HOME}/tables",
-        to_rebuild,
 
 
 # A target that is no file: it names the tables of whichever configuration runs.
@@ -107,7 +106,6 @@ rule:
         "results/tables"
     input:
         f"{HOME}/tables",
-        to_rebuild,
 
 
 onstart:

@@ -16,9 +16,8 @@ from verified.io.video_reader import READER
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
 from verified.runtime.resources import CRITICAL_PATH, extra_tries, limited_minutes, scale_by_attempt
-from verified.runtime.snakemake_workarounds import disable_rate_limit
+from verified.runtime.snakemake_workarounds import disable_rate_limit, rerun_incomplete
 from verified.runtime.announcements import announce, announce_latency
-from verified.runtime.rebuilding import files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
 from verified.config import load
 from verified.config.params import announce_operational, deciding
@@ -83,7 +82,6 @@ REPORT_FILES = []
 datasets = datasets_pattern(settings)
 dataset_settings = section_values(settings)
 of_datasets = files_of_datasets(settings)
-to_rebuild = files_to_rebuild(workflow, HOME)
 
 
 def enough_moments(wildcards):

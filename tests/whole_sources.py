@@ -1,6 +1,5 @@
 """Files without a fault of the kinds that come from elsewhere, or are checked as a whole, and what reads them."""
 
-import base64
 import shutil
 from pathlib import Path
 from unittest import mock
@@ -101,15 +100,13 @@ def import_checkpoint():
 
 
 def run_files(folder):
-    """A small run with its seals and Snakemake's notes."""
-    home, notes = Path("results", "small"), folder / ".snakemake" / "metadata"
-    notes.mkdir(parents=True)
+    """A small run with its seals."""
+    home = Path("results", "small")
     (folder / home / "tables").mkdir(parents=True)
     for name in ("a.jsonl", "tables/one.csv", "tables/two.csv"):
         (folder / home / name).write_text('{"desc_id": 1}\n')
     for name in ("a.jsonl", "tables"):
         seal(folder / home / name, rule="some_rule", wildcards={"dataset": "small"})
-        (notes / base64.urlsafe_b64encode(str(home / name).encode()).decode()).touch()
     (folder / "small.yaml").write_text("name: small\n")
     checked = ["verify", "--configfile", "small.yaml"]
     return [checked, ["verify"], [*checked, "--heal"]]

@@ -3,7 +3,6 @@
 The index has its own tests in tests/search/test_index_kills.py, jobs of a run in tests/workflow/test_kills.py.
 """
 
-import base64
 import contextlib
 import json
 import shutil
@@ -37,8 +36,7 @@ from verified.export.collection import collect
 from verified.export.forms import FORMS, write_form
 from verified.io.jsonl import write_jsonl
 from verified.lmm.ledger import Ledger
-from verified.runtime.rebuilding import marked_files
-from verified.runtime.seals import seal, seal_of
+from verified.runtime.seals import seal
 from verified.search.update import update
 
 pytestmark = pytest.mark.night
@@ -250,39 +248,6 @@ def test_searches_of_a_page(start, place, record_property):
     kills = finished_by_repeating(start, place, given("search", "--refresh", "page.md"))
     record_property("faults", kills)
     assert kills > 1 and (place / "page.md").read_text().count("found by") == 2
-
-
-def test_a_healing(start, place, monkeypatch, record_property):
-    """Of everything that is found: damaged, gone, without a seal; a folder, shared and temporary files among them."""
-    home, notes = start / "results" / "small", start / ".snakemake" / "metadata"
-    notes.mkdir(parents=True)
-    names = (
-        "small/a.jsonl",
-        "small/b.jsonl",
-        "small/tables",
-        "small/clips.npy",
-        "small/gone.jsonl",
-        "statistics/s.npy",
-    )
-    for folder in (home / "tables", start / "results" / "statistics"):
-        folder.mkdir(parents=True)
-    for name in ("one.csv", "two.csv"):
-        (home / "tables" / name).write_text("a\n")
-    monkeypatch.chdir(start)
-    for name in (f"results/{name}" for name in names):
-        if not (start / name).is_dir():
-            (start / name).write_text("{}\n")
-        seal(name, temporary=name.endswith("clips.npy"))
-        (notes / base64.urlsafe_b64encode(name.encode()).decode()).touch()
-    for path in (home / "a.jsonl", home / "tables" / "one.csv", home / "clips.npy", start / "results" / names[-1]):
-        path.write_text("[]\n")
-    (home / "gone.jsonl").unlink()
-    seal_of(home / "b.jsonl").unlink()
-    kills = finished_by_repeating(start, place, given("verify", "--heal"))
-    record_property("faults", kills)
-    assert kills > 10
-    lost = ("a.jsonl", "b.jsonl", "gone.jsonl", "tables")
-    assert marked_files(place / "results") == [str(place / "results" / "small" / name) for name in lost]
 
 
 def test_fetched_models(start, place, monkeypatch, record_property):

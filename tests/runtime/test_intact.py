@@ -1,6 +1,5 @@
 """What commands read is held against its seal: whatever opens it, once in a process, and nobody else's files."""
 
-import base64
 import contextlib
 import gzip
 import json
@@ -145,9 +144,8 @@ def test_a_file_of_a_job_without_a_seal_is_refused_and_one_of_a_person_read(tmp_
     monkeypatch.chdir(tmp_path)
     for name in ("written.json", "mine.json"):
         write_json(tmp_path / "results" / "a" / name, {})
-    notes = tmp_path / ".snakemake" / "metadata"
-    notes.mkdir(parents=True)
-    (notes / base64.urlsafe_b64encode(b"results/a/written.json").decode()).touch()
+    write_json(tmp_path / "results" / "a" / "made.json", {})
+    seal("results/a/made.json", made_of={"a/written.json": "0"})
     with checked_reads():
         assert read_json("results/a/mine.json") == {}
         with refused("no seal", remedy=True):

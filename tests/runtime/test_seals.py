@@ -21,8 +21,9 @@ from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime import seals
 from verified.runtime.intact import check_intact
 from verified.runtime.job import job
-from verified.runtime.rebuilding import mark_of, marked_files, rebuild_command
-from verified.runtime.seals import check, read_seal, replacing, seal, seal_of
+from verified.runtime.rebuilding import rebuild_command
+from verified.runtime.seals import check, read_seal, replacing, seal, seal_of, sealed
+from verified.runtime.verify import verify
 
 
 @pytest.fixture
@@ -161,20 +162,28 @@ def test_what_people_decided_is_read_without_a_seal_and_nobody_is_told_to_remove
     assert "rm -r" not in str(error.value)
 
 
+FACTS = '{"version": 2, "rule": "", "wildcards": {}, "params": [], "made_of": {}, "files": FILES}'
 DAMAGED_SEALS = [
     "",
     "{",
     "[]",
     "{}",
-    '{"version": 1, "path": "NAME", "sha256": 3}',
-    '{"version": 1, "sha256": "0", "path": ""}',
-    '{"version": 1, "path": "NAME", "files": []}',
-    '{"version": 1, "path": "NAME", "files": "a"}',
-    '{"version": 1, "path": "NAME", "files": {}}',
-    '{"version": 1, "path": "NAME", "sha256": "0", "bytes": 1, "rows": 1}',
-    '{"version": 1, "path": "NAME", "sha256": "0", "bytes": 1, "rows": 1, "unit": 3}',
-    '{"version": 1, "path": "NAME", "sha256": "0", "bytes": 1, "earlier": {"bytes": 1}}',
-    '{"version": 1, "path": "NAME", "sha256": "0", "bytes": 1, "earlier": 1}',
+    '{"version": 2}',
+    FACTS.replace('"made_of": {}', '"made_of": []').replace("FILES", '{"NAME": {"sha256": "0", "bytes": 1}}'),
+    *(
+        FACTS.replace("FILES", files)
+        for files in (
+            "[]",
+            "{}",
+            '{"NAME": 1}',
+            '{"NAME": {"sha256": 3}}',
+            '{"NAME": {"sha256": "0", "files": []}}',
+            '{"NAME": {"sha256": "0", "bytes": 1, "rows": 1}}',
+            '{"NAME": {"sha256": "0", "bytes": 1, "rows": 1, "unit": 3}}',
+            '{"NAME": {"sha256": "0", "bytes": 1, "earlier": {"bytes": 1}}}',
+            '{"NAME": {"sha256": "0", "bytes": 1, "earlier": 1}}',
+        )
+    ),
 ]
 
 
@@ -211,14 +220,58 @@ def test_a_job_seals_last_and_only_if_all_went_well(files, tmp_path):
     assert not seal_of(output).exists()
 
 
-def test_what_is_to_be_built_again_is_known_until_it_is(files):
-    path, before = files[0], files[0].read_bytes()
-    mark_of(path).touch()
-    path.unlink()
-    assert marked_files("results") == [str(path)]
-    path.write_bytes(before)
-    seal(path)
-    assert marked_files("results") == [] and not mark_of(path).exists()
+def test_a_job_has_one_seal_and_its_outputs_are_found_in_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [f"results/a/x/{name}" for name in ("metrics.json", "rows.jsonl", "rows.csv")]
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("{}\n")
+    with sealed([], names, rule="test"):
+        pass
+    assert [path.name for path in Path("results/a/x").glob(".*")] == [".metrics.json.seal"]
+    for name in names:
+        check(name)
+    Path(names[2]).write_text("[]\n")
+    with refused("damaged", file=names[2], remedy=True):
+        check(names[2])
+    with pytest.raises(KeyboardInterrupt), sealed([], names[1:], rule="other"):
+        raise KeyboardInterrupt
+    assert not list(Path("results/a/x").glob(".*"))  # what a job begins again is not whole until it ends
+
+
+def built(made, *of):
+    """Writes a file as a job does that reads others."""
+    with sealed(map(str, of), [str(made)], rule="job"):
+        Path(made).parent.mkdir(parents=True, exist_ok=True)
+        Path(made).write_text("".join(Path(path).read_text() for path in of) or made)
+
+
+def test_a_copy_with_its_own_seal_that_was_made_of_another_state_is_found(tmp_path, monkeypatch):
+    """A model is trained again; metrics of the earlier one are copied back with their seal."""
+    monkeypatch.chdir(tmp_path)
+    model, metrics, table = (f"results/a/{name}" for name in ("model", "metrics", "table"))
+    built(model)
+    built(metrics, model)
+    kept = tmp_path / "kept"
+    shutil.copytree("results", kept)
+    Path("new").write_text("another state")
+    built(model, "new")
+    built(metrics, model)
+    built(table, metrics)
+    assert verify(Path("results"))[1] == []
+    shutil.copy2(kept / "a" / "metrics", metrics)
+    shutil.copy2(seal_of(kept / "a" / "metrics"), seal_of(metrics))
+    found = verify(Path("results"))[1]
+    assert [(finding.path.name, "another" in finding.message) for finding in found] == [
+        ("metrics", True),
+        ("table", True),
+    ]
+    with refused("another model", file=metrics, remedy=True):
+        check(metrics)
+    with refused("another model", remedy=True):
+        check_intact(metrics)
+    with refused("another model", remedy=True):
+        built(table, metrics)
 
 
 def test_the_command_names_the_configuration_and_quotes(monkeypatch, tmp_path):

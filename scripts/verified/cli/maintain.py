@@ -23,14 +23,14 @@ Lists are written as in YAML; `NAME` stands for a data set's own name; `source(d
     "check every file and folder that a run built against the seal that its job left beside it",
     configfile(None, "all that is below results"),
     folder("--directory", "working directory of the run", default=Path(".")),
-    flag("--heal", "remove what is damaged: the next run builds it again"),
+    flag("--heal", "print the commands that build it again; nothing is removed by itself"),
     checks_itself=True,
 )
 def verify_run(arguments: argparse.Namespace) -> int:
-    """Print a line per finding; 1 if there are findings that were not healed, else 0."""
+    """Print a line per finding, and with --heal the commands; 1 if there are findings, else 0."""
     from verified.runtime.rebuilding import rebuild_command
     from verified.runtime.seals import BUILT
-    from verified.runtime.verify import build_order, heal, verify
+    from verified.runtime.verify import build_order, temporary, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
     if not arguments.directory.is_dir():
@@ -44,18 +44,14 @@ def verify_run(arguments: argparse.Namespace) -> int:
     sound = seals - sum(finding.kind != "unsealed" for finding in findings)
     lost = [finding for finding in findings if finding.kind != "unfinished"]
     print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(lost)} to be rebuilt")
-    if not lost:
-        return int(bool(findings))
-    if not arguments.heal:
-        print("remove them with --heal")
-        return 1
-    groups = build_order(lost)
-    heal(lost)
-    alone = "; in turn, these build nothing else:" if groups else ""
-    print(f"removed; the next run builds them again and continues from there{alone}")
-    for paths in groups:
-        print(f"  {rebuild_command(paths, shlex.join(map(str, arguments.configfile)))}")
-    return 0
+    if lost and not arguments.heal:
+        print("--heal prints the commands that build them again")
+    elif lost:
+        for path in temporary(lost):
+            print(f"  {shlex.join(['rm', '-r', str(path)])}")
+        for paths in build_order(lost):
+            print(f"  {rebuild_command(paths, shlex.join(map(str, arguments.configfile)))}")
+    return int(bool(findings))
 
 
 def _name(configurations: list[Path]) -> list[str]:

@@ -19,6 +19,7 @@ from verified.errors import InputError
 from verified.io.files import write_text
 from verified.io.jsonl import read_jsonl
 from verified.runtime.commit import versions
+from verified.runtime.seals import read_seal, sealed_below, seals_below
 from verified.runtime.verify import verify
 
 PROFILES = {
@@ -95,14 +96,11 @@ def _built(results: Path) -> tuple[list[Built], tuple[str, str]]:
     if findings:
         raise InputError(findings[0].message, file=findings[0].path, remedy="look at all of it: verified verify")
     rows, times = list[Built](), list[float]()
-    for file in sorted(results.rglob(".*.seal")):
-        path, written = (
-            file.with_name(file.name[1:].removesuffix(".seal")),
-            json.loads(file.read_text(encoding="utf-8")),
-        )
-        if not path.exists():  # temporary: the run has removed it
-            continue
+    for file in sorted(seals_below(results)):
         times.append(file.stat().st_mtime)
+    for path in sorted(path for file in seals_below(results) for path in sealed_below(file)):
+        if not path.exists() or (written := read_seal(path)) is None:  # temporary: the run has removed it
+            continue
         job = written.get("rule", ""), json.dumps(written.get("wildcards", {}), sort_keys=True)
         members = {path / member: digest for member, digest in written.get("files", {}).items()}
         for one, digest in members.items() or [(path, written["sha256"])]:

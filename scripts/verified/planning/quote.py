@@ -44,8 +44,8 @@ from verified.perturbations.write import ask
 from verified.planning.judge_calls import judge_calls
 from verified.planning.vector_calls import caption_calls, embeds_captions, embeds_videos, vector_calls
 from verified.quality.transcripts import needs_asking, sounds_of
-from verified.runtime.made_with import made_with
 from verified.runtime.progress import track
+from verified.runtime.seals import made_with
 from verified.runtime.shards import shard_names
 from verified.weights.records import pin_models
 
@@ -393,7 +393,7 @@ class _SeenKeyframes:
     """The keyframes of a shard that are cut, and for other moments as many as the configuration allows.
 
     `unseen` counts these others. Keyframes are a moment's own where they fill its span, whatever its number was when
-    they were cut, and their settings are those that Snakemake has noted.
+    they were cut, and their settings are those of the job that cut them.
     """
 
     def __init__(self, folder: str, shard: str, settings: Keyframes):

@@ -112,7 +112,8 @@ def _hide_script() -> None:
 def _sealed(snakemake: Script) -> contextlib.AbstractContextManager[None]:
     outputs: list[str] = list(getattr(snakemake, "output", ()))
     rule, wildcards = getattr(snakemake, "rule", ""), dict(getattr(snakemake, "wildcards", {}).items())
-    return sealed(getattr(snakemake, "input", ()), outputs, temporary_outputs(rule, outputs), rule, wildcards)
+    params = getattr(snakemake, "params", ())
+    return sealed(getattr(snakemake, "input", ()), outputs, temporary_outputs(rule, outputs), rule, wildcards, params)
 
 
 @contextlib.contextmanager

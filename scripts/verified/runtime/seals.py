@@ -1,22 +1,25 @@
-"""Seals: size and digest of what a job wrote, beside each of its files, so that readers first see whether it is intact.
+"""Seals: what a job wrote, and what it was made of, in one file beside its outputs, so that readers see what is intact.
 
-The seal of `scores.jsonl` is `.scores.jsonl.seal`: one JSON object with bytes, SHA-256 and, for forms that have them,
-rows (lines, data sets, tensors, members). The seal of a folder lists its files. Every job checks its inputs before it
-reads a byte and seals its outputs when all of them are written (see `runtime.job`); so there is one mechanism for all
-forms, and a file without a seal is one whose job did not finish. SHA-256 takes half a second per gigabyte. A user's own
-files have no seals and need none; whatever is below `results/` must have one, so commands that write there seal as
-well, and commands check what they read (see `runtime.intact`).
+The seal of a job whose first output is `scores.jsonl` is `.scores.jsonl.seal`; outputs in another folder have one
+there. It is a JSON object with the rule, its wildcards, a digest of each param, the SHA-256 of each input, and of each
+file bytes, SHA-256 and, for forms that have them, rows (lines, data sets, tensors, members). Every job checks its
+inputs before it reads a byte and seals its outputs when all of them are written (see `runtime.job`); so there is one
+mechanism for all forms, and a file without a seal is one whose job did not finish. SHA-256 takes half a second per
+gigabyte. A user's own files have no seals and need none; whatever is below `results/` must have one, so commands that
+write there seal as well, and commands check what they read (see `runtime.intact`).
 
-A seal says what it seals: the path below `results/`, and the rule and wildcards of its job, so that a file that was
-copied over another with its seal is not taken for it.
+A file is known by its path below `results/`: one that was copied over another with its seal is not taken for it. One
+that was made of another state of its inputs than the one that is there is refused as well.
 """
 
 import contextlib
+import functools
+import hashlib
 import json
 import os
 import threading
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +28,9 @@ from verified.io.files import atomic_path, write_text
 from verified.io.format_version import require_version
 from verified.runtime.announcements import LATENCY
 from verified.runtime.content import digest_of, files_of, link_targets, measure
-from verified.runtime.made_with import METADATA, is_noted
-from verified.runtime.rebuilding import begun_of, mark_of, rebuild_command
+from verified.runtime.rebuilding import rebuild_command
 
-VERSION = 1
+VERSION = 2
 """Of the form of seals."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
@@ -39,14 +41,17 @@ PEOPLE = "served"
 VIDEOS = ".videos.jsonl"
 """Ending of the lists that say which files the jobs of a shard decode, with their SHA-256."""
 
+ENDING = ".seal"
+
 Seal = dict[str, Any]
-"""What a seal says: `sha256`, and `bytes` or `files`; `rows` and their `unit`; `temporary`, `unfinished` where true."""
+"""What is known of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` and their `unit`;
+`temporary`, `unfinished` where true; and of its job `rule`, `wildcards`, `params` and `made_of`."""
 
 
 def seal_of(path: str | os.PathLike[str]) -> Path:
-    """Where the seal of a file or folder stands."""
+    """Where the seal stands of a file or folder that was sealed alone, or is the first of its job."""
     path = Path(path)
-    return path.with_name(f".{path.name}.seal")
+    return path.with_name(f".{path.name}{ENDING}")
 
 
 _looking = threading.local()
@@ -68,22 +73,45 @@ def is_unchecked() -> bool:
     return getattr(_looking, "now", False)
 
 
-def seal(
-    path: str | os.PathLike[str], temporary: bool = False, rule: str = "", wildcards: Mapping[str, str] | None = None
-) -> Seal:
-    """Seal a file or folder that is complete; returns the seal. `temporary`: the run will remove it.
+def seal(path: str | os.PathLike[str], **job: Any) -> None:
+    """Seal a file or folder that is complete; `job` as for `seal_all`."""
+    seal_all([path], **job)
 
-    `rule` and `wildcards`: of the job that wrote it; none for what a command wrote.
-    """
-    path = Path(path)
-    with unchecked():
-        facts = {"version": VERSION, **measure(path), "path": _place(path) or path.name}
-    facts |= {"rule": rule, "wildcards": dict(wildcards or {})} if rule else {}
-    facts |= {"temporary": True} if temporary else {}
-    write_text(seal_of(path), json.dumps(facts) + "\n")
-    for mark in (mark_of(path), begun_of(path)):
-        mark.unlink(missing_ok=True)
-    return facts
+
+def seal_all(
+    paths: Iterable[str | os.PathLike[str]],
+    temporary: Iterable[str] = (),
+    rule: str = "",
+    wildcards: Mapping[str, str] | None = None,
+    params: Iterable[object] = (),
+    made_of: Mapping[str, str] | None = None,
+) -> None:
+    """Seal what one job of `rule`, or a command, wrote; those in `temporary` will be removed by the run."""
+    folders: dict[Path, dict[str, Seal]] = {}
+    for path in map(Path, paths):
+        with unchecked():
+            facts: Seal = measure(path) | ({"temporary": True} if str(path) in temporary else {})
+        folders.setdefault(path.parent, {})[_place(path) or path.name] = facts
+    job = {"rule": rule, "wildcards": dict(wildcards or {}), "made_of": dict(made_of or {})}
+    for folder, files in folders.items():
+        _write(folder, files, **job, params=sorted(map(digest_of_param, params)))
+
+
+def _write(folder: Path, files: dict[str, Seal], **job: Any) -> None:
+    first = folder / Path(next(iter(files))).name
+    facts: Seal = {"version": VERSION, "rule": "", "wildcards": {}, "params": [], "made_of": {}, **job, "files": files}
+    write_text(seal_of(first), json.dumps(facts) + "\n")
+
+
+def digest_of_param(value: object) -> str:
+    """SHA-256 of a param of a job."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()
+
+
+def made_with(path: str | os.PathLike[str], value: object) -> bool:
+    """Whether `value` was among the params of the job that wrote `path`; True where nothing is known about it."""
+    written = read_seal(path)
+    return written is None or digest_of_param(value) in written["params"]
 
 
 def _place(path: Path) -> str | None:
@@ -127,9 +155,9 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     earlier = next((facts for facts in both if facts and _difference(path, facts) is None), None)
     with atomic_path(path) as temporary:
         yield temporary
-        facts = {"version": VERSION, **measure(temporary), "path": _place(path) or path.name, "unfinished": True}
+        facts = {**measure(temporary), "unfinished": True}
         facts |= {"earlier": {key: earlier[key] for key in earlier if key != "earlier"}} if earlier else {}
-        write_text(seal_of(path), json.dumps(facts) + "\n")
+        _write(path.parent, {_place(path) or path.name: facts})
     seal(path)
 
 
@@ -143,30 +171,94 @@ def finished(path: str | os.PathLike[str]) -> bool:
 
 
 def read_seal(path: str | os.PathLike[str]) -> Seal | None:
-    """The seal of a file or folder; None where there is none.
+    """What is sealed of a file or folder; None where nothing is.
 
     Raises InputError if the seal itself is damaged, or of another version.
     """
-    seal_file, sound = seal_of(path), False
-    written: Seal = {}
-    try:
-        written = json.loads(seal_file.read_text(encoding="utf-8"))
-        sound = _is_sound(written) and ("earlier" not in written or _is_sound(written["earlier"]))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        pass
-    if not sound:
-        raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
-    require_version(written.get("version"), VERSION, "seal", path, rebuild_command([path]))
-    return written
+    path = Path(path)
+    own, damage = seal_of(path), None
+    with contextlib.suppress(OSError):
+        for seal_file in (own, *sorted(path.parent.glob(f".*{ENDING}"), key=_age)):
+            try:
+                written = _read(seal_file)
+            except FileNotFoundError:
+                continue
+            except InputError as error:
+                if seal_file == own:
+                    raise
+                damage = error
+                continue
+            for place, facts in written["files"].items():
+                if place.rpartition("/")[2] == path.name:
+                    return {**{key: written[key] for key in written if key != "files"}, **facts, "path": place}
+    if damage:
+        raise damage
+    return None
+
+
+def _age(path: Path) -> float:
+    return -path.stat().st_mtime
+
+
+_known: dict[str, tuple[tuple[int, ...], Seal]] = {}
+
+
+def _read(seal_file: Path) -> Seal:
+    """A seal. Raises FileNotFoundError, and InputError for one that is damaged or of another version."""
+    found = seal_file.stat()
+    state = found.st_ino, found.st_size, found.st_mtime_ns
+    key = os.path.abspath(seal_file)
+    if _known.get(key, (None,))[0] != state:
+        path = seal_file.with_name(seal_file.name[1:].removesuffix(ENDING))
+        try:
+            written = json.loads(seal_file.read_text(encoding="utf-8"))
+            version = written.get("version")
+            sound = version != VERSION or _is_sound(written)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            version, written, sound = VERSION, {}, False
+        if not sound:
+            raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
+        require_version(version, VERSION, "seal", path, rebuild_command([path]))
+        _known[key] = state, written
+    return _known[key][1]
 
 
 def _is_sound(written: Seal) -> bool:
-    listed = isinstance(written["files"], dict) if "files" in written else isinstance(written["sha256"], str)
-    texts = [written["path"], written["unit"] if "rows" in written else ""]
-    counts = [written.get(name, 0) for name in ("bytes", "rows")]
-    return listed and all(isinstance(text, str) for text in texts) and all(isinstance(count, int) for count in counts)
+    job = isinstance(written["rule"], str) and all(isinstance(digest, str) for digest in written["made_of"].values())
+    earlier = [facts["earlier"] for facts in written["files"].values() if "earlier" in facts]
+    everything = [*written["files"].values(), *earlier]
+    return job and isinstance(written["params"], list) and bool(everything) and all(map(_are_facts, everything))
+
+
+def _are_facts(facts: Seal) -> bool:
+    listed = isinstance(facts.get("files", {}), dict) and isinstance(facts["sha256"], str)
+    counts = [facts.get(name, 0) for name in ("bytes", "rows")]
+    return listed and ("rows" not in facts or isinstance(facts["unit"], str)) and all(type(n) is int for n in counts)
+
+
+def seals_below(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """The seals below a folder."""
+    for base, _, names in os.walk(folder):
+        yield from (Path(base, name) for name in sorted(names) if name.startswith(".") and name.endswith(ENDING))
+
+
+def sealed_below(seal_file: Path) -> list[Path]:
+    """The files and folders of a seal, beside it. Raises InputError for a damaged one."""
+    return [seal_file.with_name(place.rpartition("/")[2]) for place in _read(seal_file)["files"]]
+
+
+def unsealed_inputs(folder: str | os.PathLike[str]) -> set[str]:
+    """Paths below `results/` that jobs with outputs below `folder` have read, and that no seal there names any more.
+
+    A job has begun to make them again, and failed; or somebody has removed the seal.
+    """
+    read, sealed = set[str](), set[str]()
+    for seal_file in seals_below(folder):
+        with contextlib.suppress(InputError, FileNotFoundError):
+            written = _read(seal_file)
+            read |= written["made_of"].keys()
+            sealed |= written["files"].keys()
+    return read - sealed
 
 
 def check(path: str | os.PathLike[str]) -> None:
@@ -174,7 +266,7 @@ def check(path: str | os.PathLike[str]) -> None:
     path = Path(path)
     built = path.parts[0] == BUILT and path.parent.name != PEOPLE
     if built:
-        _await(seal_of(path))
+        _await(lambda: read_seal(path) is not None)
     written = read_seal(path)
     if not path.exists():
         raise InputError("no such file", file=path, remedy=rebuild_command([path]))
@@ -188,18 +280,23 @@ def check(path: str | os.PathLike[str]) -> None:
     if path.name.endswith(VIDEOS) and (problem := _changed_video(path)):
         raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
     for target in link_targets(path):
-        if seal_of(target).exists() or target.parts[0] == BUILT:
+        if target.parts[0] == BUILT or read_seal(target) is not None:
             check(target)
 
 
 def is_job_output(path: Path) -> bool:
-    """Whether Snakemake has noted a path, or a folder around it, as an output, in the working directory of its run."""
-    parts = Path(os.path.abspath(path)).parts
-    for at in (number for number, part in enumerate(parts) if part == BUILT):
-        notes = Path(*parts[:at], METADATA)
-        if notes.is_dir() and any(is_noted("/".join(parts[at:end]), notes) for end in range(at + 2, len(parts) + 1)):
-            return True
-    return False
+    """Whether a job of the run has read a path, or a folder around it, and so another one wrote it."""
+    place = _place(path)
+    if place is None:
+        return False
+    home = Path(os.path.abspath(path)).parents[place.count("/")] / place.partition("/")[0]
+    unsealed = _unsealed_inputs(home)
+    return any("/".join(place.split("/")[:end]) in unsealed for end in range(2, place.count("/") + 2))
+
+
+@functools.cache
+def _unsealed_inputs(home: Path) -> set[str]:
+    return unsealed_inputs(home)
 
 
 def unsealed_error(path: Path, remedy: str = "") -> InputError:
@@ -235,6 +332,21 @@ def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
             file=path / member,
             remedy=remedy or f"rebuild it: {rebuild_command([path])}",
         )
+    own: str = written["path"]
+    made_of: dict[str, str] = written["made_of"]
+    for place, digest in made_of.items():
+        source = path.parents[own.count("/")] / place
+        with contextlib.suppress(InputError):  # of that file
+            now = read_seal(source)
+            if now and now["sha256"] != digest and source.exists():
+                break
+    else:
+        return
+    raise InputError(
+        f"damaged: it was made of another {source.name} than the one that is there ({source})",
+        file=path,
+        remedy=remedy or f"rebuild it: {rebuild_command([path])}",
+    )
 
 
 def _difference_of_member(folder: Path, written: Seal, name: str) -> str | None:
@@ -295,25 +407,32 @@ def sealed(
     temporary: Iterable[str] = (),
     rule: str = "",
     wildcards: Mapping[str, str] | None = None,
+    params: Iterable[object] = (),
 ) -> Generator[None]:
     """Check `inputs` first; seal `outputs`, of a job of `rule`, when the block has ended without an error."""
-    outputs, temporary = list(outputs), set(temporary)
+    outputs, made_of = list(outputs), dict[str, str]()
     for path in inputs:
         check(path)
-    for path in outputs:
-        if seal_of(path).exists() and path not in temporary:
-            begun_of(path).touch()
+        written, place = read_seal(path), _place(Path(path))
+        if written and place and "temporary" not in written:
+            made_of[place] = written["sha256"]
+    files = set(map(Path, outputs))
+    for seal_file in [file for folder in {path.parent for path in files} for file in folder.glob(f".*{ENDING}")]:
+        with contextlib.suppress(InputError, FileNotFoundError):
+            if not files.isdisjoint(sealed_below(seal_file)):
+                seal_file.unlink(missing_ok=True)
+    for path in files:
         seal_of(path).unlink(missing_ok=True)
     yield
-    for path in outputs:
-        if _await(Path(path)):  # else Snakemake says so
-            seal(path, path in temporary, rule, wildcards)
+    there = [path for path in outputs if _await(Path(path).exists)]  # of others Snakemake says so
+    if there:
+        seal_all(there, temporary, rule, wildcards, params, made_of)
 
 
-def _await(path: Path) -> bool:
-    """Whether `path` is there, after such time as the run grants to files on network file systems."""
+def _await(arrived: Callable[[], bool]) -> bool:
+    """Whether something is there, after such time as the run grants to files on network file systems."""
     end = time.monotonic() + float(os.environ.get(LATENCY, 0))
-    while not path.exists():
+    while not arrived():
         if time.monotonic() > end:
             return False
         time.sleep(0.1)

@@ -1,6 +1,10 @@
 """What open bugs of Snakemake force: reaching behind its public interface, here and nowhere else."""
 
+import os
+from collections.abc import Callable
 from typing import Any
+
+from verified.runtime.seals import BUILT, unsealed_inputs
 
 USUAL_RATE = (100, 1)
 """Jobs and seconds of Snakemake's own `--max-jobs-per-timespan`."""
@@ -15,3 +19,22 @@ def disable_rate_limit(workflow: Any) -> None:
     limiter = workflow.scheduler.job_rate_limiter
     if limiter is not None and (limiter.max_jobs, limiter.timespan) == USUAL_RATE:
         workflow.scheduler.job_rate_limiter = None
+
+
+def rerun_incomplete(workflow: Any, folder: str) -> None:
+    """Force outputs of failed jobs, and what depends on them, to be rebuilt behind any target (Snakemake's issue 1978).
+
+    Snakemake removes what a failed job had written. A file that is gone and behind others that are there counts for it
+    as one that nobody needs, so it would say that there is nothing to be done, and keep what was made of the earlier
+    state. Unlike `--forcerun`, this makes no targets of the files. `folder`: where outputs lie, below results.
+    """
+    if not workflow.is_main_process:
+        return
+    build: Callable[[], None] = workflow._build_dag
+
+    def build_with_incomplete() -> None:
+        paths = (f"{BUILT}/{place}" for place in unsealed_inputs(folder))
+        workflow.dag.forcefiles.update(path for path in paths if not os.path.exists(path))
+        build()
+
+    workflow._build_dag = build_with_incomplete
