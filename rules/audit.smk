@@ -12,27 +12,6 @@ rule audit:
         page_folders(settings, "audit"),
 
 
-rule hash_videos:
-    """Hashes of a few frames of each video, by which copies are found across splits."""
-    input:
-        videos=rules.build_corpus.output.videos,
-    output:
-        hashes="results/{dataset}/audit/hashes.json",
-    log:
-        "logs/{dataset}/hash_videos.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
-    conda:
-        "../envs/audit.yaml"
-    resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(240),
-    params:
-        code=code_of("audit/hash_videos.py"),
-    script:
-        "../scripts/audit/hash_videos.py"
-
-
 rule audit_annotations:
     """Queries that are not unique in their video, spans in doubt, and videos in two splits."""
     input:

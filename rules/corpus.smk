@@ -1,5 +1,6 @@
 from verified.corpus.source_files import (
     folder_state,
+    hashes_to_divide,
     source_inputs,
     scene_state,
     shard_source,
@@ -112,11 +113,35 @@ rule detect_scenes:
         "../scripts/corpus/detect_scenes.py"
 
 
+rule hash_videos:
+    """Hashes of four frames a second, by which copies and parts are found: they belong into one split."""
+    input:
+        unpack(video_folder(settings)),
+    output:
+        hashes="results/{dataset}/corpus/hashes/{shard}.json",
+    log:
+        "logs/{dataset}/hash_videos/{shard}.log",
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/keyframes.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(240),
+    params:
+        code=code_of("corpus/hash_videos.py"),
+        shards=settings.shards,
+        videos=scene_state(settings),
+    script:
+        "../scripts/corpus/hash_videos.py"
+
+
 rule build_corpus:
     """Moments and probed videos of a source, and what had to be left out, with the reason."""
     input:
         unpack(source_files(settings)),
         probes=expand("results/{{dataset}}/corpus/shards/{shard}.probes.jsonl", shard=SHARDS),
+        hashes=hashes_to_divide(settings),
     output:
         moments="results/{dataset}/corpus/moments.jsonl",
         videos="results/{dataset}/corpus/videos.jsonl",

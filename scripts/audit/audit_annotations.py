@@ -7,9 +7,9 @@ with job(snakemake) as log:
 
     from verified.audit.checks import audit
     from verified.audit.findings import summarise
-    from verified.audit.hashes import video_copies
     from verified.audit.queries import of_annotations, spans_of_runs
     from verified.config.audit import Audit
+    from verified.corpus.copies import video_copies
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_json, write_json, write_jsonl
     from verified.statistics.embeddings import Embeddings

@@ -5,12 +5,14 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from collections import Counter
 
+    from verified.corpus.copies import video_copies
     from verified.corpus.proposed import write_proposals
-    from verified.io.jsonl import read_jsonl
+    from verified.io.jsonl import read_json, read_jsonl
 
-    rows = [row for path in snakemake.input for row in read_jsonl(path)]
+    rows = [row for path in snakemake.input.scenes for row in read_jsonl(path)]
+    copies = video_copies({video: code for path in snakemake.input.hashes for video, code in read_json(path).items()})
     settings = snakemake.params
-    counts = write_proposals(snakemake.output.moments, rows, settings.proposals, settings.splits, settings.seed)
+    counts = write_proposals(snakemake.output.moments, rows, settings.proposals, settings.splits, settings.seed, copies)
     if lost := Counter(row["reason"] for row in rows if row["caption"] is None):
         told = ", ".join(f"{count} x {reason}" for reason, count in lost.most_common())
         log.warning("%d of %d scenes have no caption that can be used: %s", lost.total(), len(rows), told)

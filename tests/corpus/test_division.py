@@ -43,6 +43,18 @@ def test_one_or_two_videos_are_all_trained_on():
     assert set.union(*splits_of(divide(rows(2), NAMES, SHARES)).values()) == {"train"}
 
 
+@pytest.mark.parametrize("count", [1, 4, 200])
+def test_copies_go_where_the_one_goes_that_they_show(count):
+    plain = splits_of(divide(rows(400), NAMES, SHARES))
+    names = sorted(plain)
+    copies = dict.fromkeys(names[-count:], names[0])
+    divided = splits_of(divide(rows(400), NAMES, SHARES, copies))
+    assert {split for name in copies for split in divided[name]} == divided[names[0]]
+    assert {name: divided[name] for name in names[1:-count]} == {name: plain[name] for name in names[1:-count]}
+    few = splits_of(divide(rows(3), NAMES, SHARES, {"v1": "v0", "v2": "v0"}))
+    assert set.union(*few.values()) == {"train"}, "three copies are one video"
+
+
 def settings(folder, **source):
     given = {"kind": "folder", "videos": str(folder / "videos"), "moments": str(folder / "moments.csv"), **source}
     return load({"name": "lab", "datasets": {"lab": {"title": "Lab", "source": given}}})

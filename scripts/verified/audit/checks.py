@@ -22,7 +22,8 @@ def audit(
 ) -> tuple[list[Finding], list[str]]:
     """All findings, open ones alone, in the order of the queries and of `CHECKS`; and the checks that could be made.
 
-    answers: of each grounder the span that it gives to queries, by their keys; copies: as of `hashes.video_copies`.
+    answers: of each grounder the span that it gives to queries, by their keys; copies: as of
+    `corpus.copies.video_copies`.
     """
     findings = [
         *outside(audited, settings.tolerance),

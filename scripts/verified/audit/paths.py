@@ -8,6 +8,7 @@ from verified.config import Config, outputs
 from verified.config.audit import Audit
 from verified.config.folders import dataset_of
 from verified.runtime.folders import key_of
+from verified.runtime.shards import shard_names
 from verified.runtime.snakemake_types import OfDataset
 from verified.tables.layout import runs
 
@@ -26,7 +27,8 @@ def audit_inputs(settings: Config) -> Callable[[OfDataset], dict[str, list[str]]
 
     def files(wildcards: OfDataset) -> dict[str, list[str]]:
         here = dataset_of(settings, wildcards).source.annotated_here
-        hashes = [f"results/{wildcards.dataset}/audit/hashes.json"] if here else []
+        folder = f"results/{wildcards.dataset}/corpus/hashes"
+        hashes = [f"{folder}/{shard}.json" for shard in shard_names(settings.shards)] if here else []
         return {
             "annotations": annotations(wildcards),
             "submissions": _submissions(settings, wildcards),

@@ -32,10 +32,10 @@ def audit(arguments: argparse.Namespace) -> None:
     """Print numbers by split and check. Raises InputError for files that are none, or of one name."""
     from verified.audit.checks import audit as run_checks
     from verified.audit.findings import summarise
-    from verified.audit.hashes import hash_videos, video_copies
     from verified.audit.queries import of_file
     from verified.audit.settle import REJECTED, settle
     from verified.config.audit import Audit
+    from verified.corpus.copies import hash_videos, video_copies
     from verified.nn.sentences import encode
     from verified.people.review.decisions import read_decisions
 

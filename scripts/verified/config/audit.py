@@ -22,6 +22,6 @@ class Audit(Section):
     """tIoU of the consensus and the annotated span below which they disagree."""
     min_runs: int = Field(default=3, ge=2)
     """Grounders, each training counted, that have to answer a query."""
-    max_alike: float = Field(default=0.9, ge=0.8, lt=1)
+    max_alike: float = Field(default=0.85, ge=0.75, lt=1)
     """Share of equal bits in the hashes of two videos' frames, over half of the shorter one, above which they show the
     same."""

@@ -3,12 +3,12 @@
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from verified.corpus.divided_rows import read_own_rows
-from verified.corpus.division import divide
+from verified.corpus.division import NO_COPIES, divide
 from verified.corpus.folder_source import Probes, Reading, moment_key, read_shard
 from verified.corpus.held_out import choose_unasked, hold_out, move
 from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
@@ -64,11 +64,13 @@ def read_probes(files: Iterable[str]) -> Probes:
     return probes
 
 
-def write_corpus(corpus: Reading, splits: dict, folder: str | os.PathLike) -> None:
+def write_corpus(
+    corpus: Reading, splits: dict, folder: str | os.PathLike, copies: Mapping[str, str] = NO_COPIES
+) -> None:
     """Write moments, videos, exclusions and counts below `folder`, with a held-out split where `splits` asks for one.
 
     `splits` holds `train_split`, `selection_split`, `test_split` and `held_out_share` of the section `spans`, and
-    `division` where no row names a split (see `corpus.division`). Where
+    `division` where no row names a split (see `corpus.division`, also on `copies`). Where
     no row is in the selection split, videos of the train split are held out for it: the moments are then written twice.
     """
     folder = Path(folder)
@@ -79,7 +81,8 @@ def write_corpus(corpus: Reading, splits: dict, folder: str | os.PathLike) -> No
     if shares := splits.get("division"):
         write_jsonl(file, moments)
         videos = {row["video"] for row in iterate_jsonl(file)}
-        split_of = {row["video"]: row["split"] for row in divide([{"video": name} for name in videos], splits, shares)}
+        divided = divide([{"video": name} for name in videos], splits, shares, copies)
+        split_of = {row["video"]: row["split"] for row in divided}
         counted = Counter(split_of[row["video"]] for row in iterate_jsonl(file))
         log.warning(
             "warning: no row names a split: whole videos are divided by the seed into %s"

@@ -4,25 +4,32 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from verified.corpus.division import divide
+from verified.corpus.division import NO_COPIES, divide
 from verified.io.csv_file import write_csv
 
 COLUMNS = ("video", "start", "end", "caption", "split")
 
 
-def write_proposals(path: str | Path, rows: Iterable[dict], shares: Mapping, splits: Mapping, seed: int) -> dict:
+def write_proposals(
+    path: str | Path,
+    rows: Iterable[dict],
+    shares: Mapping,
+    splits: Mapping,
+    seed: int,
+    copies: Mapping[str, str] = NO_COPIES,
+) -> dict:
     """Write a moments file (CSV) of all scenes, in the order of videos and times; returns counts.
 
-    All scenes of a video go into one split, by `corpus.division`. A scene without a caption keeps its row with an empty
-    one: a person may write it; until then the row is left out and counted. A caption that most scenes have tells of
-    none of them, and is left out too (``same_caption``).
+    All scenes of a video go into one split, by `corpus.division`, with those of its `copies`. A scene without a caption
+    keeps its row with an empty one: a person may write it; until then the row is left out and counted. A caption that
+    most scenes have tells of none of them, and is left out too (``same_caption``).
     """
     rows = sorted(rows, key=lambda row: (row["video"], row["start"]))
     repeated = caption_of_most([row["caption"] or "" for row in rows])
     same_caption = sum(row["caption"] == repeated for row in rows) if repeated else 0
     rows = [{**row, "caption": None} if repeated and row["caption"] == repeated else row for row in rows]
     names = (splits["train_split"], splits["selection_split"], splits["test_split"])
-    divided = divide(rows, splits, {**shares, "seed": seed})
+    divided = divide(rows, splits, {**shares, "seed": seed}, copies)
     cells = ([row["video"], row["start"], row["end"], row["caption"] or "", row["split"]] for row in divided)
     write_csv(path, [COLUMNS, *cells])
     return {

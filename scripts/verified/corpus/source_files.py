@@ -39,6 +39,17 @@ def video_folder(settings: Config) -> Callable[[object], dict[str, str]]:
     return lambda wildcards: {"videos": files_of(wildcards)["videos"]}
 
 
+def hashes_to_divide(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: hashes of the videos of ``wildcards.dataset`` where its splits are drawn (`division`)."""
+
+    def files(wildcards) -> list[str]:
+        divided = division_of(settings, key_of(wildcards.dataset))
+        folder = f"results/{wildcards.dataset}/corpus/hashes"
+        return [f"{folder}/{shard}.json" for shard in shard_names(settings.shards)] if divided else []
+
+    return files
+
+
 def scene_captions(settings: Config) -> Callable[[object], list[str]]:
     """An input function: the first captions of scenes, where the moments of ``wildcards.dataset`` are proposed."""
 

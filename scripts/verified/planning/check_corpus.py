@@ -78,7 +78,9 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
         usable = yield from _quality_findings(dataset.quality, dataset_folder(settings, name), usable, name)
     if division:  # as a run does: of the videos that can be used
         moments = usable = divide(usable, dataset.spans.model_dump(), division)
-        message = f"no row names a split: whole videos are divided by the seed into {_splits(moments)}"
+        message = (
+            f"no row names a split: whole videos, copies with them, are divided by the seed into {_splits(moments)}"
+        )
         yield Finding("note", f"{key}.moments", message, "or give the rows a column `split`")
     # Whether a moments file has the splits is told beside these findings, for all sources.
     needed = dataset.source.proposes_moments and bool(settings.retrieval.models) and name in shown_datasets(settings)

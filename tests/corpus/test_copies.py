@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from media import write_video
 
-from verified.audit.hashes import hash_videos, video_copies
-from verified.config.audit import Audit
+from verified.corpus.copies import hash_videos, video_copies
 
 
 def pan(seed: int, seconds: int = 12, fps: int = 12) -> list[np.ndarray]:
@@ -51,10 +50,10 @@ def hashes(tmp_path_factory):
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_copy_or_a_part_is_found(hashes, name):
-    found = video_copies({key: hashes[key] for key in ("a", "b", "c", "black", name)}, Audit().max_alike)
+    found = video_copies({key: hashes[key] for key in ("a", "b", "c", "black", name)})
     assert found == {name: "a"}
 
 
 def test_parts_of_one_video_are_named_by_the_first_of_them(hashes):
-    assert video_copies(hashes, Audit().max_alike) == dict.fromkeys(MADE, "a")
-    assert video_copies({}, 0.9) == {}
+    assert video_copies(hashes) == dict.fromkeys(MADE, "a")
+    assert video_copies({}) == {}
