@@ -16,7 +16,9 @@ from verified.config import read
 from verified.planning.placeholders import lay_out
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
-PAGES = sorted([PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *(PROJECT / "docs").glob("*.md")])
+ROOT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
+PAGES = sorted([*(PROJECT / name for name in ROOT), *(PROJECT / "docs").glob("*.md")])
+TESTS = {path.name for path in (PROJECT / "tests").rglob("test_*.py")}
 NAMES = [path.relative_to(PROJECT).as_posix() for path in PAGES]
 
 
@@ -36,6 +38,7 @@ def test_files_that_a_page_names_exist(page):
             assert (PROJECT / path).exists(), path
     for path in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (page.parent / path).exists(), path
+    assert set(re.findall(r"`(test_\w+\.py)`", text)) <= TESTS
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
