@@ -1,6 +1,7 @@
 """Settings of all tests. Its presence also puts this folder on the import path, for `media`, `running` and the like."""
 
 import os
+import subprocess
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -64,7 +65,10 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     revision = config.getoption("--changed")
-    config.changed = changed_files(PROJECT, revision) if revision else None
+    try:
+        config.changed = changed_files(PROJECT, revision) if revision else None
+    except subprocess.CalledProcessError as error:
+        raise pytest.UsageError(f"--changed: {error.stderr.strip()}") from error
 
 
 def pytest_ignore_collect(collection_path, config):
