@@ -69,30 +69,6 @@ def test_chance_is_that_of_the_given_grid(truth, capsys):
     said(capsys.readouterr().err, "128", "63")
 
 
-def test_described_movies_become_annotations(tmp_path, capsys):
-    random = np.random.default_rng(0)
-    movie = np.clip(0.2 * random.normal(size=200 * RATE), -1, 1)
-    write_wave(tmp_path / "movie.wav", movie, RATE)
-    write_wave(tmp_path / "described.wav", np.concatenate([np.zeros(1234), movie]), RATE)
-    spoken = enumerate(("A", "door", "opens."))
-    words = [{"word": word, "start": 50 + second, "end": 50.8 + second} for second, word in spoken]
-    (tmp_path / "words.json").write_text(json.dumps({"segments": [{"words": words}]}))
-    (tmp_path / "movie.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n")
-    manifest = tmp_path / "manifest.csv"
-    manifest.write_text(
-        "movie,track,described,transcript,subtitles,split\nf,movie.wav,described.wav,words.json,movie.srt,train\n"
-    )
-    options = ["--rate", str(RATE), "--window", "10", "--most", "20"]
-    assert main(["longform", "align", str(tmp_path / "movie.wav"), str(tmp_path / "described.wav"), *options]) == 0
-    assert "+1.2340 s late" in capsys.readouterr().out
-    assert main(["longform", "collect", str(manifest), "--output", str(tmp_path / "out"), *options]) == 0
-    (row,) = json.loads((tmp_path / "out" / "train.json").read_text()).values()
-    assert row["sentence"] == "A door opens." and row["timestamps"] == [48.766, 51.566]
-    manifest.write_text("movie,track\n")
-    assert main(["longform", "collect", str(manifest), "--output", str(tmp_path / "out")]) == 2
-    said(capsys.readouterr().err, manifest, "described, transcript, subtitles")
-
-
 def _described(folder, *movies):
     """A manifest of `movies`, (name, subtitles), a described track 1.234 s late, and a transcript as WebVTT."""
     movie = np.clip(0.2 * np.random.default_rng(0).normal(size=200 * RATE), -1, 1)
@@ -103,6 +79,19 @@ def _described(folder, *movies):
     rows = [f"{name},movie.wav,described.wav,words.vtt,{subtitles},train\n" for name, subtitles in movies]
     (folder / "manifest.csv").write_text("movie,track,described,transcript,subtitles,split\n" + "".join(rows))
     return str(folder / "manifest.csv")
+
+
+def test_described_movies_become_annotations(tmp_path, capsys):
+    manifest = _described(tmp_path, ("f", ""))
+    options = ["--rate", str(RATE), "--window", "10", "--most", "20"]
+    assert main(["longform", "align", str(tmp_path / "movie.wav"), str(tmp_path / "described.wav"), *options]) == 0
+    assert "+1.2340 s late" in capsys.readouterr().out
+    assert main(["longform", "collect", manifest, "--output", str(tmp_path / "out"), *options]) == 0
+    (row,) = json.loads((tmp_path / "out" / "train.json").read_text()).values()
+    assert row["sentence"] == "A door opens." and row["timestamps"] == [48.766, 51.766]
+    (tmp_path / "manifest.csv").write_text("movie,track\n")
+    assert main(["longform", "collect", manifest, "--output", str(tmp_path / "out")]) == 2
+    said(capsys.readouterr().err, manifest, "described, transcript, subtitles")
 
 
 def test_a_movie_that_cannot_be_read_is_left_out_with_the_reason_and_the_others_are_collected_once(

@@ -104,7 +104,6 @@ def test_the_bill_is_as_quoted(lab, situation):
     assert blind["unseen"] or blind["calls"] == looked["calls"], "what was not seen is said"
     if situation is not first_run:
         assert looked["money"] == pytest.approx(sum(map(_money, asked)), rel=CLOSE)
-    print(situation.__name__, blind["calls"], looked["calls"], len(asked), looked["money"], sum(map(_money, asked)))
 
 
 def _money(body: dict) -> float:
