@@ -14,23 +14,23 @@ from verified.io.video import VideoError
 from verified.io.video.probe import probe
 
 
-def read_sources(suite: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict], dict]:
+def read_sources(section: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict], dict]:
     """(items with their ``split``, rejections with their ``source``, counts by source).
 
     `corpora` is the folder of the corpus of each data set that is a source.
     """
     items, rejections, counts = [], [], {}
-    for name, source in sorted(suite.sources.items()):
+    for name, source in sorted(section.sources.items()):
         if source.form == "captions":
             material = list(_captions(source, corpora))
-            accepted, rejected = filter_captions(material, suite.captions, name)
+            accepted, rejected = filter_captions(material, section.captions, name)
             tallies = {
                 "videos": count("video", len(material), rejected),
                 "events": count("event", sum(len(video.events) for video in material), rejected),
             }
         else:
             queries = list(_queries(source, corpora))
-            accepted, rejected = filter_queries(queries, suite.queries, name)
+            accepted, rejected = filter_queries(queries, section.queries, name)
             tallies = {
                 "queries": count("query", len(queries), rejected),
                 "videos": {
@@ -77,7 +77,7 @@ def _check_unique(items: list[dict]) -> None:
         seen.add(item["item"])
 
 
-def find_videos(items: list[dict], suite: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict]]:
+def find_videos(items: list[dict], section: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict]]:
     """(rows of the items' videos in the form of videos.jsonl, videos that cannot be used with `reason`).
 
     Videos of a data set come from its corpus; those of a folder are decoded once and described. A source without videos
@@ -85,7 +85,7 @@ def find_videos(items: list[dict], suite: Rextime, corpora: Mapping[str, str]) -
     """
     rows: dict[str, dict] = {}
     missing: dict[str, dict] = {}
-    for name, source in sorted(suite.sources.items()):
+    for name, source in sorted(section.sources.items()):
         wanted = sorted({item["video"] for item in items if item["source"] == name} - rows.keys())
         if source.dataset:
             known = {row["video"]: row for row in read_jsonl(f"{corpora[source.dataset]}/videos.jsonl")}

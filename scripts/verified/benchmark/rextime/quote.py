@@ -27,10 +27,10 @@ from verified.lmm.tasks.rextime import GENERATION, LOCATE
 from verified.runtime.shards import rows_of_shard, shard_names
 
 
-def tasks_of(suite: Rextime) -> tuple[Task, ...]:
+def tasks_of(section: Rextime) -> tuple[Task, ...]:
     """Tasks of ReXTime with the configured protocols, each once; those of `embed` are no part of it."""
-    answering = answering_tasks(suite) if "video_lmm" in suite.models else ()
-    return tuple(dict.fromkeys((*(GENERATION if suite.sources else ()), *answering)))
+    answering = answering_tasks(section) if "video_lmm" in section.models else ()
+    return tuple(dict.fromkeys((*(GENERATION if section.sources else ()), *answering)))
 
 
 Tested = list[tuple[list[dict], dict[str, dict]]]
@@ -44,26 +44,26 @@ def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
     """
 
     def walk(session: Session) -> None:
-        suite = config.rextime
-        items = _items(config) if suite.sources else []
+        section = config.rextime
+        items = _items(config) if section.sources else []
         for shard in shard_names(config.shards) if items else ():
             shard_items = rows_of_shard(items, shard, config.shards)
             videos = _videos(config, shard, shard_items)
-            questions, _, _ = write_questions(shard_items, videos, session, suite)
+            questions, _, _ = write_questions(shard_items, videos, session, section)
             tested.append((questions, videos))
             for protocol in paths.protocols(config):
-                take_test(questions, videos, protocol, suite.frames, session)
+                take_test(questions, videos, protocol, section.frames, session)
             if paths.vector_files(config):
-                asked = [row for row in questions if row["options"] and suite.sources[row["source"]].dataset]
+                asked = [row for row in questions if row["options"] and section.sources[row["source"]].dataset]
                 calls = grounding_calls(asked, videos, session)
                 session.ask(EMBEDDING, calls, len(calls))
         for name in paths.answered(config):
-            given = suite.released[name]
+            given = section.released[name]
             questions = asked_rows(choose(read_questions(given.questions, given.scored), given, config.seed))
             videos = _given_videos(config, name, questions)
             tested.append((questions, videos))
             for protocol in paths.protocols(config):
-                take_test(questions, videos, protocol, suite.frames, session)
+                take_test(questions, videos, protocol, section.frames, session)
 
     return walk
 
@@ -90,10 +90,10 @@ def with_adapter(config: Config, generation: Generation) -> Generation | None:
     return generation.model_copy(update={"video_lmm": generation.video_lmm.model_copy(update={"revision": revision})})
 
 
-def answering_tasks(suite: Rextime) -> tuple[Task, ...]:
+def answering_tasks(section: Rextime) -> tuple[Task, ...]:
     """Tasks of the configured protocols, each once."""
-    given = (LOCATE,) if any(one.videos for one in suite.released.values()) else ()
-    return tuple(dict.fromkeys((*(task for protocol in suite.protocols for task in TASKS[protocol]), *given)))
+    given = (LOCATE,) if any(one.videos for one in section.released.values()) else ()
+    return tuple(dict.fromkeys((*(task for protocol in section.protocols for task in TASKS[protocol]), *given)))
 
 
 def _given_videos(config: Config, name: str, questions: list[dict]) -> dict[str, dict]:
