@@ -178,7 +178,7 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
     path = Path(path)
     own, damage = seal_of(path), None
     with contextlib.suppress(OSError):
-        for seal_file in (own, *sorted(path.parent.glob(f".*{ENDING}"), key=_age)):
+        for seal_file in _seals_for(path):
             try:
                 written = _read(seal_file)
             except FileNotFoundError:
@@ -196,8 +196,10 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
     return None
 
 
-def _age(path: Path) -> float:
-    return -path.stat().st_mtime
+def _seals_for(path: Path) -> Iterator[Path]:
+    """Its own, then those of other files in its folder, the newest first."""
+    yield seal_of(path)
+    yield from sorted(path.parent.glob(f".*{ENDING}"), key=lambda seal_file: -seal_file.stat().st_mtime)
 
 
 _known: dict[str, tuple[tuple[int, ...], Seal]] = {}
