@@ -26,7 +26,7 @@ from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_json, write_jsonl
 from verified.lmm.cassette import export, load
 from verified.lmm.ledger import Ledger
-from verified.runtime.seals import seal, sealed_below, seals_below
+from verified.runtime.seals import seal
 from verified.search.update import update
 from verified.tables.readme import COLUMNS, read_rows, readme_figures
 from verified.tables.write import TIDY
@@ -142,7 +142,8 @@ def sealed_anew_files(folder):
 
 def sealed_anew(folder):
     """Every file and folder that has a seal gets one of what it is now."""
-    for path in sorted((path for file in seals_below(folder) for path in sealed_below(file)), reverse=True):
+    for seal_file in sorted(folder.rglob(".*.seal"), reverse=True):  # of an index, one a file
+        path = seal_file.with_name(seal_file.name[1:].removesuffix(".seal"))
         if path.exists():
             seal(path)
 
