@@ -64,7 +64,7 @@ def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkey
     def look(path, backbone):
         if path.name not in clips:
             raise VideoError("no-frames", path, "no frames")
-        return Survey(6.0, [(0.0, 6.0)], [clips[path.name]], [(0.0, b"\xff\xd8picture")], 0)
+        return Survey(6.0, [(0.0, 6.0)], [clips[path.name]], [(0.0, b"\xff\xd8picture")], 0, 6.0)
 
     monkeypatch.setattr("verified.search.folder.survey", look)
     monkeypatch.setattr("verified.search.folder.load_backbone", lambda name: object())
