@@ -107,6 +107,7 @@ rule extract_movie_features:
     params:
         code=code_of("longform/extract_features.py"),
         encoder=movie_paths.encoder_settings(settings),
+        gpu=settings.longform.encoder_gpu,
         fps=settings.longform.grid.fps,
         shards=settings.shards,
     script:
@@ -176,5 +177,6 @@ rule extract_sentence_features:
     params:
         code=code_of("longform/extract_sentence_features.py"),
         encoder=movie_paths.encoder_settings(settings),
+        gpu=settings.longform.encoder_gpu,
     script:
         "../scripts/longform/extract_sentence_features.py"

@@ -6,7 +6,7 @@ from pathlib import Path
 import media
 import pytest
 import yaml
-from refusals import said
+from refusals import names, said
 from running import snakemake
 
 from verified.io.jsonl import read_jsonl
@@ -52,7 +52,8 @@ def test_too_few_moments_are_said_before_any_job_of_a_run_that_trains_the_evalua
     target = "results/mine/annotations/candidates.parquet"
     run = snakemake(project, "--cores", "1", target, config=project / "mine.yaml")
     assert run.returncode != 0
-    said(run.stdout, "2 usable moments", "16", "evaluator.batch to 2")
+    assert "error: " in run.stdout and names(run.stdout, "2 usable moments", "16", "evaluator.batch to 2")
+    assert 'File "' not in run.stdout.split("Traceback:")[0], "Snakemake names the rule, and no more of the code"
     assert not (project / "results" / "mine").exists()
 
 

@@ -1,11 +1,11 @@
 """The Fine-Granularity Aware Noise Evaluator (section 3.3)."""
 
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from verified.config.base import Section
+from verified.config.base import Operational, Section
 from verified.io.jsonl import is_object
 
 PRETRAINED = "pretrained"
@@ -49,7 +49,7 @@ class Evaluator(Section):
     """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
     cpu_processes: int = Field(default=1, ge=1)
     """Processes of fine-tuning without a GPU: only for testing several, as they gain nothing."""
-    gpu_model: str = ""
+    gpu_model: Annotated[str, Operational("says which GPUs of a cluster its jobs ask for")] = ""
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
     save_seconds: float = Field(default=60.0, ge=0)
     """Least time between two states of its trainings on disk, from which a killed one resumes (L/16: 8 GB each)."""

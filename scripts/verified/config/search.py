@@ -1,14 +1,16 @@
 """The search index of a corpus (`verified index`)."""
 
+from typing import Annotated
+
 from pydantic import Field
 
-from verified.config.base import Section
+from verified.config.base import Operational, Section
 
 
 class Search(Section):
     """What `verified index` builds and `verified search` asks."""
 
-    model: str = ""
+    model: Annotated[str, Operational("names the index that commands ask for")] = ""
     """A one-stage retrieval model of this configuration (xml, reloclnet, hero), or joint where
     `features.video_backbone` also reads sentences (packaged, packaged-joint, a CLIP or SigLIP model): no training is
     needed then; empty: the first of `retrieval.models` that can be indexed."""
