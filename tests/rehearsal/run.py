@@ -44,6 +44,7 @@ def main() -> None:
         rule, victim = draw.choice([rule for rule in rules if rule != "total"]), draw.choice(VICTIMS)
         say(f"{victim} will be killed at the stage {rule} (--seed {arguments.seed})")
         interrupted(command, rule, victim, draw.uniform(0, LATEST))
+        subprocess.run([*command, "--unlock"], check=True)  # what a killed Snakemake leaves locked
         say("started again")
     subprocess.run(command, check=True)
     again = subprocess.run([*command, "--dry-run"], check=True, capture_output=True, text=True).stdout
