@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 from running import PROJECT
@@ -26,19 +27,28 @@ onstart:
 """
 
 
-def test_ready_jobs_are_looked_at_when_one_has_finished(tmp_path):
-    (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--scheduler", "greedy", "--verbose"]
+def looks(folder: Path, snakefile: str) -> int:
+    """How often Snakemake examines the ready jobs of a run of nine."""
+    (folder / "Snakefile").write_text(snakefile)
     run = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT / "scripts"), "HOME": str(tmp_path)},
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--scheduler", "greedy", "--verbose"],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT / "scripts"), "HOME": str(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
     assert run.returncode == 0, run.stdout
-    assert 9 <= run.stdout.count("Ready jobs: ") <= 10
+    return run.stdout.count("Ready jobs: ")
+
+
+def test_ready_jobs_are_looked_at_when_one_has_finished(tmp_path):
+    assert 9 <= looks(tmp_path, SNAKEFILE) <= 10
+
+
+def test_snakemake_still_needs_the_workaround(tmp_path):
+    """Fails once Snakemake has mended it: the function can go then."""
+    assert looks(tmp_path, SNAKEFILE[: SNAKEFILE.index("onstart:")]) > 10
 
 
 def test_a_rate_that_the_user_names_is_kept():
