@@ -18,7 +18,7 @@ rule compare_candidates:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/statistics.yaml"
+        "../envs/models.yaml"
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(2000),
@@ -46,7 +46,7 @@ rule measure_agreement:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/agreement.yaml"
+        "../envs/models.yaml"
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -79,7 +79,7 @@ rule choose_annotations:
         dataset=datasets("annotated_here"),
     priority: CRITICAL_PATH
     conda:
-        "../envs/annotations.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -114,7 +114,7 @@ rule export_annotations:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/annotations.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(30),
@@ -138,7 +138,7 @@ rule lint_annotations:
     log:
         "logs/{dataset}/lint_annotations.log",
     conda:
-        "../envs/annotations.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),

@@ -11,7 +11,7 @@ rule ask_models:
         job=r"job-\d+",
     retries: tries(240 * settings.generation.shards_per_job)
     conda:
-        ASKING.environment("captions", "image_lmm", "video_lmm", "llm")
+        ASKING.environment("image_lmm", "video_lmm", "llm")
     threads: ASKING.threads_asking
     resources:
         mem_mb=scale_by_attempt(64000 if ASKING.gpus("image_lmm", "video_lmm", "llm") else 8000),

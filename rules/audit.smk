@@ -23,7 +23,7 @@ rule audit_annotations:
     log:
         "logs/{dataset}/audit_annotations.log",
     conda:
-        "../envs/audit.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -47,7 +47,7 @@ rule measure_audit:
     wildcard_constraints:
         dataset=datasets("has_truth"),
     conda:
-        "../envs/audit.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -75,7 +75,7 @@ rule prepare_audit:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/audit.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(240),

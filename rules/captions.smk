@@ -15,7 +15,7 @@ rule caption_statics:
         "logs/{dataset}/caption_statics/{shard}.log",
     priority: CRITICAL_PATH - 1
     conda:
-        ASKING.environment("captions", "image_lmm", "llm")
+        ASKING.environment("image_lmm", "llm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(2000 if not ASKING.gpus_of_shard("statics") else 64000),
@@ -52,7 +52,7 @@ rule caption_dynamics:
         "logs/{dataset}/caption_dynamics/{shard}.log",
     priority: CRITICAL_PATH - 1
     conda:
-        ASKING.environment("captions", "video_lmm", "llm")
+        ASKING.environment("video_lmm", "llm")
     threads: ASKING.threads_of_shard("dynamics")
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus_of_shard("dynamics") else 64000),
@@ -83,7 +83,7 @@ rule collect_corrupted:
     log:
         "logs/{dataset}/collect_corrupted/{shard}.log",
     conda:
-        "../envs/captions.yaml"
+        "../envs/asking.yaml"
     resources:
         mem_mb=scale_by_attempt(500),
         runtime=minutes(10),

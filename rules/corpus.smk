@@ -24,7 +24,7 @@ rule render_demo:
     wildcard_constraints:
         dataset=datasets("rendered"),
     conda:
-        "../envs/corpus.yaml"
+        "../envs/data.yaml"
     threads: 4  # processes, on which no byte depends
     resources:
         mem_mb=scale_by_attempt(1000),
@@ -49,7 +49,7 @@ rule list_moments:
     wildcard_constraints:
         dataset=datasets("lists_moments"),
     conda:
-        "../envs/annotations.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),
@@ -75,7 +75,7 @@ rule probe_videos:
         dataset=filtered_pattern(settings, False),
     priority: CRITICAL_PATH
     conda:
-        "../envs/corpus.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
         runtime=minutes(120),
@@ -100,7 +100,7 @@ rule detect_scenes:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/keyframes.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -124,7 +124,7 @@ rule hash_videos:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/keyframes.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(240),
@@ -153,7 +153,7 @@ rule build_corpus:
         dataset=datasets("annotated_here"),
     priority: CRITICAL_PATH
     conda:
-        "../envs/corpus.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),  # 330 MB for 1.3 million moments of 200,000 videos: rows pass one at a time
         runtime=minutes(30),

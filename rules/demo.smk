@@ -13,7 +13,7 @@ rule train_image_backbone:
     log:
         f"logs/{settings.name}/train_image_backbone.log",
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(3000),
@@ -45,7 +45,7 @@ rule describe_pretrained:
     log:
         f"logs/{settings.name}/describe_pretrained.log",
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(2000),

@@ -15,7 +15,7 @@ rule embed_videos:
     log:
         "logs/{dataset}/embed_videos/{shard}.log",
     conda:
-        "../envs/embedding.yaml"
+        "../envs/asking.yaml"
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -49,7 +49,7 @@ rule rank_dense:
     log:
         "logs/{dataset}/rank_dense/{tested_on}.log",
     conda:
-        "../envs/embedding.yaml"
+        "../envs/asking.yaml"
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000),

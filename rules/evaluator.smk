@@ -25,7 +25,7 @@ rule gather_clips:
         "logs/{dataset}/gather_clips/{shard}.log",
     priority: CRITICAL_PATH
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -54,7 +54,7 @@ rule pretrain_evaluator:
         f"logs/{settings.name}/pretrain_evaluator.log",
     priority: CRITICAL_PATH
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(3000),
@@ -93,7 +93,7 @@ rule finetune_evaluator:
     priority: CRITICAL_PATH
     retries: tries(NEEDS["training_minutes"])
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["training_mb"]),
@@ -128,7 +128,7 @@ rule score_captions:
     priority: CRITICAL_PATH
     retries: tries(NEEDS["scoring_minutes"])
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),

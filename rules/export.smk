@@ -19,7 +19,7 @@ rule export_form:
     wildcard_constraints:
         form="|".join(FORMS),
     conda:
-        "../envs/export.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(120),

@@ -20,7 +20,7 @@ rule extract_video_features:
         "logs/{dataset}/extract_video_features/{shard}.log",
     priority: CRITICAL_PATH - 1
     conda:
-        "../envs/features.yaml"
+        "../envs/models.yaml"
     threads: settings.features.threads
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -46,7 +46,7 @@ rule link_features:
     log:
         "logs/{dataset}/link_features.log",
     conda:
-        "../envs/features.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -73,7 +73,7 @@ if settings.features.text_encoder == EMBED:
             "logs/{dataset}/extract_text_vectors/{captions}.log",
         priority: CRITICAL_PATH
         conda:
-            "../envs/embedding.yaml"
+            "../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(4000),
@@ -103,7 +103,7 @@ rule extract_text_features:
         "logs/{dataset}/extract_text_features/{captions}.log",
     priority: CRITICAL_PATH
     conda:
-        "../envs/features.yaml"
+        "../envs/models.yaml"
     threads: settings.features.threads
     resources:
         mem_mb=scale_by_attempt(4000),

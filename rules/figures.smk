@@ -57,7 +57,7 @@ rule draw_examples:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/figures.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -88,7 +88,7 @@ rule draw_cost:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/statistics.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),
@@ -119,7 +119,7 @@ rule draw_predictions:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/figures.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -182,7 +182,7 @@ rule draw_statistics:
     log:
         "logs/{dataset}/draw_statistics.log",
     conda:
-        "../envs/statistics.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),

@@ -27,7 +27,7 @@ rule draw_training:
     log:
         "logs/{dataset}/draw_training.log",
     conda:
-        "../envs/figures.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -55,7 +55,7 @@ rule draw_validation:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/figures.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -83,7 +83,7 @@ rule draw_recalls:
     wildcard_constraints:
         table="|".join(RECALLS),
     conda:
-        "../envs/figures.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -133,7 +133,7 @@ rule draw_queries:
     log:
         "logs/{dataset}/draw_queries.log",
     conda:
-        "../envs/statistics.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),
@@ -160,7 +160,7 @@ rule draw_evaluator_training:
     log:
         f"logs/{settings.name}/draw_evaluator_training.log",
     conda:
-        "../envs/figures.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),

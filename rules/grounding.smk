@@ -26,7 +26,7 @@ rule ground_videos:
         trained_on="cog|fig|fig-lowest|untrained",
     retries: tries(1440)
     conda:
-        ASKING.environment("grounding", "video_lmm")
+        ASKING.environment("video_lmm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
@@ -68,7 +68,7 @@ rule rerank_moments:
         trained_on="cog|fig|fig-lowest|untrained",
     retries: tries(1440)
     conda:
-        ASKING.environment("grounding", "video_lmm")
+        ASKING.environment("video_lmm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),

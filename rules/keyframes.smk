@@ -9,7 +9,7 @@ rule extract_keyframes:
         "logs/{dataset}/extract_keyframes/{shard}.log",
     priority: CRITICAL_PATH - 1
     conda:
-        "../envs/keyframes.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),

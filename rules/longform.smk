@@ -21,7 +21,7 @@ rule render_movies:
     wildcard_constraints:
         movies=movie_paths.pattern(movie_paths.rendered_sets(settings)),
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -48,7 +48,7 @@ rule collect_movie:
         movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
         part="[a-z0-9]+",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(60),
@@ -75,7 +75,7 @@ rule join_collection:
     wildcard_constraints:
         movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -97,7 +97,7 @@ rule extract_movie_features:
         f"{MOVIE_LOGS}/extract_movie_features/{{movies}}/{{shard}}.log",
     retries: tries(1440)
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     threads: settings.longform.encoder_threads
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -123,7 +123,7 @@ rule link_movie_features:
     log:
         f"{MOVIE_LOGS}/link_movie_features/{{movies}}.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -145,7 +145,7 @@ rule list_movie_annotations:
     log:
         f"{MOVIE_LOGS}/list_movie_annotations/{{movies}}.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(30),
@@ -167,7 +167,7 @@ rule extract_sentence_features:
     log:
         f"{MOVIE_LOGS}/extract_sentence_features/{{movies}}.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     threads: settings.longform.encoder_threads
     resources:
         mem_mb=scale_by_attempt(4000),

@@ -33,7 +33,7 @@ rule draw_movie_statistics:
     log:
         f"{MOVIE_LOGS}/draw_movie_statistics.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -90,7 +90,7 @@ rule draw_movies:
     log:
         f"{MOVIE_LOGS}/draw_movies.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),

@@ -10,7 +10,7 @@ rule measure_baselines:
     log:
         f"{MOVIE_LOGS}/measure_baselines/{{movies}}.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(120),
@@ -33,7 +33,7 @@ rule rank_zero_shot:
     log:
         f"{MOVIE_LOGS}/rank_zero_shot/{{movies}}.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(720),
@@ -64,7 +64,7 @@ if movie_paths.embedded_sets(settings):
             f"{MOVIE_LOGS}/embed_movies/{{movies}}.log",
         retries: tries(2880)
         conda:
-            "../envs/embedding.yaml"
+            "../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(8000),
@@ -110,7 +110,7 @@ rule train_vlg_net:
         f"{MOVIE_LOGS}/train_vlg_net/{{training}}.log",
     retries: tries(2880)
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     threads: settings.longform.vlg_net.threads
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -140,7 +140,7 @@ rule rank_vlg_net:
         f"{MOVIE_LOGS}/rank_vlg_net/{{movies}}/{{training}}.log",
     retries: tries(1440)
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     threads: settings.longform.vlg_net.threads
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -202,7 +202,7 @@ if movie_paths.trainings(settings) and settings.longform.encoder == "evaluator":
         log:
             f"{MOVIE_LOGS}/describe_vlg_net/{{movies}}.log",
         conda:
-            "../envs/longform.yaml"
+            "../envs/models.yaml"
         resources:
             mem_mb=scale_by_attempt(1000),
             runtime=minutes(10),
@@ -229,7 +229,7 @@ rule tabulate_movies:
     log:
         f"{MOVIE_LOGS}/tabulate_movies.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

@@ -7,7 +7,7 @@ rule describe_movies:
     log:
         f"{MOVIE_LOGS}/describe_movies/{{movies}}.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     threads: settings.longform.processes
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -33,7 +33,7 @@ rule describe_dataset:
     wildcard_constraints:
         own=movie_paths.pattern(settings.datasets),
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     threads: settings.longform.processes
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -59,7 +59,7 @@ rule describe_published:
     wildcard_constraints:
         collection=movie_paths.pattern(settings.longform.published),
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     threads: settings.longform.processes
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -84,7 +84,7 @@ rule unpack_wordnet:
     log:
         "logs/unpack_wordnet.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -105,7 +105,7 @@ rule measure_uniqueness:
     log:
         f"{MOVIE_LOGS}/measure_uniqueness/{{movies}}.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     threads: settings.longform.processes
     resources:
         mem_mb=scale_by_attempt(4000),
@@ -129,7 +129,7 @@ rule check_collection:
     log:
         f"{MOVIE_LOGS}/check_collection/{{movies}}.log",
     conda:
-        "../envs/longform.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

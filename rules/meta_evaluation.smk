@@ -23,7 +23,7 @@ rule judge_captions:
         dataset=datasets("annotated_here"),
     retries: tries(1440)
     conda:
-        ASKING.environment("grounding", "video_lmm")
+        ASKING.environment("video_lmm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
@@ -57,7 +57,7 @@ rule meta_evaluate:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/meta-evaluation.yaml"
+        "../envs/models.yaml"
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(4000),

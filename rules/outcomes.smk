@@ -9,7 +9,7 @@ rule sum_outcomes:
     log:
         "logs/{dataset}/sum_outcomes.log",
     conda:
-        "../envs/captions.yaml"
+        "../envs/asking.yaml"
     resources:
         mem_mb=scale_by_attempt(500),
         runtime=minutes(10),

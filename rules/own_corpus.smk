@@ -20,7 +20,7 @@ rule tabulate_corpus:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/annotations.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),

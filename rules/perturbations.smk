@@ -13,7 +13,7 @@ rule write_perturbations:
         "logs/{dataset}/write_perturbations/{shard}.log",
     priority: CRITICAL_PATH
     conda:
-        ASKING.environment("perturbations", "llm")
+        ASKING.environment("llm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus_of_shard("perturbations") else 64000),

@@ -17,7 +17,7 @@ rule caption_scenes:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        ASKING.environment("captions", "video_lmm")
+        ASKING.environment("video_lmm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus("video_lmm") else 64000),
@@ -49,7 +49,7 @@ rule propose_moments:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/captions.yaml"
+        "../envs/asking.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

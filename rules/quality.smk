@@ -18,7 +18,7 @@ rule find_moments:
     wildcard_constraints:
         dataset=FILTERED,
     conda:
-        "../envs/corpus.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
         runtime=minutes(120),
@@ -44,7 +44,7 @@ rule measure_quality:
     wildcard_constraints:
         dataset=FILTERED,
     conda:
-        "../envs/quality.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -69,7 +69,7 @@ rule transcribe_videos:
     wildcard_constraints:
         dataset=FILTERED,
     conda:
-        "../envs/captions.yaml"
+        "../envs/asking.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -98,7 +98,7 @@ rule judge_moments:
     wildcard_constraints:
         dataset=FILTERED,
     conda:
-        "../envs/quality.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -127,7 +127,7 @@ rule select_moments:
     wildcard_constraints:
         dataset=FILTERED,
     conda:
-        "../envs/quality.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),

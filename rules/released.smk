@@ -24,7 +24,7 @@ rule download_released:
     wildcard_constraints:
         place="|".join(map(re.escape, OPEN_PLACES)),
     conda:
-        "../envs/annotations.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(500),
         runtime=minutes(60),
@@ -47,7 +47,7 @@ rule read_released:
         dataset=datasets("annotations_given"),
         kind="fig|cog",
     conda:
-        "../envs/annotations.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),
@@ -70,7 +70,7 @@ rule list_released_moments:
     wildcard_constraints:
         dataset=datasets("annotations_given"),
     conda:
-        "../envs/annotations.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),

@@ -34,7 +34,7 @@ rule summarise_report:
     log:
         f"logs/{settings.name}/summarise_report.log",
     conda:
-        "../envs/report.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -64,7 +64,7 @@ rule browse_captions:
     log:
         "logs/{dataset}/browse_captions.log",
     conda:
-        "../envs/report.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(60),

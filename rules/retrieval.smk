@@ -39,7 +39,7 @@ rule link_released_features:
         dataset=featured_datasets(settings),
         features="video|text-cog|text-fig",
     conda:
-        "../envs/retrieval.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -63,7 +63,7 @@ rule train_model:
     priority: training_priority(settings)
     retries: tries(1440)
     conda:
-        "../envs/retrieval.yaml"
+        "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
@@ -89,7 +89,7 @@ rule rank_training_videos:
         "logs/{dataset}/rank_training_videos/{trained_on}-{seed}.log",
     priority: CRITICAL_PATH
     conda:
-        "../envs/retrieval.yaml"
+        "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
@@ -115,7 +115,7 @@ rule rank_test_videos:
     log:
         "logs/{dataset}/rank_test_videos/{trained_on}-{seed}-{tested_on}.log",
     conda:
-        "../envs/retrieval.yaml"
+        "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
@@ -145,7 +145,7 @@ rule test_model:
     log:
         "logs/{dataset}/test_model/{model}-{trained_on}-{seed}-{tested_on}.log",
     conda:
-        "../envs/retrieval.yaml"
+        "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),

@@ -26,7 +26,7 @@ rule prepare_review:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/study.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(240),
@@ -57,7 +57,7 @@ rule adjudicate_review:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/study.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(15),

@@ -15,7 +15,7 @@ rule filter_rextime_sources:
     log:
         f"logs/{settings.name}/filter_rextime_sources.log",
     conda:
-        "../envs/rextime.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),
@@ -37,7 +37,7 @@ rule probe_rextime_videos:
     log:
         f"logs/{settings.name}/probe_rextime_videos/{{shard}}.log",
     conda:
-        "../envs/rextime.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -67,7 +67,7 @@ rule write_rextime_questions:
     log:
         f"logs/{settings.name}/write_rextime_questions/{{shard}}.log",
     conda:
-        ASKING.environment("captions", "llm", "video_lmm")
+        ASKING.environment("llm", "video_lmm")
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus("llm", "video_lmm") else 64000),
@@ -102,7 +102,7 @@ rule collect_rextime_questions:
     log:
         f"logs/{settings.name}/collect_rextime_questions.log",
     conda:
-        "../envs/rextime.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(10),
@@ -123,7 +123,7 @@ rule measure_rextime_validity:
     log:
         f"logs/{settings.name}/measure_rextime_validity.log",
     conda:
-        "../envs/rextime.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -150,7 +150,7 @@ rule tabulate_rextime:
     log:
         f"logs/{settings.name}/tabulate_rextime.log",
     conda:
-        "../envs/rextime.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),

@@ -34,7 +34,7 @@ if suite_paths.adapter(settings):
             f"logs/{settings.name}/fine_tune_video_lmm.log",
         retries: tries(1440)
         conda:
-            ASKING.environment("captions", "video_lmm")
+            ASKING.environment("video_lmm")
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(8000 if not ASKING.gpus("video_lmm") else 64000),
@@ -69,7 +69,7 @@ rule answer_rextime_questions:
     log:
         f"logs/{settings.name}/answer_rextime_questions/{{tuned}}{{protocol}}-{{shard}}.log",
     conda:
-        ASKING.environment("captions", *ANSWERING)
+        ASKING.environment(*ANSWERING)
     threads: settings.generation.threads
     resources:
         mem_mb=scale_by_attempt(3000 if not ASKING.gpus(*ANSWERING) else 64000),
@@ -99,7 +99,7 @@ rule sample_released_questions:
     log:
         f"logs/{settings.name}/sample_released_questions/{{released}}.log",
     conda:
-        "../envs/rextime.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -123,7 +123,7 @@ rule list_released_questions:
     log:
         f"logs/{settings.name}/list_released_questions/{{released}}-{{shard}}.log",
     conda:
-        "../envs/rextime.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(240),
@@ -170,7 +170,7 @@ rule join_released_answers:
     log:
         f"logs/{settings.name}/join_released_answers/{{released}}/{{tuned}}{{protocol}}.log",
     conda:
-        "../envs/rextime.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(10),
@@ -194,7 +194,7 @@ rule ground_rextime_questions:
     wildcard_constraints:
         grounder=".+-.+",
     conda:
-        "../envs/retrieval.yaml"
+        "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
@@ -228,7 +228,7 @@ if suite_paths.vector_files(settings):
         log:
             f"logs/{settings.name}/ground_questions_by_vectors/{{grounded}}.log",
         conda:
-            "../envs/embedding.yaml"
+            "../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(4000),
@@ -259,7 +259,7 @@ rule ground_by_published_weights:
     log:
         f"logs/{settings.name}/ground_by_published_weights/{{published}}-{{test}}.log",
     conda:
-        "../envs/retrieval.yaml"
+        "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
@@ -292,7 +292,7 @@ rule fine_tune_grounder:
         f"logs/{settings.name}/fine_tune_grounder/{{grounded}}-{{grounder}}.log",
     retries: tries(1440)
     conda:
-        "../envs/retrieval.yaml"
+        "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
@@ -336,7 +336,7 @@ rule score_rextime:
     log:
         f"logs/{settings.name}/score_rextime.log",
     conda:
-        "../envs/rextime.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),

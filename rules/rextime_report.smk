@@ -25,7 +25,7 @@ rule browse_questions:
     log:
         f"logs/{settings.name}/browse_questions.log",
     conda:
-        "../envs/report.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(60),
@@ -46,7 +46,7 @@ rule export_questions:
     log:
         f"logs/{settings.name}/export_questions.log",
     conda:
-        "../envs/export.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),

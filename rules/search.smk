@@ -13,7 +13,7 @@ rule build_search_index:
     wildcard_constraints:
         indexed="xml|reloclnet|hero|joint",
     conda:
-        "../envs/search.yaml"
+        "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
         mem_mb=scale_by_attempt(4000),

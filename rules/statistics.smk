@@ -10,7 +10,7 @@ rule measure_language:
     log:
         "logs/{dataset}/measure_language.log",
     conda:
-        "../envs/statistics.yaml"
+        "../envs/models.yaml"
     threads: settings.statistics.threads
     resources:
         mem_mb=scale_by_attempt(2000),
@@ -34,7 +34,7 @@ rule embed_captions:
     log:
         "logs/{dataset}/embed_captions.log",
     conda:
-        "../envs/statistics.yaml"
+        "../envs/models.yaml"
     threads: settings.statistics.threads
     resources:
         mem_mb=scale_by_attempt(2000),
@@ -59,7 +59,7 @@ rule count_many_to_many:
     log:
         "logs/{dataset}/count_many_to_many.log",
     conda:
-        "../envs/statistics.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(60),
@@ -82,7 +82,7 @@ rule summarise_annotations:
     log:
         "logs/{dataset}/summarise_annotations.log",
     conda:
-        "../envs/statistics.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(15),
@@ -103,7 +103,7 @@ rule project_clusters:
     log:
         "logs/{dataset}/project_clusters.log",
     conda:
-        "../envs/statistics.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(60),

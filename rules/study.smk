@@ -22,7 +22,7 @@ rule prepare_study:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../envs/study.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(60),

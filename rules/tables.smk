@@ -33,7 +33,7 @@ rule build_tables:
     log:
         f"logs/{settings.name}/build_tables.log",
     conda:
-        "../envs/tables.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),

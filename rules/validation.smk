@@ -22,7 +22,7 @@ rule validate_evaluator:
         "logs/{dataset}/validate_evaluator.log",
     retries: tries(NEEDS["grading_minutes"])
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
@@ -58,7 +58,7 @@ rule finetune_without_negatives:
     priority: CRITICAL_PATH - 1
     retries: tries(NEEDS["training_minutes"])
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["training_mb"]),
@@ -94,7 +94,7 @@ rule ablate_evaluator:
     priority: CRITICAL_PATH - 1
     retries: tries(NEEDS["grading_minutes"])
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
         mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),

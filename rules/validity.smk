@@ -20,7 +20,7 @@ rule measure_validity:
     log:
         "logs/{dataset}/measure_validity.log",
     conda:
-        "../envs/tables.yaml"
+        "../envs/data.yaml"
     resources:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(30),

@@ -21,7 +21,7 @@ rule fetch_model:
     wildcard_constraints:
         model="|".join(map(re.escape, FETCHED)) or "(?!)",
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(240),
@@ -43,7 +43,7 @@ rule fetch_umt:
     wildcard_constraints:
         umt=umt_stem(settings) if settings.evaluator.umt_url else "(?!)",
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(1000),
         runtime=minutes(240),
@@ -67,7 +67,7 @@ rule import_umt:
     wildcard_constraints:
         umt=umt_stem(settings),
     conda:
-        "../envs/evaluator.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=scale_by_attempt(16000),
         runtime=minutes(30),

@@ -56,9 +56,9 @@ def rules() -> list[tuple[str, Path, Path | None]]:
         for rule_text in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             name = rule_text.split(":", 1)[0]
             script = re.search(r'script:\s+"\.\./scripts/([\w./]+)"', rule_text)
-            conda = re.search(r'conda:\s+(?:"\.\./envs/([\w-]+)\.yaml"|ASKING\.environment\("([\w-]+)")', rule_text)
+            conda = re.search(r'conda:\s+(?:"\.\./envs/([\w-]+)\.yaml"|(ASKING)\.environment\()', rule_text)
             if script:
-                environment = PROJECT / "envs" / f"{conda[1] or conda[2]}.yaml" if conda else None
+                environment = PROJECT / "envs" / f"{conda[1] or conda[2].lower()}.yaml" if conda else None
                 listed.append((name, SCRIPTS / script[1], environment))
                 if conda and conda[2]:
                     listed.append((name, SCRIPTS / script[1], VLLM))
@@ -159,8 +159,8 @@ def test_a_job_with_a_role_on_vllm_gets_its_environment():
     source = {"kind": "demo"}
     settings = load({"datasets": {"mine": {"title": "Mine", "source": source}}, "generation": section})
     environment_of = AskingJobs(settings).environment
-    assert environment_of("captions", "image_lmm", "llm") == f"../envs/{VLLM.name}"
-    assert environment_of("captions", "image_lmm") == "../envs/captions.yaml"
+    assert environment_of("image_lmm", "llm") == f"../envs/{VLLM.name}"
+    assert environment_of("image_lmm") == "../envs/asking.yaml"
 
 
 def test_every_rule_has_an_environment_and_every_environment_a_rule():

@@ -36,7 +36,7 @@ class EngineKind:
     counts_pictures: bool = True
     """Pictures take tokens."""
     environment: str | None = None
-    """Conda environment of its jobs, where it is not that of their stage."""
+    """Conda environment of its jobs, where it is not that of all jobs that ask."""
 
     @property
     def quick_to_make(self) -> bool:

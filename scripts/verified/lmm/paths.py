@@ -44,10 +44,10 @@ class AskingJobs:
         """Calls under way at once in a job, where a role is answered by an endpoint."""
         return max((role.api_slots for role in self._used_roles(roles) if role.kind.asks_endpoint), default=0)
 
-    def environment(self, stage: str, *roles: str) -> str:
-        """The conda file of a job: that of its stage, unless the engine of a role has one of its own."""
+    def environment(self, *roles: str) -> str:
+        """The conda file of a job: the one of jobs that ask, unless the engine of a role has one of its own."""
         own = [role.kind.environment for role in self._used_roles(roles) if role.kind.environment]
-        return f"../envs/{max(own, default=stage)}.yaml"
+        return f"../envs/{max(own, default='asking')}.yaml"
 
     def values(self, *tasks: Task) -> dict[str, Any]:
         """The part of `generation` that the calls of these tasks depend on, for a param (see `config.params`)."""
