@@ -1,4 +1,4 @@
-"""Bring one model: as the lock file says, or, the first time, as the hub has it now, which the lock then says."""
+"""Fetch one model at the commit of the lock file; the first fetch takes the hub's current commit and locks it."""
 
 import logging
 from pathlib import Path
@@ -14,10 +14,10 @@ log = logging.getLogger("verified")
 
 
 def fetch_model(wanted: Wanted, weights: Weights) -> dict:
-    """Have the model on this machine, every file of it checked; returns its record, the content of a weights file.
+    """Fetch the model, check every file, and return its record, the content of a weights file.
 
-    {"model", "revision" (as asked), "commit", "folder", "bytes", "files"}. Needs no network where the lock names the
-    model and all of it is at hand. Raises InputError where it cannot be had or is not what the lock names.
+    {"model", "revision" (as asked), "commit", "folder", "bytes", "files"}. Needs no network if the lock names the model
+    and all its files are local. Raises InputError if it cannot be fetched or differs from the lock.
     """
     entry = read_lock(weights.lock)["models"].get(wanted.key)
     if entry is None:

@@ -1,4 +1,4 @@
-"""Files of a model: which of those published are needed, and whether those on disk are the right ones."""
+"""Files of a model: select the ones to fetch and verify the local ones."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -8,13 +8,13 @@ from verified.errors import InputError
 
 SAFE = ".safetensors"
 OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".h5", ".msgpack", ".ot", ".onnx", ".gguf", ".tflite", ".ckpt")
-"""The same weights in other forms; they are left where safetensors are published."""
+"""Other formats of the same weights; they are skipped if safetensors are published."""
 NEVER_NEEDED = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf", ".gitattributes")
 CHUNK = 1 << 22
 
 
 def needed_files(names: Iterable[str]) -> list[str]:
-    """The files that loading a model takes: of its weights one form only, without pictures and read-me files.
+    """The files that loading a model takes: its weights in one format, without pictures and read-me files.
 
     `consolidated.safetensors`, Mistral's own form, repeats the weights of the `model` files.
     """
@@ -34,7 +34,7 @@ def sha256_of(path: Path) -> str:
 
 
 def blob_of(path: Path) -> str:
-    """Git's SHA-1 of a file's content, which the hub gives for files that are not large."""
+    """Git's SHA-1 of a file's content; the hub gives it for small files."""
     digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
@@ -43,7 +43,7 @@ def blob_of(path: Path) -> str:
 
 
 def first_difference(folder: Path, files: Mapping[str, dict]) -> tuple[str, str] | None:
-    """(file, what is wrong) for the first of `files` ({name: {bytes, sha256}}) that `folder` does not hold as such."""
+    """(file, problem) for the first of `files` ({name: {bytes, sha256}}) that is missing from `folder` or differs."""
     for name, facts in files.items():
         path = folder / name
         if not path.is_file():
@@ -58,7 +58,7 @@ def first_difference(folder: Path, files: Mapping[str, dict]) -> tuple[str, str]
 
 
 def check(folder: Path, files: Mapping[str, dict], key: str, remedy: str) -> None:
-    """Raise InputError unless `folder` holds all of `files`."""
+    """Raise InputError unless `folder` holds all of `files` unchanged."""
     difference = first_difference(folder, files)
     if difference:
         name, problem = difference

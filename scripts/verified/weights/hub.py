@@ -1,4 +1,4 @@
-"""Models from the Hugging Face hub (or the address in HF_ENDPOINT): what is published, and bringing it here."""
+"""Models of the Hugging Face hub (or the address in HF_ENDPOINT): listing and download."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ PAGE = "https://huggingface.co"
 
 @dataclass(frozen=True)
 class Published:
-    """A model at one commit: of each needed file the size in bytes and what the hub knows of its content."""
+    """A model at one commit, with the size in bytes and the hub's checksum of each needed file."""
 
     commit: str
     sizes: dict[str, int | None]
@@ -24,12 +24,12 @@ class Published:
 
     @property
     def bytes(self) -> int:
-        """Size of all needed files whose size the hub tells."""
+        """Total size of the needed files whose size the hub gives."""
         return sum(size or 0 for size in self.sizes.values())
 
 
 def look_up(wanted: Wanted, commit: str | None = None) -> Published:
-    """What the hub holds under the asked revision, or at `commit`. Raises InputError with what to do about it."""
+    """The hub's listing of the requested revision, or of `commit`. Raises InputError with a remedy."""
     from huggingface_hub import HfApi
 
     try:
@@ -44,10 +44,10 @@ def look_up(wanted: Wanted, commit: str | None = None) -> Published:
 
 
 def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: Path) -> Path:
-    """Fetch the files of `sizes` (bytes, where known) at `commit`; returns the model's folder below `folder`.
+    """Download the files of `sizes` (bytes, if known) at `commit`; returns the model's folder below `folder`.
 
-    What is there is not asked for again, and of a file that broke off only the rest. The library's own download begins
-    each lost file from the beginning; a single one of these has five gigabytes. Concurrent fetches take turns.
+    Complete files are skipped and interrupted ones resume. The library's own download restarts each interrupted file; a
+    single one of these has five gigabytes. Concurrent fetches take turns.
     """
     from huggingface_hub import hf_hub_url
     from huggingface_hub.file_download import http_get
@@ -64,7 +64,7 @@ def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: 
             partial = path.with_name(f".{path.name}.part")
             partial.parent.mkdir(parents=True, exist_ok=True)
             have = partial.stat().st_size if partial.is_file() else 0
-            if size is not None and have > size:  # of another file, by whatever mishap
+            if size is not None and have > size:  # left by another file
                 partial.unlink()
                 have = 0
             url = hf_hub_url(wanted.name, name, revision=commit)
@@ -79,12 +79,13 @@ def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: 
 
 
 def folder_of(wanted: Wanted, commit: str, folder: Path) -> Path:
-    """Where `bring` puts a model."""
+    """The folder in which `bring` puts a model."""
     return folder / wanted.name.replace("/", "--") / commit
 
 
 def check_against_hub(at: Path, listing: Published, wanted: Wanted) -> dict[str, dict]:
-    """{file: {bytes, sha256}} of what arrived. Raises InputError, and drops the file, where the hub says otherwise."""
+    """{file: {bytes, sha256}} of the downloaded files. Raises InputError, and deletes the file, for a mismatch with the
+    hub."""
     facts = {}
     for name in listing.sizes:
         path = at / name
@@ -104,7 +105,7 @@ def check_against_hub(at: Path, listing: Published, wanted: Wanted) -> dict[str,
 
 
 def explain(error: Exception, wanted: Wanted) -> Exception:
-    """An InputError for what the hub's client raises; anything that is no trouble of hub, network or disk as it is."""
+    """An InputError for errors of hub, network or disk; any other exception is returned unchanged."""
     from huggingface_hub import errors
 
     name = wanted.name

@@ -1,4 +1,4 @@
-"""A folder in the hub's place: ORGANISATION/NAME/ below it holds a model's files, which are used where they are."""
+"""A folder that replaces the hub: ORGANISATION/NAME/ below it holds a model's files, which are used in place."""
 
 import hashlib
 from pathlib import Path
@@ -9,7 +9,7 @@ from verified.weights.wanted import Wanted
 
 
 def folder_of(wanted: Wanted, hub: Path) -> Path:
-    """The model's folder. Raises InputError where there is none."""
+    """The model's folder. Raises InputError if it does not exist."""
     folder = hub / wanted.name
     if not folder.is_dir():
         raise InputError(
@@ -21,7 +21,7 @@ def folder_of(wanted: Wanted, hub: Path) -> Path:
 
 
 def describe(wanted: Wanted, hub: Path) -> tuple[str, dict[str, dict], Path]:
-    """(commit, files, folder) as `fetch` records them. A folder has no commits: a digest of its files replaces it.
+    """(commit, files, folder) as `fetch` records them. A digest of the files replaces the commit, as folders have none.
 
     Raises InputError for a missing or empty folder.
     """

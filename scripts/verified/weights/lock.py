@@ -1,8 +1,8 @@
-"""The lock file: what each model of a configuration is, to the byte.
+"""The lock file pins every file of each model of a configuration by size and SHA-256.
 
-One JSON object: {"models": {NAME or NAME@REVISION: {"commit", "files": {name: {"bytes", "sha256"}}}},
-"files": {address: {"bytes", "sha256"}}}. It is written by the first fetch and belongs under version control: whoever
-has it loads the same weights, or is told that they changed.
+One JSON object: {"models": {NAME or NAME@REVISION: {"commit", "files": {name: {"bytes", "sha256"}}}}, "files":
+{address: {"bytes", "sha256"}}}. The first fetch writes it, and it belongs under version control: everybody with the
+same lock loads the same weights or gets an error.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def read_lock(path: str | Path) -> dict:
-    """The whole lock, empty sections where there is no file. Raises InputError for one that cannot be right."""
+    """The whole lock, with empty sections if there is no file. Raises InputError for an invalid one."""
     path = Path(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -57,7 +57,7 @@ def _problem(content: object) -> str | None:
 
 
 def add_to_lock(path: str | Path, section: str, key: str, entry: dict) -> None:
-    """Add one entry to a section; jobs that fetch side by side take turns."""
+    """Add one entry to a section; concurrent jobs take turns."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.turn").open("w") as turn:

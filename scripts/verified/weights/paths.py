@@ -1,4 +1,4 @@
-"""Which records of fetched models a rule reads."""
+"""Paths of the records of fetched models that a rule reads."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ def record_file(settings: Config, wanted: Wanted) -> str:
 
 
 def role_records(settings: Config, *roles: str) -> list[str]:
-    """The records behind roles of text generation; none for roles that load no model of the hub."""
+    """The records of the models that roles of text generation load from the hub."""
     given = settings.generation.roles()
     models = {model for role in roles if role in given and (model := wanted_by_role(given[role]))}
     return [record_file(settings, wanted) for wanted in sorted(models)]
@@ -68,11 +68,11 @@ def retrieval_records(settings: Config) -> Callable[[object], list[str]]:
 
 
 def _records(settings: Config, name: str, revision: str) -> list[str]:
-    """None where the model is built in or a folder."""
+    """The record of a hub model as a list; empty if the model is built in or a folder."""
     return [record_file(settings, Wanted(name, revision))] if is_from_hub(name) else []
 
 
 def umt_stem(settings: Config) -> str:
-    """A wildcard constraint: UMT's checkpoint without its ending; it matches nothing where none is configured."""
+    """A wildcard constraint: UMT's checkpoint without its ending; it matches nothing if none is configured."""
     file = settings.evaluator.umt_file
     return re.escape(str(Path(file).with_suffix(""))) if file else "(?!)"

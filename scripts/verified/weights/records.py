@@ -1,4 +1,4 @@
-"""What jobs load: a record of each fetched model says where it is and which commit, and jobs read nothing else."""
+"""Records of fetched models: jobs read each model's folder and commit from them alone."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +11,7 @@ from verified.weights.wanted import Wanted, is_from_hub, wanted_by_role
 
 
 def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
-    """Records by model. Raises InputError for a record whose folder is gone."""
+    """Records by model. Raises InputError for a record whose folder does not exist."""
     records = {}
     for path in paths:
         record = read_json(path)
@@ -26,7 +26,7 @@ def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
 
 
 def locate_models(generation: Generation, paths: Iterable[str | Path]) -> Generation:
-    """The same settings with every role of a hub model at its folder and commit, as `paths` (its records) say."""
+    """The same settings with every role of a hub model at its folder and commit, as its record among `paths` says."""
     records = read_records(paths)
 
     def placed(role: EngineSettings) -> EngineSettings:
@@ -38,8 +38,8 @@ def locate_models(generation: Generation, paths: Iterable[str | Path]) -> Genera
 
 
 def source_of(name: str, revision: str, paths: Iterable[str | Path]) -> tuple[str, str]:
-    """(what to load, commit) for a model named in a configuration: its folder, or the name itself where it is built in
-    or a folder, and then no commit. Raises InputError for a model of the hub without a record."""
+    """(model to load, commit) for a model of a configuration: its folder, or its name without a commit if it is built
+    in or a folder. Raises InputError for a model of the hub without a record."""
     if not is_from_hub(name):
         return name, ""
     record = read_records(paths).get(Wanted(name, revision))
@@ -49,7 +49,7 @@ def source_of(name: str, revision: str, paths: Iterable[str | Path]) -> tuple[st
 
 
 def pin_models(generation: Generation, lock: str | Path) -> Generation:
-    """The same settings with the commits that the lock file names, for what looks calls up and loads no model."""
+    """The same settings with the commits of the lock file, to look calls up without loading a model."""
     models = read_lock(lock)["models"]
 
     def pinned(role: EngineSettings) -> EngineSettings:

@@ -1,4 +1,4 @@
-"""How much is to be downloaded."""
+"""Download size of a model."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from verified.weights.wanted import Wanted
 
 
 def size_of(wanted: Wanted, weights: Weights) -> int:
-    """Bytes of a model's files: by the lock file, else by the hub. Raises InputError where neither tells."""
+    """Bytes of a model's files, by the lock file or else the hub. Raises InputError if neither gives them."""
     entry = read_lock(weights.lock)["models"].get(wanted.key)
     if entry:
         return sum(facts["bytes"] for facts in entry["files"].values())

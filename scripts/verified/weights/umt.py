@@ -1,4 +1,4 @@
-"""UMT's checkpoint (.pth): fetched from its address, checked, and pinned by the lock file as models of the hub are."""
+"""UMT's checkpoint (.pth): fetched from its address, verified, and pinned by the lock file like models of the hub."""
 
 import logging
 from pathlib import Path
@@ -13,10 +13,10 @@ log = logging.getLogger("verified")
 
 
 def fetch_umt(evaluator: Evaluator, lock: str, pause: float = 2.0) -> dict:
-    """Have `umt_file` on this machine: as somebody put it there, else from `umt_url` (resumes); returns `check_umt`'s.
+    """Fetch `umt_file` from `umt_url` (resumes) unless it exists; returns the result of `check_umt`.
 
-    Its SHA-256 must be `umt_sha256`, or, where the configuration names none, the lock file's; the first file that comes
-    sets the lock. Raises InputError where the file cannot be had or is another one.
+    Its SHA-256 must be `umt_sha256`, or the lock file's if the configuration names none; the first fetch sets the lock.
+    Raises InputError if the file cannot be fetched or its SHA-256 differs.
     """
     path = Path(_file(evaluator))
     if path.is_file():
@@ -37,7 +37,8 @@ def fetch_umt(evaluator: Evaluator, lock: str, pause: float = 2.0) -> dict:
 
 
 def check_umt(evaluator: Evaluator, lock: str, at: Path | None = None) -> dict:
-    """{"bytes", "sha256"} of the checkpoint at `at` (default `umt_file`). Raises InputError for another one's bytes."""
+    """{"bytes", "sha256"} of the checkpoint at `at` (default `umt_file`). Raises InputError if its SHA-256 is not the
+    pinned one."""
     path = at or Path(_file(evaluator))
     key = evaluator.umt_url or _file(evaluator)
     facts = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}

@@ -1,4 +1,4 @@
-"""Which models of the hub a configuration needs, and what for."""
+"""List the models of the hub that a configuration needs, with the keys that name them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,47 +9,47 @@ from verified.config.generation import EngineSettings
 from verified.config.roles import asked_roles
 
 BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "packaged", "packaged-joint", "evaluator", EMBED)
-"""Names that are no model of the hub: they come with the installed packages or with the workflow."""
+"""Names that are not models of the hub: they come with the installed packages or with the workflow."""
 
 
 @dataclass(frozen=True, order=True)
 class Wanted:
-    """A model by its name on the hub, and the branch, tag or commit that the configuration asks for (may be empty)."""
+    """A model by its name on the hub, and the branch, tag or commit of the configuration (may be empty)."""
 
     name: str
     revision: str = ""
 
     @property
     def key(self) -> str:
-        """How the lock file calls it."""
+        """The model's key in the lock file."""
         return f"{self.name}@{self.revision}" if self.revision else self.name
 
     @property
     def slug(self) -> str:
-        """The same as a file name."""
+        """The key as a file name."""
         return self.key.replace("/", "--")
 
 
 def is_from_hub(name: str) -> bool:
-    """Whether `name` is a model of the hub: not one that is built in and not a folder on this machine."""
+    """Whether `name` is a model of the hub: neither built in nor a folder on this machine."""
     return name not in BUILT_IN and not Path(name).is_dir() and not name.startswith((".", "/", "~"))
 
 
 def wanted_by_role(role: EngineSettings) -> Wanted | None:
-    """The model that a role of text generation loads, if it loads one of the hub."""
+    """The hub model that a role of text generation loads, or None."""
     if role.kind.loads_model and not role.folder and is_from_hub(role.model):
         return Wanted(role.model, role.revision)
     return None
 
 
 def initial_weights(settings: Config, model: str) -> str:
-    """The model whose weights a retrieval model starts from (its option `roberta`); empty for one that starts fresh."""
+    """The model whose weights initialise a retrieval model (its option `roberta`); empty for random initialisation."""
     training = settings.retrieval.training.get(model)
     return str(training.options.get("roberta", "")) if training and model in settings.retrieval.models else ""
 
 
 def has_computed_features(settings: Config) -> bool:
-    """Whether a data set of movies has features that a joint encoder computes."""
+    """Whether a joint encoder computes features of a data set of movies."""
     sources = [movies.source for movies in settings.longform.datasets.values()]
     return not all(getattr(source, "features_supplied", False) for source in sources)
 
