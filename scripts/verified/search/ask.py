@@ -1,13 +1,13 @@
-"""A sentence in, moments out: by what was written about the annotated ones, and by what the model sees in the clips.
+"""Search an index: find moments for a sentence by the captions of annotated moments and by the model's view of the
+clips.
 
-What the model does with a query is what the benchmark does (`benchmark.vcmr.search`): the videos with the best clips,
-weighted probabilities of starts and ends in each, the best spans, suppression of those that overlap. Only the way to
-the videos differs, and where the index is exact it gives the same ones. A joint encoder has no localiser: there, and
-where a moment is the query ("more like this"), a span is the window of clips around the best one that are nearer to it
-than to the video's mean.
+A retrieval model decodes a query as the benchmark does (`benchmark.vcmr.search`): videos with the best clips, weighted
+probabilities of starts and ends, the best spans, suppression of overlaps. Only the lookup of videos differs, and an
+exact index returns the same videos. A joint encoder has no localiser. For it, and for a moment as query ("more like
+this"), a span is the window around the best clip whose clips are nearer to that clip than to the video's mean.
 
-The annotated moments whose captions are nearest to the sentence join the spans that the model found, and all of them
-are scored by captions and clips together (see `fusion`).
+Annotated moments whose captions are nearest to the sentence join the model's spans, and all are scored by captions and
+clips together (see `fusion`).
 """
 
 from dataclasses import asdict, dataclass, field, replace
@@ -52,7 +52,7 @@ BACKGROUND = 200
 
 @dataclass(frozen=True)
 class Candidate:
-    """A window that may hold what is asked for."""
+    """A window that may contain the answer to a query."""
 
     segment: int
     window: int
@@ -62,7 +62,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Moment:
-    """A span that was found."""
+    """A moment returned by a search."""
 
     video: str
     start: float
@@ -83,7 +83,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Answer:
-    """Moments, best first, and what the index makes of the query."""
+    """Moments, best first, and the index's reading of the query."""
 
     query: str
     moments: list[Moment]
@@ -95,12 +95,12 @@ class Answer:
     """What is to be said first of a ranking that is no better than chance (see `origin`)."""
 
     def plain(self) -> dict:
-        """As JSON values."""
+        """Convert to JSON values."""
         return asdict(self)
 
 
 class Index:
-    """An index opened for questions."""
+    """An index opened for queries."""
 
     def __init__(self, folder: str | Path, manifest: dict | None = None, encoder: Encoder | None = None):
         self.folder = Path(folder)
@@ -120,7 +120,7 @@ class Index:
         self.clips = sum(entry["rows"] for entry in self.manifest["segments"])
 
     def row(self, video: str) -> dict:
-        """The row of a video. Raises InputError for one that is not in the index."""
+        """The row of a video. Raises InputError for a video that the index does not have."""
         if video not in self.positions:
             raise InputError(f"no video {video!r} in the index", file=self.folder)
         segment, position = self.positions[video]
@@ -134,7 +134,8 @@ class Index:
         return [(number, window) for window in range(int(first), int(end))]
 
     def ask(self, text: str, top: int = 10, video: str | None = None) -> Answer:
-        """The `top` moments for a sentence, of one `video` or of all. Raises InputError for a query without text."""
+        """Find the `top` moments for a sentence, of one `video` or of all. Raises InputError for a query without
+        text."""
         text = " ".join(text.split())
         if not text:
             raise InputError("an empty query", remedy="say what is to be seen, for example: a person opens the fridge")
@@ -152,13 +153,13 @@ class Index:
         return Answer(text, self._named(moments, vector_of(query)), here, unrelated, told)
 
     def _unrelated(self, text: str) -> float | None:
-        """Share of unrelated sentences that are as near to a caption as this one."""
+        """Share of the unrelated sentences that are at least as near to a caption as this one."""
         scores = self.manifest["unrelated"]
         return float(np.mean(np.array(scores) >= nearest_caption(self.captions, text))) if scores else None
 
     def hint(self, answer: Answer, only: str | None = None) -> str:
-        """What is said above an answer on whether the corpus has it; nothing of one video, or where the answer itself
-        says what was understood."""
+        """The hint above an answer on the presence of the query in the corpus; None for one video, or for an answer
+        that already reports how the query was understood."""
         return (
             ""
             if only or (self._names and not self.captions.all)
@@ -167,11 +168,11 @@ class Index:
 
     @property
     def _names(self) -> bool:
-        """Whether the encoder names what it sees."""
+        """Return whether the encoder names objects."""
         return self.encoder.near is not None
 
     def _understood(self, query: np.ndarray) -> str:
-        """What an encoder that names things makes of a sentence [D]; nothing of another encoder."""
+        """Names that an encoder with names assigns to a sentence [D]; empty for other encoders."""
         if not self._names:
             return ""
         [nearest] = self.encoder.names(query[None], NAMED)
@@ -179,11 +180,11 @@ class Index:
         return f"Nothing was written about these videos; the encoder looks for what is like: {names}."
 
     def _known(self, query: np.ndarray) -> bool:
-        """Whether an encoder that names things knows any like a sentence [D]; of another encoder it is assumed."""
+        """Return whether an encoder with names knows one near the sentence [D]; True for other encoders."""
         return not self._names or self.encoder.names(query[None], 1)[0][0][1] >= KNOWN
 
     def _named(self, moments: list[Moment], query: np.ndarray) -> list[Moment]:
-        """Moments with what is seen in each, by an encoder that names things; others as they are."""
+        """Moments with the names of the objects in each, for an encoder with names; otherwise unchanged."""
         if not self._names or not moments:
             return moments
         named = []
@@ -198,7 +199,7 @@ class Index:
     ) -> tuple[list[Moment], bool]:
         """The `top` of the spans that the model found and the annotated moments, scored by captions and clips.
 
-        `query` [dim] is the sentence's vector. Also whether any of them was scored by what was written about it.
+        `query` [dim] is the sentence's vector. Also returns whether captions contributed to any score.
         """
         model = self.manifest["model"]
         weights = self.weights if self._known(query) else {**self.weights, model: LEAST}
@@ -221,7 +222,7 @@ class Index:
         parts[model] = standing_out(similar, self._background @ query, self.encoder.near)
         put = shares(parts, weights)
         total = sum(put.values(), np.zeros(len(found)))
-        # Without captions the model's own order stands: its spans of a window share the window's similarity.
+        # Without captions the model's own order is used: its spans of a window share the window's similarity.
         order = np.argsort(-total, kind="stable") if pool else np.arange(len(found))
         moments: list[Moment] = []
         for at in order:
@@ -241,7 +242,7 @@ class Index:
         return one.video == other.video and tiou(one.start, one.end, other.start, other.end) > threshold
 
     def _annotated(self, row: dict, query: np.ndarray) -> Moment:
-        """An annotated moment, with the largest cosine of its clips with a query [D]."""
+        """An annotated moment, with the largest cosine of its clips and a query [D]."""
         video, start, end = row["video"], row["start"], row["end"]
         similarity = max([-1.0, *(self._clips_in(video, start, end) @ query)])
         return Moment(
@@ -260,7 +261,7 @@ class Index:
 
     @cached_property
     def _background(self) -> np.ndarray:
-        """[clips, D] of windows at even distances through the index."""
+        """[clips, D] of windows at equal distances through the index."""
         places = [
             (number, int(window))
             for number, segment in enumerate(self.segments)
@@ -274,8 +275,8 @@ class Index:
         return np.concatenate([self.segments[number].search_vectors(at) for number, at in self.windows(video)])
 
     def like(self, video: str, start: float, end: float, top: int = 10) -> Answer:
-        """Moments whose clips are nearest to the mean of the clips whose middle lies in [start, end) seconds of a
-        video; of those that overlap a span too short to hold a middle."""
+        """Moments whose clips are nearest to the mean clip of [start, end) seconds of a video. The mean is over clips
+        with their middle in the span; for a span too short for any, over the clips that overlap it."""
         blocks = []
         for number, window in self.windows(video):
             segment = self.segments[number]
@@ -299,7 +300,8 @@ class Index:
     def candidates(
         self, query: np.ndarray, count: int, only: str | None = None, without: frozenset[str] = frozenset()
     ) -> list[Candidate]:
-        """The `count` best windows for a query vector [D], best first, of one video or of all but some."""
+        """The `count` best windows for a query vector [D], best first, of one video or of all except the excluded
+        ones."""
         if only is not None:
             ranked = [
                 Candidate(number, window, float((self.segments[number].search_vectors(window) @ query).max()))
@@ -318,7 +320,7 @@ class Index:
         return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
 
     def moments(self, query: Encoded, candidates: list[Candidate], top: int) -> list[Moment]:
-        """The `top` spans in windows, best first."""
+        """The `top` spans in the windows, best first."""
         if not candidates:
             return []
         if self.encoder.model is None:
@@ -336,7 +338,7 @@ class Index:
     def _spans(
         self, model: RetrievalModel, query: Encoded, candidates: list[Candidate]
     ) -> tuple[Lists, dict[int, Candidate]]:
-        """The benchmark's decoding over the windows; a list's videos are numbers, each with its best window."""
+        """Decode windows as the benchmark does; its videos are numbers, each with its best window."""
         spans = self.manifest["spans"]
         corpus = self._gather_encoded(candidates)
         scores, order = model.video_scores(query, corpus).topk(len(candidates), dim=1)
@@ -366,7 +368,7 @@ class Index:
         return suppress(lists, spans["nms_threshold"]), best
 
     def _gather_encoded(self, candidates: list[Candidate]) -> Encoded:
-        """Windows in the form of `RetrievalModel.encode_videos`, on the CPU."""
+        """Windows in the format of `RetrievalModel.encode_videos`, on the CPU."""
         length, dim = self.encoder.context, self.segments[candidates[0].segment].dim
         unit, localised = torch.zeros(2, len(candidates), length, dim)
         mask = torch.zeros(len(candidates), length, dtype=torch.bool)
@@ -380,7 +382,7 @@ class Index:
         return {"unit": unit, "localised": localised, "mask": mask}
 
     def _similar(self, query: np.ndarray, candidates: list[Candidate], top: int) -> list[Moment]:
-        """A moment per window, by the clips' cosines alone, of windows that overlap the first."""
+        """One moment per window, from the cosines of clips alone, for windows that overlap the first."""
         moments: list[Moment] = []
         for candidate in candidates:
             if len(moments) == top:
@@ -410,7 +412,7 @@ class Index:
 
 
 def vector_of(query: Encoded) -> np.ndarray:
-    """The vector [D] that clips are compared with."""
+    """The vector [D] for comparison with clips."""
     return query["unit"][0].numpy()
 
 

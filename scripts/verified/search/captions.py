@@ -1,7 +1,7 @@
-"""The annotated moments of a corpus: which of them a sentence describes, and which is nearest to a span.
+"""The annotated moments of a corpus: match them with a sentence, or find the nearest one to a span.
 
-A sentence is compared with what was written in three ways: the words it shares with a moment's captions (BM25), and
-the cosine of its sentence vector with that of the fine and of the coarse caption.
+A sentence is compared with a moment in three ways: BM25 on its captions, and the cosine of sentence vectors with the
+fine and with the coarse caption.
 """
 
 from collections.abc import Iterable
@@ -57,10 +57,10 @@ def coarse(file: str | Path, split: str = "") -> list[dict]:
 
 
 def write_captions(folder: Path, rows: list[dict]) -> None:
-    """Write them into an index, with their sentence vectors; texts that the index has are not encoded again.
+    """Write annotated moments and their sentence vectors into an index; texts that the index has are not encoded again.
 
-    The vectors come first, and those of former captions stay until the next change: whatever captions are in force
-    when it is killed, their vectors are there.
+    Vectors are written first, and vectors of former captions remain until the next change. So the captions in force
+    always have vectors, even after a kill.
     """
     import torch
 
@@ -89,7 +89,7 @@ def stored_vectors(folder: Path) -> dict[str, np.ndarray]:
 
 
 def _problem(row: dict, vectors: dict[str, np.ndarray]) -> str:
-    """What makes a row none of an index, or nothing: it was written with its vectors, so it fits them."""
+    """The reason to refuse a row, or None; a valid row was written together with its vectors."""
     if not all(isinstance(row[key], str) for key in ("video", *KINDS)):
         return "'video', 'fine' and 'coarse' must be texts"
     if not is_span([row["start"], row["end"]]):
@@ -114,7 +114,7 @@ class Captions:
 
     @classmethod
     def opened(cls, folder: Path) -> "Captions":
-        """Those of the index in `folder`."""
+        """Open the annotated moments of the index in `folder`."""
         sound(folder, FILE)
         rows, vectors = read_jsonl(folder / FILE, ("video", "start", "end", *KINDS)), stored_vectors(folder)
         for number, row in enumerate(rows, start=1):
@@ -127,8 +127,8 @@ class Captions:
         return Words([f"{row['fine']}\n{row['coarse']}" for row in self.all])
 
     def scores(self, sentence: str) -> dict[str, np.ndarray]:
-        """How near each annotated moment is to a sentence, [moments] from 0 to 1, by what it is compared with: `words`,
-        and the captions, `fine` and `coarse`, that the corpus has."""
+        """Scores of each annotated moment for a sentence, [moments] from 0 to 1, by source: `words`, and the captions
+        `fine` and `coarse` that the corpus has."""
         if not self._texts:
             return {}
         import torch
@@ -136,7 +136,7 @@ class Captions:
         from verified.nn.sentences import encode
 
         [vector] = encode([sentence], threads=torch.get_num_threads())
-        cosines = np.append(self._stacked.astype(np.float32) @ vector, 0.0)  # the last is of what was not written
+        cosines = np.append(self._stacked.astype(np.float32) @ vector, 0.0)  # the last vector belongs to no caption
         scores = {"words": self._words.scores(sentence)}
         return scores | {kind: cosines[places].clip(0, 1) for kind, places in self._places.items() if places.max() >= 0}
 

@@ -1,8 +1,8 @@
-"""The server under the page: how many connections it holds, for how long, and how often it complains.
+"""The web server under the page: limits on its connections and on its log.
 
-More connections than the process may have open files would end in thousands of errors a minute, and in a page for
-nobody. So there is a limit: a connection beyond it is closed at once, one on which no whole request arrives is closed
-after a while, and each kind of trouble is a line a minute with a count.
+Without a limit, connections above the process's limit of open files cause thousands of errors a minute and an unusable
+page. So a connection beyond the limit is closed at once, a connection without a whole request is closed after a while,
+and each kind of error is logged once a minute with a count.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ MINUTE = 60.0
 
 
 class _OnceAMinute(logging.Filter):
-    """Lets one record of a kind pass each minute, and has it say how many there were since the last."""
+    """Log filter that passes one record of a kind per minute, with the count since the last one."""
 
     def __init__(self):
         super().__init__()
@@ -45,13 +45,14 @@ class _OnceAMinute(logging.Filter):
 
 
 def capacity() -> int:
-    """Connections at once that the limit of open files allows: each may read a file, and as many wait to be taken."""
+    """Concurrent connections that the limit of open files allows: each may read a file, and as many wait to be
+    accepted."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return MOST if most == resource.RLIM_INFINITY else max(4, min(MOST, (most - OWN_FILES) // 3))
 
 
 class _Limited(H11Protocol):
-    """A connection that counts against `capacity()`, and is closed when nothing is asked on it."""
+    """A connection that counts against `capacity()`, closed when idle."""
 
     turned_away = False
     _waiting: asyncio.TimerHandle | None = None
@@ -76,7 +77,7 @@ class _Limited(H11Protocol):
             super().data_received(data)
 
     def _close_idle(self, before: object) -> None:
-        """Close the connection if no request is being answered, and none was since the request `before`."""
+        """Close the connection if no request is in progress and none arrived since the request `before`."""
         if self.cycle is before and (before is None or self.cycle.response_complete):
             self.transport.close()
         else:
@@ -84,8 +85,8 @@ class _Limited(H11Protocol):
 
 
 class _Telling(uvicorn.Server):
-    """Calls `ready` once it answers and hears signals: whoever is told its address earlier may be refused, or may end
-    it without being heard where the signal was ignored when it started, as a shell has it for commands behind `&`."""
+    """A server that calls `ready` once it answers and handles signals. Before that, a client may be refused, and a
+    signal that the shell ignored at start (commands behind `&`) may be lost."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]):
         super().__init__(config)
@@ -98,7 +99,7 @@ class _Telling(uvicorn.Server):
 
 
 def server(app: Starlette, ready: Callable[[], None] = lambda: None) -> uvicorn.Server:
-    """The web server of an application, to be run on sockets that are bound; it calls `ready` once it answers."""
+    """The web server of an application, to be run on bound sockets; it calls `ready` once it answers."""
     config = uvicorn.Config(app, http=_Limited, ws="none", backlog=capacity(), log_level="warning", access_log=False)
     for name in ("uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)

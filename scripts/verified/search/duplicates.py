@@ -1,8 +1,9 @@
-"""Videos that show the same: copies, other encodings, and parts of one another, by the features of their clips.
+"""Near-duplicate videos: copies, other encodings, and parts of one another, found by the features of their clips.
 
-Up to `COMPARED` videos, each new one is compared with every other, which grows with their square. Beyond, a new one is
-compared with videos of which a clip lies on the same sides of `BITS` random planes, in one of `TABLES` draws of planes.
-Two clips with a cosine of 0.95 agree so with a probability of 0.73, of 0.85 with 0.14; one clip of a video is enough.
+Up to `COMPARED` videos, each new one is compared with every other, in quadratic time. Beyond, candidates are videos
+with a clip on the same sides of `BITS` random planes, in one of `TABLES` draws of planes (locality-sensitive hashing).
+Two clips with a cosine of 0.95 match with a probability of 0.73, of 0.85 with 0.14; one matching clip of a video is
+enough.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ MOST = 50
 def near_duplicates(new: Mapping[str, np.ndarray], every: Mapping[str, np.ndarray], encoder: str) -> list[dict]:
     """Pairs of a `new` video and any of `every` (which holds the new ones too): `{"videos": [a, b], "share"}`.
 
-    Features are [clips, F] by video; `share` is that of the clips of the one that is more alike the other.
+    Features are [clips, F] by video; `share` is the larger of both videos' shares of clips that match the other.
     """
     least = ALIKE.get(encoder, ALIKE_TO_OTHERS)
     names = sorted(every)
@@ -49,7 +50,7 @@ def near_duplicates(new: Mapping[str, np.ndarray], every: Mapping[str, np.ndarra
 
 
 def sketch(features: np.ndarray) -> np.ndarray:
-    """Of each clip in `features` [clips, F], on which side of the planes it lies: [clips, TABLES] int32."""
+    """Sides of the planes of each clip in `features` [clips, F]: [clips, TABLES] int32."""
     sides = (features.astype(np.float32) @ _planes(features.shape[1]) > 0).reshape(len(features), TABLES, BITS)
     return (sides * (1 << np.arange(BITS, dtype=np.int32))).sum(axis=2, dtype=np.int32)
 
@@ -60,7 +61,7 @@ def _planes(width: int) -> np.ndarray:
 
 
 def candidates(sketches: Sequence[np.ndarray], new: Iterable[int]) -> list[tuple[int, int]]:
-    """Pairs of places in `sketches` that may show the same, one of them `new`; the smaller place first, sorted."""
+    """Pairs of places in `sketches` that may be duplicates, one of them `new`; the smaller place first, sorted."""
     owner = np.repeat(np.arange(len(sketches)), list(map(len, sketches)))
     is_new = np.zeros(len(sketches), bool)
     is_new[list(new)] = True
@@ -78,7 +79,7 @@ def candidates(sketches: Sequence[np.ndarray], new: Iterable[int]) -> list[tuple
 
 
 def alike(pairs: Iterable[Mapping]) -> list[list[str]]:
-    """The videos of such pairs, in groups in which each shows nearly the same as another; sorted."""
+    """Groups of videos from such pairs; each video nearly duplicates another of its group; sorted."""
     group_of: dict[str, list[str]] = {}
     for pair in pairs:
         less, more = sorted((group_of.get(video, [video]) for video in pair["videos"]), key=len)

@@ -1,7 +1,7 @@
 """What turns videos and sentences into vectors of one space: a trained retrieval model, or a joint encoder.
 
 A video comes as features [clips, F] and is cut into windows, each a row of `Window`. A retrieval model sees at most
-`context_clips` clips at a time: where its benchmark would drop what is behind them, windows overlap and cover all.
+`context_clips` clips at a time: its benchmark drops later clips, but windows here overlap and cover all.
 """
 
 from pathlib import Path
@@ -32,7 +32,7 @@ AT_ONCE = 64
 
 
 class Window(NamedTuple):
-    """A part of a video, as long as the model takes."""
+    """A part of a video, at most as long as the model's context."""
 
     offset: float
     """Seconds at which it begins in its video."""
@@ -43,7 +43,7 @@ class Window(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """A window, encoded."""
+    """An encoded window."""
 
     search: np.ndarray
     """[clips, D] float16 of length 1: a video's score is the largest product with the query."""
@@ -71,7 +71,7 @@ class ModelEncoder:
         self._features: TokenEncoder | None = None
 
     def windows(self, features: np.ndarray, clip_seconds: float) -> list[Window]:
-        """The windows of a video of these features [clips, F]."""
+        """The windows of a video with these features [clips, F]."""
         clips = features
         if len(clips) > self.context and self.model.long_videos == "pool":
             clip_seconds *= len(clips) / self.context
@@ -104,11 +104,11 @@ class ModelEncoder:
         return vectors
 
     def names(self, vectors: np.ndarray, count: int) -> list[list[tuple[str, float]]]:
-        """None for each vector [N, D]: a trained model names nothing."""
+        """None for each vector [N, D]: a trained model has no names."""
         return [[] for _ in vectors]
 
     def query(self, text: str) -> Encoded:
-        """A sentence, encoded as the benchmark encodes a caption."""
+        """Encode a sentence as the benchmark encodes a caption."""
         if self.model.query_input == "ids":
             self._tokeniser = self._tokeniser or load_tokeniser(self._text_encoder)
             return self._query(np.array(self._tokeniser([text])[0]))
@@ -116,7 +116,7 @@ class ModelEncoder:
         return self.query_of_features(encode_caption(text, self._features))
 
     def query_of_features(self, tokens: np.ndarray) -> Encoded:
-        """A sentence of which the token features [T, E] are at hand."""
+        """Encode a sentence from its token features [T, E]."""
         tokens = tokens.astype(np.float16).astype(np.float32)[: self.model.config.query_tokens]
         return self._query(normalise(tokens) if self.model.normalise_query else tokens)
 
@@ -134,8 +134,8 @@ class ModelEncoder:
 class JointEncoder:
     """A joint encoder: clips by the features that are extracted with it as image backbone, sentences by its text side.
 
-    Features of `packaged` are mapped into the space of `packaged-joint`; `near` is the cosine of a clip that shows what
-    a sentence asks for, where it is known.
+    Features of `packaged` are mapped into the space of `packaged-joint`; `near` is the cosine of a clip that matches
+    its sentence, or None if unknown.
     """
 
     model = None
@@ -148,25 +148,26 @@ class JointEncoder:
         self._joint: joint.JointEncoder | None = self._packaged
 
     def windows(self, features: np.ndarray, clip_seconds: float) -> list[Window]:
-        """One window of all `features` [clips, dim]: nothing limits its length."""
+        """One window of all `features` [clips, dim]: length is unlimited."""
         return [Window(0.0, clip_seconds, features)]
 
     def encode(self, windows: list[Window]) -> list[Vectors]:
-        """Unit vectors; no localiser."""
+        """Unit vectors, without a localiser."""
         to_joint = self._packaged.of_features if self._packaged else np.asarray
         vectors = [normalise(to_joint(window.features)).astype(np.float16) for window in windows]
         return [Vectors(each, each[:0]) for each in vectors]
 
     def dim(self, features: int) -> int:
-        """The width of its vectors, for features of such a width."""
+        """Width of its vectors, for features of such a width."""
         return self._packaged.dim if self._packaged else features
 
     def names(self, vectors: np.ndarray, count: int) -> list[list[tuple[str, float]]]:
-        """Of each vector [N, D], the names of the things it is nearest to and their cosines; none but of `packaged`."""
+        """For each vector [N, D], the nearest object names and their cosines; None for all encoders except
+        `packaged`."""
         return nearest_classes(vectors.astype(np.float32), count) if self.near else [[] for _ in vectors]
 
     def query(self, text: str) -> Encoded:
-        """The sentence's projection, of length 1."""
+        """The projection of a sentence, of length 1."""
         self._joint = self._joint or joint.load_joint(self._name)
         sentence = joint.whole_sentences(self._joint, [text])
         return {"unit": torch.from_numpy(normalise(sentence).astype(np.float32))}

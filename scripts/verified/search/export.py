@@ -1,4 +1,4 @@
-"""An index as plain files, for another engine: vectors in row order and a table that says what each row is."""
+"""Export an index as plain files for another engine: vectors in row order and a table that describes each row."""
 
 import shutil
 from pathlib import Path
@@ -17,14 +17,14 @@ def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> in
     row per vector, in the same order), and further pairs of at most `rows_per_file` rows; returns how many rows.
 
     Removed videos are left out. Vectors are to be compared by their inner product; a video's score is the largest of
-    its rows'. The folder appears when all is written. Raises InputError for an output folder that is not empty.
+    its rows'. The folder appears when all files are complete. Raises InputError for an output folder that is not empty.
     """
     segments = open_segments(folder, read_manifest(folder))
     if output.exists() and any(output.iterdir()):
         raise InputError("is not empty", file=output, remedy="name a folder that is not there")
     temporary = output.with_name(f".{output.name}.partial")
     if temporary.exists():
-        shutil.rmtree(temporary)  # of an export that was killed
+        shutil.rmtree(temporary)  # of a killed export
     temporary.mkdir(parents=True)
     vectors, names, spans = [], [], []
     count = files = buffered = 0

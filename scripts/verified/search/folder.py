@@ -1,8 +1,8 @@
-"""The index of a folder of videos and nothing else: no moments, no captions, no configuration, no training.
+"""An index of a folder of videos, without moments, captions, configuration or training.
 
-Every video is looked at once (`survey`); each of its shots is a window of the index, so that what a search finds never
-reaches over a cut. A second run looks at new and changed files alone. Features of the clips stay in the index: by them
-near-duplicates are found, also of videos that come later: `sketches.safetensors` says which were compared.
+Every video is decoded once (`survey`); each of its shots is a window of the index, so no result crosses a cut. A second
+run decodes new and changed files alone. Features of the clips remain in the index to find near-duplicates, also of
+later videos: `sketches.safetensors` lists the compared ones.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
 
     What cannot be read is in the manifest as `unreadable`, {video: reason}, what was read in part as `partial`, {video:
     the part}. Raises InputError for a folder without videos, an encoder that reads no sentences, and an index of
-    something else.
+    another source.
     """
     listed = VideoFolder(videos)
     if not listed.files:
@@ -120,7 +120,7 @@ def _stamp(path: Path) -> str:
 def _survey_groups(
     new: list[str], paths: dict[str, Path], encoder: str, unreadable: dict[str, dict]
 ) -> Iterator[dict[str, Survey]]:
-    """What is seen in the videos, in groups of about `AT_ONCE` clips; why others cannot be read, in `unreadable`."""
+    """Survey the videos in groups of about `AT_ONCE` clips; reasons for unreadable ones go to `unreadable`."""
     backbone = load_backbone(encoder) if new else None
     group: dict[str, Survey] = {}
     progress = Progress("look at videos", len(new), "videos")
@@ -141,7 +141,7 @@ def _survey_groups(
 
 
 def _add_group(folder: Path, manifest: dict, group: dict[str, Survey], paths: dict[str, Path], stamps: dict) -> dict:
-    """The manifest with a group of videos, in force."""
+    """Add a group of videos and put the new manifest in force."""
     new = {video: np.concatenate(one.clips).astype(np.float16) for video, one in group.items()}
     for video, features in new.items():
         store.write_features(folder, video, features)
@@ -176,7 +176,8 @@ Sketches = dict[str, tuple[str, np.ndarray]]
 
 
 def _compare_new(folder: Path, manifest: dict) -> tuple[dict, Sketches]:
-    """The manifest with the near-duplicates of videos that were not compared yet, and the sketches of all videos."""
+    """Find near-duplicates of videos that were not compared yet; returns the manifest, and the sketches of all
+    videos."""
     rows = sorted(store.present(folder, manifest).items())
     known = read_sketches(folder, manifest["text_encoder"])
     new = {video: at for at, (video, row) in enumerate(rows) if known.get(video, ("",))[0] != row["digest"]}
@@ -204,7 +205,7 @@ def _compare_new(folder: Path, manifest: dict) -> tuple[dict, Sketches]:
 
 
 def read_sketches(folder: Path, encoder: str) -> Sketches:
-    """Those that were written of clips as `encoder` sees them; of another encoder's, none."""
+    """Read the stored sketches of `encoder`'s features; empty for another encoder."""
     if not (folder / SKETCHES).is_file():
         return {}
     sound(folder, SKETCHES)
@@ -217,7 +218,7 @@ def read_sketches(folder: Path, encoder: str) -> Sketches:
 
 
 def write_sketches(folder: Path, sketches: Sketches, encoder: str) -> None:
-    """Write the sketches of all videos of an index, as `encoder` sees their clips."""
+    """Write the sketches of all videos of an index, from the features of `encoder`."""
     import torch
 
     stacked = np.concatenate([np.zeros((0, duplicates.TABLES), np.int32), *(part for _, part in sketches.values())])

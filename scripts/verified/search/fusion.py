@@ -1,9 +1,9 @@
-"""What the parts of a search say about a moment, as one score from 0 to 1.
+"""Fuse the scores of a search's parts into one score of a moment, from 0 to 1.
 
-Each part's number becomes how far the moment is above the average one: 0 is no nearer to the query than the corpus is
-anyway, 1 is as near as can be. The score is the weighted mean of the parts. A moment that a part knows nothing of (what
-was written, where nothing was) is an average one to it. On the demo's validation queries this ranks better than
-reciprocal ranks, which forget by how much a moment is ahead (docs/measurements.md).
+Each part's number is rescaled to its distance above the average moment: 0 is as near to the query as the corpus on
+average, 1 is the nearest possible. The score is the weighted mean of the parts. A moment without a value for a part (no
+caption) counts as average. On the demo's validation queries this ranks better than reciprocal ranks, which ignore the
+size of a lead (docs/measurements.md).
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def weights_of(model: str, skill: float, joint: bool) -> dict[str, float]:
 
 
 def above_average(scores: np.ndarray) -> np.ndarray:
-    """[moments] from 0 to 1: scores of the same range by how far they are above their mean."""
+    """[moments] from 0 to 1: scores, all on one scale, by their distance above their mean."""
     mean = scores.sum() / (len(scores) + COMMON)
     return ((scores - mean) / max(1 - mean, 1e-6)).clip(0, 1)
 
@@ -39,8 +39,8 @@ def above_average(scores: np.ndarray) -> np.ndarray:
 def standing_out(cosines: np.ndarray, background: np.ndarray, near: float | None = None) -> np.ndarray:
     """[moments] from 0 to 1: cosines by how far they stand out from those of the corpus' clips [clips].
 
-    Where the cosine `near` of a clip that shows what is asked for is known, none counts by more than its part of it:
-    in every corpus, some clip stands out for a sentence about what is nowhere in it.
+    If the cosine `near` of a matching clip is known, each value is limited to the cosine's share of it: every corpus
+    has an outlier even for an absent query.
     """
     spread = max(float(background.std()), 1e-6)
     above = (cosines - background.mean()) / (DEVIATIONS * spread)
@@ -48,6 +48,6 @@ def standing_out(cosines: np.ndarray, background: np.ndarray, near: float | None
 
 
 def shares(parts: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> dict[str, np.ndarray]:
-    """[moments] by part: what each puts into the score, which is their sum."""
+    """[moments] by part: the share of each part in the score, which is their sum."""
     whole = sum(weights[name] for name in parts)
     return {name: weights[name] * values / whole for name, values in parts.items()}

@@ -1,10 +1,9 @@
-"""What an index was made from, and whether its model's ranking is better than chance.
+"""The origin of an index, and a test of its model's ranking against chance.
 
-A model that has seen a handful of videos, was selected on one, or sees through a network that knows only rendered
-shapes, ranks videos in an order that looks like an answer and is none. So the ranking is measured when the index is
-built: for captions that no model was trained on, how many of the other videos are behind the right one (a half is
-chance). Where that is not better than chance, or nothing could be measured and one of these reasons holds, the model
-hardly counts in a search, and every answer says why.
+A model trained on few videos, selected on one, or built on features of rendered shapes can return an order without
+information. So the ranking is measured at build time: for captions outside every model's training, the share of other
+videos ranked behind the right one (a half is chance). If that is no better than chance, or if no measurement exists and
+one of these reasons applies, the model gets almost no weight in a search, and every answer gives the reason.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,12 +32,12 @@ OTHERS = 100
 
 
 def reasons(files: Mapping[str, Any], settings: IndexSettings) -> list[str]:
-    """Why a ranking may be worth nothing, by what the index is made from (see `search.update.update`)."""
+    """Reasons why a ranking may be meaningless, from the index's origin (see `search.update.update`)."""
     found = []
     if files.get("checkpoint"):
         by_split = {Path(file).stem: file for file in files["annotations"]}
         facts = load_facts(files["checkpoint"], FORM)
-        last = facts.get("epochs") == facts.get("selected_epoch", 0) + 1  # what few videos cannot select
+        last = facts.get("epochs") == facts.get("selected_epoch", 0) + 1  # few videos cannot select these
         for split, least, word in (
             (settings.spans.train_split, FEW_VIDEOS, "trained"),
             (None if last else settings.spans.selection_split, SELECTION_VIDEOS, "selected"),
@@ -52,7 +51,7 @@ def reasons(files: Mapping[str, Any], settings: IndexSettings) -> list[str]:
 
 
 def ranked_before(index, queries: Iterable[tuple[str, np.ndarray, frozenset[str]]], seed: int) -> dict | None:
-    """Share of the other videos, at most `OTHERS`, that are behind the right one, with its interval over videos.
+    """Share of the other videos, at most `OTHERS`, ranked behind the right one, with its interval over videos.
 
     `queries`: video, vector [D] and the videos that hold such a moment. None for fewer than `LEAST` queries, or for a
     corpus without others.
@@ -76,18 +75,19 @@ def ranked_before(index, queries: Iterable[tuple[str, np.ndarray, frozenset[str]
     if len(values) < LEAST or len(set(videos)) < 2:
         return None
     found = mean_of_training(np.array(values), videos)
-    value = found["value"]  # without a bound where all are the same
+    value = found["value"]  # without a bound where all are equal
     return {"queries": len(values), "value": value, **{key: found[key] or value for key in ("low", "high")}}
 
 
 def ranking_of(model: str, before: dict | None, found: list[str]) -> dict:
-    """What the manifest holds of its model's ranking: `model`, `reasons`, `before` (see above), `random`."""
+    """The manifest's entry on the model's ranking: `model`, `reasons`, `before` (see above), `random`."""
     close = before["low"] <= BETTER if before else bool(found)
     return {"model": model, "reasons": found, "before": before, "random": close}
 
 
 def skill(ranking: Mapping[str, Any]) -> float:
-    """From 0, chance, to 1, the right video always first; a half where nothing is known against the model."""
+    """From 0 (chance) to 1 (the right video always first); a half if unmeasured and no reason speaks against the
+    model."""
     if ranking["random"]:
         return 0.0
     before = ranking["before"]
@@ -95,9 +95,9 @@ def skill(ranking: Mapping[str, Any]) -> float:
 
 
 def caution(ranking: Mapping[str, Any], captions: bool) -> str:
-    """What every answer says first of a ranking that is no better than chance; empty of any other.
+    """The first sentence of every answer whose ranking is no better than chance; empty otherwise.
 
-    `captions`: whether moments were found by what was written.
+    `captions`: True if captions contributed to the moments.
     """
     if not ranking["random"]:
         return ""

@@ -1,4 +1,4 @@
-"""Which files and settings an index is built from, and where it is."""
+"""Input files, settings and location of an index."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ JOINT = "joint"
 
 
 def indexed_model(settings: Config) -> str:
-    """The model of the index. Raises InputError where the configuration has none that can be indexed."""
+    """The model of the index. Raises InputError if no configured model can be indexed."""
     model = settings.search.model
     possible = [name for name in settings.retrieval.models if name in ONE_VECTOR]
     if not model and possible:
@@ -39,7 +39,7 @@ def indexed_model(settings: Config) -> str:
 
 
 def index_folder(settings: Config, dataset: str = "") -> Path:
-    """The folder of the index of a data set (default: the first one). Raises InputError for one that is not there."""
+    """The folder of the index of a data set (default: the first one). Raises InputError if it does not exist."""
     shown = shown_datasets(settings)
     if not shown or (dataset and dataset not in settings.datasets):
         raise InputError(f"no data set {dataset!r} in this configuration", remedy=f"known: {', '.join(shown)}")
@@ -47,12 +47,12 @@ def index_folder(settings: Config, dataset: str = "") -> Path:
 
 
 def record_of(folder: Path) -> str:
-    """The file that a build of the index ends with, which Snakemake knows."""
+    """The last file of a build of the index, known to Snakemake."""
     return f"{folder}.json"
 
 
 def index_inputs(settings: Config) -> Callable[[object], dict]:
-    """An input function: what the index ``wildcards.indexed`` of ``wildcards.dataset`` is built from."""
+    """An input function: the files behind the index ``wildcards.indexed`` of ``wildcards.dataset``."""
 
     def files(wildcards) -> dict:
         search, retrieval = settings.search, settings.retrieval
@@ -65,7 +65,7 @@ def index_inputs(settings: Config) -> Callable[[object], dict]:
         else:
             inputs["annotations"] = annotations
             inputs["queries"] = [path for path in annotations if path.endswith(f"/{dataset.spans.test_split}.jsonl")]
-        weights = {*(video_records(settings) if has_videos or joint else ())}  # also for videos that are added
+        weights = {*(video_records(settings) if has_videos or joint else ())}  # also for added videos
         if not joint:
             seed = retrieval.seeds_of(wildcards.indexed)[0]
             run = f"{root}/retrieval/{wildcards.indexed}/{search.trained_on}/seed-{seed}"
@@ -90,7 +90,7 @@ def _kind(annotations: list[str]) -> str:
 
 
 def index_settings(settings: Config) -> Callable[[object], dict]:
-    """A params function: what an index depends on beside its files."""
+    """A params function: the settings of an index besides its files."""
 
     def values(wildcards) -> dict:
         dataset, features, retrieval = dataset_of(settings, wildcards), settings.features, settings.retrieval
@@ -121,5 +121,5 @@ def index_settings(settings: Config) -> Callable[[object], dict]:
 
 
 def indexed_code(wildcards) -> str:
-    """A params function: digest of the code of the model that is indexed, which imports cannot tell."""
+    """A params function: digest of the code of the indexed model, which imports do not reveal."""
     return modules_digest(*([] if wildcards.indexed == JOINT else [f"benchmark.vcmr.models.{wildcards.indexed}"]))

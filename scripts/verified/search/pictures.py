@@ -1,4 +1,4 @@
-"""Thumbnails of a video: JPEG files of frames at even distances."""
+"""Thumbnails of a video: JPEG files of frames at equal distances."""
 
 import io
 import logging
@@ -18,7 +18,7 @@ HEIGHT = 96
 def thumbnails(path: str | Path, duration: float, width: int, height: int, count: int) -> list[tuple[float, bytes]]:
     """(seconds, JPEG) at the middles of `count` equal parts of a video, fewer where it has fewer seconds.
 
-    A video that cannot be read has none; its vectors are there all the same, and the log says so.
+    An unreadable video has none and keeps its vectors; the log reports it.
     """
     count = min(count, max(1, round(duration)))
     if not count:

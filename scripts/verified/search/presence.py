@@ -1,13 +1,13 @@
-"""Whether a corpus has what is asked for: a probability, learnt from queries whose answers are known.
+"""The probability that a corpus contains a query's answer, fitted on queries with known answers.
 
-Every known query is asked twice: of the corpus without the videos that hold such a moment, and of the corpus without as
-many others, so that the two differ in nothing else. Three numbers of a search tell them apart as well as the model
-allows: the best cosine, how far it stands out from the median of the candidates, and the logarithm of the best span's
-score. A logistic regression makes a probability of them, at even odds. Its AUROC is measured on videos that it was not
-fitted to; where the interval reaches down to `TELLS` it gives no probability.
+Every known query is searched twice: in the corpus without the videos of its moment, and in the corpus without as many
+other videos, so that sizes are equal. Three features separate the two cases: the best cosine, its distance above the
+median of the candidates, and the logarithm of the best span's score. A logistic regression converts them to a
+probability, at even odds. Its AUROC is measured on videos outside the fit; if the interval reaches down to `TELLS`, no
+probability is given.
 
-Then the captions decide: a sentence that is no nearer to any of them than many `UNRELATED` ones are is probably about
-something else. The limit is a quantile of their scores in this corpus, so its rate of misses is known: `PASSES`.
+Then the captions decide: a sentence that is no nearer to any caption than many `UNRELATED` ones is probably off topic.
+The limit is a quantile of their scores in this corpus, with a known rate of misses: `PASSES`.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ UNRELATED = tuple(" ".join(sentence.split()) for sentence in _SENTENCES.split(";
 
 
 def clues(candidates: list, moments: list) -> list[float]:
-    """The three numbers of a search (see above)."""
+    """The three features of a search (see above)."""
     if not candidates:
         return [-1.0, 0.0, 0.0]
     scores = np.array([one.score for one in candidates])
@@ -63,7 +63,7 @@ def fit(present: np.ndarray, absent: np.ndarray, videos: list[str], how: str, se
     """Weights, and the AUROC with its interval over videos; None for fewer than `LEAST` queries.
 
     `present`, `absent` [Q, 3]: clues of each query with and without its moment in the corpus; `videos` [Q] its video;
-    `how` says by what an absence was known.
+    `how` names the source of the absences.
     """
     if len(present) < LEAST or len(set(videos)) < FOLDS:
         return None
@@ -99,7 +99,7 @@ def _regression(x: np.ndarray, y: np.ndarray):
 
 
 def presence(fitted: dict | None, candidates: list, moments: list) -> float | None:
-    """Probability that the corpus has what was asked for; None where the index cannot tell."""
+    """Probability that the corpus has an answer; None if the index has no fit."""
     if fitted is None or not fitted["tells"]:
         return None
     x = (np.array(clues(candidates, moments)) - fitted["middle"]) / fitted["scale"]
@@ -113,7 +113,7 @@ def nearest_caption(captions: Captions, sentence: str) -> float:
 
 
 def unrelated_scores(captions: Captions) -> list[float]:
-    """`nearest_caption` of each unrelated sentence; empty where there are no captions, or many of them are too near."""
+    """`nearest_caption` of each unrelated sentence; empty without captions, or if many sentences are too near."""
     scores = [round(nearest_caption(captions, one), 4) for one in UNRELATED] if captions.all else []
     return scores if scores and np.quantile(scores, 1 - PASSES) < TOO_NEAR else []
 
@@ -121,7 +121,8 @@ def unrelated_scores(captions: Captions) -> list[float]:
 def hint(fitted: dict | None, here: float | None, unrelated: float | None) -> str:
     """The sentence above a list of results; empty where none is needed.
 
-    `unrelated`: share of the unrelated sentences that are as near to a caption; None in an index that has no measure.
+    `unrelated`: share of the unrelated sentences that are as near to a caption; None in an index without this
+    measurement.
     """
     if fitted is not None and fitted["tells"]:
         if here is not None and here < NOT_HERE:

@@ -1,4 +1,4 @@
-"""Searches that a Markdown page shows: each follows a comment with its command, and can be run again.
+"""Refresh the searches on a Markdown page; each follows a comment with its command.
 
 <!-- output of: verified search "two blue rings shrink" --top 3 -->
 ```text
@@ -22,7 +22,7 @@ BLOCK = re.compile(r"(<!-- output of: verified (search .+?) -->\n)(```text\n.*?^
 def refresh(page: Path, search: Callable[[list[str]], object]) -> int:
     """Replace the output of every search in `page` by what `search` prints for its arguments; returns how many.
 
-    Raises InputError for a page without any, and where a search fails: the page is then left as it was.
+    Raises InputError for a page without any, and if a search fails; the page is then unchanged.
     """
     try:
         text = page.read_text(encoding="utf-8")

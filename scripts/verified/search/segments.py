@@ -39,7 +39,7 @@ def write_segment(
     """Write a segment into an empty folder; returns its facts for the manifest.
 
     `videos`: per video its row with `windows` as `[offset, seconds]` pairs, the windows' vectors, and thumbnails (time,
-    JPEG). They are read once and never held together.
+    JPEG). They are read once, one at a time.
     """
     folder.mkdir(parents=True)
     rows: list[dict] = []
@@ -71,7 +71,7 @@ def write_segment(
 
 
 def _shorten(folder: Path, dim: int) -> None:
-    """The localiser's numbers as bytes: each row divided by its largest absolute value."""
+    """Quantise the localiser's numbers to bytes: each row divided by its largest absolute value."""
     size = (folder / HALVES).stat().st_size // (2 * dim)
     with (folder / BYTES).open("wb") as numbers, (folder / SCALES).open("wb") as scales:
         if size:
@@ -85,7 +85,7 @@ def _shorten(folder: Path, dim: int) -> None:
 
 
 class Segment:
-    """An opened segment. Windows are named by their number, W in all."""
+    """An open segment. Windows are identified by their number, W in all."""
 
     def __init__(self, folder: Path, facts: dict, removed: Iterable[str] = ()):
         self.folder, self.facts, self.dim = folder, facts, facts["dim"]
@@ -115,7 +115,7 @@ class Segment:
     def search(self, query: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The `count` best windows for a query [D] that are not removed, and the product of their best clip.
 
-        Of inverted lists, which propose by rounded vectors, twice as many are taken and scored by the vectors.
+        Inverted lists propose by rounded vectors: twice as many proposals are rescored with the exact vectors.
         """
         exact = self.facts["kind"] == EXACT
         allowed = None if self.present.all() else self.present
@@ -137,14 +137,14 @@ class Segment:
         return numbers if self._scale is None else numbers * self._scale[rows]
 
     def thumbnail(self, location: list) -> bytes:
-        """A JPEG file, by its `[time, at, length]`."""
+        """Read a JPEG file by its `[time, at, length]`."""
         sound(self.folder.parents[1], f"{self.folder.parent.name}/{self.folder.name}/{THUMBNAILS}")
         with (self.folder / THUMBNAILS).open("rb") as file:
             file.seek(location[1])
             return file.read(location[2])
 
     def items(self) -> Iterator[tuple[dict, list[Vectors], list[tuple[float, bytes]]]]:
-        """What is kept of it, as `write_segment` takes it."""
+        """The videos that remain, in the format of `write_segment`."""
         ends = np.r_[0, np.cumsum([len(row["windows"]) for row in self.videos])]
         for number, row in enumerate(self.videos):
             windows = range(ends[number], ends[number + 1])
@@ -157,8 +157,8 @@ class Segment:
 
 
 def _windows(path: Path, videos: list[dict]) -> tuple[np.ndarray, list[int]]:
-    """Windows [W, 4] of all rows (seconds of the begin and of a clip, rows for search and for the localiser), and how
-    many each row has."""
+    """Windows [W, 4] of all rows (seconds of the begin and of a clip, rows for search and for the localiser), and the
+    number of windows of each row."""
     try:
         counts = [len(row["windows"]) for row in videos]
         windows = np.array([window for row in videos for window in row["windows"]], np.float64).reshape(-1, 4)

@@ -1,11 +1,10 @@
 """The page that searches an index: a small web server on one address, for one person or a lab.
 
 It serves its own page, answers, thumbnails from the index, the video files that the index names, and spans of them as
-MP4: by the id of a video, never by a path, and only while that file has the content that was indexed. Everything that
-comes from the corpus or from a visitor goes to the page as JSON and onto it as text; a content security policy forbids
-all else.
-A loopback address answers requests to its own name only, so that no page of another site can read from it; any other
-address asks for a token.
+MP4: by the id of a video, never by a path, and only while the file has its indexed content. All data from the corpus or
+a visitor reaches the page as JSON and is shown as text; a content security policy forbids everything else. A loopback
+address answers requests to its own name only, so that no page of another site can read from it; any other address asks
+for a token.
 """
 
 import asyncio
@@ -45,7 +44,7 @@ LEAST_TOKEN = 12
 
 
 def check_address(host: str, token: str) -> None:
-    """Raise InputError for an address that others can reach without a token that is worth its name."""
+    """Raise InputError for a publicly reachable address without a strong token."""
     if not is_loopback(host) and not token:
         raise InputError(f"{host} can be reached from other machines", remedy="give a --token, or serve on 127.0.0.1")
     if token and len(token) < LEAST_TOKEN:
@@ -55,7 +54,7 @@ def check_address(host: str, token: str) -> None:
 
 
 class IndexHolder:
-    """The index that is served: opened again when a change has been put in force. One thread alone asks it."""
+    """The served index, reopened after each change. One thread alone uses it."""
 
     def __init__(self, folder: Path):
         self.folder, self.thread = folder, ThreadPoolExecutor(1, "index")
@@ -64,7 +63,7 @@ class IndexHolder:
         self._found: dict[Path, tuple[tuple[int, ...], str]] = {}
 
     def index(self) -> Index:
-        """The index as it is now; call it on `thread`."""
+        """The current index; call it on `thread`."""
         manifest = self.folder / MANIFEST
         state = (manifest.stat().st_mtime_ns, manifest.stat().st_size) if manifest.is_file() else None
         if self._index is None or state != self._state:
@@ -72,7 +71,7 @@ class IndexHolder:
             before = self._index.manifest["identity"] if self._index else None
             opened = Index(self.folder)
             if known is not None and opened.manifest["identity"] == before:
-                opened.encoder = known  # its text encoder is loaded
+                opened.encoder = known  # load its text encoder
             self._index, self._state = opened, state
             rows = ((video, opened.row(video).get("path")) for video in opened.positions)
             self._files = {video: Path(path).resolve() for video, path in rows if path}
@@ -81,7 +80,7 @@ class IndexHolder:
     def file(self, video: str) -> Path | None:
         """The file of a video; None if it is gone, another one than when the index was opened, or known to be changed.
 
-        Whether its content is that which was indexed is found out by `same_content`, before it is sent.
+        `same_content` checks the content before it is sent.
         """
         row = self.index().row(video)
         path = self._files.get(video)
@@ -91,7 +90,7 @@ class IndexHolder:
         return None if state == _state(path) and digest != row.get("sha256") else path
 
     def same_content(self, path: Path, digest: str) -> bool:
-        """Whether a file has this SHA-256. It is read once, and again when its size or a time of it has changed."""
+        """Return whether a file has this SHA-256. It is read once, and again after a change of its size or times."""
         try:
             state = _state(path)
             if self._found.get(path, ((), ""))[0] != state:
@@ -169,7 +168,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
         return FileResponse(path, media_type=kind if kind.startswith("video/") else "application/octet-stream")
 
     async def span(request: Request) -> Response:
-        """A span of a video as MP4, for a browser that cannot play the file itself; seconds count from its start."""
+        """A span of a video as MP4, for browsers without support for the file itself; seconds count from its start."""
         loop, values = asyncio.get_running_loop(), request.query_params
         try:
             start, end = _seconds(values, "start"), _seconds(values, "end")
@@ -181,7 +180,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
         made = await transcoder.span(path, digest, start, end, request.is_disconnected)
         if made is None:
             return PlainTextResponse("this span cannot be converted", status_code=415)
-        if not await loop.run_in_executor(holder.reading, holder.same_content, path, digest):  # exchanged meanwhile
+        if not await loop.run_in_executor(holder.reading, holder.same_content, path, digest):  # replaced meanwhile
             transcoder.forget(made)
             return PlainTextResponse(OTHER_FILE, status_code=404)
         return FileResponse(made, media_type="video/mp4")
@@ -211,7 +210,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
 
 
 def _guard(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Response]]], Awaitable[Response]]:
-    """Asks for the token, if there is one, and puts the headers on every answer."""
+    """Middleware that requires the token, if there is one, and sets the headers of every answer."""
 
     async def dispatch(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
         response = _refuse(request, token) if token else None
@@ -223,7 +222,7 @@ def _guard(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Respo
 
 
 def _refuse(request: Request, token: str) -> Response | None:
-    """None for who holds the token: in a cookie or as bearer. Once in the address, it becomes the cookie."""
+    """None if the request has the token, in a cookie or as bearer; a token in the address becomes the cookie."""
     offered = request.query_params.get("token")
     if offered is not None and _same(offered, token) and request.url.path == "/":
         parameters = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]

@@ -1,4 +1,4 @@
-"""What an index depends on beside its files, as its job gets it."""
+"""Settings of an index besides its files, as its job receives them."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from verified.config.datasets import Spans
 
 
 class FrameSettings(Section):
-    """How features were extracted from videos, so that one more is extracted in the same way."""
+    """Settings of feature extraction from videos, to extract another one in the same way."""
 
     backbone: str
     revision: str = ""
@@ -17,7 +17,7 @@ class FrameSettings(Section):
 
 
 class IndexSettings(Section):
-    """How an index is built of a data set."""
+    """Settings to build an index of a data set."""
 
     model: str
     dataset: str

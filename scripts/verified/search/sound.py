@@ -1,4 +1,4 @@
-"""Files of an index are as they were sealed, wherever the index lies; else they are refused before they are read."""
+"""Check the seals of an index's files at any location, and refuse changed ones before they are read."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from verified.runtime.intact import check_intact
 def sound(folder: Path, *names: str) -> None:
     """Check files of the index in `folder`, by their paths there; each once in a process, unless it changes.
 
-    Raises InputError for one that is gone, has no seal, or is not what was sealed.
+    Raises InputError for a file that is missing, has no seal, or differs from its seal.
     """
     remedy = f"remove {folder} and build the index again: verified index; to copy one, copy hidden files too: cp -a"
     for name in names:

@@ -1,10 +1,9 @@
-"""The index of a corpus: a folder with a manifest, segments and a copy of the model, which videos come to and go from.
+"""The index of a corpus: a folder with a manifest, segments and a copy of the model; videos can be added and removed.
 
-`index.json`, the manifest, says which segments count and which of their videos were removed. It is the last file
-written by a change and replaces its predecessor at once, so that a killed change leaves the index as it was, and a
-search that is under way goes on with the files it has open. Added videos make a new segment; the smallest segments are
-joined when there are more than `SMALL_SEGMENTS`, and all are when a third of the videos is gone. One change at a time:
-the file `.lock` is held while it lasts.
+`index.json`, the manifest, lists the segments in force and their removed videos. It is the last file written by a
+change and replaces its predecessor atomically: a killed change has no effect, and a search in progress continues with
+its open files. Added videos form a new segment; the smallest segments are merged if there are more than
+`SMALL_SEGMENTS`, and all are if a third of the videos is removed. Changes are serialised by the file `.lock`.
 """
 
 import contextlib
@@ -37,7 +36,7 @@ SMALL_SEGMENTS = 8
 
 
 def read_manifest(folder: Path) -> dict:
-    """The manifest of an index. Raises InputError where there is none, or of another version."""
+    """Read the manifest of an index. Raises InputError if it is missing, or of another version."""
     if not (folder / MANIFEST).is_file():
         raise InputError("no index here", file=folder, remedy="build one: verified index --configfile CONFIG")
     sound(folder, MANIFEST)
@@ -52,7 +51,7 @@ def read_manifest(folder: Path) -> dict:
 
 
 def sound_segments(folder: Path, manifest: dict) -> None:
-    """Raise InputError unless every file of the segments in force is as it was sealed: a change builds upon them."""
+    """Raise InputError unless all files of the segments in force match their seals: a change reuses them."""
     for entry in manifest["segments"]:
         name = f"{SEGMENTS}/{entry['name']}"
         written = read_seal(folder / name) or {}
@@ -60,7 +59,7 @@ def sound_segments(folder: Path, manifest: dict) -> None:
 
 
 def write_manifest(folder: Path, manifest: dict, last: bool = True) -> None:
-    """Put a manifest in force and, where it is the `last` of a change, remove what belongs to none of its videos."""
+    """Put a manifest in force and, for the `last` of a change, remove files that belong to none of its videos."""
     videos = [(entry["videos"] - len(entry["removed"])) for entry in manifest["segments"]]
     clips = sum(entry["rows"] for entry in manifest["segments"])
     with replacing(folder / MANIFEST) as temporary:
@@ -70,19 +69,20 @@ def write_manifest(folder: Path, manifest: dict, last: bool = True) -> None:
 
 
 def features_path(folder: Path, video: str) -> Path:
-    """Where an index keeps the features of a video that was added to it."""
+    """Path of the features of an added video in an index."""
     return folder / ADDED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.npy"
 
 
 def write_features(folder: Path, video: str, features: np.ndarray) -> None:
-    """Keep the features [clips, F] of a video that was added, in half precision."""
+    """Store the features [clips, F] of an added video, in half precision."""
     (folder / ADDED).mkdir(exist_ok=True)
     with replacing(features_path(folder, video)) as temporary, temporary.open("wb") as out:
         np.save(out, features.astype(np.float16))
 
 
 def read_features(folder: Path, video: str, remedy: str) -> np.ndarray:
-    """They, [clips, F]. Raises InputError with `remedy` for a damaged file, no clips, or values that are not finite."""
+    """Read the features [clips, F]. Raises InputError with `remedy` for a damaged file, no clips, or values that are
+    not finite."""
     path = features_path(folder, video)
     check_intact(path, required=True, remedy=remedy)
     features = np.array(read_array(path, 2, remedy), np.float32)
@@ -94,7 +94,7 @@ def read_features(folder: Path, video: str, remedy: str) -> np.ndarray:
 def finish(folder: Path, manifest: dict) -> bool:
     """End what a change that was killed left to do behind the manifest in force; whether there was anything.
 
-    Segments that are not in force, features of videos that are not in the index and temporary files go.
+    Segments not in force, features of videos outside the index and temporary files are deleted.
     """
     unfinished = not finished(folder / MANIFEST)
     if unfinished:
@@ -107,7 +107,7 @@ def finish(folder: Path, manifest: dict) -> bool:
         left += sorted(features - {features_path(folder, row["video"]) for row in rows if row["origin"] == "added"})
     left += [path for path in map(_sealed_by, (folder / SEGMENTS).glob(".*.seal")) if path.name not in named]
     for path in dict.fromkeys(left):
-        # The seal goes last: while it is there, a repeated change finds what is left.
+        # The seal is deleted last: while it exists, a repeated change finds the remaining files.
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         seal_of(path).unlink(missing_ok=True)
     return unfinished or bool(left)
@@ -119,7 +119,7 @@ def _sealed_by(seal_file: Path) -> Path:
 
 @contextlib.contextmanager
 def changing(folder: Path) -> Iterator[None]:
-    """Hold the index for a change. Raises InputError while another process does."""
+    """Lock the index for a change. Raises InputError while another process has the lock."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         try:
@@ -130,7 +130,7 @@ def changing(folder: Path) -> Iterator[None]:
 
 
 def open_segments(folder: Path, manifest: dict) -> list[Segment]:
-    """The segments that count. Raises InputError for a damaged one."""
+    """Open the segments in force. Raises InputError for a damaged one."""
     return [Segment(folder / SEGMENTS / entry["name"], entry, entry["removed"]) for entry in manifest["segments"]]
 
 
@@ -150,20 +150,20 @@ def present(folder: Path, manifest: dict) -> dict[str, dict]:
 def add_segment(folder: Path, manifest: dict, items: Iterable, dim: int, queries: np.ndarray, seed: int) -> dict:
     """The manifest with one segment more, of `items` and `queries` [n, dim] as `write_segment` takes them.
 
-    Nothing is in force yet.
+    The manifest is not in force yet.
     """
     manifest = {**manifest, "next": manifest["next"] + 1}
     name = f"{manifest['next']:06d}"
     segment_folder = folder / SEGMENTS / name
     seal_of(segment_folder).unlink(missing_ok=True)
-    shutil.rmtree(segment_folder, ignore_errors=True)  # of a change that was killed
+    shutil.rmtree(segment_folder, ignore_errors=True)  # of a killed change
     facts = write_segment(segment_folder, items, dim, manifest["exact_clips"], queries, seed)
     seal(segment_folder)
     return {**manifest, "segments": [*manifest["segments"], {"name": name, **facts, "removed": []}]}
 
 
 def without_videos(folder: Path, manifest: dict, videos: set[str]) -> dict:
-    """The manifest without these videos; segments of which nothing is left are dropped."""
+    """The manifest without these videos; segments without remaining videos are dropped."""
     entries = []
     for entry in manifest["segments"]:
         rows = present(folder, {**manifest, "segments": [entry]})
@@ -174,7 +174,7 @@ def without_videos(folder: Path, manifest: dict, videos: set[str]) -> dict:
 
 
 def tidy(folder: Path, manifest: dict, seed: int) -> dict:
-    """The manifest with small segments joined where there are many, and all of them where much was removed."""
+    """Merge small segments if there are many, and all of them if many videos were removed; returns the manifest."""
     entries = manifest["segments"]
     removed, videos = sum(len(entry["removed"]) for entry in entries), sum(entry["videos"] for entry in entries)
     joined = entries if 3 * removed > videos else smallest([entry for entry in entries if entry["kind"] == EXACT])
@@ -188,8 +188,8 @@ def tidy(folder: Path, manifest: dict, seed: int) -> dict:
 
 
 def smallest(entries: list[dict]) -> list[dict]:
-    """Of too many segments the smallest, up to one that is larger than those before it together: so a video that comes
-    to n others is copied no more than log n times. None where they are not too many."""
+    """Of too many segments the smallest, up to one that is larger than its predecessors together: a video that joins n
+    others is copied at most log n times. Empty if there are not too many."""
     if len(entries) <= SMALL_SEGMENTS:
         return []
     rows, joined = 0, []
@@ -202,7 +202,7 @@ def smallest(entries: list[dict]) -> list[dict]:
 
 
 def describe(manifest: dict) -> list[str]:
-    """What an index is, in lines for a person."""
+    """Describe an index, in lines for a person."""
     lines = [
         f"{manifest['videos']:,} videos of {manifest['title']}, {manifest['clips']:,} clips of"
         f" {manifest['clip_seconds']:g} s, by {manifest['model']}"

@@ -1,7 +1,7 @@
 """One look at a video, from one decode: its shots, and of each shot clips with their features and a picture.
 
-Eight frames a second are decoded and compared by PySceneDetect's content score; the encoder, which costs more than all
-else, sees a frame of each shot and then one every two seconds.
+Eight frames a second are decoded and compared by PySceneDetect's content score; the encoder, the most expensive step,
+gets a frame of each shot and then one every two seconds.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ MOST_PICTURES = 60
 
 @dataclass(frozen=True)
 class Survey:
-    """A video that has been seen."""
+    """The result of a survey of a video."""
 
     duration: float
     """Seconds."""
@@ -51,14 +51,14 @@ class Survey:
 
     @property
     def partial(self) -> str:
-        """Which part of the video could be read; empty for all of it."""
+        """The part of the video that was readable; empty for all of it."""
         if self.claimed - self.duration > MISSING_SECONDS:
             return f"{self.duration:.1f} of {self.claimed:.1f} s"
         return f"all but {self.damage} damaged packets" if self.damage else ""
 
 
 def survey(path: str | Path, backbone: Backbone) -> Survey:
-    """Look at a video. Raises VideoError for a file that is no usable video."""
+    """Survey a video. Raises VideoError for an unusable file."""
     times: list[float] = []
     scores: list[float] = []
     seen: list[tuple[float, bytes]] = []
@@ -97,7 +97,7 @@ def survey(path: str | Path, backbone: Backbone) -> Survey:
 def _fill_shots(
     shots: list[tuple[float, float]], seen: list[float]
 ) -> tuple[list[tuple[float, float]], list[list[int]]]:
-    """Shots, and the numbers of the frames seen in each; a shot in which none was seen joins the one before it."""
+    """Shots, and the numbers of their encoded frames; a shot without any joins the one before it."""
     filled: list[tuple[float, float]] = []
     numbers: list[list[int]] = []
     for start, end in shots:
@@ -117,7 +117,7 @@ def _covering_size(size: tuple[int, int], side: int) -> tuple[int, int]:
 
 
 def _square(frame: np.ndarray, backbone: Backbone) -> np.ndarray:
-    """What the encoder sees of a frame: its middle, or all of it, squeezed."""
+    """The encoder's view of a frame: its middle, or all of it, squeezed."""
     side = backbone.size
     if not backbone.crop:
         return cv2.resize(frame, (side, side), interpolation=cv2.INTER_AREA)

@@ -1,8 +1,8 @@
 """Spans of videos that a browser cannot play, as MP4: each is made when it is first asked for, by a process of its own.
 
-Such a process reads one file that the server has checked, and writes H.264 without sound. It ends with the request
-that wants it: when the visitor goes away, when it takes too long, and with the server. What was made is kept for as
-long as the server runs, the latest `KEPT` spans.
+Such a process reads one file that the server has checked, and writes H.264 without sound. It ends with its request: if
+the visitor disconnects, after a time limit, and with the server. The latest `KEPT` spans are cached while the server
+runs.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ GLANCE = 0.2
 
 
 class Transcoder:
-    """Makes spans and keeps them in a temporary folder."""
+    """Transcodes spans and caches them in a temporary folder."""
 
     def __init__(self):
         self._folder = tempfile.TemporaryDirectory(prefix="verified-spans-")
@@ -42,7 +42,7 @@ class Transcoder:
     ) -> Path | None:
         """The MP4 file of [start, end) seconds of the video at `path` with this SHA-256; its clock starts at 0.
 
-        None where it cannot be made in time, or where the visitor is `gone`.
+        None after the time limit, or if the visitor is `gone`.
         """
         end = min(end, start + LONGEST)
         name = hashlib.sha256(f"{digest} {start:.3f} {end:.3f} {SIDE}".encode()).hexdigest()
@@ -57,7 +57,7 @@ class Transcoder:
         return kept
 
     def forget(self, span: Path) -> None:
-        """Delete a span; whoever is being sent it gets all of it."""
+        """Delete a span; transfers in progress complete."""
         span.unlink(missing_ok=True)
 
     async def _made(
@@ -87,10 +87,10 @@ class Transcoder:
 
 
 def main(path: str, start: str, end: str, output: str) -> None:
-    """Write the span of one video to `output`; what a process of its own does."""
+    """Write the span of one video to `output`; runs in a process of its own."""
     from verified.io.video.cut import FAST, cut
 
-    signal.alarm(PATIENCE)  # also where the server was killed
+    signal.alarm(PATIENCE)  # also after a kill of the server
     try:
         Path(output).write_bytes(cut(path, {0: (float(start), float(end))}, SIDE, FAST)[0])
     except InputError as error:

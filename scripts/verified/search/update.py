@@ -1,7 +1,7 @@
 """Bring an index up to date with a corpus: what is new comes to it, what is gone or changed goes.
 
-All of it is rebuilt only where the model, its encoders or the size of the exact index have changed. Videos that were
-added by hand (`verified index --add`) stay in either case; those removed by hand stay away.
+It is rebuilt in full only if the model, its encoders or the size of the exact index have changed. Videos added by hand
+(`verified index --add`) remain in either case; those removed by hand remain excluded.
 """
 
 import hashlib
@@ -45,8 +45,8 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
 
     `files`: features (HDF5), checkpoint (None for a joint encoder), text (token features of the captions; None for
     encoders that need none), annotations and queries (lists of FIG files; `queries` are those that no model was trained
-    on) or, in their place, moments (moments.jsonl, coarse captions alone), videos (videos.jsonl; None where videos are
-    not at hand), truth (the demo's; else None).
+    on) or, in their place, moments (moments.jsonl, coarse captions alone), videos (videos.jsonl; None without videos),
+    truth (the demo's; else None).
     """
     with store.changing(folder):
         manifest = _manifest(folder, files, settings)
@@ -90,10 +90,10 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
 def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 12) -> list[str]:
     """Add video files to an index by themselves; returns their ids, the names of the files without ending.
 
-    Their features are kept in the index, for the day on which its model changes. Raises InputError for a file that
-    cannot be read, for an id that the index has, and for an index of features that were given.
+    Their features remain in the index for a change of its model. Raises InputError for an unreadable file, for an id
+    that the index has, and for an index of supplied features.
     """
-    store.read_manifest(folder)  # a lock file in a folder without an index would be all that is left behind
+    store.read_manifest(folder)  # otherwise a folder without an index would end with only a lock file
     with store.changing(folder):
         manifest = store.read_manifest(folder)
         store.sound_segments(folder, manifest)
@@ -101,7 +101,7 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
         rows, there, paths = [], store.present(folder, manifest), list(map(Path, paths))
         asked = {"added": [str(path.resolve()) for path in paths]}
         if store.finish(folder, manifest) and manifest.get("last") == asked:
-            return [path.stem for path in paths]  # it was killed when all but the end was done
+            return [path.stem for path in paths]  # killed just before clean-up
         for path in paths:
             if path.stem in {*there, *(row["video"] for row in rows)}:
                 raise InputError(f"the index has a video {path.stem!r}", file=path, remedy="remove it first: --remove")
@@ -127,8 +127,8 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
 def duplicates_of(folder: Path, videos: Iterable[str]) -> list[tuple[str, str, float]]:
     """(added video, other video of the index, share of the clips that are alike) for `videos` that were added.
 
-    A file with the bytes of another one has a share of 1. What is otherwise nearly the same is found among videos that
-    were added, for of these alone the index keeps what their clips look like.
+    A file with the bytes of another one has a share of 1. Other near-duplicates are found among added videos only, as
+    the index has clip features of these alone.
     """
     manifest = store.read_manifest(folder)
     rows = store.present(folder, manifest)
@@ -147,7 +147,7 @@ def duplicates_of(folder: Path, videos: Iterable[str]) -> list[tuple[str, str, f
 
 
 def _probe(video: str, path: Path, remedy: str) -> dict:
-    """What is known of a video file that is added. Raises InputError for one that cannot be read."""
+    """Probe an added video file. Raises InputError for an unreadable one."""
     from verified.io.video import VideoError, probe
 
     try:
@@ -157,8 +157,8 @@ def _probe(video: str, path: Path, remedy: str) -> dict:
 
 
 def _extraction(folder: Path, manifest: dict) -> dict:
-    """How the features of the corpus were extracted. Raises InputError where they were supplied as files, as this is
-    then unknown, and for the index of a folder of videos, which its own command keeps up to date."""
+    """Settings of the corpus' feature extraction. Raises InputError for supplied features, whose settings are unknown,
+    and for the index of a folder of videos, which its own command updates."""
     if of_videos := manifest.get("folder"):
         remedy = f"put the file into that folder, and run: verified index {of_videos}"
         raise InputError(
@@ -171,7 +171,7 @@ def _extraction(folder: Path, manifest: dict) -> dict:
 
 
 def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
-    """Keep the features of video files in the index, extracted as those of its corpus are.
+    """Extract features of video files with the corpus' settings and store them in the index.
 
     Raises InputError as `_extraction` does, and for files that cannot be decoded.
     """
@@ -189,7 +189,7 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
 def remove_videos(folder: Path, videos: Iterable[str]) -> None:
     """Remove videos from an index, also from its later states. Raises InputError for one that it does not have.
 
-    Repeated after it was killed, it goes on where it was; repeated after it ended, there is nothing to be done.
+    After a kill, a repeated call resumes; after completion, it does nothing.
     """
     store.read_manifest(folder)
     with store.changing(folder):
@@ -208,7 +208,7 @@ def remove_videos(folder: Path, videos: Iterable[str]) -> None:
 
 
 def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> dict:
-    """The manifest that is there, with this run's settings; without segments where they would not fit together."""
+    """The existing manifest with this run's settings; without segments if they are incompatible."""
     checkpoint = files.get("checkpoint")
     digest = file_digest(checkpoint) if checkpoint else ""
     facts = {
@@ -276,14 +276,14 @@ def _items(videos: list[str], features, digests: dict, described: dict, pictures
 
 
 def _read_added(folder: Path, row: dict) -> np.ndarray:
-    """Features [clips, F] of a video that was added by hand."""
+    """Read the features [clips, F] of a video added by hand."""
     return store.read_features(folder, row["video"], "remove the video and add it again")
 
 
 def _added_items(folder: Path, manifest: dict) -> list[Item]:
     """Videos that were added by hand to the index that is given up.
 
-    Where features are extracted otherwise now, theirs are too; raises InputError for a file that is gone by then.
+    If extraction has changed, their features are extracted again; raises InputError for a missing file.
     """
     if not (folder / store.MANIFEST).is_file():
         return []
@@ -297,7 +297,7 @@ def _added_items(folder: Path, manifest: dict) -> list[Item]:
 
 
 def _encode_items(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:
-    """Videos as `write_segment` takes them, encoded in groups of about `CLIPS_AT_ONCE` clips."""
+    """Encode videos in groups of about `CLIPS_AT_ONCE` clips, in the format of `write_segment`."""
     group, clips = [], 0
     for row, features, seconds, pictures in items:
         windows = encoder.windows(features, seconds)
@@ -329,7 +329,7 @@ def _width(encoder: Encoder, features: FeatureFile) -> int:
 
 
 def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: IndexSettings) -> list[tuple[dict, dict]]:
-    """(annotated moment, encoded caption) of the queries that no model was trained on."""
+    """(annotated moment, encoded caption) of the queries outside every model's training data."""
     if files.get("moments"):
         rows = coarse(files["moments"], settings.spans.test_split)[:KNOWN_QUERIES]
     else:
@@ -343,7 +343,7 @@ def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: IndexSe
 def _ranking(
     index: Index, queries, same: dict[int, frozenset[str]], files: Mapping[str, Any], settings: IndexSettings
 ) -> dict:
-    """Whether the model ranks videos better than chance, by the same queries (see `origin`)."""
+    """Measure the model's ranking of videos against chance, by the same queries (see `origin`)."""
     asked = ((row["video"], vector_of(query), same.get(row["desc_id"], frozenset())) for row, query in queries)
     return ranking_of(settings.model, ranked_before(index, asked, settings.seed), reasons(files, settings))
 
@@ -351,7 +351,7 @@ def _ranking(
 def _presence(
     index: Index, queries, held: tuple[dict[int, frozenset[str]], str], settings: IndexSettings
 ) -> dict | None:
-    """What tells a query with an answer in the corpus from one without (see `here`)."""
+    """Fit a classifier of queries with and without an answer in the corpus (see `presence`)."""
     count = settings.searched_videos
     same, how = held
     draw = np.random.default_rng(settings.seed)
@@ -363,7 +363,7 @@ def _presence(
         if row["video"] not in index.positions or others <= len(holders):
             continue
         known.append(row["video"])
-        # As many videos are left out either way: what a smaller corpus looks like must not pass for an absence.
+        # As many videos are removed in both cases: a smaller corpus must not look like an absence.
         places = draw.choice(others, len(holders), replace=False)
         for place in sorted(bisect_left(videos, video) for video in holders):
             places += places >= place
@@ -375,8 +375,8 @@ def _presence(
 
 
 def _holders(captions: list[dict], truth: str | None) -> tuple[dict[int, frozenset[str]], str]:
-    """By desc_id, the videos that hold such a moment, and by what that is known: the demo's truth (an event of the same
-    shape, colour and motion), else the same coarse caption."""
+    """By desc_id, the videos with such a moment, and the source of this: the demo's truth (an event of the same shape,
+    colour and motion), else the same coarse caption."""
     groups: dict[object, set[str]] = {}
     keys: dict[int, object] = {}
     if truth:

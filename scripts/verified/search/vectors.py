@@ -1,11 +1,11 @@
-"""Clip vectors of a segment, held by faiss: exact up to a number of clips, inverted lists beyond.
+"""Clip vectors of a segment in faiss: exact up to a number of clips, inverted lists beyond.
 
 An exact segment is one flat faiss index of float16 codes, which are the vectors themselves. A larger one has the
-float16 vectors in a file of their own (`vectors.f16`, row by row) and an inverted file of four bits a number that
-proposes; what it proposes is scored by the vectors. Either is memory-mapped, so opening reads next to nothing.
+float16 vectors in a file of their own (`vectors.f16`, row by row) and an inverted file of four bits a number for
+proposals; these are rescored by the vectors. Both are memory-mapped, so opening reads almost no data.
 
-How many lists are looked into (`probes`) is no guess: queries are searched both ways, and the fewest lists are taken
-that find at least `AIM` of the videos that the exact search finds. The measured share is in the segment's facts.
+The number of lists to probe (`probes`) is measured: queries are searched both ways, and the smallest number is used
+that finds at least `AIM` of the exact search's videos. The measured share is in the segment's facts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,11 +27,11 @@ DEPTH = 100
 BLOCK = 65536
 """Rows at a time."""
 TRAINING_ROWS = 64
-"""Clips per list that the lists' centres are learnt from."""
+"""Clips per list to train the lists' centres."""
 
 
 def spool(folder: Path, blocks: Iterable[np.ndarray]) -> int:
-    """Write blocks of vectors, float16 [n, D], one behind the other; returns how many rows there are."""
+    """Append blocks of vectors, float16 [n, D], to a file; returns the number of rows."""
     rows = 0
     with (folder / VECTORS).open("wb") as out:
         for block in blocks:
@@ -43,15 +43,15 @@ def spool(folder: Path, blocks: Iterable[np.ndarray]) -> int:
 def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: np.ndarray, seed: int) -> dict:
     """Index what `spool` wrote; returns the facts that `ClipVectors` needs.
 
-    `owner` [rows] is the video of each row. `queries` [Q, D] float32 set the number of lists to look into; where there
-    are none, clips of the segment take their place.
+    `owner` [rows] is the video of each row. `queries` [Q, D] float32 set the number of lists to probe; without queries,
+    clips of the segment replace them.
     """
     import faiss
 
     rows = _map(folder, len(owner), dim)
     if len(rows) <= exact_clips:
         index = faiss.IndexScalarQuantizer(dim, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
-        index.is_trained = True  # float16 has nothing to learn
+        index.is_trained = True  # float16 needs no training
         for block in _blocks(rows):
             index.add(block)
         faiss.write_index(index, str(folder / CODES))
@@ -79,8 +79,8 @@ def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: 
 
 
 def _probes(vectors: "ClipVectors", owner: np.ndarray, queries: np.ndarray) -> dict:
-    """The fewest lists (a power of two) with which the first half of the queries reaches `AIM`; the second half says
-    how much that is worth."""
+    """The smallest number of lists (a power of two) that reaches `AIM` for the first half of the queries; the second
+    half measures the recall."""
     exact = exact_videos(vectors.vectors, owner, queries)
     tuned = slice(0, len(queries) // 2)
     probes = 4
@@ -129,7 +129,7 @@ def _map(folder: Path, rows: int, dim: int) -> np.ndarray:
 
 
 class ClipVectors:
-    """The clip vectors of one segment, opened for search."""
+    """The clip vectors of one segment, open for search."""
 
     def __init__(self, folder: Path, facts: dict):
         import faiss
@@ -150,7 +150,7 @@ class ClipVectors:
         """[rows, D] float16, memory-mapped."""
 
     def clips(self, query: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """The `count` best rows for a query [D], best first, and their products; fewer where no more were looked at."""
+        """The `count` best rows for a query [D], best first, and their products; fewer if fewer were probed."""
         import faiss
 
         count = min(count, self.facts["rows"])
@@ -167,8 +167,8 @@ class ClipVectors:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The owners (videos, windows) of the best clips, each once, best first, and the product of their best clip.
 
-        `owner` [rows] names each row's; `allowed` [owners], where given, says which of them count. As many clips are
-        asked for as it takes to see `count` owners, or all that the search looks into.
+        `owner` [rows] names each row's; `allowed` [owners], if given, selects owners. The number of clips grows until
+        `count` owners are found, or all probed clips are used.
         """
         asked = 10 * count
         while True:

@@ -1,4 +1,4 @@
-"""Texts ranked by the words that a query shares with them: BM25 (Robertson and Zaragoza, 2009)."""
+"""Rank texts by the words that they share with a query: BM25 (Robertson and Zaragoza, 2009)."""
 
 import re
 from collections import Counter
@@ -29,8 +29,8 @@ class Words:
             self._found[word] = where, times * (K1 + 1) / (times + shortening[where])
 
     def scores(self, query: str) -> np.ndarray:
-        """[texts] float64 from 0 to 1: BM25 by the most that a text could reach which held nothing but the query's
-        words again and again. A word that no text holds counts as well, as the rarest of all."""
+        """[texts] float64 from 0 to 1: BM25 divided by its limit for a text of nothing but the query's words, repeated
+        endlessly. A word in no text counts too, as the rarest of all."""
         scores, most = np.zeros(self._texts), 0.0
         for word in set(words_of(query)):
             where, saturated = self._found.get(word, (np.zeros(0, int), np.zeros(0)))
@@ -41,5 +41,5 @@ class Words:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in small letters."""
+    """The words of a text, in lower case."""
     return WORD.findall(text.casefold())
