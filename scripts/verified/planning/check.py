@@ -1,4 +1,4 @@
-"""`verified check`: everything cheap that can be tried before a run, without Snakemake and without writing a file."""
+"""Preflight checks of `verified check`: all that are cheap, without Snakemake and without writing a file."""
 
 import os
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from verified.weights.wanted import has_computed_features, wanted_models
 
 
 def findings(settings: Config, files: str, offline: bool = False, cluster: bool = False) -> Iterator[Finding]:
-    """What would stop a run, and what is in order.
+    """Yield everything that would stop a run, and a line for each check that passed.
 
     `files` are the configuration's own, for the commands that remedies name. `offline` asks no endpoint; `cluster`
     does not look for GPUs here, as the run's are on other machines.
@@ -60,7 +60,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
 
 
 def _statement_findings(settings: Config) -> Iterator[Finding]:
-    """What people have not said yet of a data set of real videos that its cards should tell."""
+    """Statements that the cards of a data set of real videos still lack; only people can write them."""
     real = [name for name in datasets_with(settings, "annotated_here") if not settings.datasets[name].source.rendered]
     missing = [key for key, text in settings.export.statements if text is None]
     if real and missing and settings.export.forms:
@@ -69,7 +69,7 @@ def _statement_findings(settings: Config) -> Iterator[Finding]:
 
 
 def _backbone_findings(settings: Config) -> Iterator[Finding]:
-    """What the image encoders that come with workflow or packages know of videos that are not rendered."""
+    """Limits of the image encoders of workflow and packages on videos that are not rendered."""
     name, better = settings.features.video_backbone, "a CLIP or SigLIP model of the hub knows more"
     used = {"longform.encoder": settings.longform.encoder} if has_computed_features(settings) else {}
     rendered = all(settings.datasets[videos].source.rendered for videos in datasets_with(settings, "has_videos"))
@@ -90,17 +90,17 @@ def _backbone_findings(settings: Config) -> Iterator[Finding]:
 
 
 def _budget_findings(settings: Config) -> Iterator[Finding]:
-    """Whether the budget lasts for the calls that a run would still ask, as a quote counts them."""
+    """Compare the rest of the budget with the calls that a run would still ask, as a quote counts them."""
     limits = {name: limit for name, limit in settings.generation.budget.model_dump().items() if limit is not None}
     if not limits:
         return
     try:
         wanted = totals(quote(settings))
-    except InputError:  # what keeps it from being counted is found by other checks
+    except InputError:  # other checks find the reason
         return
     taken = {"calls": wanted["calls"], "tokens": wanted["tokens_in"] + wanted["tokens_out"], "money": wanted["money"]}
     roles = [getattr(settings.generation, name) for name in ROLES]
-    # A call is asked only if the most that it may take fits, answers at their longest.
+    # A call is asked only if its largest possible cost fits: an answer of max_tokens.
     room = {
         "calls": 0.0,
         "tokens": max(role.sampling.max_tokens for role in roles),
@@ -119,7 +119,7 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
 
 
 def _score_findings(settings: Config) -> Iterator[Finding]:
-    """Whether the smallest confidence lies among those that a run has left here."""
+    """Whether the minimum confidence lies within the range of confidences of earlier runs."""
     least = settings.annotations.min_score
     if least is None:
         return
@@ -137,7 +137,7 @@ def _score_findings(settings: Config) -> Iterator[Finding]:
 
 
 def _spending(ledger: str) -> dict[str, float]:
-    """What the ledger holds already, as the budget counts it."""
+    """The amounts in the ledger by the budget's names."""
     with Ledger(ledger) as held:
         sums = held.totals()
     return {"calls": sums["attempts"], "tokens": sums["tokens_in"] + sums["tokens_out"], "money": sums["cost"]}
@@ -148,7 +148,7 @@ def _model_keys(settings: Config) -> list[str]:
 
 
 def _present_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
-    """Keys and models that are present."""
+    """Yield an ok for each API key that is set, and for models that are fetched."""
     roles = {name: role for name, role in asked_roles(settings).items() if role.kind.asks_endpoint}
     for variable in sorted(filter(os.environ.get, {role.api_key_variable for role in roles.values()})):
         keys = [f"generation.{name}" for name, role in roles.items() if role.api_key_variable == variable]

@@ -1,4 +1,4 @@
-"""Whether a data set's videos open and its moments can be used, told from file headers and first frames."""
+"""Check that a data set's videos open and its moments are usable, from file headers and first frames."""
 
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator
@@ -28,12 +28,12 @@ from verified.quality.transcripts import unreadable_subtitles
 from verified.runtime.content import digest_of
 
 MOST_OPENED = 200
-"""Videos of a data set that are opened, evenly over their names: a sample only."""
+"""Videos of a data set that are opened: a sample at even distances in the list of names."""
 MOST_NAMED = 3
-"""Unreadable videos that are named."""
+"""Unreadable videos that a message names."""
 THREADS = 4
 ROUNDED_UP = 1.0
-"""Seconds by which an end may lie after its video's without a word: annotators round up."""
+"""Seconds by which an end may exceed its video's length without a note: annotators round up."""
 
 
 def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, list[dict]]:
@@ -76,13 +76,13 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
         if dataset.quality.transcripts:
             yield from _subtitle_findings([folder.paths[video] for video in {row["video"] for row in moments}], name)
         usable = yield from _quality_findings(dataset.quality, dataset_folder(settings, name), usable, name)
-    if division:  # as a run does: of the videos that can be used
+    if division:  # like a run: split the usable videos
         moments = usable = divide(usable, dataset.spans.model_dump(), division)
         message = (
             f"no row names a split: whole videos, copies with them, are divided by the seed into {_splits(moments)}"
         )
         yield Finding("note", f"{key}.moments", message, "or give the rows a column `split`")
-    # Whether a moments file has the splits is told beside these findings, for all sources.
+    # Other checks report a moments file without splits, for all sources.
     needed = dataset.source.proposes_moments and bool(settings.retrieval.models) and name in shown_datasets(settings)
     yield from _lost_split_findings(dataset.spans, moments, usable, f"datasets.{name}.spans", needed)
     yield from _split_findings(dataset.spans, usable, f"datasets.{name}.spans")
@@ -97,7 +97,7 @@ def _subtitle_findings(videos: list[Path], name: str) -> Generator[Finding]:
 
 
 def _caption_findings(moments: list[dict], key: str) -> Iterator[Finding]:
-    """Captions that tell nothing of their moments: those of a model that could not answer, and one that most have."""
+    """Captions without information: answers of a model that could not answer, and a caption that most moments share."""
     captions = [row["caption"] for row in moments]
     empty = [caption for caption in captions if caption_refusal(caption, "") in MAY_BE_SAID]
     if empty:
@@ -109,7 +109,7 @@ def _caption_findings(moments: list[dict], key: str) -> Iterator[Finding]:
 
 
 def _proposal_findings(videos: str, key: str):
-    """The findings of a folder of videos whose moments are still to be proposed."""
+    """The findings of a folder of videos without a moments file: a run proposes the moments."""
     try:
         paths = VideoFolder(videos).paths
     except InputError as error:
@@ -128,9 +128,9 @@ def _splits(moments: list[dict]) -> str:
 
 
 def _lost_split_findings(spans, moments: list[dict], usable: list[dict], key: str, needed: bool):
-    """Splits that a run needs and that have moments in videos which cannot be used, and no others.
+    """Splits that a run needs and whose moments all lie in unusable videos.
 
-    With `needed`, also splits that have no moment in the first place.
+    With `needed`, also splits without any moment.
     """
     for role in ("train_split", "test_split"):
         split = getattr(spans, role)
@@ -164,7 +164,7 @@ def _split_findings(spans, moments: list[dict], key: str):
 
 
 def _selection_findings(settings: Config, spans, moments: list[dict], key: str):
-    """Models that have too few videos to select an epoch on."""
+    """Models with too few videos to select an epoch on."""
     videos = {row["video"] for row in moments if row["split"] == spans.selection_split}
     videos = videos or choose_unasked({row["video"] for row in moments if row["split"] == spans.train_split})
     least = {
@@ -183,7 +183,7 @@ def _selection_findings(settings: Config, spans, moments: list[dict], key: str):
 
 
 def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
-    """Open up to `MOST_OPENED` of the videos that moments are in; returns the moments that can still be used."""
+    """Open up to `MOST_OPENED` of the videos with moments; returns the moments that are still usable."""
     used = sorted({row["video"] for row in moments})
     if not used:
         return moments
@@ -242,7 +242,7 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
 
 
 def _copies(paths: dict[str, Path]) -> list[list[str]]:
-    """Groups of videos with the same bytes. Only those of equal length are read."""
+    """Groups of videos with the same bytes. Only files of equal size are read."""
     by_size, by_digest = defaultdict(list), defaultdict(list)
     for video, path in paths.items():
         by_size[path.stat().st_size].append(video)
@@ -253,7 +253,7 @@ def _copies(paths: dict[str, Path]) -> list[list[str]]:
 
 
 def has_clip(row: dict) -> bool:
-    """Whether a moment has the two frames that the evaluator needs, as far as its video was looked into."""
+    """Whether a moment has the two frames that the evaluator needs; true if its video was not opened."""
     end = min(row["end"], row.get("seconds") or row["end"])
     return "fps" not in row or (end - row["start"]) * row["fps"] >= 2 - 1e-6
 
@@ -261,7 +261,8 @@ def has_clip(row: dict) -> bool:
 def _quality_findings(
     quality: Quality, folder: str, moments: list[dict], name: str
 ) -> Generator[Finding, None, list[dict]]:
-    """What the limits of quality leave out, as far as a run or a quote has measured; returns the moments that stay."""
+    """Moments that the limits of quality exclude, as far as a run or a quote has measured; returns the other
+    moments."""
     tables = sorted(Path(folder, "corpus", "shards").glob("shard-*.quality.jsonl"))
     measured = {(row["video"], row["start"]): row for path in tables for row in iterate_jsonl(path)}
     found = [measured.get((row["video"], row["start"])) for row in moments]
@@ -278,9 +279,9 @@ def _quality_findings(
 
 
 class Look(NamedTuple):
-    """What a video's header claims: frames per second, and its length in seconds, 0 where it is silent.
+    """What a video's header claims: frames per second, and its length in seconds, 0 if it gives none.
 
-    `seconds` is less than `claimed` where the file ends before its header says.
+    `seconds` is less than `claimed` if the file is truncated.
     """
 
     seconds: float
@@ -289,7 +290,7 @@ class Look(NamedTuple):
 
 
 def first_look(path: Path) -> Look | VideoError:
-    """What a video's header claims, if its first frame decodes; otherwise why it cannot be read."""
+    """The claims of a video's header if its first frame decodes; otherwise the error."""
     try:
         with open_video(path) as video:
             next(iter(video))

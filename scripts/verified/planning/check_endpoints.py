@@ -1,4 +1,4 @@
-"""Whether each endpoint of a configuration answers one call of text, or sound, and, where its role sees, a picture."""
+"""Test each endpoint of a configuration with one call of text, or sound, and, if its role sees, a picture."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +19,7 @@ from verified.planning.findings import Finding
 SOUND = "a second of silence"
 VECTORS = {False: "a text for a vector", True: "a frame for a vector"}
 LONGEST_WAIT = 60.0
-"""Seconds that an answer to one of these small calls may take."""
+"""Longest wait for an answer to one of these small calls, in seconds."""
 REMEDIES = {
     "connection": "start the endpoint, or fix base_url",
     "timeout": "see whether the model is still being loaded; raise timeout_seconds if its answers take so long",
@@ -30,7 +30,7 @@ REMEDIES = {
 
 
 def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
-    """Ask every endpoint of these roles; two that share endpoint and model are asked once."""
+    """Ask every endpoint of these roles; roles with the same endpoint and model share a call."""
     asked: dict[tuple, list[str]] = {}
     for name, role in roles.items():
         if role.kind.asks_endpoint:
@@ -49,7 +49,7 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
             update={"base_url": endpoint[0], "endpoints_file": None, "batch": False}
         )
         address = tuple(endpoint)
-        if form == SOUND or form in VECTORS.values():  # who transcribes or embeds need not talk
+        if form == SOUND or form in VECTORS.values():  # roles that transcribe or embed need no chat
             yield _try(role, key, form, generation)[0]
             continue
         if address not in spoken:
@@ -57,7 +57,7 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
             yield finding
             if (reply := spoken[address]) is not None:
                 yield from _habits(role, names, reply)
-        if form != "text" and (text := spoken[address]) is not None:  # no text, no picture
+        if form != "text" and (text := spoken[address]) is not None:  # a failed text call needs no picture
             finding, reply = _try(role, key, form, generation)
             yield finding
             if reply is not None and 0 < reply.tokens_in <= text.tokens_in:
@@ -69,7 +69,7 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
 
 
 def _habits(role: EngineSettings, names: list[str], reply: Reply) -> Iterator[Finding]:
-    """What an answer tells of a model: fields that it does not take, and whether it thinks before it answers."""
+    """Properties of a model that its answer reveals: unsupported fields, and thoughts before the answer."""
     keys = [f"generation.{name}" for name in names]
     if missing := reply.notes.get("untaken"):
         remedies = {
@@ -98,7 +98,7 @@ def _habits(role: EngineSettings, names: list[str], reply: Reply) -> Iterator[Fi
 
 
 def _batch_findings(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
-    """Whether each endpoint that is to take batches has any."""
+    """Whether each endpoint of a role with `batch` supports batches."""
     tried: set[tuple] = set()
     for name, role in roles.items():
         if role.batch and (place := (role.base_url, role.api_key_variable)) not in tried:
@@ -116,7 +116,7 @@ def _batch_findings(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
 
 
 def _form(name: str, role: EngineSettings) -> str:
-    """What the calls of a role hold besides text."""
+    """The medium that a role's calls carry besides text."""
     if name in ("llm", "speech"):
         return "text" if name == "llm" else SOUND
     if isinstance(role, EmbedSettings):
@@ -125,7 +125,7 @@ def _form(name: str, role: EngineSettings) -> str:
 
 
 def _try(role: EngineSettings, key: str, form: str, generation: Generation) -> tuple[Finding, Reply | None]:
-    """One call; None where there is no answer."""
+    """Make one call; the reply is None if there is no answer."""
     chats = form not in (SOUND, *VECTORS.values())
     patience = role.timeout_seconds if chats else min(role.timeout_seconds, LONGEST_WAIT)
     try:
@@ -149,7 +149,7 @@ def _try(role: EngineSettings, key: str, form: str, generation: Generation) -> t
 
 
 def _empty(role: EngineSettings, address: str, form: str, reply: Reply) -> tuple[str, str]:
-    """What a reply without an answer means, and what to do about it."""
+    """(problem, remedy) for a reply without an answer."""
     thinks = reply.thought or reply.notes.get("thought_tokens") or reply.text.strip()
     came = "its thoughts and no answer" if thinks else "no text"
     message = (
@@ -164,7 +164,7 @@ def _empty(role: EngineSettings, address: str, form: str, reply: Reply) -> tuple
 
 
 def _request(form: str, side: int, sampling: Sampling) -> Request:
-    """A short question, drawn as the role's answers are; about a grey picture or two frames of a clip where it sees."""
+    """A short question with the role's sampling; about a grey picture or two frames of a clip if the role sees."""
     grey = np.full((side * 3 // 4 // 2 * 2, side // 2 * 2, 3), 128, np.uint8)
     one_word = Sampling(max_tokens=1, temperature=0.0)
     if form == "text":

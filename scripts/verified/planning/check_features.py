@@ -1,4 +1,4 @@
-"""Whether features that are given as files belong to the videos and captions of their data set."""
+"""Check that feature files of the user fit the videos and captions of their data set."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,9 +19,9 @@ from verified.released.collections import read_splits
 from verified.tables.layout import runs
 
 ROWS = 1000
-"""Items of a movie whose values are looked at: a file of MAD's frames is larger than memory."""
+"""Items of a movie whose values are read: a file of MAD's frames is larger than memory."""
 TEXTS = 2000
-"""Sentences of movies that are looked at, at even distances."""
+"""Sentences of movies that are checked, at even distances."""
 REMEDY = "make the features anew, one HDF5 data set [items, dim] per id"
 
 
@@ -33,7 +33,7 @@ def feature_findings(settings: Config) -> Iterator[Finding]:
 
 
 def _of_datasets(settings: Config) -> Iterator[Finding]:
-    """Of each data set with `features_dir`, every problem of its files; files are read whole."""
+    """Every problem of the files of each data set with `features_dir`; files are read whole."""
     for name in datasets_with(settings, "given_features"):
         source, spans = settings.datasets[name].source, settings.datasets[name].spans
         wanted = possible_runs(settings, name, runs(settings.retrieval.models))
@@ -42,7 +42,7 @@ def _of_datasets(settings: Config) -> Iterator[Finding]:
         try:
             splits = {spans.train_split, spans.selection_split, spans.test_split}
             rows = [row for split, found in read_splits(source) if split in splits for row in found]
-        except InputError:  # the annotations have a finding of their own
+        except InputError:  # another check reports the annotations
             continue
         captions = sorted({"cog" if name == "cog" else "fig" for run in wanted for name in run[1:]})
         needed: dict[str, dict[str, float | None]] = {"video": {row["video"]: row["duration"] for row in rows}}
@@ -58,14 +58,14 @@ def _of_datasets(settings: Config) -> Iterator[Finding]:
 
 
 def _of_movies(settings: Config) -> Iterator[Finding]:
-    """Of movies in MAD's form: frames, tokens and sentences. Moments without features are left out by a run."""
+    """Problems of movies in MAD's form: frames, tokens and sentences. A run skips moments without features."""
     for name, movie_set in settings.longform.datasets.items():
         source, key = movie_set.source, f"longform.datasets.{name}.source"
         if not isinstance(source, MadSource):
             continue
         try:
             rows = [row for split, path in source.annotations.items() for row in read_mad(path, split, movie_set.times)]
-        except InputError:  # a finding of its own
+        except InputError:  # another check reports it
             continue
         movies = {row["movie"]: row["duration"] for row in rows}
         texts = {row["id"]: None for row in rows[:: max(1, len(rows) // TEXTS)]}
@@ -79,11 +79,11 @@ def _of_movies(settings: Config) -> Iterator[Finding]:
 
 
 def _of_questions(settings: Config) -> Iterator[Finding]:
-    """Of grounding models with published weights: clips of the questions' videos, those of given questions alone."""
+    """Problems of the clips of grounding models with published weights, for the videos of given questions only."""
     suite = settings.rextime
     try:
         given = [one for each in suite.released.values() for one in read_questions(each.questions, each.scored)]
-    except InputError:  # a finding of its own
+    except InputError:  # another check reports it
         return
     videos = {question.video: question.duration for question in given}
     for name, published in suite.published.items():
@@ -99,8 +99,8 @@ def _of_file(
     clip_seconds: float | None = None,
     rate: str | None = None,
 ) -> Iterator[Finding]:
-    """Problems of one file; `items` says what its ids name, `rate` is the key that states its rate."""
-    if not Path(path).is_file():  # a finding of its own
+    """Problems of one file; `items` is the noun for its ids, `rate` the key with its rate."""
+    if not Path(path).is_file():  # another check reports it
         return
     missing: list[str] = []
     problems = [*feature_problems(path, wanted, clip_seconds, ROWS, missing, vectors=items == "annotations")]

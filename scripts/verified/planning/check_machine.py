@@ -1,4 +1,4 @@
-"""Whether this machine has the disk and the GPUs that a run asks for, and whether its batches can be filled."""
+"""Check the disk and the GPUs of this machine against a run's requests, and the data against its batch sizes."""
 
 import shutil
 from collections.abc import Iterator
@@ -15,11 +15,12 @@ from verified.planning.needs import needs
 from verified.runtime.gpu_leases import machine_devices
 
 ROOM_GB = 1.0
-"""Free disk that every run needs: logs, the ledger, tables and figures."""
+"""Free disk, in GB, that every run needs: logs, the ledger, tables and figures."""
 
 
 def disk_findings(settings: Config, models_here: bool) -> Iterator[Finding]:
-    """Free disk below results/ against the estimate of `verified plan`, without models that are here already."""
+    """Compare free disk below results/ with the estimate of `verified plan`, without models that are already
+    fetched."""
     sizes = needs(settings).disk
     estimate = {kind: size for kind, size in sizes.items() if not (models_here and kind == "models")}
     wanted = ROOM_GB + sum(estimate.values())
@@ -33,7 +34,7 @@ def disk_findings(settings: Config, models_here: bool) -> Iterator[Finding]:
 
 
 def gpus_asked(settings: Config) -> dict[str, int]:
-    """Configuration key → GPUs of one of its jobs, where any."""
+    """Configuration key → GPUs of one of its jobs, if any."""
     asked = {"evaluator.gpus": settings.evaluator.gpus} if datasets_with(settings, "annotated_here") else {}
     for name in ROLES:
         role = getattr(settings.generation, name)
@@ -48,7 +49,7 @@ def gpus_asked(settings: Config) -> dict[str, int]:
 
 
 def gpu_findings(settings: Config) -> Iterator[Finding]:
-    """GPUs asked for against those of this machine, and models in the jobs that would run on the CPU."""
+    """Compare the requested GPUs with those of this machine, and name models whose jobs would run on the CPU."""
     asked, here = gpus_asked(settings), len(machine_devices())
     lacking = {key: count for key, count in asked.items() if count > here}
     if lacking:
@@ -69,7 +70,8 @@ def _on_cpu(role) -> bool:
 
 
 def batch_findings(settings: Config, moments: list[dict]) -> Iterator[Finding]:
-    """Whether `moments`, the usable ones of all own data sets, fill the evaluator's batches, and clips the context."""
+    """Check that `moments`, the usable ones of all own data sets, fill the evaluator's batches, and that clips fit the
+    context."""
     if not moments:
         return
     batch, splits = settings.evaluator.batch, settings.evaluator.splits
@@ -92,7 +94,7 @@ def batch_findings(settings: Config, moments: list[dict]) -> Iterator[Finding]:
     room = role.max_context_tokens - role.sampling.max_tokens - PROMPT_ROOM
     for name in datasets_with(settings, "annotated_here"):
         dynamics = settings.datasets[name].dynamics
-        if dynamics.max_frames is None:  # as many as fit
+        if dynamics.max_frames is None:  # the number of frames follows from the context
             continue
         frames = min(dynamics.frames or dynamics.max_frames, dynamics.max_frames)
         if frames * tokens > room:

@@ -1,4 +1,4 @@
-"""Data sets of movies before a run: which movies and splits would give no sentences or features."""
+"""Preflight checks of data sets of movies: movies and splits without sentences or features."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,15 +15,15 @@ from verified.errors import InputError
 from verified.planning.findings import Finding
 
 SHOWN = 5
-"""Movies that one line names."""
+"""Movies that one message names."""
 TESTED = "which the tables report (longform.datasets.NAME.test_split)"
 TRAINED = "on which vlg-net is trained (longform.datasets.NAME.train_split)"
 
 
 def movie_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
-    """A line per data set of the user's own movies that is there; `stuck`: keys with a problem of their own.
+    """Yield a line per data set of the user's own movies that exists; `stuck` holds keys with another problem.
 
-    A run leaves out a movie that lacks a file, so that it stops only where it would leave out all of them.
+    A run skips a movie with a missing file, so it stops only if it would skip every movie.
     """
     for name, movie_set in settings.longform.datasets.items():
         key, source = f"longform.datasets.{name}.source", movie_set.source
@@ -55,9 +55,9 @@ def movie_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
 def _movies(
     source: MadSource | DescribedSource, times: Literal["ext_timestamps", "timestamps"], heard: bool
 ) -> tuple[dict[str, set[str]], dict[str, str]]:
-    """Movies of a data set with their splits, and {movie: what it lacks}. Raises InputError for what cannot be read.
+    """Movies of a data set with their splits, and {movie: missing file}. Raises InputError for an unreadable file.
 
-    heard: whether the role `speech` writes down what comes without a transcript.
+    heard: whether the role `speech` transcribes movies without a transcript.
     """
     movies: dict[str, set[str]] = {}
     lacking: dict[str, str] = {}

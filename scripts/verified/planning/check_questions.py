@@ -1,4 +1,4 @@
-"""Given questions before a run: whether they can be read and asked, and which would be answered by nothing."""
+"""Preflight checks of given questions: whether they can be read and asked, and questions without a video."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,8 @@ from verified.planning.findings import Finding
 
 
 def question_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
-    """What a video LMM would be asked of each file of given questions; `stuck`: keys with a problem of their own."""
+    """Questions that a video LMM would answer, for each file of given questions; `stuck` holds keys with another
+    problem."""
     for name in paths.answered(settings):
         key, given = f"rextime.released.{name}", settings.rextime.released[name]
         if any(other.startswith(key) for other in stuck):

@@ -1,4 +1,4 @@
-"""What the checks before a run report: one line each."""
+"""The report of the preflight checks: one line for each finding."""
 
 from typing import Literal, NamedTuple
 
@@ -6,7 +6,7 @@ Level = Literal["ok", "note", "problem"]
 
 
 class Finding(NamedTuple):
-    """ok: as it should be; note: a run works without it; problem: a run stops there. `remedy` says what to do."""
+    """ok: the check passed; note: a run works anyway; problem: a run stops. `remedy` is the fix."""
 
     level: Level
     key: str

@@ -1,4 +1,4 @@
-"""Calls of the grounder and the re-ranker that a run would make, for a quote of them."""
+"""Calls of the grounder and the re-ranker that a run would make, for a quote."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,11 +24,11 @@ from verified.lmm.tasks.retrieval import GROUND, YES_OR_NO, tasks_of
 from verified.planning.vector_calls import CAPTION_TOKENS, tested_moments
 
 USUAL_SECONDS = 10.0
-"""Length of a moment that no first stage has found yet."""
+"""Assumed length of a moment that no first stage has found yet, in seconds."""
 
 
 def follow_up_tasks(config: Config, name: str) -> tuple[Task, ...]:
-    """What a run asks after the first stages of a data set."""
+    """The tasks that a run asks after the first stages of a data set."""
     retrieval = config.retrieval
     if name not in shown_datasets(config, "has_videos"):
         return ()
@@ -41,10 +41,10 @@ def follow_up_tasks(config: Config, name: str) -> tuple[Task, ...]:
 def follow_up_calls(
     name: str, config: Config, shards: Sequence[tuple[list[dict], dict[str, dict]]], session: Session
 ) -> Iterator[tuple[Task, list[Call]]]:
-    """(task, calls) of each first stage and training, exactly where the first stage has been tested.
+    """(task, calls) of each first stage and training; exact once the first stage has been tested.
 
-    Otherwise as many calls a query as the configuration allows: K videos and the query's own, N moments of all videos
-    and N of its own. Trainings share pairs, so a run asks fewer.
+    Otherwise the configuration's maximum per query: K videos and the query's own, N moments of all videos and N of its
+    own. Trainings share pairs, so a run asks fewer.
     """
     folder, spans, retrieval = dataset_folder(config, name), config.datasets[name].spans, config.retrieval
     test = Path(folder, "annotations", "fig", f"{spans.test_split}.jsonl")

@@ -1,4 +1,4 @@
-"""`verified init`: a configuration for a folder of videos, a moments file and an endpoint."""
+"""`verified init` writes a configuration for a folder of videos, a moments file and an endpoint."""
 
 from pathlib import Path
 from typing import cast
@@ -27,9 +27,9 @@ FEW = f"""\
 def configuration(
     name: str, videos: str, moments: str | None, url: str | None, model: str, vision_model: str | None, key: str
 ) -> tuple[str, Config, list[str]]:
-    """The text of the file, what it says, and a line for each row of the moments file that cannot be used.
+    """The text of the file, its parsed configuration, and a line for each unusable row of the moments file.
 
-    The text is empty where no row can be used. Raises InputError where it would not be a configuration.
+    The text is empty if no row is usable. Raises InputError if it would not be a valid configuration.
     """
     role = {"engine": "openai", "model": model, "api_key_variable": key} | ({"base_url": url} if url else {})
     seeing = {**role, "model": vision_model or model}
@@ -63,7 +63,7 @@ def configuration(
 
 
 def _selection_videos(read: Unprobed, settings: Config, name: str) -> int:
-    """Videos that would select an epoch: those of the selection split, else a tenth."""
+    """Number of videos for epoch selection: those of the selection split, else a tenth."""
     rows = [row for _, row in read.usable]
     chosen = {row["video"] for row in rows if row["split"] == settings.datasets[name].spans.selection_split}
     return len(chosen) or len({row["video"] for row in rows}) // 10
@@ -74,7 +74,7 @@ def _refusal(moments: str | None, row: dict) -> str:
 
 
 def write_configuration(path: Path, text: str) -> None:
-    """Write the file; raises InputError where there is one already."""
+    """Write the file; raises InputError if it exists."""
     if path.exists():
         raise InputError("is there already", file=path, remedy="move it away, or give --output another name")
     write_text(path, text)

@@ -1,4 +1,4 @@
-"""Calls of the judge of captions that a run would make, for a quote of them."""
+"""Calls of the judge of captions that a run would make, for a quote."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +19,9 @@ from verified.planning.vector_calls import CAPTION_TOKENS
 def judge_calls(
     name: str, config: Config, shards: Sequence[tuple[list[dict], dict[str, dict]]], session: Session
 ) -> list[Call]:
-    """The calls that `judge_captions` makes of a data set, exactly where candidates have scores.
+    """The calls that `judge_captions` makes of a data set; exact once candidates have scores.
 
-    Otherwise as many as the configuration allows: all candidates of the moments drawn, or the captions reviewed.
+    Otherwise the configuration's maximum: all candidates of the moments drawn, or the captions reviewed.
     """
     section = config.meta_evaluation
     if section is None:

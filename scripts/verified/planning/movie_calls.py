@@ -1,4 +1,4 @@
-"""Calls of the role `embed` that a run would make for movies, for a quote of them."""
+"""Calls of the role `embed` that a run would make for movies, for a quote."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +14,8 @@ from verified.lmm.tasks.embedding import EMBEDDING
 
 
 def movie_walk(config: Config) -> Callable[[Session], None]:
-    """Everything that `embed_movies` would ask. A data set whose annotations no run has listed yet is left out, and one
-    whose movies all have their vectors."""
+    """Ask everything that `embed_movies` would ask. Data sets without annotations from a run are skipped, and those
+    whose movies all have vectors."""
 
     def walk(session: Session) -> None:
         for name in embedded_sets(config):

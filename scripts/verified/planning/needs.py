@@ -1,4 +1,4 @@
-"""What a run needs besides time: moments, training tuples, downloads, disk; estimates that state their assumptions."""
+"""Estimate a run's moments, training tuples, downloads and disk, with the assumptions behind each figure."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from verified.weights.lock import read_lock
 from verified.weights.wanted import wanted_models
 
 FINE = {"charades-sta": "charades-fig", "didemo": "didemo-fig", "activitynet-captions": "activitynet-fig"}
-"""The released collection that gives the number of captions of a published split whose own file is not public."""
+"""The released collection with the number of captions of a published split whose own file is not public."""
 PUBLISHED_GB = {
     "mistralai/Mistral-7B-Instruct-v0.2": 14.5,
     "llava-hf/llava-v1.6-mistral-7b-hf": 15.1,
@@ -23,9 +23,9 @@ PUBLISHED_GB = {
     "microsoft/resnet-152": 0.2,
     "roberta-base": 0.5,
 }
-"""Parameters times two bytes (the last two: four); for models that the lock file does not name yet."""
+"""Parameters times two bytes (the last two: four); for models without an entry in the lock file."""
 UMT_GB = 3.9
-"""660 million parameters and the teacher's 304 million in float32: we have never seen the published file."""
+"""660 million parameters and the teacher's 304 million in float32: an estimate, without the published file."""
 CONVERTED_GB = 2.6
 """The same without the teacher."""
 CODED_KB_A_FRAME = 4.6
@@ -34,20 +34,20 @@ FEATURE_KB_A_MOMENT = 171.0
 """The paper's 22.1 GB by its 129,189 moments: video 9.3 (2048 half floats a second), text 12.8 (768 a word of three
 captions)."""
 KEYFRAME_KB = 40.0
-"""A JPEG in the video's own size: a supposition."""
+"""A JPEG in the video's own size: an assumption."""
 LEDGER_KB_A_CALL = 3.0
 """A prompt, its answer and their key."""
 CALLS_A_MOMENT = 7
-"""And one more for each keyframe, where no two moments share a caption."""
+"""Plus one for each keyframe, if no two moments share a caption."""
 ENVIRONMENTS_GB = 45.0
 """Conda environments of the GPU jobs: vLLM's and five with torch and CUDA."""
 STATE_GB = {"L/16": 10.6}
-"""Weights and the optimiser's state of the evaluator, of which one is kept while it trains."""
+"""Weights and the optimiser's state of the evaluator; training keeps one copy."""
 
 
 @dataclass
 class Needs:
-    """moments: data set → number; the rest in GB, `downloads` by what is downloaded; `assumed`: what was not known."""
+    """moments: data set → number; the rest in GB, `downloads` by item; `assumed`: the assumptions made."""
 
     moments: dict[str, int]
     tuples: int
@@ -113,7 +113,7 @@ def _moments(config: Config, name: str, assumed: list[str]) -> int:
 
 
 def _downloads(config: Config, assumed: list[str]) -> dict[str, float]:
-    """GB by model; none where a folder replaces the hub."""
+    """GB by model; empty if a folder replaces the hub."""
     sizes: dict[str, float] = {}
     if config.weights.hub:
         return sizes

@@ -1,7 +1,7 @@
-"""Empty placeholders for sources that are not here yet, so that a run can be planned before anything is fetched.
+"""Empty placeholders for missing sources, so that a run can be planned before anything is fetched.
 
-A plan needs no video and no caption: jobs follow from the configuration. How many moments there will be is known where
-the annotations are published (config/sources.csv).
+A plan needs no video and no caption: jobs follow from the configuration. The number of moments is known if the
+annotations are published (config/sources.csv).
 """
 
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from verified.released.files import SOURCES, SourceFile, collections
 
 
 def missing(config: Config, directory: Path) -> list[str]:
-    """Folders of videos and files that `config` names and that are not in `directory` (or whose link targets are
+    """Folders of videos and files that `config` names and that `directory` lacks (or whose link targets are
     missing)."""
     return [path for path, _ in _named_paths(config) if not (directory / path).exists()]
 
 
 def lay_out(config: Config, folder: Path, directory: Path = Path(".")) -> None:
-    """Empty folders and files below `folder`, in place of all that `config` names relative to `directory`.
+    """Create empty folders and files below `folder` for all paths that `config` names relative to `directory`.
 
-    Raises InputError for something that is not there and lies outside of the directory.
+    Raises InputError for a missing path outside of the directory.
     """
     for path, is_folder in _named_paths(config):
         if Path(path).is_absolute() or ".." in Path(path).parts:
@@ -38,7 +38,7 @@ def lay_out(config: Config, folder: Path, directory: Path = Path(".")) -> None:
 
 
 def published_moments(config: Config) -> dict[str, dict[str, int]]:
-    """{title: {split: captions that are published}} of the data sets whose coarse annotations are."""
+    """{title: {split: number of published captions}} of the data sets with published coarse annotations."""
     return {
         dataset.title: {
             split: files[0].rows
@@ -51,7 +51,7 @@ def published_moments(config: Config) -> dict[str, dict[str, int]]:
 
 
 def _named_paths(config: Config) -> Iterator[tuple[str, bool]]:
-    """(path, whether it is a folder) of what a run starts from and no rule makes."""
+    """(path, whether it is a folder) of the inputs of a run that no rule makes."""
     yield from ((path, is_folder) for _, path, is_folder, _ in list_supplied(config))
     cassettes = {role.cassette for role in config.generation.roles().values()}
     yield from ((cassette, False) for cassette in sorted(filter(None, cassettes)))
@@ -61,7 +61,7 @@ def _named_paths(config: Config) -> Iterator[tuple[str, bool]]:
 
 
 def _annotation_files(source: PublishedSource) -> Iterator[str]:
-    """Published files that no rule downloads, or that are to be in a folder of the user's."""
+    """Published files that no rule downloads, or that belong in a folder of the user's."""
     local = source.released_dir or (source.sources and str(Path(source.sources).parent))
     for files in _collection(source).values():
         for file in files:

@@ -1,4 +1,4 @@
-"""A plan of a run: stages, jobs and what they may take at most, read from Snakemake's own dry run."""
+"""A plan of a run: stages, jobs and their time limits, read from Snakemake's own dry run."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from verified.io.text_table import align
 from verified.planning.running import snakemake_command
 from verified.runtime.project import PROJECT
 
-# Jobs of a group are printed indented.
+# Snakemake indents the jobs of a group.
 _JOB = re.compile(r"^ *(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
 _RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
 _RESOURCES = re.compile(r"^ +resources: (.*)$", re.MULTILINE)
@@ -36,11 +36,11 @@ class Row:
 def plan(arguments: list[str]) -> tuple[list[Row], float]:
     """Rows in the order of the stages, and the seconds that Snakemake took to plan; `arguments` go to Snakemake.
 
-    Raises InputError with Snakemake's own message where the plan cannot be made.
+    Raises InputError with Snakemake's own message if planning fails.
     """
     started = time.monotonic()
     run = subprocess.run(
-        # So many cores of a plan: no rule gets fewer threads than it asks for.
+        # Enough cores that every rule gets the threads it asks for.
         snakemake_command("--dry-run", "--nocolor", "--cores", "1024", *arguments),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -1,12 +1,11 @@
-"""What a run would still ask: the stages' own code, executed without asking any model.
+"""Count the calls that a run would still ask by executing the stages' own code without any model.
 
-Each call is built exactly as the run will build it and looked up in the ledger. Where a call depends on an answer that
-does not exist yet, an example of typical length takes its place, so that the calls that follow are counted too. Each
-example says which call it answers: calls that differ have examples that differ, and so have the calls that follow.
+Each call is built exactly as the run will build it and looked up in the ledger. An example of typical length replaces
+an answer that does not exist yet, so that the calls that depend on it are counted too. Each example names its call, so
+different calls have different examples and different dependent calls.
 
-Moments come from the source as it is now. What runs have found in the videos and cut from them is used where it is
-still of these moments; of all others as many keyframes are supposed as the configuration allows, and they are counted
-as `unseen`.
+Moments come from the current source. Probed videos and keyframes of earlier runs are used if they still match; every
+other moment is assumed to have the configured maximum of keyframes and counted as `unseen`.
 """
 
 import contextlib
@@ -50,28 +49,29 @@ from verified.runtime.shards import shard_names
 from verified.weights.records import pin_models
 
 CHARACTERS_PER_TOKEN = 4.0
-"""Of English prompts, for models never asked before; where the ledger holds calls, their mean is used."""
+"""Characters per token of English prompts, for models never asked before; otherwise the mean of the ledger's calls is
+used."""
 ENOUGH_CALLS = 20
-"""Calls of a task and model in the ledger from which its means are trusted."""
+"""Calls of a task and model in the ledger from which on their means are used."""
 ANSWERED = ("ok", "truncated", "invalid", "blocked")
-"""How calls end that are not asked again: what these took is what a call takes, further attempts included."""
+"""Final statuses of calls; their totals, extra attempts included, are the cost of a call."""
 MONEY = ("money", "money_single", "money_batch")
 COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", *MONEY, "pictures_unknown")
 USUAL_SIZE = 1280, 720
-"""Width and height, in pixels, of videos that were not looked into yet."""
+"""Assumed width and height, in pixels, of videos that were not probed."""
 Sizes = Counter[tuple[int, int]]
 """Moments by width and height of their video, in pixels."""
 
 
 class _Tally:
-    """Calls of one task added up, and the tokens that the answered ones among them took."""
+    """The number of calls of one task, and the tokens of those that were answered."""
 
     def __init__(self) -> None:
         self.calls = self.images = self.frames = self.characters = self.tokens_in = self.tokens_out = 0
         self.cost_of_sound = 0.0
 
     def add(self, call: Call) -> None:
-        """One call more, with what it shows and the characters of its prompt."""
+        """Count one call, with its pictures and the characters of its prompt."""
         self.calls += 1
         self.characters += len(call.request.prompt)
         if call.media and call.task.role == "image_lmm":
@@ -81,7 +81,8 @@ class _Tally:
 
 
 class Planner(Client):
-    """Looks calls up instead of asking them, and adds up by task what is `missing`, `found` and of this `answered`."""
+    """Looks calls up instead of asking them, and counts them by task: `missing`, `found`, and the `answered` among
+    these."""
 
     def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[int], sizes: Sizes):
         super().__init__(engine, session.ledger, session.settings.attempts, replay=role.kind.replays)
@@ -141,11 +142,11 @@ class Planner(Client):
         return tally.frames * (self.of_frame or 0) + tally.images * (self.of_image or 0)
 
     def estimate(self) -> dict[str, dict]:
-        """By task, the calls counted, with tokens and money of what is missing, as like calls took them so far, where
-        there were enough.
+        """By task, the counted calls, with tokens and money of the missing ones, extrapolated from similar calls.
 
-        Best are the answers to other calls that were looked up: their mean without pictures, whose number is known of
-        each call. Next are the means of the task in the whole ledger.
+        The first choice is the mean of other answered calls of this quote without pictures, whose number is known of
+        each call. The second is the mean of the task in the whole ledger. Both need `ENOUGH_CALLS`; otherwise the
+        prompts' characters count.
         """
         rows = {}
         for name, task in self.tasks.items():
@@ -182,7 +183,7 @@ class Planner(Client):
 
 
 class _Counting(Session):
-    """A session whose calls are counted only: no line about each task, as no model is asked."""
+    """A session that only counts calls, and logs no line per task as no model is asked."""
 
     planners: dict[str, Planner]
 
@@ -191,7 +192,7 @@ class _Counting(Session):
 
 
 def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int) -> float | None:
-    """Tokens of a picture of one of these sizes, made smaller to `side` pixels where it is larger; None: unknown."""
+    """Mean tokens of a picture of these sizes, downscaled to `side` pixels if larger; None: unknown."""
     if not role.kind.counts_pictures:
         return 0.0
     total = 0.0
@@ -205,7 +206,7 @@ def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int) -> float | None:
 
 
 def _example(task: Task, count: int, identity: str) -> Outcome:
-    """An ordinary answer in the place of one that is not there; `identity` tells it from all others."""
+    """A typical answer in place of a missing one; `identity` makes it unique."""
     return Outcome("", "ok", parsed=task.example(count, identity))
 
 
@@ -218,9 +219,9 @@ def quote(config: Config) -> list[dict]:
     """One row per data set and task: `known` calls of the ledger, `calls` still to ask, and what these take.
 
     `images` and `frames` are numbers of pictures; `money` is at the configured prices, `money_single` and `money_batch`
-    what it would be in single calls and in batches of a provider (`batch: true`); `gpu_hours` at the configured
-    tokens per second, None where there are none. `unseen` is the number of moments whose video was not probed or whose
-    keyframes were not cut since they changed. Raises InputError where the moments cannot be read.
+    what it would be in single calls and in batches of a provider (`batch: true`); `gpu_hours` at the configured tokens
+    per second, None if none is configured. `unseen` is the number of moments whose video was not probed or whose
+    keyframes were not cut since they changed. Raises InputError if the moments cannot be read.
     """
     generation = pin_models(config.generation, config.weights.lock)
     rows: list[dict] = []
@@ -262,7 +263,7 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
     def walk(session: Session) -> None:
         tracked = track(keyframes, f"quote for {name}", config.shards, "shards")
         for cut, (moments, videos) in zip(tracked, shards):
-            if name in shown_datasets(config):  # the others only teach the evaluator
+            if name in shown_datasets(config):  # others only train the evaluator
                 with cut.of(moments, videos):
                     ask_statics(moments, cut, session)
                 ask_dynamics(moments, _supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
@@ -300,14 +301,14 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
 
 
 def asks_speech(config: Config, name: str) -> bool:
-    """Whether a run asks a model what is said in the videos of a data set."""
+    """Whether a run transcribes the videos of a data set by a model."""
     quality = config.datasets[name].quality
     return quality is not None and quality.transcripts == "speech" and config.generation.speech is not None
 
 
 @contextlib.contextmanager
 def _pause_collector() -> Iterator[None]:
-    """A million calls come and go, none in a cycle: the collector of cycles would take a fifth of the time."""
+    """Pause the collector of cycles: a million calls come and go without one, and it would take a fifth of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -318,7 +319,7 @@ def _pause_collector() -> Iterator[None]:
 
 
 def _sizes(shards: list[SeenShard]) -> Sizes:
-    """Sizes of the videos of all moments; `USUAL_SIZE` where they are not known."""
+    """Sizes of the videos of all moments; `USUAL_SIZE` if unknown."""
     sizes: Sizes = Counter()
     for moments, videos in shards:
         for row in moments:
@@ -356,12 +357,12 @@ def _count_calls(
 
 
 def _engine(role: EngineSettings, generation: Generation) -> Engine:
-    """The engine by whose model and revision calls are looked up; a quote needs neither key nor GPU."""
+    """The engine whose model and revision identify calls; a quote needs neither key nor GPU."""
     return make_engine(role, generation) if role.kind.quick_to_make else AskedBefore(role)
 
 
 def _add_price(row: dict, role: EngineSettings) -> dict:
-    """The row with its GPU-hours; money and hours are None where the tokens of its pictures are unknown."""
+    """The row with its GPU-hours; money and hours are None if the tokens of its pictures are unknown."""
     if row["pictures_unknown"]:
         unknown = dict.fromkeys(MONEY) if role.price_in else {}
         return {**row, **unknown, "gpu_hours": None}
@@ -376,7 +377,7 @@ def _gpu_hours(row: dict, role: EngineSettings) -> float | None:
 
 
 def _shards(name: str, dataset: DataSet, config: Config) -> list[SeenShard]:
-    """The moments that there are now, by shard. Raises InputError where no file says which."""
+    """The current moments by shard. Raises InputError if no file lists them."""
     source, corpus = dataset.source, f"{dataset_folder(config, name)}/corpus"
     if not source.has_videos:
         raise InputError(f"no moments of {name} are at hand", file=corpus)
@@ -390,10 +391,10 @@ def _shards(name: str, dataset: DataSet, config: Config) -> list[SeenShard]:
 
 
 class _SeenKeyframes:
-    """The keyframes of a shard that are cut, and for other moments as many as the configuration allows.
+    """The existing keyframes of a shard; other moments get the configured maximum.
 
-    `unseen` counts these others. Keyframes are a moment's own where they fill its span, whatever its number was when
-    they were cut, and their settings are those of the job that cut them.
+    `unseen` counts these others. Keyframes belong to a moment if they fill its span, whatever its number was when they
+    were cut, and the settings of the job that cut them are the current ones.
     """
 
     def __init__(self, folder: str, shard: str, settings: Keyframes):
@@ -404,7 +405,7 @@ class _SeenKeyframes:
 
     @contextlib.contextmanager
     def of(self, moments: list[dict], videos: dict[str, dict]) -> Iterator[None]:
-        """Hold the archive open for these moments; `videos` are the probed ones."""
+        """Open the archive for these moments; `videos` are the probed ones."""
         with contextlib.ExitStack() as stack:
             if self.path.is_file() and made_with(self.path, self.settings.model_dump(mode="json")):
                 self.tar = stack.enter_context(KeyframeTar(self.path))
@@ -436,7 +437,7 @@ class _SeenKeyframes:
 
 
 def _cut_from(index_row: dict, moment: dict) -> bool:
-    """Whether a row of an archive's index is of this moment as it is now."""
+    """Whether a row of an archive's index matches the current span of this moment."""
     if index_row["video"] != moment["video"]:
         return False
     segments = [keyframe["segment"] for keyframe in index_row["keyframes"]]
@@ -455,7 +456,7 @@ def _supposed_videos(moments: list[dict]) -> dict[str, dict]:
 
 
 def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
-    """Roles that an endpoint would answer calls of and that have no prices, in their order."""
+    """Roles with calls to an endpoint and without prices, in their order."""
     role_of = {task.name: task.role for task in (TRANSCRIPTION, EMBEDDING, *PAPER, *rextime.TASKS, *retrieval.TASKS)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
@@ -463,7 +464,7 @@ def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
 
 
 def totals(rows: list[dict]) -> dict:
-    """Sums over the rows; GPU-hours only where every row has them; `unseen` once a data set."""
+    """Sums over the rows; GPU-hours only if every row has them; `unseen` once per data set."""
     sums = {name: None if None in (values := [row[name] for row in rows]) else sum(values) for name in COUNTED}
     hours = [row["gpu_hours"] for row in rows]
     unseen = sum({row["dataset"]: row["unseen"] for row in rows}.values())

@@ -1,4 +1,4 @@
-"""What a run would stumble over, found before it starts: each with what to do about it."""
+"""Checks before a run; each problem comes with its fix."""
 
 import os
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ HELD_OUT = "held-out"
 
 
 class Problem(NamedTuple):
-    """Where in the configuration, what is wrong, what to do."""
+    """The configuration key, the problem, and the remedy."""
 
     key: str
     message: str
@@ -41,7 +41,7 @@ class Problem(NamedTuple):
 
 
 def problems(settings: Config, files: str) -> list[Problem]:
-    """Everything that is missing; `files` are the configuration's own, for the commands that remedies name."""
+    """Every missing input; `files` are the configuration's own, for the commands in remedies."""
     return [
         *_models(settings, files),
         *_evaluator(settings, files),
@@ -181,7 +181,7 @@ def _rextime(settings: Config) -> Iterator[Problem]:
 
 
 def _published(settings: Config, name: str, given: PublishedGrounder) -> Iterator[Problem]:
-    """Weights that are none, or that read other features than there are."""
+    """Files that are not published weights, and weights for other features than the given ones."""
     from verified.benchmark.rextime.published import other_features, other_weights, read_header
 
     key = f"rextime.published.{name}"
@@ -223,7 +223,7 @@ def _unknown(key: str, split: str, known: set[str]) -> Problem:
 
 
 def dataset_splits(dataset: DataSet) -> set[str]:
-    """Splits that a data set will have. Raises InputError where its moments cannot be read."""
+    """Splits that a data set will have. Raises InputError if its moments cannot be read."""
     splits = dataset.source.split_names()
     if dataset.source.proposes_moments or dataset.source.names_no_split:
         splits = {dataset.spans.train_split, dataset.spans.selection_split, dataset.spans.test_split}
@@ -255,7 +255,7 @@ def _answers(settings: Config) -> Iterator[Problem]:
                 read_answers(role.cassette)
             except InputError as error:
                 yield Problem(f"generation.{name}.cassette", str(error), error.remedy or "correct the file")
-        # An endpoint of one's own may ask for no key; one that does refuses the call of `verified check`.
+        # A private endpoint may need no key; if it does, `verified check` reports the refusal.
         of_openai = role.kind.asks_endpoint and role.base_url is None and role.endpoints_file is None
         if of_openai and not os.environ.get(role.api_key_variable):
             unset.setdefault(role.api_key_variable, []).append(f"generation.{name}.api_key_variable")

@@ -1,4 +1,4 @@
-"""How our commands call Snakemake on this workflow."""
+"""Call Snakemake on this workflow from our commands."""
 
 import argparse
 import importlib.util
@@ -21,9 +21,9 @@ def snakemake_command(*options: str) -> list[str]:
 
 
 def check_executor(profile: str | None) -> None:
-    """Raise InputError where the executor of a profile needs a package that is not installed."""
+    """Raise InputError if the executor of a profile needs a package that is not installed."""
     path = Path(profile or "", "config.yaml")
-    if profile is None or not path.is_file():  # Snakemake knows further places, and says what it does not find
+    if profile is None or not path.is_file():  # Snakemake searches other places, and reports a missing profile
         return
     values = read_yaml(read_text(path, MOST_CHARACTERS), path)
     name = values.get("executor") if isinstance(values, dict) else None

@@ -1,4 +1,4 @@
-"""What a configuration starts from and no rule makes. Snakemake can name a missing one, but no remedy."""
+"""Inputs of a configuration that no rule makes. Snakemake can name a missing one, but gives no remedy."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from verified.errors import InputError
 
 
 class Supplied(NamedTuple):
-    """The configuration's key, the path it names, and the file that the first rule to read it makes of it."""
+    """The configuration's key, the path in it, and the first output that a rule makes from it."""
 
     key: str
     path: str
@@ -25,7 +25,7 @@ class Supplied(NamedTuple):
 
 
 def list_supplied(settings: Config) -> Iterator[Supplied]:
-    """All that the user brings but published annotations: videos, moments, movies, ReXTime's files, weights."""
+    """All inputs of the user except published annotations: videos, moments, movies, ReXTime's files, weights."""
     for name in datasets_with(settings, "has_videos"):
         source, key = settings.datasets[name].source, f"datasets.{name}.source"
         made = outputs.moments(dataset_folder(settings, name))
@@ -44,7 +44,7 @@ def list_supplied(settings: Config) -> Iterator[Supplied]:
 
 
 def supplied_movies(settings: Config) -> Iterator[Supplied]:
-    """What data sets of movies start from, and VLG-Net."""
+    """The inputs of data sets of movies and of VLG-Net."""
     for name, movie_set in settings.longform.datasets.items():
         source, made = movie_set.source, f"{movies_folder(settings)}/{name}/annotations.jsonl"
         named = {f"annotations.{split}": path for split, path in getattr(source, "annotations", {}).items()}
@@ -66,7 +66,7 @@ def supplied_movies(settings: Config) -> Iterator[Supplied]:
 
 
 def check_supplied(settings: Config) -> None:
-    """Raise InputError for the first that is not there, unless what is made of it stands already."""
+    """Raise InputError for the first missing input, unless the output made from it exists."""
     for key, path, is_folder, made in list_supplied(settings):
         if not Path(path).exists() and not Path(made).exists():
             kind = "folder" if is_folder else "file"

@@ -1,4 +1,4 @@
-"""Calls of the role `embed` that a run would make, for a quote of them."""
+"""Calls of the role `embed` that a run would make, for a quote."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ from verified.lmm.tasks import words
 from verified.tables.layout import runs
 
 CAPTION_TOKENS = 24
-"""Of a fine caption that is not written yet."""
+"""Assumed tokens of a fine caption that does not exist yet."""
 
 
 def embeds_videos(config: Config, name: str) -> bool:
@@ -34,7 +34,7 @@ def embeds_captions(config: Config, name: str) -> bool:
 def caption_calls(
     name: str, config: Config, shards: Iterable[tuple[list[dict], dict[str, dict]]], session: Session
 ) -> Iterator[Call]:
-    """The calls that the text features of a data set need; fine captions that are not written yet are supposed."""
+    """The calls for the text features of a data set, with examples for fine captions that do not exist yet."""
     folder = dataset_folder(config, name)
     needed = {captions for run in possible_runs(config, name, runs(config.retrieval.models)) for captions in run[1:]}
     fine = [captions for captions in ("fig", "fig-lowest") if captions in needed]
@@ -61,7 +61,7 @@ def caption_calls(
 def tested_moments(
     name: str, config: Config, shards: Iterable[tuple[list[dict], dict[str, dict]]]
 ) -> Iterator[tuple[list[dict], dict[str, dict]]]:
-    """The shards with the moments of the test split alone; all where moments are not divided into splits yet."""
+    """The shards with only the moments of the test split; all moments if there are no splits yet."""
     split, divided = config.datasets[name].spans.test_split, Path(moments_file(dataset_folder(config, name)))
     splits = {row["desc_id"]: row["split"] for row in iterate_jsonl(divided)} if divided.is_file() else {}
     for moments, videos in shards:
@@ -73,8 +73,8 @@ def vector_calls(
 ) -> Iterator[Call]:
     """The calls that `rank_dense` needs of a data set: pieces of its test videos, and their captions.
 
-    `shards`: moments, and videos that stand for those they lie in. A video that was not probed is as long as its
-    moments say.
+    `shards`: moments, and their videos or examples of them. The length of an unprobed video is estimated from its
+    moments.
     """
     split, settings = config.datasets[name].spans.test_split, embed_settings(session.settings)
     annotated = Path(dataset_folder(config, name), "annotations", "fig", f"{split}.jsonl")
