@@ -11,8 +11,8 @@ import pytest
 
 from verified.io.video import frames_of_spans, iterate_frames, probe, read_frames
 from verified.io.video.cut import cut
+from verified.io.video_reader import READER
 from verified.planning.check_corpus import first_look
-from verified.runtime.job import READER
 
 CLIPS = Path(__file__).parents[1] / "fixtures" / "clips"
 

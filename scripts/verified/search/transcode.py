@@ -5,6 +5,7 @@ the visitor disconnects, after a time limit, and with the server. The latest `KE
 runs.
 """
 
+import argparse
 import asyncio
 import hashlib
 import os
@@ -98,4 +99,7 @@ def main(path: str, start: str, end: str, output: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser()
+    for name in ("path", "start", "end", "output"):
+        parser.add_argument(name)
+    main(**vars(parser.parse_args()))
