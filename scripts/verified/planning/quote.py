@@ -216,7 +216,7 @@ def _common_example(task: Task, count: int) -> Outcome:
 
 
 def quote(config: Config) -> list[dict]:
-    """One row per data set and task: `known` calls of the ledger, `calls` still to ask, and what these take.
+    """One row per data set and task: `known` calls of the ledger, `calls` still to ask, and the cost of these.
 
     `images` and `frames` are numbers of pictures; `money` is at the configured prices, `money_single` and `money_batch`
     what it would be in single calls and in batches of a provider (`batch: true`); `gpu_hours` at the configured tokens
