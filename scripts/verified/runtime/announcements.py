@@ -1,4 +1,4 @@
-"""What the Snakemake of a run tells its jobs, by environment variables."""
+"""Environment variables by which a run's Snakemake informs its jobs."""
 
 import json
 import os
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from verified.runtime.snakemake_types import Rule
 
 CONFIGURATIONS = "VERIFIED_CONFIGFILES"
-"""Environment variable: the configuration files of the run, for commands that messages give."""
+"""Environment variable: the configuration files of the run, for the commands in messages."""
 TEMPORARY = "VERIFIED_TEMPORARY"
 """Environment variable: JSON, the positions of temporary outputs by rule."""
 LATENCY = "VERIFIED_LATENCY_WAIT"
-"""Environment variable: Snakemake's --latency-wait, the seconds after which a file that was written must be seen."""
+"""Environment variable: Snakemake's --latency-wait, the seconds within which a written file must become visible."""
 
 
 def announce(rules: Iterable[Rule], configurations: Iterable[str | os.PathLike[str]]) -> None:

@@ -1,7 +1,7 @@
-"""What a job's child processes inherit: they die with it, however it ends, and hold none of its locks.
+"""Bind child processes to their job: they die with it, however it ends, and hold none of its locks.
 
-A SIGKILL gives a job no time to end what it started, and an engine of vLLM that lives on keeps its GPU. A forked child
-shares the lock files of its parent besides, so that their locks would outlive the job as well.
+A SIGKILL gives a job no time to end its children, and a surviving vLLM engine keeps its GPU. A forked child also shares
+the lock files of its parent, so their locks would outlive the job.
 """
 
 import contextlib
@@ -21,20 +21,20 @@ CHECK_SECONDS = 0.5
 
 _forking = threading.local()
 _locks: dict[int, os.stat_result] = {}
-"""File descriptors of this process that hold its locks, and the files that they were opened on."""
+"""File descriptors of this process that hold its locks, with the stat of each file when it was opened."""
 
 
 def hold_alone(descriptor: int) -> None:
-    """Keep the lock on an open file from forked children: theirs leads nowhere. Those of exec are closed by it."""
+    """Keep the lock on an open file from forked children: their descriptor is redirected. Exec closes its own."""
     _locks[descriptor] = os.fstat(descriptor)
 
 
 def _drop_locks() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     for descriptor, locked in _locks.items():
-        with contextlib.suppress(OSError):  # closed meanwhile
-            if os.path.samestat(os.fstat(descriptor), locked):  # else its number was given to another file
-                os.dup2(nowhere, descriptor, inheritable=False)  # not closed: the object that will is copied, too
+        with contextlib.suppress(OSError):  # closed in the meantime
+            if os.path.samestat(os.fstat(descriptor), locked):  # else another file has this number
+                os.dup2(nowhere, descriptor, inheritable=False)  # not closed: the copied file object will close it
     os.close(nowhere)
     _locks.clear()
 
@@ -46,17 +46,17 @@ if hasattr(os, "register_at_fork"):
 def die_with(parent: int, message: str = "the process that started this one is dead") -> None:
     """Have the kernel kill this process when the one that started it dies; exit if `parent` is dead. Linux only.
 
-    The kernel means the thread that started this process: it has to live as long as its process.
+    For the kernel, the parent is the thread that started this process; it must live as long as its process.
     """
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent and not runs(parent):  # it died before this process could ask
+    if os.getppid() != parent and not runs(parent):  # the parent died before this call
         sys.exit(message)
 
 
 def runs(pid: int) -> bool:
-    """Whether there is a process `pid` that is not dead, buried or not."""
+    """Whether the process `pid` is alive; zombies are dead."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             state = file.read().rpartition(")")[2].split()[0]
@@ -67,9 +67,9 @@ def runs(pid: int) -> bool:
 
 @functools.cache
 def tie_children() -> None:
-    """From now on, forked children and those of multiprocessing, and theirs in turn, die with the one that made them.
+    """From now on, forked and multiprocessing children, and their descendants, die with their parent.
 
-    Also where they lead a session of their own (setsid). Other programs (subprocess) are not tied.
+    This includes children in a session of their own (setsid), but no other programs (subprocess).
     """
     if sys.platform != "linux":
         return
@@ -78,7 +78,7 @@ def tie_children() -> None:
 
     @functools.wraps(start)
     def tied(self: Any) -> None:
-        # A spawned child begins with an interpreter of its own, to which only what it is to run is handed.
+        # A spawned child starts a new interpreter, which receives only its target.
         if not isinstance(self._target, _Tied):
             self._target = _Tied(self._target, os.getpid(), _in_main_thread())
         start(self)
@@ -87,13 +87,13 @@ def tie_children() -> None:
 
 
 class _Tied:
-    """What a process of multiprocessing runs, after it is tied to the process that started it."""
+    """The target of a multiprocessing process, run after the process is tied to its parent."""
 
     def __init__(self, target: Callable[..., object] | None, parent: int, by_main_thread: bool):
         self.target, self.parent, self.by_main_thread = target, parent, by_main_thread
 
     def __call__(self, *args: Any, **options: Any) -> None:
-        if not tie_children.cache_info().currsize:  # spawned: a forked one is tied, and so are its children
+        if not tie_children.cache_info().currsize:  # spawned: forked processes and their children are already tied
             tie_children()
             _tie(self.parent, self.by_main_thread)
         if self.target is not None:
@@ -113,12 +113,13 @@ def _tie_forked() -> None:
 
 
 def _tie(parent: int, by_main_thread: bool) -> None:
-    """By the kernel, or, as that would take the end of a thread for the end of the parent, by looking now and then."""
+    """Tie by the kernel if the parent's main thread forked, else by polling: the kernel would take the end of another
+    thread for the parent's."""
     if not by_main_thread:
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
         return
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent and not runs(parent):  # it died meanwhile; after a fork, no exception would get through
+    if os.getppid() != parent and not runs(parent):  # it died meanwhile; after fork, no exception gets through
         os._exit(1)
 
 

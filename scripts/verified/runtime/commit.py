@@ -1,4 +1,4 @@
-"""Which state of the code and of the packages a result was made with."""
+"""The version of the code and of the packages behind a result."""
 
 import contextlib
 import subprocess
@@ -9,9 +9,9 @@ from verified import __version__
 
 
 def commit(project: Path) -> str:
-    """Commit of the project's checkout, marked when files differ from it; or its version, and that there is none.
+    """Commit of the project's checkout, marked if files differ from it; without a checkout, the project's version.
 
-    An installed copy may lie inside a repository of somebody else's, which has none of its files.
+    An installed copy may lie inside an unrelated repository, which tracks none of its files.
     """
     try:
         _git(project, "ls-files", "--error-unmatch", ".")

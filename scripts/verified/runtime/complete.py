@@ -1,4 +1,4 @@
-"""No moment is lost between two stages: readers accept a file only with a row for every moment that belongs there."""
+"""Completeness between stages: readers accept a file only with a row for every expected moment."""
 
 from collections.abc import Collection, Iterable
 
@@ -8,7 +8,7 @@ from verified.errors import InputError
 def check_complete(expected: Iterable[int], present: Collection[int], rows: str) -> None:
     """Raise InputError unless each desc_id of `expected` is in `present`; `rows` names the rows, in the plural.
 
-    A stage writes a row for every moment that it receives, with a reason where it has no result: a moment without a row
+    A stage writes a row for every moment that it receives, with a reason if it has no result: a moment without a row
     was lost.
     """
     expected = list(expected)

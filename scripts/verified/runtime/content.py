@@ -1,4 +1,4 @@
-"""What a file or folder holds: its size, its SHA-256 and, for forms that have them, the number of its rows."""
+"""Measure a file or folder: its size, its SHA-256 and, for known formats, the number of its rows."""
 
 import contextlib
 import hashlib
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 TIMESTAMP = ".snakemake_timestamp"
-"""A file that Snakemake puts into folders that a job wrote."""
+"""The file that Snakemake puts into folders that a job wrote."""
 CHUNK = 1 << 20
 
 
 def measure(path: Path) -> dict[str, Any]:
-    """Of a file `bytes`, `sha256` and, where its form has them, `rows` and `unit`; of a folder `files` and `sha256`."""
+    """`bytes`, `sha256` and, for known formats, `rows` and `unit` of a file; `files` and `sha256` of a folder."""
     if path.is_dir():
         return {"files": (files := files_of(path)), "sha256": hashlib.sha256(json.dumps(files).encode()).hexdigest()}
     digest, lines = digest_of(path)
@@ -25,7 +25,7 @@ def measure(path: Path) -> dict[str, Any]:
         return {**facts, "rows": lines, "unit": "lines"}
     if path.suffix in _COUNTED:
         count, unit = _COUNTED[path.suffix]
-        with contextlib.suppress(Exception):  # a damaged file has a size, if no number of rows
+        with contextlib.suppress(Exception):  # a damaged file has a size, but maybe no row count
             return {**facts, "rows": count(path), "unit": unit}
     return facts
 
@@ -84,7 +84,7 @@ _COUNTED = {
 
 
 def link_targets(path: Path) -> list[Path]:
-    """Files into which the links of an HDF5 file lead, each once; none for other files."""
+    """The target files of the links in an HDF5 file, each once; empty for other files."""
     if path.suffix != ".h5":
         return []
     import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)

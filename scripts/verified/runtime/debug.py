@@ -1,6 +1,6 @@
-"""A rule's script run by hand, in this process: for a debugger, a profiler, a notebook."""
+"""Run a rule's script by hand, in this process: for a debugger, a profiler, a notebook."""
 
-# Snakemake has no types of its own, and no public way to a single job.
+# Snakemake is untyped, and has no public way to a single job.
 # pyright: reportMissingTypeStubs=false, reportPrivateUsage=false
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 

@@ -1,12 +1,12 @@
-"""Digests of the code behind a rule, found by following imports, so that an edit re-runs what it decides and no more.
+"""Digests of the code behind a rule, found by following imports, so that an edit re-runs only the rules it affects.
 
 Snakemake notices an edit of a rule's script but not of the modules that the script imports. So each rule with a script
 has a param `code`: a digest of the package's modules that the script imports, directly or not, also inside functions,
 with the packages around them and the data files beside them that they name. Modules that cannot change an output are
 ignored: the configuration's models (values travel as params), logging, job plumbing and the command line.
 
-Imports cannot tell what is chosen at run time. A rule passes that by itself, as a param: `modules_digest` of the
-retrieval model that a wildcard names, or of the engine that the configuration names.
+Imports do not show choices at run time. A rule passes these itself, as a param: `modules_digest` of the retrieval model
+that a wildcard names, or of the engine that the configuration names.
 """
 
 import ast
@@ -37,13 +37,13 @@ IGNORED_MODULES = frozenset(
         "runtime.shipped",
     }
 )
-"""Modules whose change alters messages, or where and when a job runs, but none of its outputs."""
+"""Modules that affect messages, or the place and time of a job, but none of its outputs."""
 READING = "io.video.spans"
 """The module through which frames are read by the library that the configuration names."""
 
 
 def code_param(reader: str, script: str) -> Callable[[object], str]:
-    """A params function: the digest of the code behind `script`, a path below our scripts, computed when it is needed.
+    """A params function: the digest of the code behind `script`, a path below our scripts, computed on demand.
 
     A script that reads frames of videos also depends on `reader`, the library that decodes them (pyav by default).
     Raises FileNotFoundError for a script that is not there.
@@ -62,7 +62,7 @@ def _reads_frames(script: Path) -> bool:
 
 
 def script_of(script: str | None) -> Path:
-    """The file in our scripts that a rule runs as `script`; the folder itself where it runs none of them."""
+    """The file in our scripts that a rule runs as `script`; the folder itself if it runs none of them."""
     names = Path(script or "").parts
     below = names[::-1].index(SCRIPTS.name) if SCRIPTS.name in names else 0
     return SCRIPTS.joinpath(*names[len(names) - below :])
@@ -70,13 +70,14 @@ def script_of(script: str | None) -> Path:
 
 @cache
 def script_digest(script: Path) -> str:
-    """SHA-256 (first 16 hex digits) over all that decides a script's outputs besides the script and its params."""
+    """SHA-256 (first 16 hex digits) over all code and data behind a script's outputs, except the script and its
+    params."""
     return _digest(_closure(_imports(ast.parse(script.read_bytes()), "")))
 
 
 @cache
 def modules_digest(*names: str) -> str:
-    """The same over modules and what they import.
+    """The same digest over modules and their imports.
 
     `names` are dotted and relative to the package: ``"benchmark.vcmr.models.xml"``. Raises FileNotFoundError for a name
     that is neither a package nor a module.
@@ -103,7 +104,7 @@ def _digest(files: Iterable[Path]) -> str:
 
 
 def _closure(names: Iterable[str], also: frozenset[str] = frozenset()) -> list[Path]:
-    """Files of the named modules, of what they import, and of the data they name, sorted; those of `also` always."""
+    """Files of the named modules, their imports and the data they name, sorted; those of `also` always."""
     files: set[Path] = set()
     seen: set[str] = set()
     waiting = list(names)
@@ -136,7 +137,7 @@ def _module(name: str) -> tuple[Path, list[str], list[Path]]:
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:
-    """Names, relative to the package, of the modules that a source imports or names, as for a process of its own.
+    """Names, relative to the package, of the modules that a source imports or names, as if in a process of its own.
 
     `package` is the one that the source belongs to. Imports for type checkers do not count.
     """
@@ -172,7 +173,7 @@ def _beside(folder: Path) -> dict[str, Path]:
 def _data(source: bytes, tree: ast.AST, folder: Path) -> list[Path]:
     """Files beside a module, other than Python's, that its text constants name."""
     beside = {name: file for name, file in _beside(folder).items() if name.encode() in source}
-    if not beside:  # the rule; a walk over all nodes of all modules takes half a second of each start
+    if not beside:  # the usual case; a walk over all nodes of all modules takes half a second of each start
         return []
     names = {
         node.value
@@ -184,7 +185,7 @@ def _data(source: bytes, tree: ast.AST, folder: Path) -> list[Path]:
 
 @cache
 def _file(name: str) -> Path | None:
-    """The file of a module or package of ours; None if there is none."""
+    """The file of a module or package of ours, or None."""
     path = PACKAGE.joinpath(*name.split("."))
     if path.with_suffix(".py").is_file():
         return path.with_suffix(".py")
@@ -192,7 +193,7 @@ def _file(name: str) -> Path | None:
 
 
 def _known_file(name: str) -> Path:
-    """The same where there must be one; FileNotFoundError otherwise."""
+    """The file of a module or package of ours; FileNotFoundError if there is none."""
     file = _file(name)
     if file is None:
         raise FileNotFoundError(f"no module {name} below {PACKAGE}")

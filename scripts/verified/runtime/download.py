@@ -22,8 +22,8 @@ log = logging.getLogger("verified")
 def download_part(url: str, partial: Path, size: int | None, by_hand: str, pause: float = 2.0) -> None:
     """Fetch `url` to `partial`, resuming after the bytes that it already has; the caller checks the content.
 
-    `size` in bytes where it is known; `by_hand` says what to do where the download fails. Waits `pause` seconds, then
-    twice as long, and so on between attempts. Raises InputError when the attempts are used up or the server refuses.
+    `size` in bytes if known; `by_hand` is the remedy if the download fails. Waits `pause` seconds, then twice as long,
+    and so on between attempts. Raises InputError when the attempts are used up or the server refuses.
     """
     partial.parent.mkdir(parents=True, exist_ok=True)
     for attempt in range(1, ATTEMPTS + 1):
@@ -31,7 +31,7 @@ def download_part(url: str, partial: Path, size: int | None, by_hand: str, pause
             _fetch(url, partial, size)
             return
         except urllib.error.HTTPError as error:
-            if error.code == 416 and partial.is_file():  # nothing is left to send: the checksum decides
+            if error.code == 416 and partial.is_file():  # the file is complete: the checksum decides
                 return
             if error.code < 500 and error.code not in (408, 429):
                 problem = f"the server answers {error.code} {error.reason} for {url}"

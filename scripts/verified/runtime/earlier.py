@@ -1,10 +1,10 @@
-"""What a shard's job made of each video, for the shard's next job: a corpus that grows costs what was added to it.
+"""Reuse a shard's previous output for videos that did not change.
 
 Snakemake removes the output of a job before it makes it again. So a job that decodes videos leaves a second name of its
-output beside it, `.NAME.earlier` (a hard link, which takes no space while both are there), and notes in
-`.NAME.earlier.json` what is in it, by the content of each video. The next job takes what the same code, settings and
-packages made of the same videos, and makes the rest; its output has the same bytes as without. One earlier state of
-each shard is held, and may be removed at any time. What is damaged, or was broken off, is not used.
+output beside it, `.NAME.earlier` (a hard link, which takes no space while both are there), and lists its contents in
+`.NAME.earlier.json`, by the content of each video. The next job reuses results of the same code, settings and packages
+for the same videos, and computes the rest; its output has the same bytes either way. One earlier state of each shard is
+kept, and may be removed at any time. Damaged or incomplete ones are ignored.
 """
 
 import hashlib
@@ -20,13 +20,13 @@ from verified.runtime.commit import versions
 
 LINK, NOTE = ".earlier", ".earlier.json"
 MOVING = ("shards", "rows", "videos", "threads")
-"""Parameters of jobs that say which videos are theirs, or how fast they go, and nothing about what is made of one."""
+"""Job parameters that select videos or set the speed, and do not affect the result of a video."""
 
 log = logging.getLogger("verified")
 
 
 def made_with(params: Mapping[str, Any], *packages: str, **others: object) -> str:
-    """A digest of all that decides what a job makes of a video: its parameters, installed packages, and `others`."""
+    """Digest of all that affects a job's result for a video: its parameters, installed packages, and `others`."""
     decided_by = {name: value for name, value in params.items() if name not in MOVING}
     text = json.dumps([decided_by, others, versions(*packages)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -35,9 +35,9 @@ def made_with(params: Mapping[str, Any], *packages: str, **others: object) -> st
 class Earlier:
     """The earlier state of `output`, which a job is about to write.
 
-    `videos` holds what was noted of each video, by a key that its writer chose and in which the video's SHA-256 is;
-    `file` is the earlier output, None where no video is known or only notes were kept. Without `maker` (see
-    `made_with`), nothing is known or kept.
+    `videos` holds the notes on each video, by a key of its writer that contains the video's SHA-256; `file` is the
+    earlier output, None if no video is known or only notes exist. Without `maker` (see `made_with`), nothing is reused
+    or kept.
     """
 
     def __init__(self, output: str | os.PathLike[str], maker: str = ""):
@@ -65,7 +65,7 @@ class Earlier:
         return note["videos"]
 
     def known(self, keys: Iterable[str]) -> set[str]:
-        """Which of `keys` are known, with a word to the log."""
+        """The known ones of `keys`; logs their number."""
         wanted = list(keys)
         found = self.videos.keys() & set(wanted)
         if found:
@@ -74,12 +74,12 @@ class Earlier:
         return found
 
     def keep(self, videos: Mapping[str, Any], link: bool = True) -> None:
-        """Hold the output as it now is for the next job, with what it needs to know of each video, by its key.
+        """Keep the current output for the next job, with notes on each video by its key.
 
-        Without `link` the notes are all that is kept. A file system without hard links keeps nothing. What an earlier
-        job kept goes.
+        Without `link` only the notes are kept. On a file system without hard links nothing is kept. The earlier state
+        is removed.
         """
-        self._note.unlink(missing_ok=True)  # first: what is killed here leaves a link that nothing speaks of
+        self._note.unlink(missing_ok=True)  # first: a kill after this leaves a link without a note, which is ignored
         self._link.unlink(missing_ok=True)
         if not self.maker:
             return

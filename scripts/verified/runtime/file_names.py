@@ -1,4 +1,4 @@
-"""Names that files give and that become part of a path: one place decides whether they may."""
+"""Validate names from files that become part of a path."""
 
 import os
 
@@ -9,16 +9,16 @@ LONGEST = 200
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path that a file gives, in parts with slashes between or behind, stays below its folder."""
+    """Whether a path from a file, in parts with slashes between or behind, stays below its folder."""
     parts = path.removesuffix("/").split("/")
     return not {"", ".", ".."} & set(parts) and path.isprintable() and "\\" not in path
 
 
 def file_name(name: object, source: str | os.PathLike[str], what: str = "name") -> str:
-    """`name`, which `source` gives, if it can stand for one file or folder and for nothing outside of it.
+    """`name`, which `source` gives, if it is valid as the name of one file or folder.
 
-    Raises InputError, which calls the name `what`, for one that is no text, empty, hidden, too long, or holds slashes,
-    backslashes or characters that cannot be printed.
+    Raises InputError, which calls the name `what`, for a name that is not text, is empty, hidden or too long, or holds
+    slashes, backslashes or characters that cannot be printed.
     """
     if isinstance(name, str) and name.isprintable() and not name.startswith(".") and not set(name) & {"/", "\\"}:
         try:

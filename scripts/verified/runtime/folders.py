@@ -1,4 +1,4 @@
-"""The folder of a data set, as the rules' wildcard `dataset` names it: NAME, or NAME/DATASET (see `config.folders`)."""
+"""Data sets by folder: the rules' wildcard `dataset` is NAME, or NAME/DATASET (see `config.folders`)."""
 
 
 def key_of(wildcard: str) -> str:

@@ -1,10 +1,10 @@
 """GPU leases: a local job that asks for a GPU gets one to itself by locking a file.
 
-Snakemake counts `gpu` resources on one machine but does not say which device belongs to which job. The operating system
-releases a lock with the process that holds it, however that process ends, so a lease needs no clean-up; children that
-a job forks do not hold it (see `children`). Schedulers that
-assign devices themselves are obeyed: only the devices named in CUDA_VISIBLE_DEVICES are leased, and under SLURM, where
-each allocation counts its own devices from 0, only those of the allocation, whose jobs alone share locks.
+Snakemake counts `gpu` resources on one machine but does not assign devices to jobs. The operating system releases a
+lock with the process that holds it, however that process ends, so a lease needs no clean-up; children that a job forks
+do not hold it (see `children`). Assignments of schedulers are respected: only the devices named in CUDA_VISIBLE_DEVICES
+are leased. SLURM counts devices from 0 in each allocation, so there only those of the allocation are leased, and only
+its jobs share locks.
 """
 
 import contextlib
@@ -24,11 +24,11 @@ log = logging.getLogger("verified")
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 ALIASES = ("HIP_VISIBLE_DEVICES",)
-"""ROCm's name for the same."""
+"""ROCm's name for CUDA_VISIBLE_DEVICES."""
 OF_SLURM = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
-"""Devices of a step, or of the whole allocation."""
+"""SLURM's variables with the devices of a step, or of the whole allocation."""
 NONE = ("", "-1", "NoDevFiles")
-"""What stands for no device; the last was written by older versions of SLURM."""
+"""Values that mean no device; older versions of SLURM wrote the last one."""
 RETRY_SECONDS = 0.5
 
 
@@ -41,10 +41,10 @@ def lease(
 ) -> Generator[list[str]]:
     """Hold `count` devices, make them the only visible ones (CUDA_VISIBLE_DEVICES), and yield their names.
 
-    Call it before anything touches the GPU. `devices` are those of the machine by default (see `machine_devices`);
-    `folder` holds the lock files, by default one for each user of the machine. Waits up to `patience` seconds for
-    others to finish. With `count` 0 nothing is leased and no device stays visible. Raises InputError where there are
-    fewer than `count` devices or the wait is too long.
+    Call it before any use of the GPU. `devices` are those of the machine by default (see `machine_devices`); `folder`
+    holds the lock files, by default one for each user of the machine. Waits up to `patience` seconds for others to
+    finish. With `count` 0 nothing is leased and no device stays visible. Raises InputError if there are fewer than
+    `count` devices or the wait is too long.
     """
     names = list(machine_devices() if devices is None else devices)
     if count > len(names):
@@ -69,10 +69,10 @@ def lease(
 
 
 def machine_devices() -> list[str]:
-    """Devices this process may use: those that CUDA_VISIBLE_DEVICES names, else those that SLURM gave, else all.
+    """Devices this process may use: those in CUDA_VISIBLE_DEVICES, else those assigned by SLURM, else all.
 
-    Of ROCm's, those that HIP_VISIBLE_DEVICES names. "All" are the NVIDIA devices of the machine; in an allocation of
-    SLURM without any of these names, there are none.
+    For ROCm, those in HIP_VISIBLE_DEVICES. "All" are the NVIDIA devices of the machine; in an allocation of SLURM
+    without any of these variables, there are none.
     """
     for variable in (VISIBLE, *ALIASES, *OF_SLURM):
         if variable in os.environ:
@@ -84,7 +84,7 @@ def machine_devices() -> list[str]:
 
 
 def lock_folder() -> Path:
-    """Where the lock files of this user, or of this SLURM allocation, lie."""
+    """The folder of the lock files of this user, or of this SLURM allocation."""
     shared = os.environ.get("SLURM_JOB_ID", "local")
     return Path(tempfile.gettempdir(), f"verified-gpus-{getpass.getuser()}-{shared}")
 

@@ -1,9 +1,9 @@
-"""What a command reads is held against its seal first: each file once in a process, unless it changes.
+"""Check each file that a command reads against its seal: once in a process, unless the file changes.
 
-Jobs check their inputs all at once (see `runtime.job`). What a command reads follows from its arguments, so there the
-check sits at the opening of files: Python reports each to an audit hook (`sys.addaudithook`), and what opens files in C
-(HDF5, safetensors) reports itself by `sys.audit`. Checked is what has a seal, or lies in a folder that has one. Without
-either, a file is refused where Snakemake has noted that a job wrote it; any other is somebody's own.
+Jobs check their inputs all at once (see `runtime.job`). The inputs of a command follow from its arguments, so commands
+check files when they open them: Python reports each opening to an audit hook (`sys.addaudithook`), and code that opens
+files in C (HDF5, safetensors) reports itself by `sys.audit`. Files with a seal, or in a folder with one, are checked.
+Other files are refused if Snakemake has recorded a job as their writer, and otherwise belong to the user.
 """
 
 import contextlib
@@ -18,24 +18,24 @@ from verified.runtime.content import link_targets
 from verified.runtime.seals import BUILT, hold, is_job_output, is_unchecked, read_seal, unchecked, unsealed_error
 
 DEEPEST = 4
-"""Folders above a file that are looked at for a seal where it lies below no `results/`."""
+"""Parent folders that are searched for a seal if the file is not below a `results/`."""
 
 _checked: dict[str, tuple[int, ...]] = {}
-"""State (device, inode, bytes, times in nanoseconds) of each file when it was found as sealed."""
+"""State (device, inode, bytes, times in nanoseconds) of each file when it matched its seal."""
 _watching = False
 _installed = False
 
 
 def check_intact(path: str | os.PathLike[str], required: bool = False, remedy: str = "") -> None:
-    """Raise InputError unless a file is what its seal, or that of a folder around it, says.
+    """Raise InputError unless a file matches its seal or that of a folder around it.
 
-    `required`: a file without either is refused wherever it lies. `remedy`: in place of the command that rebuilds it.
-    Of a folder nothing but its own seal is looked at; its files are when they are read.
+    `required`: an unsealed file is refused wherever it is. `remedy` replaces the command that rebuilds it. A folder is
+    checked for its own seal alone; its files are checked when they are read.
     """
     path = Path(path)
     state = _state(path)
     if state is None or _checked.get(key := os.path.abspath(path)) == state:
-        return  # what is not there is missed by whoever opens it
+        return  # the reader reports a missing file
     owner, written = _find_seal(path)
     if owner is None and path.resolve() != Path(key):
         path = path.resolve()
@@ -51,8 +51,8 @@ def check_intact(path: str | os.PathLike[str], required: bool = False, remedy: s
             again = read_seal(owner)
             if again is None or again == written:
                 raise
-            hold(owner, again, member, remedy)  # it was exchanged in between
-        for target in link_targets(path):  # opened in C, by HDF5 itself
+            hold(owner, again, member, remedy)  # it was replaced in the meantime
+        for target in link_targets(path):  # HDF5 itself opens these in C
             check_intact(target)
         _checked[key] = state
 
@@ -80,7 +80,7 @@ def _find_seal(path: Path) -> tuple[Path | None, dict[str, object] | None]:
 
 @contextlib.contextmanager
 def checked_reads() -> Generator[None]:
-    """In the block, every file of a run that is opened for reading in this process is held against its seal first."""
+    """Inside the block, check every file of a run against its seal before this process reads it."""
     global _watching, _installed
     if not _installed:
         sys.addaudithook(_before)

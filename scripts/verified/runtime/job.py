@@ -1,4 +1,4 @@
-"""What every workflow job does first: its log, its threads, and errors printed for people."""
+"""Setup of every workflow job: its log, its threads, and readable errors."""
 
 import contextlib
 import logging
@@ -24,18 +24,17 @@ ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
     "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16",
 }
-"""Environment that a job's interpreter must start with, because its libraries read it only then.
+"""Environment variables for a job's interpreter, because its libraries read them only at start.
 
-A compute thread that waits sleeps instead of spinning (GNU's and LLVM's OpenMP): on a shared processor the spinning
-thread is what keeps the awaited one from running. Libraries draw no progress bars into logs. And glibc keeps freed
-memory up to these sizes, the first being the largest that it takes: frames and tensors of some megabytes are otherwise
-mapped, cleared and given back one by one.
-oneDNN stays below AMX: some virtual machines show it and forbid it, and bfloat16 then ends in an illegal instruction.
+A waiting compute thread sleeps instead of spinning (GNU's and LLVM's OpenMP): on a shared processor the spinning thread
+would block the awaited one. Libraries draw no progress bars into logs. glibc keeps freed memory up to these sizes, the
+first of which is its maximum: it would otherwise map, clear and return frames and tensors of some megabytes one by one.
+oneDNN stays below AMX: some virtual machines report it and forbid it, and bfloat16 then ends in an illegal instruction.
 """
 
 
 class _Redacting(logging.Formatter):
-    """Lines and tracebacks without the secrets of this process."""
+    """Formatter that removes the secrets of this process from lines and tracebacks."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redact(super().format(record))
@@ -73,7 +72,7 @@ def set_threads(threads: int) -> None:
 
 
 def announce_parent() -> None:
-    """Tell the jobs of this process, a Snakemake on whatever machine, which process owns them, and pass `ENVIRONMENT`.
+    """Announce this process, a Snakemake on any machine, as the owner of its jobs, and pass `ENVIRONMENT`.
 
     Variables that the user has set are kept.
     """
@@ -82,9 +81,10 @@ def announce_parent() -> None:
 
 
 def take_environment() -> None:
-    """Give `ENVIRONMENT` to this process, and to its children whole: glibc reads its sizes when a process starts.
+    """Set `ENVIRONMENT` for this process and its children; glibc reads its sizes at start, so they affect only
+    children.
 
-    To be called before torch is loaded. What the user has set stands.
+    Call it before torch is loaded. Variables that the user has set are kept.
     """
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
@@ -93,18 +93,18 @@ def take_environment() -> None:
 def die_with_parent() -> None:
     """Have the kernel kill this process when the Snakemake that started it dies; exit if it is dead. Linux only.
 
-    A shell between the two breaks the chain; bash since 5.1 replaces itself by the job. Elsewhere a job that outlives a
-    killed Snakemake runs to its end.
+    A shell between the two breaks the chain; bash since 5.1 replaces itself by the job. On other systems a job that
+    outlives a killed Snakemake runs to its end.
     """
     die_with(int(os.environ.get(PARENT, os.getppid())), "the Snakemake that started this job is dead")
 
 
 def _hide_script() -> None:
-    """Keep processes that this one spawns from running its script: without `snakemake` it could only fail.
+    """Keep spawned processes from running the main script: without `snakemake` it could only fail.
 
-    Python's spawn runs the file of the main module in each child, so that the child finds what was defined there. Our
-    scripts define nothing that a child needs; work for several processes is in the package. This works for every
-    library that spawns (torch's launcher, vLLM), and no script needs a guard.
+    Python's spawn runs the file of the main module in each child, so that its definitions exist there. Our scripts
+    define nothing that a child needs; work for several processes is in the package. This works for every library that
+    spawns (torch's launcher, vLLM), and no script needs a guard.
     """
     vars(sys.modules["__main__"]).pop("__file__", None)
 
@@ -120,11 +120,11 @@ def _sealed(snakemake: Script) -> contextlib.AbstractContextManager[None]:
 def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[logging.Logger]:
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
 
-    Inputs are checked against their seals before the block, and outputs are sealed after it (see `seals`).
-    A job gets as many GPUs of its own as its rule asks for with `gpu`, and sees no others (see `gpu_leases`). Processes
-    that it forks, or starts by multiprocessing, die with it.
-    Jobs see the model hub switched off, so that they load what was fetched and nothing else; `online` ones fetch it.
-    Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.
+    Inputs are checked against their seals before the block, and outputs are sealed after it (see `seals`). A job gets
+    as many GPUs of its own as its rule asks for with `gpu`, and sees no others (see `gpu_leases`). Processes that it
+    forks, or starts by multiprocessing, die with it. Jobs run with the model hub disabled, so that they load only
+    fetched models; `online` jobs may fetch. Import heavy packages inside the block or after `set_threads`: thread
+    counts are read when they are loaded.
     """
     die_with_parent()
     tie_children()

@@ -1,10 +1,10 @@
-"""A lock that holds between machines: a file that one process makes and all others find made.
+"""A lock between machines: a file that only one process can create.
 
 Locks of the operating system end with their process, but on a network file system they may reach no further than their
-own machine (Lustre with localflock, NFS with nolock or local_lock) or not exist. Making a file that must not be there
-yet (O_EXCL) is decided by the file server. The file names its owner: where that process is known to be gone, or
-nothing was heard of it for `STALE` seconds, the next one takes the lock away. An owner therefore renews it, and asks
-before its last step whether it still `holds` it.
+own machine (Lustre with localflock, NFS with nolock or local_lock) or not exist. The file server decides the exclusive
+creation of a file (O_EXCL). The file names its owner: if that process has ended, or has not renewed the lock for
+`STALE` seconds, the next one breaks the lock. An owner therefore renews it, and checks before its last step that it
+still `holds` it.
 """
 
 import contextlib
@@ -17,14 +17,14 @@ from collections.abc import Generator
 from pathlib import Path
 
 STALE = 600.0
-"""Seconds without renewal after which a lock of another machine counts as left behind."""
+"""Seconds without renewal after which a lock of another machine counts as stale."""
 WAIT = 0.02
 LONG_PATIENCE = 2 * STALE
-"""Seconds to wait for locks that jobs hold for moments: longer than a lock that was left behind stays."""
+"""Seconds to wait for locks that jobs hold briefly: longer than the life of a stale lock."""
 
 
 def owner() -> str:
-    """This process, for others to find out whether it `has_ended`: HOST-PLACE-PID-START.
+    """The name of this process, by which others check whether it `has_ended`: HOST-PLACE-PID-START.
 
     PLACE tells apart machines of one name, times between boots, and containers that count processes for themselves;
     START, in the kernel's clock ticks, tells apart processes that had the same number.
@@ -33,7 +33,7 @@ def owner() -> str:
 
 
 def has_ended(name: str) -> bool:
-    """Whether the `owner` of this name is known to have ended; of other machines nothing is known."""
+    """Whether the `owner` of this name has ended; False for other machines, whose processes are unknown."""
     place, _, process = name.rpartition("-")
     place, _, pid = place.rpartition("-")
     return place == _place() and pid.isdigit() and process not in ("", "0") and _start(int(pid)) != process
@@ -48,33 +48,33 @@ def _place() -> str:
 
 
 def _start(pid: int) -> str:
-    """When a live process began; "0" where there is none, or no /proc."""
+    """The start time of a live process; "0" if there is none, or no /proc."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return "0"
-    return "0" if fields[0] in "ZX" else fields[19]  # dead and not yet buried
+    return "0" if fields[0] in "ZX" else fields[19]  # zombie or dead
 
 
 class LockFile:
-    """A lock that this process has got."""
+    """A lock that this process acquired."""
 
     def __init__(self, path: Path, file: int):
         self.path, self.file = path, file
 
     def holds(self) -> bool:
-        """Whether nobody has taken it away."""
+        """Whether this process still owns the lock."""
         try:
             return os.path.samestat(os.stat(self.path), os.fstat(self.file))
         except OSError:
             return False
 
     def renew(self) -> None:
-        """Say that its owner is alive."""
+        """Renew the lock: its owner is alive."""
         os.utime(self.file)
 
     def release(self) -> None:
-        """Give it up."""
+        """Release the lock."""
         if self.holds():
             self.path.unlink(missing_ok=True)
         os.close(self.file)
@@ -82,7 +82,7 @@ class LockFile:
 
 @contextlib.contextmanager
 def exclusive(path: Path, patience: float) -> Generator[LockFile | None]:
-    """Hold the lock `path`, or yield None where others kept it for `patience` seconds. Makes the folder."""
+    """Hold the lock `path`, or yield None if others keep it for `patience` seconds. Makes the folder."""
     lock, end = _take(path), time.monotonic() + patience
     while lock is None and time.monotonic() < end:
         time.sleep(WAIT)
@@ -99,7 +99,7 @@ def _take(path: Path) -> LockFile | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    except FileNotFoundError:  # another one took the empty folder away
+    except FileNotFoundError:  # another process removed the empty folder
         return None
     except FileExistsError:
         return _take(path) if _clear(path) else None
@@ -108,20 +108,20 @@ def _take(path: Path) -> LockFile | None:
 
 
 def _clear(path: Path) -> bool:
-    """Take a lock away that was left behind, and no other: somebody else may be doing the same."""
+    """Break a stale lock, and only that one: another process may be doing the same."""
     aside, cleared = path.with_name(f"{path.name}.{owner()}.left"), False
     with contextlib.suppress(OSError):
         found = path.stat()
         if has_ended(path.read_text(errors="replace")) or _now(aside) - found.st_mtime > STALE:
             path.rename(aside)
             cleared = os.path.samestat(found, aside.stat())
-            if not cleared:  # a new one, made in between: back with it
+            if not cleared:  # a new lock, made in the meantime: restore it
                 os.link(aside, path)
     aside.unlink(missing_ok=True)
     return cleared
 
 
 def _now(beside: Path) -> float:
-    """The time of the file server, whose clock is not ours."""
+    """The time of the file server, whose clock may differ from ours."""
     beside.touch()
     return beside.stat().st_mtime

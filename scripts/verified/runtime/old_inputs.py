@@ -1,11 +1,11 @@
-"""Inputs whose age starts no job, for input functions outside the rules."""
+"""Inputs whose modification time triggers no job, for input functions outside the rules."""
 
 from importlib import import_module
 
 
 def ancient(path: str) -> str:
-    """`path` as an input that counts as old, whatever its timestamp says.
+    """`path` as an input that Snakemake never regards as newer than an output.
 
-    Snakemake is there while rules are read, and in no job: it is imported when it is needed.
+    Snakemake is installed where rules are read, but not in every job, so it is imported on demand.
     """
     return import_module("snakemake.io").ancient(path)

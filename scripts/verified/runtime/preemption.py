@@ -1,4 +1,4 @@
-"""A job that is to give up its place: a scheduler sends SIGTERM, waits (SLURM: `KillWait`, 30 s), and kills."""
+"""Preemption of a job: a scheduler sends SIGTERM, waits (SLURM: `KillWait`, 30 s), and kills."""
 
 import contextlib
 import signal
@@ -7,13 +7,13 @@ from collections.abc import Callable, Generator
 from types import FrameType
 
 ENDED = 128 + signal.SIGTERM
-"""Exit status of what ended because it was asked to, as shells have it."""
+"""Exit status of a process that ended on SIGTERM, as in shells."""
 
 
 @contextlib.contextmanager
 def noticing_sigterm() -> Generator[Callable[[], bool]]:
-    """In the block, SIGTERM ends nothing; yields a function that says whether it came. Whoever asks for this looks at
-    that between two steps of its work. Outside of the main thread, which alone gets signals, nothing changes."""
+    """Inside the block, record SIGTERM instead of ending; yields a function that returns whether it came. The caller
+    polls it between two steps of its work. Without effect outside of the main thread, as only that gets signals."""
     came = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield came.is_set

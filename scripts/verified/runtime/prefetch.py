@@ -11,9 +11,8 @@ Item = TypeVar("Item")
 def prefetch(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
     """Yield `items` in their order while up to `depth` more are being produced in a thread.
 
-    Worthwhile where producer and consumer both leave Python (decoding here, a network there). An exception of the
-    producer is raised in the consumer at the same point; a consumer that stops early stops the producer at its next
-    item.
+    Useful if producer and consumer both leave Python (decoding, a network). An exception of the producer is raised in
+    the consumer at the same point; a consumer that stops early stops the producer at its next item.
     """
     producer, end = iter(items), object()
     thread = ThreadPoolExecutor(1, thread_name_prefix="ahead")

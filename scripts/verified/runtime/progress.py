@@ -1,6 +1,6 @@
 """Progress with counts and time left, as lines that read well on a terminal and in a log.
 
-Not tqdm, whose bar redraws itself by carriage returns: in a job's log they become one endless line.
+tqdm is unsuitable: its bar redraws itself by carriage returns, which become one endless line in a job's log.
 """
 
 import logging
@@ -57,7 +57,7 @@ class Progress:
 
 
 def track(items: Iterable[Item], label: str, total: int, unit: str = "items") -> Iterator[Item]:
-    """Iterate over `items`, reporting each one as done once it has been processed."""
+    """Iterate over `items`, reporting each one after it has been processed."""
     progress = Progress(label, total, unit)
     for item in items:
         yield item

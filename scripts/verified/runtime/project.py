@@ -1,4 +1,4 @@
-"""Where the workflow's own files are: Snakefile, rules, scripts, environments, configurations, prompts, sources."""
+"""Locate the workflow's own files: Snakefile, rules, scripts, environments, configurations, prompts, sources."""
 
 import os
 from pathlib import Path
@@ -9,5 +9,5 @@ PROJECT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parent
 
 
 def locate(path: str | os.PathLike[str]) -> Path:
-    """`path`; where nothing is there, the project's own file or folder of that name, if it has one."""
+    """`path`, or the project's own file or folder of that name if `path` does not exist."""
     return PROJECT / path if not os.path.exists(path) and os.path.exists(PROJECT / path) else Path(path)

@@ -1,4 +1,4 @@
-"""The command that builds damaged or missing files again."""
+"""The command that rebuilds damaged or missing files."""
 
 import os
 import shlex
@@ -8,7 +8,7 @@ from verified.runtime.announcements import CONFIGURATIONS
 
 
 def rebuild_command(paths: Iterable[str | os.PathLike[str]], configurations: str | None = None) -> str:
-    """The commands that build these files again, and nothing else that is sound.
+    """The commands that rebuild these files, and no intact file.
 
     `configurations`: configuration files, quoted for a shell; None: those of the run that this job belongs to.
     """

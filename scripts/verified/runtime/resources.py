@@ -1,14 +1,13 @@
-"""What jobs ask of a machine, and how the request grows when a job is retried."""
+"""Resource requests of jobs, and their growth with each retry."""
 
 import math
 from collections.abc import Callable
 
 CRITICAL_PATH = 2
-"""Priority of the jobs that most others wait for: of all that could start, Snakemake starts these first.
+"""Priority of the jobs that most others wait for: Snakemake starts these first among the ready ones.
 
-They are on the critical path from the videos through the evaluator's fine-tuning to the retrieval models. One less is
-for jobs that join that path later and for long jobs off it; 0, the default, for short ones that only tables and figures
-read.
+They are on the critical path from the videos through the evaluator's fine-tuning to the retrieval models. Jobs that
+join that path later, and long jobs off it, have one less; short jobs for tables and figures alone have 0, the default.
 """
 
 
@@ -38,10 +37,10 @@ def limited_minutes(longest: int | None, amount: int) -> Callable[..., int]:
 
 
 def extra_tries(longest: int | None, amount: int) -> int | None:
-    """Retries of a job that resumes, where its first attempt would take `amount` minutes and gets `longest` at most.
+    """Retries of a resumable job whose first attempt would take `amount` minutes and gets `longest` at most.
 
-    As many as its work needs beside `SPARE` for what fails. None, which leaves it to Snakemake's --retries, where one
-    attempt is enough.
+    As many as its work needs, plus `SPARE` for failures. None, which means Snakemake's --retries, if one attempt is
+    enough.
     """
     needed = math.ceil(amount / longest) if longest else 1
     return needed - 1 + SPARE if needed > 1 else None

@@ -1,15 +1,15 @@
-"""Seals: what a job wrote, and what it was made of, in one file beside its outputs, so that readers see what is intact.
+"""Seals: a file beside a job's outputs with the checksums of its outputs and inputs, so that readers detect damage.
 
 The seal of a job whose first output is `scores.jsonl` is `.scores.jsonl.seal`; outputs in another folder have one
 there. It is a JSON object with the rule, its wildcards, a digest of each param, the SHA-256 of each input, and of each
 file bytes, SHA-256 and, for forms that have them, rows (lines, data sets, tensors, members). Every job checks its
 inputs before it reads a byte and seals its outputs when all of them are written (see `runtime.job`); so there is one
-mechanism for all forms, and a file without a seal is one whose job did not finish. SHA-256 takes half a second per
-gigabyte. A user's own files have no seals and need none; whatever is below `results/` must have one, so commands that
-write there seal as well, and commands check what they read (see `runtime.intact`).
+mechanism for all forms, and a file without a seal belongs to a job that did not finish. SHA-256 takes half a second per
+gigabyte. A user's own files need no seals; every file below `results/` must have one, so commands that write there seal
+as well, and commands check the files they read (see `runtime.intact`).
 
-A file is known by its path below `results/`: one that was copied over another with its seal is not taken for it. One
-that was made of another state of its inputs than the one that is there is refused as well.
+A file is identified by its path below `results/`, so a copy over another file, with its seal, is refused. A file made
+from other versions of its inputs than the present ones is refused as well.
 """
 
 import contextlib
@@ -31,25 +31,25 @@ from verified.runtime.content import digest_of, files_of, link_targets, measure
 from verified.runtime.rebuilding import rebuild_command
 
 VERSION = 2
-"""Of the form of seals."""
+"""Version of the form of seals."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
 SHARED = Path(BUILT, "statistics")
-"""Folder of what no rule names as its output: jobs make it where they need it (see `statistics.kept`)."""
+"""Folder of files that no rule declares as output: jobs make them on demand (see `statistics.kept`)."""
 PEOPLE = "served"
-"""Folder beside pages in which a server keeps what people decide: no job can build that again, and it has no seal."""
+"""Folder beside pages in which a server keeps people's decisions: it is unsealed, as no job can rebuild it."""
 VIDEOS = ".videos.jsonl"
-"""Ending of the lists that say which files the jobs of a shard decode, with their SHA-256."""
+"""Ending of the lists of the videos that the jobs of a shard decode, with their SHA-256."""
 
 ENDING = ".seal"
 
 Seal = dict[str, Any]
-"""What is known of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` and their `unit`;
-`temporary`, `unfinished` where true; and of its job `rule`, `wildcards`, `params` and `made_of`."""
+"""The record of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` and their `unit`;
+`temporary`, `unfinished` if true; and of its job `rule`, `wildcards`, `params` and `made_of`."""
 
 
 def seal_of(path: str | os.PathLike[str]) -> Path:
-    """Where the seal stands of a file or folder that was sealed alone, or is the first of its job."""
+    """Path of the seal of a file or folder that was sealed alone, or is its job's first output."""
     path = Path(path)
     return path.with_name(f".{path.name}{ENDING}")
 
@@ -59,8 +59,8 @@ _looking = threading.local()
 
 @contextlib.contextmanager
 def unchecked() -> Generator[None]:
-    """In the block, this thread opens files to seal them, or to hold them against their seals: that is no use of them,
-    and is not checked itself (see `runtime.intact`)."""
+    """Inside the block, this thread may open files without a check of their seals (see `runtime.intact`): it opens them
+    to seal or check them, not to use them."""
     before, _looking.now = is_unchecked(), True
     try:
         yield
@@ -69,12 +69,12 @@ def unchecked() -> Generator[None]:
 
 
 def is_unchecked() -> bool:
-    """Whether this thread is in such a block."""
+    """Whether this thread is inside an `unchecked` block."""
     return getattr(_looking, "now", False)
 
 
 def seal(path: str | os.PathLike[str], **job: Any) -> None:
-    """Seal a file or folder that is complete; `job` as for `seal_all`."""
+    """Seal a complete file or folder; `job` as for `seal_all`."""
     seal_all([path], **job)
 
 
@@ -86,7 +86,7 @@ def seal_all(
     params: Iterable[object] = (),
     made_of: Mapping[str, str] | None = None,
 ) -> None:
-    """Seal what one job of `rule`, or a command, wrote; those in `temporary` will be removed by the run."""
+    """Seal the outputs of one job of `rule`, or of a command; the run will remove those in `temporary`."""
     folders: dict[Path, dict[str, Seal]] = {}
     for path in map(Path, paths):
         with unchecked():
@@ -109,7 +109,7 @@ def digest_of_param(value: object) -> str:
 
 
 def made_with(path: str | os.PathLike[str], value: object) -> bool:
-    """Whether `value` was among the params of the job that wrote `path`; True where nothing is known about it."""
+    """Whether `value` was among the params of the job that wrote `path`; True for an unsealed path."""
     written = read_seal(path)
     return written is None or digest_of_param(value) in written["params"]
 
@@ -123,13 +123,13 @@ def _place(path: Path) -> str | None:
 
 
 def as_in_run(path: Path) -> Path:
-    """A path below the `results/` of the working directory as rules write it, relative; any other as it is."""
+    """A path below the `results/` of the working directory as rules write it, relative; other paths unchanged."""
     here, parts = (*Path.cwd().parts, BUILT), Path(os.path.abspath(path)).parts
     return Path(*parts[len(here) - 1 :]) if parts[: len(here)] == here else path
 
 
 def _elsewhere(path: Path, written: Seal) -> bool:
-    """Whether the seal beside `path` is that of another file. Outside of any `results/`, only names are compared."""
+    """Whether the seal beside `path` belongs to another file. Outside of any `results/`, only names are compared."""
     wanted, parts = Path(written["path"]).parts, Path(os.path.abspath(path)).parts
     if len(wanted) > 1 and BUILT in parts[:-1]:
         return parts[-len(wanted) - 1 :] != (BUILT, *wanted)
@@ -137,17 +137,17 @@ def _elsewhere(path: Path, written: Seal) -> bool:
 
 
 def seal_built(path: str | os.PathLike[str]) -> None:
-    """Seal what a command of a user wrote, if it stands below a `results/`, where readers ask for a seal."""
+    """Seal the output of a user's command if it is below a `results/`, where readers require a seal."""
     if BUILT in Path(path).resolve().parts:
         seal(path)
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
-    """Yield a temporary path; what the block writes there takes the place of `path`, and is sealed.
+    """Yield a temporary path; its content then replaces `path`, and is sealed.
 
-    Killed at any point, it leaves a seal that agrees with what is there: while the file is exchanged, the seal holds
-    both, and is called unfinished.
+    A kill at any point leaves a seal that matches the file: during the replacement, the seal holds both versions and
+    the mark `unfinished`.
     """
     path = Path(path)
     written = (read_seal(path) if path.is_file() else None) or {}
@@ -162,7 +162,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
 
 
 def finished(path: str | os.PathLike[str]) -> bool:
-    """Whether `path` is there, and what wrote it came to its end."""
+    """Whether `path` exists and its writer finished."""
     try:
         written = read_seal(path)
     except InputError:
@@ -171,7 +171,7 @@ def finished(path: str | os.PathLike[str]) -> bool:
 
 
 def read_seal(path: str | os.PathLike[str]) -> Seal | None:
-    """What is sealed of a file or folder; None where nothing is.
+    """The sealed record of a file or folder, or None.
 
     Raises InputError if the seal itself is damaged, or of another version.
     """
@@ -197,7 +197,7 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
 
 
 def _seals_for(path: Path) -> Iterator[Path]:
-    """Its own, then those of other files in its folder, the newest first."""
+    """The path's own seal, then the other seals of its folder, the newest first."""
     yield seal_of(path)
     yield from sorted(path.parent.glob(f".*{ENDING}"), key=lambda seal_file: -seal_file.stat().st_mtime)
 
@@ -250,9 +250,9 @@ def sealed_below(seal_file: Path) -> list[Path]:
 
 
 def unsealed_inputs(folder: str | os.PathLike[str]) -> set[str]:
-    """Paths below `results/` that jobs with outputs below `folder` have read, and that no seal there names any more.
+    """Paths below `results/` that jobs with outputs below `folder` have read, and that have no seal there any more.
 
-    A job has begun to make them again, and failed; or somebody has removed the seal.
+    Either a job failed while it rebuilt them, or somebody has removed the seal.
     """
     read, sealed = set[str](), set[str]()
     for seal_file in seals_below(folder):
@@ -264,7 +264,7 @@ def unsealed_inputs(folder: str | os.PathLike[str]) -> set[str]:
 
 
 def check(path: str | os.PathLike[str]) -> None:
-    """Raise InputError unless `path` holds what was sealed: with what was written, what is there, and what to do."""
+    """Raise InputError unless `path` matches its seal; the message names both states and the remedy."""
     path = Path(path)
     built = path.parts[0] == BUILT and path.parent.name != PEOPLE
     if built:
@@ -287,7 +287,7 @@ def check(path: str | os.PathLike[str]) -> None:
 
 
 def is_job_output(path: Path) -> bool:
-    """Whether a job of the run has read a path, or a folder around it, and so another one wrote it."""
+    """Whether a job of the run has read a path, or a folder around it, so that another job must have written it."""
     place = _place(path)
     if place is None:
         return False
@@ -302,8 +302,8 @@ def _unsealed_inputs(home: Path) -> set[str]:
 
 
 def unsealed_error(path: Path, remedy: str = "") -> InputError:
-    """The error of a file that should have a seal and has none. What no job is known to have written, nobody is told to
-    remove: it may be somebody's work."""
+    """The error for a missing seal. The remedy suggests removal only of files known to be a job's output: others may be
+    the user's work."""
     if is_job_output(path):
         problem = "it was changed from outside, or what writes it did not end"
         way = f"rebuild it: {rebuild_command([path])}"
@@ -314,10 +314,10 @@ def unsealed_error(path: Path, remedy: str = "") -> InputError:
 
 
 def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
-    """Raise InputError unless `path` is what its seal says, and the seal its own.
+    """Raise InputError unless `path` matches its seal and the seal belongs to it.
 
-    `member`: of a folder, the one file to look at, by its path there. `remedy`: in place of the command that rebuilds
-    it. A file whose exchange was broken off may be either of the two that the seal holds (see `replacing`).
+    `member`: the path of the one file to check in a folder. `remedy` replaces the command that rebuilds it. After an
+    interrupted replacement, either version in the seal is accepted (see `replacing`).
     """
     whose = f" by {written['rule']}" if written.get("rule") else ""
     if _elsewhere(path, written):
@@ -338,7 +338,7 @@ def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
     made_of: dict[str, str] = written["made_of"]
     for place, digest in made_of.items():
         source = path.parents[own.count("/")] / place
-        with contextlib.suppress(InputError):  # of that file
+        with contextlib.suppress(InputError):  # damage of that file is reported elsewhere
             now = read_seal(source)
             if now and now["sha256"] != digest and source.exists():
                 break
@@ -352,16 +352,16 @@ def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
 
 
 def _difference_of_member(folder: Path, written: Seal, name: str) -> str | None:
-    """What differs from the seal of its folder in the one file that is looked at."""
+    """The difference of one file of a folder from the folder's seal, or None."""
     if name not in written.get("files", {}):
         return "it is not among the files that were written there"
     return None if digest_of(folder / name)[0] == written["files"][name] else "it is not as it was written"
 
 
 def _changed_video(path: Path) -> str | None:
-    """Which of the videos that a shard's list describes is not the one that was probed; None if all are.
+    """The first video of a shard's list that changed since it was probed, in words; None if all are unchanged.
 
-    A download may have gone on since, in a way that sizes and samples do not tell (see `corpus.video_folder`).
+    A download may have continued since, which sizes and samples cannot show (see `corpus.video_folder`).
     """
     with path.open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
@@ -374,7 +374,7 @@ def _changed_video(path: Path) -> str | None:
 
 
 def _difference(path: Path, written: Seal) -> str | None:
-    """What differs from the seal, for a person; None if nothing does."""
+    """The difference from the seal in words, or None."""
     if "files" in written:
         return _difference_of_folder(path, written["files"]) if path.is_dir() else "a folder was written, this is none"
     if not path.is_file():
@@ -411,7 +411,7 @@ def sealed(
     wildcards: Mapping[str, str] | None = None,
     params: Iterable[object] = (),
 ) -> Generator[None]:
-    """Check `inputs` first; seal `outputs`, of a job of `rule`, when the block has ended without an error."""
+    """Check `inputs` first; seal `outputs`, of a job of `rule`, if the block ends without an error."""
     outputs, made_of = list(outputs), dict[str, str]()
     for path in inputs:
         check(path)
@@ -426,13 +426,13 @@ def sealed(
     for path in files:
         seal_of(path).unlink(missing_ok=True)
     yield
-    there = [path for path in outputs if _await(Path(path).exists)]  # of others Snakemake says so
+    there = [path for path in outputs if _await(Path(path).exists)]  # Snakemake reports missing outputs
     if there:
         seal_all(there, temporary, rule, wildcards, params, made_of)
 
 
 def _await(arrived: Callable[[], bool]) -> bool:
-    """Whether something is there, after such time as the run grants to files on network file systems."""
+    """Whether a file appears within the run's --latency-wait, for network file systems."""
     end = time.monotonic() + float(os.environ.get(LATENCY, 0))
     while not arrived():
         if time.monotonic() > end:

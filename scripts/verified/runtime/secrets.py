@@ -1,7 +1,7 @@
-"""Keys and passwords of this process, and text without them.
+"""Mask keys and passwords of this process in text.
 
-Whoever reads a secret from the environment says so with `keep_secret`. Everything that is written down or printed
-afterwards (replies of endpoints, log lines, errors, tracebacks) goes through `redact`.
+Code that reads a secret from the environment registers it with `keep_secret`. All text written or printed afterwards
+(replies of endpoints, log lines, errors, tracebacks) passes through `redact`.
 """
 
 import base64
@@ -21,21 +21,21 @@ SHORTEST = 8
 """Fewest characters of a secret; anything shorter, such as the "none" that local endpoints accept, may be a word."""
 
 PIECE, WORDLESS = 12, 8
-"""Characters in a row of a secret that are masked as a piece of it: so many, or fewer with a digit among them, because
-words have none and a key may be made of words."""
+"""Lengths of runs of a secret's characters that are masked as a piece of it: the first, or the second if a digit is
+among them, because words have none and a key may be made of words."""
 BETWEEN = r"[^A-Za-z0-9]{0,8}"
-"""What may stand between two letters of a secret that is spelt out, its own signs among it."""
+"""Characters that may separate two letters of a spelt-out secret, including its own signs."""
 
 FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
-"""ASCII's signs as full-width ones."""
+"""ASCII's characters as full-width ones."""
 
 _known: set[str] = set()
 
 
 def keep_secret(value: str | None) -> None:
-    """Have `value` masked from now on, as it is and in all that `_forms` and `_pieces` derive from it.
+    """Register `value` to be masked from now on, as it is and in all variants of `_forms` and `_pieces`.
 
-    What cannot be masked: a secret that was encrypted, hashed, compressed or put through several encodings, one cut
+    The mask does not find a secret that was encrypted, hashed, compressed or put through several encodings, one cut
     into shorter pieces than `_pieces` knows, and one that is described in words.
     """
     if value and len(value) >= SHORTEST:
@@ -55,8 +55,9 @@ def _forms(secret: str) -> re.Pattern[str]:
     """A secret and its reversal: percent-encoded, escaped as in Python, JSON or HTML, in hexadecimal digits, base64 or
     base32, in rot13, and in full-width letters.
 
-    All in either case of letters, and spelt out. In base64 (and its alphabet for addresses) and base32, what surrounds
-    the secret may be encoded with it: for each offset at which it may begin, the characters that hold nothing else.
+    All in either case of letters, and spelt out. In base64 (and its alphabet for addresses) and base32, surrounding
+    text may be encoded with the secret: for each possible offset, the pattern has the characters that encode the secret
+    alone.
     """
     forms: set[str] = set()
     for text in {secret, unquote(secret), secret[::-1]}:
@@ -76,14 +77,14 @@ def _forms(secret: str) -> re.Pattern[str]:
 
 
 def _spelling_pattern(form: str) -> str:
-    """A pattern of `form`, and of its letters and digits with something else between them."""
+    """A pattern of `form`, and of its letters and digits with separators between them."""
     letters = re.findall(r"[A-Za-z0-9]", form)
     return "|".join([re.escape(form), *([BETWEEN.join(letters)] if len(letters) >= SHORTEST else [])])
 
 
 @functools.cache
 def _pieces(secret: str) -> frozenset[str]:
-    """Parts of a secret and of its reversal, in small letters, that give a part of it away wherever they stand."""
+    """Parts of a secret and of its reversal, in lower case, that reveal part of it wherever they occur."""
     texts = (secret.lower(), secret.lower()[::-1])
     parts = (text[at : at + size] for size in (WORDLESS, PIECE) for text in texts for at in range(len(text) - size + 1))
     return frozenset(part for part in parts if len(part) == PIECE or any(map(str.isdigit, part)))

@@ -1,4 +1,4 @@
-"""Seeds: every random draw comes from the config's seed and the names of what it is for."""
+"""Seeds of random draws, derived from the config's seed and the names of their purpose."""
 
 import hashlib
 

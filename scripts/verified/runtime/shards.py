@@ -1,4 +1,4 @@
-"""Shards: a stable hash of the video id decides, so adding a video changes one shard."""
+"""Shards of videos, assigned by a stable hash of the video id, so that adding a video changes one shard."""
 
 import hashlib
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ def shard_index(name: str) -> int:
 
 
 def group_by_shard(rows: Iterable[Row], shards: int) -> list[list[Row]]:
-    """The rows of each shard, in their order; each row is looked at once."""
+    """The rows of each shard, in their order; computed in one pass."""
     divided: list[list[Row]] = [[] for _ in range(shards)]
     known: dict[str, int] = {}
     for row in rows:

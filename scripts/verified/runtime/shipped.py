@@ -1,9 +1,9 @@
-"""What comes with the workflow or in a package of Python is used only as it came: weights, encoders, prompts, sources.
+"""Verify that shipped weights, encoders, prompts and sources are unchanged, from the workflow or a Python package.
 
-The card of the pretrained weights names the SHA-256 of their files; pip notes that of every file that it installs
-(RECORD in the package's `dist-info`). Each file is looked at once in a process. A checkout of the workflow and an
-editable installation have no such notes: there, prompts and sources are the user's to edit, and version control tells
-of it.
+The card of the pretrained weights names the SHA-256 of their files; pip records that of every file that it installs
+(RECORD in the package's `dist-info`). Each file is checked once in a process. A checkout of the workflow and an
+editable installation have no such records: users may edit prompts and sources there, and version control shows the
+edits.
 """
 
 import base64
@@ -24,9 +24,9 @@ CARD = "card.json"
 
 
 def check_card(path: str | Path, folder: Path) -> None:
-    """Raise InputError unless a file of `folder`, or all files of one in it, have the digests on the card there.
+    """Raise InputError unless a file of `folder`, or all files of a folder in it, have the digests on `folder`'s card.
 
-    A `path` outside of `folder` is not looked at.
+    A `path` outside of `folder` is ignored.
     """
     path, folder = Path(path).resolve(), folder.resolve()
     if not path.is_relative_to(folder):
@@ -50,9 +50,9 @@ def _card(folder: Path) -> dict[Path, str]:
 
 
 def check_installed(package: str, files: Iterable[str | Path] = ()) -> None:
-    """Raise InputError unless these files, or all of a package of this name, are as pip installed them.
+    """Raise InputError unless these files, or all files of this package, are as pip installed them.
 
-    What pip has no digest of is not looked at: files of other folders, and packages that it did not install.
+    Files without a digest of pip's are skipped: those of other folders, and of packages that it did not install.
     """
     wanted = {Path(file).resolve() for file in files}
     for file, digest in _recorded_digests(package).items():
@@ -62,7 +62,7 @@ def check_installed(package: str, files: Iterable[str | Path] = ()) -> None:
 
 @cache
 def _recorded_digests(package: str) -> dict[Path, str]:
-    """SHA-256 in hex of the files inside an installed package, programs that pip made for it left out."""
+    """SHA-256 in hex of the files inside an installed package, except programs that pip generated for it."""
     try:
         listed = metadata.files(package) or []
     except metadata.PackageNotFoundError:

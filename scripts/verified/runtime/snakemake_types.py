@@ -1,4 +1,4 @@
-"""What this package asks of Snakemake's objects, which have no types of their own."""
+"""Protocols for Snakemake's objects, which have no types of their own."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ class Rule(Protocol):
 
 
 class Script(Protocol):
-    """The object `snakemake` of a script; what else it has may be missing where a test or a person calls the script."""
+    """The object `snakemake` of a script; other attributes may be missing if a test or a person calls the script."""
 
     log: Sequence[str]
 

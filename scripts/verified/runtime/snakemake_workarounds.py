@@ -1,4 +1,4 @@
-"""What open bugs of Snakemake force: reaching behind its public interface, here and nowhere else."""
+"""Workarounds for open bugs of Snakemake; only this module uses its private interface."""
 
 import os
 from collections.abc import Callable
@@ -11,7 +11,7 @@ USUAL_RATE = (100, 1)
 
 
 def disable_rate_limit(workflow: Any) -> None:
-    """Start jobs as they come, where the user names no rate; for `onstart` (Snakemake's pull request 3744).
+    """Remove the limit on job starts if the user sets none; for `onstart` (Snakemake's pull request 3744).
 
     For its default rate, Snakemake 9 examines all ready jobs again a second later, and each finished job begins another
     such series: after a hundred jobs it does so a hundred times a second, and takes a core from them.
@@ -22,11 +22,11 @@ def disable_rate_limit(workflow: Any) -> None:
 
 
 def rerun_incomplete(workflow: Any, folder: str) -> None:
-    """Force outputs of failed jobs, and what depends on them, to be rebuilt behind any target (Snakemake's issue 1978).
+    """Force outputs of failed jobs, and their dependents, to be rebuilt behind any target (Snakemake's issue 1978).
 
-    Snakemake removes what a failed job had written. A file that is gone and behind others that are there counts for it
-    as one that nobody needs, so it would say that there is nothing to be done, and keep what was made of the earlier
-    state. Unlike `--forcerun`, this makes no targets of the files. `folder`: where outputs lie, below results.
+    Snakemake removes the outputs of a failed job. It regards a missing file whose dependents exist as unneeded, so it
+    would report nothing to be done, and keep the outdated dependents. Unlike `--forcerun`, this makes no targets of the
+    files. `folder`: the folder of the outputs, below results.
     """
     if not workflow.is_main_process:
         return

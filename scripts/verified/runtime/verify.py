@@ -1,4 +1,4 @@
-"""A whole run held against its seals: what is damaged, gone or unsealed, and the order in which it is built again."""
+"""Verify a whole run against its seals: damaged, missing or unsealed files, and the order of their rebuild."""
 
 import contextlib
 import os
@@ -19,19 +19,20 @@ from verified.runtime.seals import (
 
 
 class Finding(NamedTuple):
-    """A file or folder that is not what its job wrote."""
+    """A file or folder that differs from its job's output."""
 
     path: Path
     kind: str
-    """damaged, gone, unsealed, or unfinished: a command was killed while it wrote it, and the next one ends that."""
+    """damaged, gone, unsealed, or unfinished: a command was killed while it wrote it, and its next start completes
+    it."""
     message: str
 
 
 def verify(folder: Path) -> tuple[int, list[Finding]]:
-    """Hold everything below `folder` (relative to the working directory) against its seals.
+    """Check everything below `folder` (relative to the working directory) against its seals.
 
     Returns the number of sealed files and folders, and the findings. Files that no job wrote, such as a user's notes,
-    are not looked at.
+    are skipped.
     """
     findings: list[Finding] = []
     count = 0
@@ -61,15 +62,16 @@ def _finding(path: Path) -> Finding | None:
             return None if _temporary(path) else Finding(path, "gone", "it was removed")
         check(path)
     except InputError as error:
-        # What an HDF5 file links is looked at under its own name.
+        # Targets of an HDF5 file's links are checked under their own names.
         return Finding(path, "damaged", error.problem) if str(error.file) == str(path) else None
     return None
 
 
 def build_order(findings: list[Finding]) -> list[list[Path]]:
-    """What was found, in the order in which it was built, by folders: rebuilt in this order, nothing else is outdated.
+    """The paths of the findings in the order in which they were built, by folders, so that a rebuild outdates nothing
+    else.
 
-    What a job reads was sealed before what it writes. What a run makes where it needs it is left out.
+    A job's inputs were sealed before its outputs. Files that a run makes on demand are left out.
     """
     times = {finding.path: _sealing_time(finding.path) for finding in findings if not _temporary(finding.path)}
     folders: dict[Path, list[Path]] = {}
@@ -79,12 +81,12 @@ def build_order(findings: list[Finding]) -> list[list[Path]]:
 
 
 def temporary(findings: list[Finding]) -> list[Path]:
-    """What was found and is there, and is made where it is needed: to be removed, and not to be asked for."""
+    """Existing files among the findings that a run makes on demand: to be removed, not to be rebuilt explicitly."""
     return [finding.path for finding in findings if _temporary(finding.path) and os.path.lexists(finding.path)]
 
 
 def _temporary(path: Path) -> bool:
-    """Whether a run makes `path` where it needs it, and nobody has to ask for it."""
+    """Whether a run makes `path` on demand, so that nobody has to request it."""
     if SHARED in path.parents:
         return True
     with contextlib.suppress(InputError):
