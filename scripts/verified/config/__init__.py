@@ -1,4 +1,4 @@
-"""The configuration: one model, from which the schema and the documentation are generated."""
+"""The configuration as one model, from which the schema and the documentation are generated."""
 
 import difflib
 import re
@@ -38,7 +38,7 @@ STAND_ALONE = {"longform", "rextime"}
 
 
 class Config(Section):
-    """Everything a run depends on."""
+    """All settings of a run."""
 
     name: str = Field(default="demo", pattern=PATTERN)
     """Name of this configuration: of its folder below results/, and in every table."""

@@ -1,4 +1,4 @@
-"""The annotations that are written, and what the lint looks for in them."""
+"""Settings of the exported annotations and of their lint."""
 
 from typing import Literal
 

@@ -6,7 +6,7 @@ from verified.config.base import Section
 
 
 class Audit(Section):
-    """Limits beyond which the audit finds a query."""
+    """Thresholds of the audit of queries."""
 
     tolerance: float = Field(default=0.0, ge=0)
     """Seconds by which a span may end after its video."""

@@ -1,4 +1,4 @@
-"""One data set: where its videos and captions come from, and the settings the paper gives per data set."""
+"""One data set: the source of its videos and captions, and the settings the paper gives per data set."""
 
 from typing import Literal
 
@@ -85,7 +85,7 @@ class Spans(Section):
 
 
 class Proposals(Section):
-    """Moments proposed for videos that come without: a `folder` source whose `moments` are null."""
+    """Moments proposed for videos without annotations: a `folder` source whose `moments` are null."""
 
     threshold: float = Field(default=27.0, gt=0)
     """Content threshold of a cut (PySceneDetect's default)."""
@@ -108,7 +108,7 @@ class Proposals(Section):
 
 
 class Quality(Section):
-    """What is measured in each moment before a model is asked, and the limits beyond which a moment is left out.
+    """Quality measures of each moment before a model is asked, and the limits that exclude moments.
 
     null: no limit. `corpus/shards/SHARD.quality.jsonl` holds the measures.
     """

@@ -1,7 +1,7 @@
-"""The engines of text generation: what the workflow knows of each before it is set up. A new engine is one line here.
+"""The engines of text generation, with their properties before setup. A new engine is one line here.
 
-The configuration takes these names and no others. A fact that planning, checks, quotes or rules depend on is asked of
-the line and never of the name.
+The configuration takes these names and no others. Planning, checks, quotes and rules use these properties and never the
+name.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class EngineKind:
-    """One engine: the module whose function `make(role, generation)` sets it up, and what sets it apart."""
+    """One engine: the module whose function `make(role, generation)` sets it up, and its properties."""
 
     module: str
     """Dotted; imported only where the engine is used."""

@@ -92,7 +92,7 @@ class Evaluator(Section):
     @model_validator(mode="before")
     @classmethod
     def pretrained_for_its_size_alone(cls, values: object) -> object:
-        """`pretrained` is of size tiny: other sizes, and a file of UMT's, do not start from it unless told to."""
+        """`pretrained` has size tiny: other sizes, and UMT's files, start from it only on request."""
         if is_object(values) and (values.get("size", "tiny") != "tiny" or values.get("umt_file")):
             return {"checkpoint": None, **values}
         return values
@@ -125,7 +125,7 @@ class Evaluator(Section):
 
     @property
     def imported(self) -> str | None:
-        """The checkpoint of the user's that it starts from; null for the shipped one and one pre-trained in the run."""
+        """The user's checkpoint that it starts from; null for the shipped one and one pre-trained in the run."""
         return None if self.checkpoint == PRETRAINED else self.checkpoint or self.umt_file
 
     @property

@@ -1,4 +1,4 @@
-"""What leaves the project for others to use (`verified export`)."""
+"""Settings of the export of annotations (`verified export`)."""
 
 from typing import Literal, get_args
 
@@ -20,7 +20,7 @@ Form = Literal[
 
 
 class Statements(Section):
-    """What only the people behind a data set can say of it, for its cards and Croissant; null: nothing is said."""
+    """Statements that only the people behind a data set can make, for its cards and Croissant; null: omitted."""
 
     limitations: str | None = Field(default=None, min_length=1)
     """What it does not cover, and what it should not be used for."""

@@ -47,7 +47,7 @@ class Features(Section):
 
 
 class VideoFeatures(Section):
-    """What of `Features` decides video features; a job has these keys and no others."""
+    """The fields of `Features` that affect video features; a job has these keys and no others."""
 
     video_backbone: str
     video_revision: str
@@ -59,7 +59,7 @@ class VideoFeatures(Section):
 
 
 class TextFeatures(Section):
-    """The same of text features."""
+    """The fields of `Features` that affect text features; a job has these keys and no others."""
 
     text_encoder: str
     text_revision: str

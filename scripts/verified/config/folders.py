@@ -1,4 +1,4 @@
-"""Where a configuration writes: everything below results/NAME, so that two of them in one folder never collide.
+"""Output folders of a configuration: all are below results/NAME, so that two configurations never collide.
 
 A data set's folder is results/NAME where the data set has the configuration's name, and results/NAME/DATASET otherwise.
 The rules' wildcard `dataset` is that folder without `results/`; `runtime.folders.key_of` gives the data set's key for
@@ -18,7 +18,7 @@ Read = TypeVar("Read")
 
 
 def home(settings: Config) -> str:
-    """Folder of what belongs to the configuration as a whole."""
+    """Folder of the outputs of the configuration as a whole."""
     return f"results/{settings.name}"
 
 
@@ -33,7 +33,7 @@ def dataset_wildcards(settings: Config, datasets: Iterable[str]) -> list[str]:
 
 
 def dataset_folder(settings: Config, dataset: str) -> str:
-    """Folder of everything that is built for one data set."""
+    """Folder of all outputs of one data set."""
     return f"results/{dataset_wildcard(settings, dataset)}"
 
 
@@ -48,9 +48,9 @@ def dataset_pattern(settings: Config, datasets: Iterable[str]) -> str:
 
 
 def shown_datasets(settings: Config, *abilities: str) -> list[str]:
-    """Keys of the data sets that the tables and the report show, in the order of the configuration.
+    """Keys of the data sets in the tables and the report, in the order of the configuration.
 
-    Those whose source has all of `abilities`, as for `datasets_with`.
+    Only those whose source has all of `abilities`, as for `datasets_with`.
     """
     able = datasets_with(settings, *abilities)
     return [name for name in able if settings.tables is None or name in settings.tables]
@@ -74,21 +74,21 @@ def datasets_with(settings: Config, *abilities: str) -> list[str]:
 
 
 def filtered_pattern(settings: Config, filtered: bool) -> str:
-    """A wildcard constraint for the data sets annotated here whose moments are filtered by quality, or are not."""
+    """A wildcard constraint for the data sets annotated here, either with or without a quality filter of moments."""
     annotated = datasets_with(settings, "annotated_here")
     names = [name for name in annotated if (settings.datasets[name].quality is not None) == filtered]
     return dataset_pattern(settings, names)
 
 
 def datasets_pattern(settings: Config) -> Callable[..., str]:
-    """A function: the wildcard constraint for the data sets whose source has all of the abilities that it is given."""
+    """A function from abilities to the wildcard constraint for the data sets whose source has all of them."""
     return lambda *abilities: dataset_pattern(settings, datasets_with(settings, *abilities))
 
 
 def files_of_datasets(settings: Config) -> Callable[..., list[str]]:
     """A function: files of several data sets, given by key, by a pattern below the folder of each.
 
-    What else it is given are the values of the pattern's other wildcards, each with each.
+    Its other arguments are the values of the pattern's other wildcards; all combinations are returned.
     """
 
     def files(pattern: str, datasets: Iterable[str], **wildcards: Iterable[str]) -> list[str]:
@@ -107,12 +107,12 @@ def section_values(settings: Config) -> Callable[[str], Callable[[Any], dict[str
 
 
 def dataset_labels(labels: dict[str, str]) -> Callable[[OfDataset], dict[str, str]]:
-    """A labels function: of a figure or page of ``wildcards.dataset`` in the report."""
+    """A labels function for a figure or page of ``wildcards.dataset`` in the report."""
     return lambda wildcards: {"data set": key_of(wildcards.dataset), **labels}
 
 
 def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[object], Read]:
-    """A params function: what `read` takes from the settings of ``wildcards.dataset``."""
+    """A params function: the result of `read` on the settings of ``wildcards.dataset``."""
 
     def values(wildcards: Any) -> Read:
         return read(dataset_of(settings, wildcards))
@@ -126,5 +126,5 @@ def evaluator_folder(settings: Config) -> str:
 
 
 def finetuning_datasets(settings: Config) -> list[str]:
-    """Data sets whose perturbed captions the evaluator is fine-tuned on: all whose videos are at hand."""
+    """Data sets whose perturbed captions the evaluator is fine-tuned on: all with videos."""
     return datasets_with(settings, "has_videos")

@@ -1,4 +1,4 @@
-"""Text generation: which engine answers for which role, prompts, sampling, the ledger, the budget."""
+"""Settings of text generation: the engine of each role, prompts, sampling, the ledger, the budget."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -27,7 +27,7 @@ else:
 
 
 class SamplingSettings(Section):
-    """How answers are drawn; the paper does not print its settings."""
+    """Sampling of answers; the paper does not print its settings."""
 
     max_tokens: int = Field(default=768, ge=1)
     """Most tokens of an answer."""
@@ -38,7 +38,7 @@ class SamplingSettings(Section):
 
 
 def plain_address(text: str) -> str:
-    """`text`, the address of an endpoint. Raises ValueError where it is none, or holds what is secret."""
+    """`text`, the address of an endpoint. Raises ValueError if it is not an address, or contains a secret."""
     url = urlsplit(text)
     if url.scheme not in ("http", "https") or not url.hostname:
         raise ValueError("an address begins with http:// or https:// and names a host")
@@ -157,7 +157,7 @@ class EngineSettings(Section):
 
     @property
     def kind(self) -> EngineKind:
-        """What the workflow knows of the engine."""
+        """The engine's properties."""
         return ENGINES[self.engine]
 
     @property
@@ -183,7 +183,7 @@ class EngineSettings(Section):
 
 
 class SpeechSampling(SamplingSettings):
-    """How transcripts are drawn: of this, the temperature alone is sent."""
+    """Sampling of transcripts: only the temperature is sent."""
 
     max_tokens: int = Field(default=4096, ge=1)
     """Most tokens of an answer that a budget reckons with."""
@@ -192,7 +192,7 @@ class SpeechSampling(SamplingSettings):
 
 
 class SpeechSettings(EngineSettings):
-    """Who transcribes what is said in videos: an endpoint with OpenAI's `/audio/transcriptions`."""
+    """The transcriber of the videos' speech: an endpoint with OpenAI's `/audio/transcriptions`."""
 
     engine: Literal["openai", "cassette"] = "openai"  # pyright: ignore[reportIncompatibleVariableOverride] (fewer names)
     """openai, for any endpoint of this kind, or cassette."""
@@ -216,7 +216,7 @@ class SpeechSettings(EngineSettings):
 
 
 class MeasuredSettings(EngineSettings):
-    """A role whose answers are numbers: nothing of them is drawn."""
+    """A role whose answers are numbers, without sampling."""
 
     @model_validator(mode="after")
     def not_drawn(self):
@@ -227,7 +227,7 @@ class MeasuredSettings(EngineSettings):
 
 
 class RerankSettings(MeasuredSettings):
-    """Who scores how well a clip fits a sentence: an endpoint with vLLM's `/score`."""
+    """The scorer of how well a clip fits a sentence: an endpoint with vLLM's `/score`."""
 
     engine: Literal["openai", "cassette"] = "openai"  # pyright: ignore[reportIncompatibleVariableOverride] (fewer names)
     """openai, for vLLM's server in pooling mode, or cassette."""
@@ -236,7 +236,7 @@ class RerankSettings(MeasuredSettings):
 
 
 class EmbedSettings(MeasuredSettings):
-    """Whose vectors stand for texts, frames and clips, where videos are found without training."""
+    """The model that embeds texts, frames and clips, to find videos without training."""
 
     engine: EmbedderName = "packaged-joint"
     """packaged-joint (comes with the packages, docs/models.md); sentence-transformers, which the job loads; openai, for
@@ -341,5 +341,5 @@ class Generation(Section):
     budget: Annotated[BudgetSettings, RECORD] = BudgetSettings()
 
     def roles(self) -> dict[str, EngineSettings]:
-        """The roles that somebody is configured for, by name."""
+        """The configured roles, by name."""
         return {name: role for name in ALL_ROLES if (role := vars(self).get(name)) is not None}

@@ -1,4 +1,4 @@
-"""JSON schemas as pydantic writes them: finding one's way in them."""
+"""Navigation of the JSON schemas that pydantic writes."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ Node = dict[str, Any]
 
 
 def properties_at(root: Node, path: list[int | str]) -> list[str]:
-    """Names of the valid keys of the section at `path` in the schema `root`; of all its variants where it has any."""
+    """Names of the valid keys of the section at `path` in the schema `root`; of all its variants if it has any."""
     nodes = [root]
     for name in path:
         matching: list[Node] = []

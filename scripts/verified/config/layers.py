@@ -30,7 +30,7 @@ def merge_layers(paths: Iterable[str | Path]) -> dict[str, Any]:
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`below` with the keys of `above` in their place; a source of another kind takes the place of the whole source."""
+    """`below` overridden by the keys of `above`; a source of another kind replaces the whole source."""
     if "kind" in above and above["kind"] != below.get("kind", above["kind"]):
         return dict(above)
     joined = dict(below)
@@ -45,7 +45,7 @@ def layers_of(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Values of the layers below a mapping, lowest first, and its own.
 
-    place: where the layer of a name is. source, above: the mapping's file, for messages, and those that led to it.
+    place: the path of the layer of a name. source, above: the mapping's file, for messages, and the files above it.
     """
     mapping = dict(values)
     named = mapping.pop(LAYERS, None)

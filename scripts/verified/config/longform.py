@@ -16,7 +16,7 @@ EVALUATOR = "evaluator"
 
 
 class MovieSourceSection(Section):
-    """What the rules ask a source of movies, instead of its kind."""
+    """Properties of a source of movies, which the rules use instead of its kind."""
 
     rendered: ClassVar[bool] = False
     """A rule renders its movies, with what is true of them, into the folder `source`."""
@@ -27,12 +27,12 @@ class MovieSourceSection(Section):
 
     @property
     def annotation_files(self) -> list[str]:
-        """Files of its annotations in MAD's form; none where rows come from elsewhere."""
+        """Files of its annotations in MAD's form; empty if rows come from elsewhere."""
         return []
 
     @property
     def corpus(self) -> str | None:
-        """Key of the data set whose corpus serves as its movies."""
+        """Key of the data set whose corpus serves as its movies, or None."""
         return None
 
 
@@ -55,7 +55,7 @@ class MadSource(MovieSourceSection):
 
     @property
     def features_supplied(self) -> bool:
-        """Whether no feature is computed."""
+        """Whether every feature is supplied and none computed."""
         return None not in (self.frames, self.tokens, self.sentences)
 
     @property
@@ -82,7 +82,7 @@ class DescribedSource(MovieSourceSection):
 
 
 class DatasetSource(MovieSourceSection):
-    """The corpus of a data set of this configuration, its videos taken for movies."""
+    """The corpus of a data set of this configuration, whose videos serve as movies."""
 
     kind: Literal["dataset"]
     dataset: str
@@ -96,7 +96,7 @@ class DatasetSource(MovieSourceSection):
 
 
 class RenderedMovies(MovieSourceSection):
-    """Movies of the demo's world. Those of train have a described track with a planted truth, and are collected."""
+    """Movies of the demo's world. Those of train have a described track with a known truth, and are collected."""
 
     rendered: ClassVar[bool] = True
     collected: ClassVar[bool] = True
@@ -217,7 +217,7 @@ class Collection(Section):
 
 
 class Longform(Section):
-    """Long-form grounding: all of it where `datasets` names at least one, else only the statistics, if requested."""
+    """Long-form grounding: complete if `datasets` names at least one, else only the statistics, if requested."""
 
     datasets: dict[str, MovieSet] = Field(default={})
     """Data sets of movies by name (lower-case letters, digits and hyphens)."""
@@ -274,7 +274,7 @@ class Longform(Section):
 
     @property
     def described(self) -> bool:
-        """Whether any data set is described in the manner of the MAD paper's Table 1."""
+        """Whether any data set gets the statistics of the MAD paper's Table 1."""
         return bool(self.datasets or self.published or self.statistics)
 
     @model_validator(mode="after")

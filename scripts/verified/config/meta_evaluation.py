@@ -1,4 +1,4 @@
-"""Metrics of captions against people (`verified meta-evaluate`)."""
+"""Settings of the comparison of caption metrics with human judgements (`verified meta-evaluate`)."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from verified.config.base import Section
 
 
 class MetaEvaluation(Section):
-    """How many captions are judged, and what the judge sees."""
+    """Number of judged captions, and the judge's input."""
 
     moments: int = Field(default=100, ge=2)
     """Moments drawn, all of whose candidates are judged; of a reviewed corpus, every reviewed caption is."""

@@ -1,4 +1,4 @@
-"""Files that one stage writes and others read, spelled once for all path modules.
+"""Paths of the files that one stage writes and others read, defined once for all path modules.
 
 The rules that write them declare the same names with wildcards: a spelling that differs is a file that no rule makes.
 `folder` is that of a data set (`config.folders.dataset_folder`), `shards` the number of shards.
@@ -18,7 +18,7 @@ def videos(folder: str) -> str:
 
 
 def truth(folder: str) -> str:
-    """What is true of the events in rendered videos."""
+    """The truth about the events in rendered videos."""
     return f"{folder}/corpus/truth.jsonl"
 
 
@@ -35,7 +35,7 @@ def candidates(folder: str, shards: int) -> list[str]:
 
 
 def corrupted(folder: str, shards: int) -> list[str]:
-    """What was made false in candidates on purpose."""
+    """Candidates that were corrupted on purpose."""
     return [f"{folder}/captions/corrupted/{shard}.jsonl" for shard in shard_names(shards)]
 
 

@@ -1,4 +1,4 @@
-"""How values travel from the configuration to a job: what decides an output as params, the rest by the environment.
+"""Pass values from the configuration to a job: those that affect an output as params, the others by the environment.
 
 A rule passes `deciding(section)` as a param, so that Snakemake runs its jobs again when one of these values changes;
 the script makes a typed section of it with `received`. Fields that change no byte of an output are marked `Operational`
@@ -32,12 +32,12 @@ def deciding(section: Section, fields: Collection[str] | None = None) -> dict[st
 
 
 def announce_operational(settings: Config) -> None:
-    """Hand the operational values of a configuration to all processes that this one starts."""
+    """Pass the operational values of a configuration to all processes that this one starts."""
     os.environ[VARIABLE] = json.dumps(_operational(settings, settings.model_dump(mode="json")))
 
 
 def received(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
-    """The section that `deciding` was given, with its operational fields.
+    """The section that `deciding` serialised, with its operational fields.
 
     A field that the rule did not pass is absent: reading it raises AttributeError, so that no script depends on a value
     whose change Snakemake would not see.
@@ -86,7 +86,7 @@ def _operational(section: Section, plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _merged(announced: Any, passed: Any) -> Any:
-    """Both trees of values in one."""
+    """Merge two trees of values; those of `passed` win."""
     if is_object(announced) and is_object(passed):
         return {**announced, **{key: _merged(announced.get(key), value) for key, value in passed.items()}}
     return announced if passed is None else passed

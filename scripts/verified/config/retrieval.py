@@ -45,7 +45,7 @@ class Training(Section):
 
 
 class Grounder(Section):
-    """The video LMM of `generation` says when the best videos of a first stage show what a query says."""
+    """The video LMM of `generation` locates a query's moments in the best videos of a first stage."""
 
     first_stages: tuple[str, ...] = ()
     """Whose videos it is shown: retrieval models, or dense. Each is a row of the tables; empty: nobody's."""
@@ -70,7 +70,7 @@ class Reranker(Section):
 
 
 class Retrieval(Section):
-    """Which models are trained, and how."""
+    """The models to train, and their training settings."""
 
     models: tuple[str, ...] = ("xml",)
     """Models by the names of their files in scripts/verified/benchmark/vcmr/models."""

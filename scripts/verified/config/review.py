@@ -1,4 +1,4 @@
-"""The pages on which people review captions."""
+"""Settings of the pages on which people review captions."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Questions across time (the ReXTime suite): sources, filters, generation, annotation pages, prices."""
+"""Settings of questions across time (the ReXTime suite): sources, filters, generation, annotation pages, prices."""
 
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ LETTERS_ALONE = ("answer", "answer_in_true_span", *FREE)
 
 
 class CaptionFilters(Section):
-    """Filters of captioned videos; a switch where the text leaves a reading open."""
+    """Filters of captioned videos, with a switch for each ambiguity of the text."""
 
     long_share: float = Field(default=0.8, gt=0, le=1)
     """An event longer than this share of its video is long."""
@@ -50,7 +50,7 @@ class QueryFilters(Section):
 
 
 class RextimeSource(Section):
-    """Where events come from: a file of annotations, or the corpus of a data set of this configuration."""
+    """Source of events: a file of annotations, or the corpus of a data set of this configuration."""
 
     form: Literal["captions", "queries"]
     """captions: several timed captions a video (ActivityNet Captions form); queries: a query and its window."""
@@ -71,7 +71,7 @@ class RextimeSource(Section):
 
 
 class Routing(Section):
-    """Which pairs of events are used for which kind of question; the supplement prints no thresholds."""
+    """The pairs of events for each kind of question; the supplement prints no thresholds."""
 
     similar_from: int = Field(default=2, ge=0, le=4)
     """Pairs with at least this similarity are dropped; 4 drops none."""
@@ -86,7 +86,7 @@ class Routing(Section):
 
 
 class Prices(Section):
-    """What questions cost (supplement, section C.3), in one currency."""
+    """The cost of questions (supplement, section C.3), in one currency."""
 
     generation_per_1000: float = Field(default=35, ge=0)
     """Calls to the model for 1,000 samples; the table also shows what this run's ledger says."""
@@ -99,7 +99,7 @@ class Prices(Section):
 
 
 class Submission(Section):
-    """Somebody's answers to a file of questions."""
+    """Answers of an external model to a file of questions."""
 
     file: str
     """JSON Lines: qid, pred_relevant_windows, ans."""
@@ -110,7 +110,7 @@ class Submission(Section):
 
 
 class ReleasedQuestions(Section):
-    """A file of questions in the released form, and the videos that a video LMM is shown to answer them."""
+    """A file of questions in the released form, and the videos that a video LMM sees to answer them."""
 
     questions: str
     """JSON Lines: qid, query, duration, vid, and where they are known relevant_windows, ans and options (four)."""
@@ -135,7 +135,7 @@ class ReleasedQuestions(Section):
 
 
 class FineTuning(Section):
-    """Fine-tuning of retrieval models on the questions of train; all else is as in a model's official recipe."""
+    """Fine-tuning of retrieval models on the questions of train; otherwise as in a model's official recipe."""
 
     epochs: int = Field(default=20, ge=1)
     """Epochs; the last one is kept."""
@@ -172,7 +172,7 @@ CLIP_SECONDS = 2.0
 
 
 class PublishedGrounder(Section):
-    """A grounding model with its authors' weights, which takes the test without any training here."""
+    """A grounding model with its authors' weights, tested without any training here."""
 
     checkpoint: str
     """What `verified import univtg FILE` (or cg_detr) made of the authors' file."""

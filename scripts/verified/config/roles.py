@@ -1,4 +1,4 @@
-"""Which roles of `generation` a run may call: not every configuration annotates."""
+"""The roles of `generation` that a run may call: not every configuration annotates."""
 
 from verified.config import Config
 from verified.config.generation import ROLES, EngineSettings
@@ -12,7 +12,7 @@ def asked_roles(settings: Config) -> dict[str, EngineSettings]:
         return roles
     suite, retrieval = settings.rextime, settings.retrieval
     asked = roles.keys() - {*ROLES}
-    if suite.sources:  # they write the questions
+    if suite.sources:  # the roles that write the questions
         asked |= {"llm", "video_lmm"}
     if suite.models and {"video_lmm", "fine_tuned_video_lmm"} & {*suite.models}:
         asked |= {"llm", "video_lmm"} if {*FREE} & {*suite.protocols} else {"video_lmm"}

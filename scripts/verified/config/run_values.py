@@ -1,4 +1,4 @@
-"""The configuration of a Snakemake run: its files, or what a workflow hands over that uses this one as a module."""
+"""The configuration of a Snakemake run: its files, or the mapping of a workflow that uses this one as a module."""
 
 from collections.abc import Mapping
 from functools import reduce
@@ -10,12 +10,12 @@ from verified.errors import InputError
 
 
 def run_values(workflow: Any, config: Mapping[str, Any], default: Path) -> tuple[dict[str, Any], str]:
-    """Plain values of a run with all layers, and where they come from, for messages.
+    """Plain values of a run with all layers, and their source, for messages.
 
     workflow: Snakemake's, while it reads our rules. config: its variable of that name. default: the file of a run that
-    names none. Files on the command line come in its place, values given with --config above all files. With
-    ``config:`` in a module statement that mapping alone counts, for Snakemake has merged the importer's files and the
-    command line into it. Raises InputError for a file that cannot be read.
+    names none. Files on the command line replace it, and values of --config override all files. With ``config:`` in a
+    module statement that mapping alone counts, for Snakemake has merged the importer's files and the command line into
+    it. Raises InputError for a file that cannot be read.
     """
     if workflow.modifier.skip_configfile:
         source = ", ".join(map(str, workflow.configfiles)) or f"config of module {workflow.modifier.namespace}"
@@ -25,9 +25,9 @@ def run_values(workflow: Any, config: Mapping[str, Any], default: Path) -> tuple
 
 
 def resolve_layers(values: Mapping[str, Any], folders: list[Path]) -> dict[str, Any]:
-    """A mapping above the layers that it names: files below the last of `folders` that has them, or the working folder.
+    """A mapping merged over its layers: files below the last of `folders` that has them, or the working folder.
 
-    A mapping does not tell which file its key `layers` was in; `folders` are those of all files of the run.
+    A mapping does not show which file its key `layers` was in; `folders` are those of all files of the run.
     """
     below, own = layers_of(
         values, lambda name: next((f / name for f in reversed(folders) if (f / name).is_file()), Path(name)), "config"
@@ -36,7 +36,7 @@ def resolve_layers(values: Mapping[str, Any], folders: list[Path]) -> dict[str, 
 
 
 def refuse_prefix(moments: str) -> None:
-    """Raise InputError where a module statement gives a prefix: Snakemake would move files that params name too.
+    """Raise InputError if a module statement has a prefix: Snakemake would move files that params name too.
 
     `moments`: an output of one of our rules, which begins with results/ elsewhere.
     """

@@ -8,7 +8,7 @@ from verified.config.base import Operational, Section
 
 
 class Search(Section):
-    """What `verified index` builds and `verified search` asks."""
+    """Settings of `verified index` and `verified search`."""
 
     model: Annotated[str, Operational("names the index that commands ask for")] = ""
     """A one-stage retrieval model of this configuration (xml, reloclnet, hero), or joint where

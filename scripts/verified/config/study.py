@@ -6,7 +6,7 @@ from verified.config.base import Section
 
 
 class Study(Section):
-    """Size of the study and of its clips."""
+    """Size of the user study and of its clips."""
 
     captions: int = Field(default=50, ge=1)
     """Statics captions, and as many dynamics captions, drawn per data set."""

@@ -1,4 +1,4 @@
-"""Whether confidences mean anything: the evaluator that comes with the workflow has seen no real video."""
+"""Warnings about confidences of the evaluator that comes with the workflow, which has seen no real video."""
 
 from verified.config import Config
 from verified.config.sources import SourceSection
@@ -10,19 +10,20 @@ NOT_TRUSTED = (
 
 
 def is_untrusted(source: type[SourceSection] | SourceSection, start: str | None) -> bool:
-    """Whether confidences of a source that is annotated here mean nothing; `start` is the imported checkpoint if any.
+    """Whether confidences of a source that is annotated here are meaningless; `start` is the imported checkpoint if
+    any.
 
-    The demo is the world that it was trained for, and its truth says how good it is.
+    The evaluator was trained for the demo's world, whose truth measures its quality.
     """
     return source.annotated_here and not source.has_truth and not start
 
 
 def confidence_warning(settings: Config, dataset: str) -> str:
-    """`NOT_TRUSTED` where it holds for a data set, else nothing."""
+    """`NOT_TRUSTED` if it applies to a data set, else empty."""
     start = settings.evaluator.imported
     return NOT_TRUSTED if is_untrusted(settings.datasets[dataset].source, start) else ""
 
 
 def any_confidence_warning(settings: Config) -> str:
-    """The same for a configuration: where it holds for any of its data sets."""
+    """`NOT_TRUSTED` if it applies to any data set of a configuration, else empty."""
     return next(filter(None, (confidence_warning(settings, name) for name in settings.datasets)), "")

@@ -1,4 +1,4 @@
-"""Weights that others trained: where they come from, where they are kept, and what pins them."""
+"""Settings of external weights: their source, their folder, and the lock that pins them."""
 
 from pydantic import Field
 

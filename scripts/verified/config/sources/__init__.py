@@ -1,4 +1,4 @@
-"""The kinds of sources: a new one is a file here, which says what the source can do, and its name in `Source`."""
+"""The kinds of sources: a new one is a file here with its properties, and its name in `Source`."""
 
 from typing import Annotated, get_args
 

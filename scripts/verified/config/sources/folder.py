@@ -11,7 +11,7 @@ from verified.io.moments_file import iterate_moments_file, read_moments_file
 
 
 class FolderSource(SourceSection):
-    """A folder of videos and, where there is one, a moments file (JSONL or CSV)."""
+    """A folder of videos with an optional moments file (JSONL or CSV)."""
 
     has_videos: ClassVar[bool] = True
     annotated_here: ClassVar[bool] = True
@@ -39,10 +39,10 @@ class FolderSource(SourceSection):
 
     @property
     def names_no_split(self) -> bool:
-        """Whether there is a moments file of which no row names a split, nor does `default_split`."""
+        """Whether there is a moments file without any split, and no `default_split`."""
         if self.moments is None or self.default_split is not None:
             return False
-        with contextlib.suppress(InputError):  # what is wrong with the file is said where it is read
+        with contextlib.suppress(InputError):  # the reader reports errors of the file
             return all(row.get("split") is None for _, row in iterate_moments_file(self.moments))
         return False
 

@@ -34,10 +34,10 @@ class PublishedSource(SourceSection):
         return {"videos": self.videos, "moments": f"{corpus}/listed.jsonl"}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One row per caption, of all splits that are at hand, in the order of the configuration.
+        """One row per caption, of all available splits, in the order of the configuration.
 
-        Nothing is dropped here: a moment without length or without its video is excluded where it is joined with the
-        videos, with a reason. Raises InputError (see `read_splits`).
+        Nothing is dropped here: the join with the videos excludes a moment without length or without its video, with a
+        reason. Raises InputError (see `read_splits`).
         """
         for split, rows in read_splits(self, annotators=True):
             for row in rows:

@@ -1,4 +1,4 @@
-"""What stages ask a source, instead of its kind."""
+"""Properties of a source, which stages use instead of its kind."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from verified.errors import InputError
 
 
 class SourceSection(Section):
-    """What stages ask a source, instead of its kind."""
+    """Properties of a source, which stages use instead of its kind."""
 
     has_videos: ClassVar[bool] = False
     """Its videos can be read."""
@@ -39,23 +39,23 @@ class SourceSection(Section):
 
     @property
     def given_features(self) -> str | None:
-        """Folder of features that come with the source; None where the workflow extracts them."""
+        """Folder of features that come with the source; None if the workflow extracts them."""
         return None
 
     @property
     def given_videos(self) -> str | None:
-        """The user's folder of videos; None where it has no videos or a rule renders them."""
+        """The user's folder of videos; None without videos or if a rule renders them."""
         return self.files("")["videos"] if self.has_videos and not self.rendered else None
 
     @property
     def given_moments(self) -> str | None:
-        """The user's moments file; None where a rule makes that file or there is none."""
+        """The user's moments file; None if a rule makes that file or there is none."""
         made_by_rule = self.rendered or self.lists_moments or self.proposes_moments
         return self.files("")["moments"] if self.has_videos and not made_by_rule else None
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Rows of a moments file, of a source that `lists_moments`: video, start and end in seconds, caption and, where
-        known, desc_id and split. Raises InputError where one of its `inputs` cannot be read."""
+        """Rows of a moments file, of a source that `lists_moments`: video, start and end in seconds, caption and, if
+        known, desc_id and split. Raises InputError if one of its `inputs` cannot be read."""
         raise NotImplementedError
 
     def inputs(self) -> list[str]:
@@ -63,20 +63,21 @@ class SourceSection(Section):
         return []
 
     def split_names(self) -> set[str]:
-        """Splits that its moments have. Raises InputError where a file that says so cannot be read."""
+        """Splits of its moments. Raises InputError if a file with them cannot be read."""
         if self.lists_moments:
             return {str(row.get("split") or "test") for row in self.rows()}
         return set(getattr(self, "splits", None) or ())
 
     @property
     def names_no_split(self) -> bool:
-        """Whether its moments are known and none names a split, so that the videos are divided by the seed."""
+        """Whether its moments are known and have no split, so that the seed divides the videos."""
         if not self.lists_moments:
             return False
-        with contextlib.suppress(InputError):  # what is wrong with a file is said where it is read
+        with contextlib.suppress(InputError):  # the reader reports errors of the file
             return all(row.get("split") is None for row in self.rows())
         return False
 
     def files(self, corpus: str) -> dict[str, str]:
-        """The folder of `videos` and the file of `moments` of a source with videos; what rules make is in `corpus`."""
+        """The folder of `videos` and the file of `moments` of a source with videos; outputs of rules are in
+        `corpus`."""
         raise NotImplementedError
