@@ -158,7 +158,7 @@ class Index:
         return float(np.mean(np.array(scores) >= nearest_caption(self.captions, text))) if scores else None
 
     def hint(self, answer: Answer, only: str | None = None) -> str:
-        """The hint above an answer on the presence of the query in the corpus; None for one video, or for an answer
+        """The hint above an answer on the presence of the query in the corpus; empty for one video, or for an answer
         that already reports how the query was understood."""
         return (
             ""
@@ -197,7 +197,7 @@ class Index:
     def fused(
         self, text: str, query: np.ndarray, located: list[Moment], top: int, only: str | None
     ) -> tuple[list[Moment], bool]:
-        """The `top` of the spans that the model found and the annotated moments, scored by captions and clips.
+        """Score the model's spans and the annotated moments by captions and clips, and return the `top` of them.
 
         `query` [dim] is the sentence's vector. Also returns whether captions contributed to any score.
         """

@@ -26,7 +26,7 @@ MOST = 50
 
 
 def near_duplicates(new: Mapping[str, np.ndarray], every: Mapping[str, np.ndarray], encoder: str) -> list[dict]:
-    """Pairs of a `new` video and any of `every` (which holds the new ones too): `{"videos": [a, b], "share"}`.
+    """Pairs of a `new` video and any of `every` (which includes the new ones): `{"videos": [a, b], "share"}`.
 
     Features are [clips, F] by video; `share` is the larger of both videos' shares of clips that match the other.
     """

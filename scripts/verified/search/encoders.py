@@ -1,4 +1,4 @@
-"""What turns videos and sentences into vectors of one space: a trained retrieval model, or a joint encoder.
+"""Encoders of videos and sentences into vectors of one space: a trained retrieval model, or a joint encoder.
 
 A video comes as features [clips, F] and is cut into windows, each a row of `Window`. A retrieval model sees at most
 `context_clips` clips at a time: its benchmark drops later clips, but windows here overlap and cover all.

@@ -42,11 +42,11 @@ LONGEST_SPAN = 15
 
 
 def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
-    """Make the index in `folder` of the videos below the folder `videos`, or bring it up to date; its manifest.
+    """Create or update the index in `folder` of the videos below the folder `videos`; returns its manifest.
 
-    What cannot be read is in the manifest as `unreadable`, {video: reason}, what was read in part as `partial`, {video:
-    the part}. Raises InputError for a folder without videos, an encoder that reads no sentences, and an index of
-    another source.
+    The manifest lists unreadable videos as `unreadable`, {video: reason}, and partly readable ones as `partial`,
+    {video: the part}. Raises InputError for a folder without videos, an encoder that reads no sentences, and an index
+    of another source.
     """
     listed = VideoFolder(videos)
     if not listed.files:

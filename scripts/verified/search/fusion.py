@@ -37,7 +37,7 @@ def above_average(scores: np.ndarray) -> np.ndarray:
 
 
 def standing_out(cosines: np.ndarray, background: np.ndarray, near: float | None = None) -> np.ndarray:
-    """[moments] from 0 to 1: cosines by how far they stand out from those of the corpus' clips [clips].
+    """[moments] from 0 to 1: cosines by their distance above those of the corpus' clips [clips].
 
     If the cosine `near` of a matching clip is known, each value is limited to the cosine's share of it: every corpus
     has an outlier even for an absent query.

@@ -119,7 +119,7 @@ def unrelated_scores(captions: Captions) -> list[float]:
 
 
 def hint(fitted: dict | None, here: float | None, unrelated: float | None) -> str:
-    """The sentence above a list of results; empty where none is needed.
+    """The sentence above a list of results, or an empty text.
 
     `unrelated`: share of the unrelated sentences that are as near to a caption; None in an index without this
     measurement.

@@ -20,7 +20,7 @@ BLOCK = re.compile(r"(<!-- output of: verified (search .+?) -->\n)(```text\n.*?^
 
 
 def refresh(page: Path, search: Callable[[list[str]], object]) -> int:
-    """Replace the output of every search in `page` by what `search` prints for its arguments; returns how many.
+    """Replace the output of every search in `page` with the output of `search` for its arguments; returns their number.
 
     Raises InputError for a page without any, and if a search fails; the page is then unchanged.
     """

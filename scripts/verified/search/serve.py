@@ -1,4 +1,4 @@
-"""The page that searches an index: a small web server on one address, for one person or a lab.
+"""Serve a search page for an index: a small web server on one address, for one person or a lab.
 
 It serves its own page, answers, thumbnails from the index, the video files that the index names, and spans of them as
 MP4: by the id of a video, never by a path, and only while the file has its indexed content. All data from the corpus or
@@ -58,7 +58,7 @@ class IndexHolder:
 
     def __init__(self, folder: Path):
         self.folder, self.thread = folder, ThreadPoolExecutor(1, "index")
-        self.reading = ThreadPoolExecutor(1, "files")  # a long movie's digest takes seconds, and holds no search up
+        self.reading = ThreadPoolExecutor(1, "files")  # a long movie's digest takes seconds, and must delay no search
         self._state, self._index, self._files = None, None, {}
         self._found: dict[Path, tuple[tuple[int, ...], str]] = {}
 
@@ -78,7 +78,7 @@ class IndexHolder:
         return self._index
 
     def file(self, video: str) -> Path | None:
-        """The file of a video; None if it is gone, another one than when the index was opened, or known to be changed.
+        """The file of a video; None if it is missing, replaced since the index was opened, or known to be changed.
 
         `same_content` checks the content before it is sent.
         """

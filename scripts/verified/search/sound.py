@@ -7,7 +7,7 @@ from verified.runtime.intact import check_intact
 
 
 def sound(folder: Path, *names: str) -> None:
-    """Check files of the index in `folder`, by their paths there; each once in a process, unless it changes.
+    """Check files of the index in `folder`, by relative path; each once per process, unless it changes.
 
     Raises InputError for a file that is missing, has no seal, or differs from its seal.
     """

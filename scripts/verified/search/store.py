@@ -92,7 +92,7 @@ def read_features(folder: Path, video: str, remedy: str) -> np.ndarray:
 
 
 def finish(folder: Path, manifest: dict) -> bool:
-    """End what a change that was killed left to do behind the manifest in force; whether there was anything.
+    """Clean up after a killed change behind the manifest in force; returns whether there was anything.
 
     Segments not in force, features of videos outside the index and temporary files are deleted.
     """
@@ -148,7 +148,7 @@ def present(folder: Path, manifest: dict) -> dict[str, dict]:
 
 
 def add_segment(folder: Path, manifest: dict, items: Iterable, dim: int, queries: np.ndarray, seed: int) -> dict:
-    """The manifest with one segment more, of `items` and `queries` [n, dim] as `write_segment` takes them.
+    """Add a segment of `items` and `queries` [n, dim], in the format of `write_segment`; returns the new manifest.
 
     The manifest is not in force yet.
     """

@@ -1,4 +1,4 @@
-"""One look at a video, from one decode: its shots, and of each shot clips with their features and a picture.
+"""Survey a video in one decode: its shots, and for each shot clips with their features and a picture.
 
 Eight frames a second are decoded and compared by PySceneDetect's content score; the encoder, the most expensive step,
 gets a frame of each shot and then one every two seconds.

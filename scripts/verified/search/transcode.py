@@ -1,4 +1,4 @@
-"""Spans of videos that a browser cannot play, as MP4: each is made when it is first asked for, by a process of its own.
+"""Transcode spans of videos to MP4 for browsers without support for the original, on demand, in a process of its own.
 
 Such a process reads one file that the server has checked, and writes H.264 without sound. It ends with its request: if
 the visitor disconnects, after a time limit, and with the server. The latest `KEPT` spans are cached while the server

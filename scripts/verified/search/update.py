@@ -1,4 +1,4 @@
-"""Bring an index up to date with a corpus: what is new comes to it, what is gone or changed goes.
+"""Update an index to match a corpus: add new videos, and remove missing and changed ones.
 
 It is rebuilt in full only if the model, its encoders or the size of the exact index have changed. Videos added by hand
 (`verified index --add`) remain in either case; those removed by hand remain excluded.
@@ -41,12 +41,12 @@ CLIPS_AT_ONCE = 4096
 
 
 def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> dict:
-    """Make or change the index in `folder`; returns its manifest.
+    """Create or change the index in `folder`; returns its manifest.
 
     `files`: features (HDF5), checkpoint (None for a joint encoder), text (token features of the captions; None for
-    encoders that need none), annotations and queries (lists of FIG files; `queries` are those that no model was trained
-    on) or, in their place, moments (moments.jsonl, coarse captions alone), videos (videos.jsonl; None without videos),
-    truth (the demo's; else None).
+    encoders that need none), annotations and queries (lists of FIG files; `queries` are outside every model's training
+    data) or, in their place, moments (moments.jsonl, coarse captions alone), videos (videos.jsonl; None without
+    videos), truth (the demo's; else None).
     """
     with store.changing(folder):
         manifest = _manifest(folder, files, settings)
@@ -88,7 +88,7 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
 
 
 def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 12) -> list[str]:
-    """Add video files to an index by themselves; returns their ids, the names of the files without ending.
+    """Add video files to an index by themselves; returns their ids, the names of the files without suffix.
 
     Their features remain in the index for a change of its model. Raises InputError for an unreadable file, for an id
     that the index has, and for an index of supplied features.
@@ -125,7 +125,7 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
 
 
 def duplicates_of(folder: Path, videos: Iterable[str]) -> list[tuple[str, str, float]]:
-    """(added video, other video of the index, share of the clips that are alike) for `videos` that were added.
+    """(added video, other video of the index, share of near-duplicate clips) for added `videos`.
 
     A file with the bytes of another one has a share of 1. Other near-duplicates are found among added videos only, as
     the index has clip features of these alone.
@@ -187,7 +187,7 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
 
 
 def remove_videos(folder: Path, videos: Iterable[str]) -> None:
-    """Remove videos from an index, also from its later states. Raises InputError for one that it does not have.
+    """Remove videos from an index, also from its later states. Raises InputError for a video that it does not have.
 
     After a kill, a repeated call resumes; after completion, it does nothing.
     """
@@ -281,7 +281,7 @@ def _read_added(folder: Path, row: dict) -> np.ndarray:
 
 
 def _added_items(folder: Path, manifest: dict) -> list[Item]:
-    """Videos that were added by hand to the index that is given up.
+    """Videos added by hand to the replaced index.
 
     If extraction has changed, their features are extracted again; raises InputError for a missing file.
     """

@@ -41,7 +41,7 @@ def spool(folder: Path, blocks: Iterable[np.ndarray]) -> int:
 
 
 def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: np.ndarray, seed: int) -> dict:
-    """Index what `spool` wrote; returns the facts that `ClipVectors` needs.
+    """Index the output of `spool`; returns the facts for `ClipVectors`.
 
     `owner` [rows] is the video of each row. `queries` [Q, D] float32 set the number of lists to probe; without queries,
     clips of the segment replace them.
