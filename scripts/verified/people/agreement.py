@@ -13,7 +13,7 @@ LEVELS = ("nominal", "ordinal", "interval")
 def grade_matrix(
     grades: Iterable[tuple[Hashable, Hashable, float]], raters: Sequence[Hashable], units: Sequence[Hashable]
 ) -> np.ndarray:
-    """[raters, units] of (rater, unit, grade), NaN where a rater was not asked."""
+    """[raters, units] of (rater, unit, grade), NaN for a missing grade."""
     row, column = ({name: place for place, name in enumerate(names)} for names in (raters, units))
     matrix = np.full((len(row), len(column)), np.nan)
     for rater, unit, grade in grades:
@@ -22,11 +22,11 @@ def grade_matrix(
 
 
 def krippendorff_alpha(grades: np.ndarray, level: str) -> float | None:
-    """Alpha of `grades` [raters, units], NaN where a rater gave none.
+    """Alpha of `grades` [raters, units], with NaN for a missing grade.
 
-    `level` says how far two grades are apart: nominal (equal or not), ordinal (by the grades in between), interval
-    (squared difference). None when fewer than two grades can be paired or all grades are equal: then there is nothing
-    to agree about. Raises ValueError for another level.
+    `level` is the distance of two grades: nominal (equal or not), ordinal (by the grades in between), interval (squared
+    difference). None if fewer than two grades can be paired or all grades are equal: alpha is undefined then. Raises
+    ValueError for another level.
     """
     if level not in LEVELS:
         raise ValueError(f"level {level!r} is none of {', '.join(LEVELS)}")
@@ -38,9 +38,9 @@ def krippendorff_alpha(grades: np.ndarray, level: str) -> float | None:
 
 
 def cohen_kappas(grades: Iterable[tuple[str, Hashable, int]]) -> list[tuple[str, str, int, float | None]]:
-    """(rater, rater, units that both graded, Cohen's kappa) of each two raters, of (rater, unit, grade).
+    """(rater, rater, units that both graded, Cohen's kappa) for each pair of raters, from (rater, unit, grade).
 
-    None where all of these grades are equal: then there is nothing to agree about.
+    None if all of these grades are equal: kappa is undefined then.
     """
     from sklearn.metrics import cohen_kappa_score
 

@@ -1,4 +1,4 @@
-"""Answer files as the pages export them: read, checked against the pages' key, refused with the item's number."""
+"""Read the answer files exported by pages, check them against the pages' key, and report the item number in errors."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from verified.io.jsonl import read_json
 
 @dataclass(frozen=True)
 class Form:
-    """What the files of one kind of pages call things, and which answers they take.
+    """Names and valid answers in the files of one kind of page.
 
     An answer file has the keys `task` (whose it is), `person` (a number) and ``answers``; the key of the pages has
     `task`, and `people` and `items` with an s. An answer has its number as `item` and then `values`, or just ``bad``.
@@ -22,21 +22,21 @@ class Form:
     item: str
     values: tuple[str, ...]
     problem: Callable[[Mapping, Mapping, Mapping], str | None]
-    """What is wrong with an answer to an item of a key; None if nothing."""
+    """The problem with an answer to an item of a key, or None."""
     key_problem: Callable[[Mapping], str | None] = lambda key: None
-    """What is wrong with a key beside its lists of items and people; None if nothing."""
+    """The problem with a key apart from its lists of items and people, or None."""
 
     def items(self, key: Mapping) -> list[dict]:
-        """What is asked, numbered from 1."""
+        """The items of the pages, numbered from 1."""
         return key[f"{self.item}s"]
 
     def shares(self, key: Mapping) -> list[list[int]]:
-        """Numbers of the items of each person."""
+        """Item numbers of each person."""
         return key[f"{self.person}s"]
 
 
 def read_key(path: str | Path, form: Form) -> dict:
-    """The key of pages. Raises InputError for a file that is none, or was changed into none."""
+    """Read the key of pages. Raises InputError for a file that is no key or an altered one."""
     key = read_json(path)
     names = (form.task, f"{form.item}s", f"{form.person}s")
     problem = _key_problem(key, form) if isinstance(key, dict) and key.keys() >= set(names) else "not the key of pages"
@@ -62,7 +62,7 @@ def _key_problem(key: dict, form: Form) -> str | None:
 
 
 def checksum(text: str) -> str:
-    """FNV-1a, 64 bits, as 16 hex digits: it finds accidents and careless edits; it is no signature."""
+    """FNV-1a, 64 bits, as 16 hex digits: it detects accidents and careless edits; it is no signature."""
     value = 0xCBF29CE484222325
     for byte in text.encode("utf-8"):
         value = (value ^ byte) * 0x100000001B3 % 2**64
@@ -78,7 +78,7 @@ def answer_checksum(form: Form, task: str, person: int, answer: Mapping) -> str:
 def read_answers(path: str | Path, key: Mapping, form: Form) -> tuple[int, list[dict], list]:
     """(person, answers in the order of the page, log of the page); an unfinished page has fewer answers than items.
 
-    Raises InputError for a file that is not genuine, and for one without any answer.
+    Raises InputError for a forged or altered file, and for one without answers.
     """
     again = f"ask the {form.person} to export the page again"
     values = read_json(path)
@@ -113,20 +113,20 @@ def read_answers(path: str | Path, key: Mapping, form: Form) -> tuple[int, list[
 
 
 class Collected(NamedTuple):
-    """Of several answer files: answers and rows of logs, each with its person, and who has items still open."""
+    """Answers and log rows of several answer files, each with its person, and the people with open items."""
 
     answers: list[dict]
     logs: list[dict]
     open: dict[int, list[int]]
-    """Numbers of the items that a person has not answered, of those who have such."""
+    """Numbers of unanswered items, by person."""
     missing: list[int]
     """People without a file."""
     unfinished: list[int]
-    """People whose file holds a part of their answers."""
+    """People whose file has only part of their answers."""
 
 
 def collect(paths: Iterable[str | Path], key: Mapping, form: Form) -> Collected:
-    """Every answer of all files. Raises InputError for a person who is there twice."""
+    """Collect the answers of all files. Raises InputError for a person with two files."""
     files: dict[int, object] = {}
     open_items = {person: sorted(share) for person, share in enumerate(form.shares(key), start=1)}
     answers, logs = [], []

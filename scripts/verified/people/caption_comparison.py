@@ -1,4 +1,4 @@
-"""Two runs of the chain on the same moments, by their captions and by what retrieval makes of them."""
+"""Compare two runs of the chain on the same moments, by their captions and by retrieval."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ from verified.tables.table import Estimate, Table, Value, p_or_why
 RECALLS = ("VR/r1", "VCMR/0.5/r1", "SVMR/0.5/r1")
 COARSE, FINE = "cog", "fig"
 Place = tuple[str, float, float, str]
-"""Video, start and end to a hundredth of a second, and coarse caption: what makes a moment of two runs the same."""
+"""Identity of a moment across runs: video, start and end to a hundredth of a second, and coarse caption."""
 DIGITS = (0, 0, 2, 2, 2, 3, 0, 0)
-"""Of the columns of the table."""
+"""Decimal places of the table's columns."""
 NOTES = (
     "In brackets: 95 % interval over videos, drawn with all of their moments, of retrieval over trainings as well.",
     "Kinds of attributes and contradictions are told by words alone (statistics.stated).",
@@ -30,7 +30,7 @@ NOTES = (
 
 @dataclass(frozen=True)
 class Release:
-    """The chosen captions of one run: `kind` is the folder of its annotations, `rows` theirs by place."""
+    """The chosen captions of one run: `kind` is the folder of its annotations; `rows` maps places to rows."""
 
     root: Path
     kind: str
@@ -39,18 +39,18 @@ class Release:
 
 @dataclass(frozen=True)
 class Shared:
-    """The moments that two releases have: rows of the first and of the second, in one order."""
+    """The moments that two releases share: rows of the first and of the second, in one order."""
 
     first: list[dict]
     second: list[dict]
     videos: list[str]
     left_out: int
-    """Moments that one of them lacks."""
+    """Moments that one of the releases lacks."""
 
 
 @dataclass
 class Compared:
-    """Rows of the table of a comparison, as they are added."""
+    """Collects the rows of a comparison's table."""
 
     rows: list[tuple[Value, ...]] = field(default_factory=list)
 
@@ -63,7 +63,7 @@ class Compared:
         bounds: tuple[float, float],
         trained: bool = False,
     ) -> None:
-        """A measure of both within `bounds`, values [n], or [trainings, n] where something was `trained`."""
+        """Add a measure of both within `bounds`, values [n], or [trainings, n] if `trained`."""
         least, top = bounds
         one, two = (values if values.ndim == 2 else values[None] for values in (first, second))
         found = compare_paired(one - least, two - least, videos, top - least, (trained, trained))
@@ -80,9 +80,9 @@ class Compared:
 
 
 def read_release(path: Path, splits: Sequence[str] = ()) -> Release:
-    """The captions of a run, given by its folder (then fig) or by that of its annotations, of some splits or of all.
+    """Read the captions of a run, from its folder (then fig) or from that of its annotations, of some splits or of all.
 
-    Of moments that are alike the first stands for all. Raises InputError where there are none.
+    Of identical moments the first is used. Raises InputError if there are none.
     """
     folder = path / "annotations" / FINE if (path / "annotations").is_dir() else path
     files = sorted(file for file in folder.glob("*.jsonl") if not splits or file.stem in splits)
@@ -100,7 +100,7 @@ def read_release(path: Path, splits: Sequence[str] = ()) -> Release:
 
 
 def shared(first: Release, second: Release) -> Shared:
-    """The moments of both, in the order of the first. Raises InputError where there is none."""
+    """The moments of both releases, in the order of the first. Raises InputError if there is none."""
     places = [place for place in first.rows if place in second.rows]
     if not places:
         raise InputError(
@@ -118,7 +118,7 @@ def shared(first: Release, second: Release) -> Shared:
 def compare_texts(
     moments: Shared, encode: Callable[[list[str]], np.ndarray], settings: Statistics, compared: Compared
 ) -> None:
-    """Words, what is stated, contradictions with the coarse caption, and captions that cannot tell moments apart.
+    """Compare words, statements, contradictions with the coarse caption, and captions that cannot distinguish moments.
 
     `encode`: vectors [texts, dim] of captions.
     """
@@ -140,7 +140,7 @@ def compare_texts(
 
 
 def compare_scores(moments: Shared, first: np.ndarray, second: np.ndarray, metric: str, compared: Compared) -> None:
-    """What one metric says of both, [moments] each, NaN where it says nothing."""
+    """Compare the scores of one metric, [moments] each, NaN for a missing score."""
     known = ~(np.isnan(first) | np.isnan(second))
     if not known.any():
         raise InputError(f"{metric} scores no caption of both", remedy="see whether the videos are at hand")
@@ -150,7 +150,8 @@ def compare_scores(moments: Shared, first: np.ndarray, second: np.ndarray, metri
 
 
 def compare_retrieval(first: Release, second: Release, moments: Shared, compared: Compared) -> None:
-    """Recall of each model that both runs trained on their captions, and its gain over training on coarse ones."""
+    """Compare the recall of each model that both runs trained on their captions, and its gain over training on coarse
+    ones."""
     models = sorted(_models(first) & _models(second))
     for model in models:
         fine = [_tested(release, model, release.kind) for release in (first, second)]
@@ -178,7 +179,7 @@ def compare_retrieval(first: Release, second: Release, moments: Shared, compared
 
 
 def _gain(fine: np.ndarray, coarse: np.ndarray, same: bool) -> np.ndarray:
-    """[trainings, n] gain over coarse trainings, whose noise counts unless both sides have the `same` ones."""
+    """[trainings, n] gain over coarse trainings, whose noise counts unless both sides use the `same` ones."""
     if same:
         return fine - coarse.mean(axis=0)
     count = min(len(fine), len(coarse))
@@ -190,7 +191,7 @@ def _models(release: Release) -> set[str]:
 
 
 def _tested(release: Release, model: str, trained_on: str) -> PerQuery | None:
-    """All trainings of a model, tested on the release's own captions, or on fine ones; None where there is none."""
+    """All trainings of a model, tested on the release's own captions, or on fine ones; None if there is none."""
     for tested_on in dict.fromkeys((release.kind, FINE)):
         folders = sorted(release.root.glob(f"retrieval/{model}/{trained_on}/seed-*/{tested_on}/{FILE}"))
         if folders:
@@ -199,6 +200,6 @@ def _tested(release: Release, model: str, trained_on: str) -> PerQuery | None:
 
 
 def _places(found: PerQuery, rows: Sequence[dict]) -> dict[int, int]:
-    """Place among the moments → place among the queries."""
+    """Map places among the moments to places among the queries."""
     of_query = {int(number): place for place, number in enumerate(found.desc_id)}
     return {number: of_query[row["desc_id"]] for number, row in enumerate(rows) if row["desc_id"] in of_query}

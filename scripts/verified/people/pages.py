@@ -1,4 +1,4 @@
-"""Self-contained pages for people: each with its clips, which works from a file and needs no network."""
+"""Self-contained pages for people: each includes its clips, works from a file and needs no network."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ KINDS = {
     "rextime": ("questions", "rextime"),
     "review": ("review",),
 }
-"""Kinds of pages, and what each is made of beside what all share."""
+"""Kinds of pages, and the parts of each besides the common ones."""
 
 
 class Page(NamedTuple):
@@ -28,7 +28,7 @@ class Page(NamedTuple):
 
 
 def page_digest(kind: str) -> str:
-    """Digest of the files of pages of a kind, for rules: they are not Python modules."""
+    """Digest of the files of a kind of page, for rules: they are not Python modules."""
     return digest_of(*_stems(kind))
 
 
@@ -37,12 +37,12 @@ def _stems(kind: str) -> list[Path]:
 
 
 def page_parts(kind: str, title: str, data: Mapping[str, object], served: bool = False) -> Iterator[str]:
-    """The parts of one page of a kind, to be written or sent one after the other (see `io.pages.page`)."""
+    """The parts of one page of a kind, to be written or sent in order (see `io.pages.page`)."""
     return page(_stems(kind), title, data, served=served)
 
 
 def write_pages(folder: Path, kind: str, contents: Iterable[Page]) -> int:
-    """Write pages of a kind (see KINDS) into `folder`; returns how many."""
+    """Write pages of a kind (see KINDS) into `folder`; returns their number."""
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for content in contents:

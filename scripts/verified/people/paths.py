@@ -1,4 +1,4 @@
-"""What the rules of study and review read and write."""
+"""Inputs and outputs of the rules on study and review."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -11,7 +11,8 @@ from verified.runtime.folders import key_of
 
 
 def page_folders(settings: Config, kind: Literal["study", "review", "audit"]) -> Callable[[object], list[str]]:
-    """An input function: the pages of every data set that the workflow annotates. Raises InputError for none."""
+    """An input function: the pages of every data set that the workflow annotates. Raises InputError if there is
+    none."""
 
     def folders(wildcards) -> list[str]:
         shown = datasets_with(settings, "annotated_here")
@@ -26,7 +27,7 @@ def page_folders(settings: Config, kind: Literal["study", "review", "audit"]) ->
 
 
 def review_warning(settings: Config) -> Callable[[object], str]:
-    """A params function: what reviewers of ``wildcards.dataset`` are to know of its confidences, or nothing."""
+    """A params function: the warning to reviewers of ``wildcards.dataset`` about its confidences, or an empty text."""
 
     def warning(wildcards) -> str:
         return confidence_warning(settings, key_of(wildcards.dataset))

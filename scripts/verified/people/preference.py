@@ -1,4 +1,4 @@
-"""A blind choice between two captions of a clip: who is asked what, what comes back, and whether one is preferred."""
+"""A blind choice between two captions of a clip: its plan, its pages, and a test of the preference."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from verified.runtime.seeds import generator
 SIDES = ("first", "second")
 EQUAL = "equal"
 QUESTIONS = ("better", "accurate")
-"""Which describes the clip in more telling detail, and which is right in what it says."""
+"""Which caption describes the clip in more telling detail, and which is accurate."""
 
 
 def _problem(answer: Mapping, question: Mapping, key: Mapping) -> str | None:
@@ -50,10 +50,11 @@ def plan(
     raters: int,
     seed: int,
 ) -> dict[str, Any]:
-    """The key of the pages: drawn moments with both captions, which of them is shown first, and who is asked what.
+    """The key of the pages: drawn moments with both captions, their order on the page, and each participant's
+    questions.
 
-    `pairs`: rows of annotations of both runs for the same moment. Equal captions are left out and counted. Raises
-    InputError where all are.
+    `pairs`: rows of annotations of both runs for the same moment. Equal captions are dropped and counted. Raises
+    InputError if all are equal.
     """
     pairs = list(pairs)
     differing = [pair for pair in pairs if pair[0]["fig_desc"].strip() != pair[1]["fig_desc"].strip()]
@@ -85,7 +86,7 @@ def plan(
 
 
 def pages(key: Mapping, clips: Mapping[int, bytes]) -> Iterator[Page]:
-    """A page per participant, in which nothing says whose caption is whose."""
+    """A page per participant, without any sign of a caption's origin."""
     questions = {row["question"]: row for row in key["questions"]}
     for participant, numbers in enumerate(key["participants"], start=1):
         shown = {
@@ -102,7 +103,7 @@ def pages(key: Mapping, clips: Mapping[int, bytes]) -> Iterator[Page]:
 
 
 def summarise(answers: Sequence[Mapping], key: Mapping) -> dict[str, Any]:
-    """Of each question how often the first run is preferred, `share` in percent with ties counting half and a 95 %
+    """For each question the preference for the first run: `share` in percent with ties counting half and a 95 %
     interval over videos, `p` of a two-sided sign test over captions, and Krippendorff's alpha.
 
     A caption's verdict is the mean of its answers; for the sign test, captions without a majority count for neither.
@@ -135,14 +136,14 @@ def summarise(answers: Sequence[Mapping], key: Mapping) -> dict[str, Any]:
 
 
 def _value(said: str, question: Mapping, key: Mapping) -> float:
-    """1 where the first run's caption is preferred, 0 where the second's is, one half for neither."""
+    """1 if the first run's caption is preferred, 0 for the second's, one half for neither."""
     if said == EQUAL:
         return 0.5
     return float(question["shown"][SIDES.index(said)] == key["names"][0])
 
 
 def sign_test(wins: int, losses: int) -> float | None:
-    """Two-sided p of a fair coin giving so unequal numbers; None without any."""
+    """Two-sided p of a fair coin for a split at least this uneven; None without throws."""
     if not wins + losses:
         return None
     from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs] (it has none)

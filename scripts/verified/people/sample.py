@@ -1,4 +1,4 @@
-"""Who is asked what: items divided among people, and the key that names a set of pages."""
+"""Assignment of items to people, and the key that identifies a set of pages."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ def assign(total: int, most: int, raters: int, seed: int) -> list[list[int]]:
     """Item numbers (from 1) per person: each item `raters` times, none the same one twice.
 
     Items are dealt in `raters` rounds to as few people as possible, in shares that differ by at most one. `most` must
-    not be above `total`: then the same item lies more than a share apart in the rounds.
+    not be above `total`: then occurrences of an item are more than a share apart in the rounds.
     """
     people = -(-total * raters // most)
     rounds = np.tile(np.arange(1, total + 1), raters)
@@ -24,6 +24,6 @@ def assign(total: int, most: int, raters: int, seed: int) -> list[list[int]]:
 
 
 def add_digest(name: str, key: dict) -> dict:
-    """`key` with 16 hex digits of its SHA-256 as `name`, by which answers are known to belong to it."""
+    """`key` with 16 hex digits of its SHA-256 as `name`, which links answers to it."""
     text = json.dumps(key, ensure_ascii=True, sort_keys=True)
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16], **key}

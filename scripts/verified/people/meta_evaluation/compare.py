@@ -1,4 +1,4 @@
-"""Metrics of captions side by side on the captions that all of them score."""
+"""Compare caption metrics on the captions that all of them score."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ ALL = "all"
 
 
 def rated(judged: Sequence[Judged]) -> Rated:
-    """The grades as they are correlated; whole videos are drawn anew."""
+    """Grades as paired for the correlation; whole videos are resampled."""
     people = sorted({who for one in judged for who, _ in one.grades})
     given = [(who, place, grade) for place, one in enumerate(judged) for who, grade in one.grades]
     right = [math.nan if one.right is None else float(one.right) for one in judged]
@@ -27,10 +27,11 @@ def rated(judged: Sequence[Judged]) -> Rated:
 
 
 def side_by_side(judged: Sequence[Judged], scores: Mapping[str, np.ndarray], resamples: int, seed: int) -> dict:
-    """How each metric goes with people, of all captions and by group; `scores` [captions] by metric, NaN for none.
+    """Correlate each metric with human grades, over all captions and by group; `scores` [captions] by metric, NaN for
+    none.
 
-    Captions that a metric does not score are left out for all, and counted by metric. Raises InputError where none is
-    left.
+    Captions without a score of some metric are dropped for all metrics, and counted by metric. Raises InputError if
+    none remains.
     """
     told = ~np.isnan(np.stack([*scores.values()])) if scores else np.zeros((1, 0), bool)
     common = np.asarray(told.all(axis=0))

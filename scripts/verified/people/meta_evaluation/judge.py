@@ -15,10 +15,10 @@ from verified.people.meta_evaluation.judgements import Judged, as_moments
 def grade_calls(
     judged: Sequence[Judged], videos: Mapping[str, dict], frames: int, session: Session
 ) -> tuple[list[int], list[Call]]:
-    """(places in `judged`, calls) of the captions whose clips are at hand.
+    """(places in `judged`, calls) of the captions with readable clips.
 
-    The judge is shown so many uniform frames of the clip and asked how well they show what the caption says, as a
-    re-ranker of retrieval is. `session` knows the task `GRADE`; `videos` are rows of videos.jsonl by id.
+    The judge gets a number of uniform frames of the clip and grades how well they match the caption, like a re-ranker
+    in retrieval. `session` knows the task `GRADE`; `videos` are rows of videos.jsonl by id.
     """
     moments, of_caption = as_moments(judged, videos)
     asked = [(number, moments[place]) for number, place in enumerate(of_caption) if place is not None]
@@ -38,7 +38,7 @@ def grade_calls(
 def judge_grades(
     judged: Sequence[Judged], videos: Mapping[str, dict], frames: int, session: Session
 ) -> tuple[np.ndarray, list[Outcome]]:
-    """[captions] grade of a video LMM from 0 to 10, NaN where there is no answer, and the outcomes of its calls."""
+    """[captions] grade of a video LMM from 0 to 10, NaN without an answer, and the outcomes of its calls."""
     places, calls = grade_calls(judged, videos, frames, session)
     outcomes = session.ask(GRADE, calls, len(calls))
     grades = np.full(len(judged), np.nan)

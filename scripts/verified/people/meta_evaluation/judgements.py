@@ -1,4 +1,5 @@
-"""What people say of captions, in the forms of VideoCon-Human, VATEX-EVAL and CaReBench, of our reviews, and plain."""
+"""Read human judgements of captions, in the forms of VideoCon-Human, VATEX-EVAL and CaReBench, of our reviews, and
+plain."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,37 +20,38 @@ VIDEOCON = ("video_url", "caption", "neg_caption")
 VATEX = ("candidates_list", "human_scores", "video_ids", "gts_list")
 """Arrays of VATEX-EVAL, a JSON file each."""
 VATEX_PEOPLE, VATEX_MIDDLE = 3, 3.0
-"""Each caption has grades of so many people, from 1 to 5 with this middle."""
+"""Grades of each caption, from this number of people, from 1 to 5 with this middle."""
 PLAIN = ("video", "caption", "grade")
 FORMS = "VideoCon-Human (CSV), the folder of VATEX-EVAL, CaReBench (JSON), decisions of a review or plain rows (JSONL)"
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One caption of one clip, and what people say of it."""
+    """One caption of one clip, and its human judgements."""
 
     video: str
     caption: str
     grades: tuple[tuple[str, float], ...]
     """(who, grade) of each person."""
     right: bool | None
-    """Whether it is right on the whole; None where people leave that open."""
+    """Whether the caption is right overall; None if the judgements leave this open."""
     span: tuple[float, float] | None = None
     """Start and end in seconds; None: the whole video."""
     group: str = ""
-    """What captions can be told apart by, such as statics and dynamics."""
+    """Group of captions, such as statics and dynamics."""
     references: tuple[str, ...] = ()
-    """Other captions that people wrote of the clip."""
+    """Other human captions of the clip."""
     desc_id: int | None = None
 
     @property
     def clip(self) -> tuple[str, tuple[float, float] | None]:
-        """What it is about."""
+        """The clip that the caption describes."""
         return self.video, self.span
 
 
 def read_judgements(path: str | Path, seed: int = 2024) -> list[Judged]:
-    """The judged captions of a file, or folder, in any form. Raises InputError for one in none, by row."""
+    """Read the judged captions of a file or folder, in any form. Raises InputError, with the row, for an unknown
+    form."""
     path = Path(path)
     if path.is_dir():
         return vatex(path)
@@ -64,13 +66,13 @@ def read_judgements(path: str | Path, seed: int = 2024) -> list[Judged]:
 
 
 def video_name(given: object) -> str:
-    """The id of a video that a file names by its address, path or id."""
+    """The id of a video, from a file's address, path or id of it."""
     name = PurePosixPath(str(given).replace("\\", "/").rpartition("://")[2].partition("?")[0])
     return name.stem if name.suffix[1:].isalnum() and not name.suffix[1:].isdigit() else name.name
 
 
 def videocon(path: Path) -> list[Judged]:
-    """VideoCon-Human: each row has a right caption and one with a contrast that people wrote; hard ones are a group."""
+    """VideoCon-Human: each row has a right caption and one with a human-written contrast; hard ones are a group."""
     found = []
     for number, row in read_csv(path, VIDEOCON, "nle and hard"):
         for name in VIDEOCON:
@@ -127,8 +129,8 @@ def vatex(folder: Path) -> list[Judged]:
 def carebench(path: Path, seed: int) -> list[Judged]:
     """CaReBench: each video's own caption is right, and that of another video, drawn by `seed`, is wrong.
 
-    People graded nothing here: they described. A file is about static information where its name holds ``spatial``,
-    about dynamic information where it holds ``temporal``.
+    People wrote descriptions here and gave no grades. A file is about static information if its name contains
+    ``spatial``, about dynamic information if it contains ``temporal``.
     """
     rows = read_json(path)
     if not is_array(rows):
@@ -153,14 +155,14 @@ def carebench(path: Path, seed: int) -> list[Judged]:
 
 
 def review(paths: Iterable[str | Path]) -> list[Judged]:
-    """Decisions of our review pages: of each reviewer the latest on a moment. Accepted and chosen captions are right;
-    what was rejected, edited, or left for another one is wrong; the majority of the reviewers says what holds."""
+    """Decisions of our review pages: the latest of each reviewer on a moment. Accepted and chosen captions are right;
+    rejected, edited and replaced ones are wrong; the majority of the reviewers decides."""
     latest: dict[tuple[str, object, str], Row] = {}
     for row in sorted(read_decisions(paths), key=lambda row: row["when"]):
         name = (row["dataset"], row.get("moment", row["desc_id"]), row["reviewer"])
         if row["decision"] == "withdraw":
             latest.pop(name, None)
-        elif row["decision"] not in (*BESIDE, "split", "merge"):  # those say nothing of the caption
+        elif row["decision"] not in (*BESIDE, "split", "merge"):  # these do not judge the caption
             latest[name] = row
     grades: dict[tuple[str, float, float, int, str, str], list[tuple[str, float]]] = {}
     for row in latest.values():
@@ -182,7 +184,7 @@ def _majority(given: list[tuple[str, float]]) -> bool | None:
 
 
 def plain(path: Path) -> list[Judged]:
-    """Rows with video, caption and grade, and if known start and end, person, right, group, references and desc_id.
+    """Rows with video, caption and grade, and optionally start and end, person, right, group, references and desc_id.
 
     Rows of one caption of one clip are grades of several people.
     """
@@ -229,7 +231,8 @@ def _listed(value: object) -> Iterator[object]:
 
 
 def as_moments(judged: Sequence[Judged], videos: Mapping[str, dict]) -> tuple[list[dict], list[int | None]]:
-    """A moment for each clip within its video, and the place of each caption's moment; None for one without video.
+    """A moment for each clip within its video, and the place of each caption's moment; None for a caption without
+    video.
 
     A moment's caption is the first reference of its clip.
     """

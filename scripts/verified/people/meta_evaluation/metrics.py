@@ -1,5 +1,5 @@
-"""Metrics of captions from the clips that they are about: the evaluator, the cosine of a joint encoder as in CLIPScore,
-and the agreement of captions."""
+"""Caption metrics from the captioned clips: the evaluator, the cosine of a joint encoder as in CLIPScore, and the
+agreement of captions."""
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +23,9 @@ FRAMES = 8
 
 
 def find_videos(folder: Path, judged: Iterable[Judged]) -> dict[str, dict]:
-    """Rows as of videos.jsonl, by id, of the videos that captions are about and that can be read.
+    """Rows as of videos.jsonl, by id, of the readable videos of the captions.
 
-    Raises InputError where there is none.
+    Raises InputError if there is none.
     """
     wanted = {one.video for one in judged}
     paths = VideoFolder(folder, wanted).paths
@@ -43,7 +43,7 @@ def find_videos(folder: Path, judged: Iterable[Judged]) -> dict[str, dict]:
 def evaluator_scores(
     judged: Sequence[Judged], videos: Mapping[str, dict], checkpoint: str | Path, reading: str
 ) -> np.ndarray:
-    """[captions] `reading` (z1, margin or similarity) of an evaluator; NaN where a clip cannot be read."""
+    """[captions] `reading` (z1, margin or similarity) of an evaluator; NaN for an unreadable clip."""
     import torch
 
     from verified.evaluator.checkpoint import load_checkpoint
@@ -73,7 +73,7 @@ def evaluator_scores(
 
 
 def clip_vectors(moments: Sequence[dict], videos: Mapping[str, dict], encoder: JointEncoder) -> dict[int, np.ndarray]:
-    """Vectors [frames, dim] of length 1 of each moment's clip, by its `desc_id`; none of one that cannot be read."""
+    """Vectors [frames, dim] of length 1 of each moment's clip, by its `desc_id`; unreadable clips are omitted."""
     of_video: dict[str, list[dict]] = {}
     for moment in moments:
         of_video.setdefault(moment["video"], []).append(moment)
@@ -91,7 +91,7 @@ def clip_vectors(moments: Sequence[dict], videos: Mapping[str, dict], encoder: J
 
 
 class FrameMetrics:
-    """Metrics by what a joint encoder sees in the clips of captions; NaN where it sees nothing.
+    """Metrics from a joint encoder's view of the captions' clips; NaN for clips without frames.
 
     `videos` are rows of videos.jsonl by id.
     """
@@ -124,8 +124,8 @@ class FrameMetrics:
 
 
 def scores_of_file(path: str | Path, judged: Sequence[Judged]) -> np.ndarray:
-    """[captions] the ``score`` of the rows of a JSON Lines file, found by video, caption and, where both have one,
-    desc_id; NaN where it has none. Raises InputError for a score that is no number, and where no caption is known."""
+    """[captions] the ``score`` of the rows of a JSON Lines file, matched by video, caption and, if both have one,
+    desc_id; NaN without a match. Raises InputError for a score that is no number, and if no caption matches."""
     known: dict[tuple[str, str, object], float] = {}
     for number, row in enumerate(iterate_jsonl(path, ("video", "caption", "score")), start=1):
         if not finite(row["score"]) or not isinstance(row.get("desc_id"), int | None):

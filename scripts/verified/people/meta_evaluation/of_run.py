@@ -1,4 +1,4 @@
-"""Judged captions of a run: candidates of the demo by its truth, and those that reviewers decided on."""
+"""Judged captions of a run: candidates of the demo with its truth, and candidates with review decisions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -11,11 +11,11 @@ from verified.runtime.seeds import generator
 
 TRUTH = "truth"
 READINGS = {"evaluator": "score", "evaluator's cosine": "similarity"}
-"""Metrics whose scores a run has already, and their keys in the rows of scores."""
+"""Metrics whose scores a run already has, and their keys in the rows of scores."""
 
 
 def drawn(scores: Iterable[dict], moments: int, seed: int) -> list[dict]:
-    """The scored candidates of so many moments; of equal captions of a moment the first."""
+    """Draw the scored candidates of a number of moments; of equal captions of a moment the first."""
     by_moment: dict[int, dict[str, dict]] = {}
     for row in scores:
         by_moment.setdefault(row["desc_id"], {}).setdefault(row["caption"], row)
@@ -27,10 +27,9 @@ def drawn(scores: Iterable[dict], moments: int, seed: int) -> list[dict]:
 def by_truth(
     rows: Iterable[dict], moments: Mapping[int, dict], truth: Iterable[dict], corrupted: Iterable[dict]
 ) -> list[Judged]:
-    """Candidates with the share of their statements that are true as grade; those corrupted on purpose are wrong.
+    """Candidates graded by the share of their true statements; those corrupted on purpose are wrong.
 
-    `rows` of scores, `moments` by desc_id, `truth` rows of corpus/truth.jsonl. A caption that states nothing is left
-    out.
+    `rows` of scores, `moments` by desc_id, `truth` rows of corpus/truth.jsonl. A caption without statements is dropped.
     """
     facts = {event["desc_id"]: event["facts"] for video in truth for event in video["events"]}
     wrong = {(row["desc_id"], row["type"], row["candidate"]) for row in corrupted}
@@ -45,12 +44,12 @@ def by_truth(
 
 
 def undecided(rows: Iterable[dict], moments: Mapping[int, dict]) -> list[Judged]:
-    """The same candidates, of which nobody says anything yet."""
+    """The same candidates, without any judgement."""
     return [_judged(row, moments[row["desc_id"]], (), None) for row in rows]
 
 
 def by_review(rows: Iterable[dict], moments: Mapping[int, dict], reviewed: Sequence[Judged]) -> list[Judged]:
-    """The reviewed captions that are candidates of the run still."""
+    """The reviewed captions that are still candidates of the run."""
     decided = {(one.desc_id, one.group, one.caption): one for one in reviewed}
     found = []
     for row in rows:
@@ -74,9 +73,9 @@ def _judged(row: dict, moment: dict, grades: tuple[tuple[str, float], ...], righ
 
 
 def judged_rows(judged: Sequence[Judged], scores: Iterable[dict], grades: np.ndarray) -> list[dict]:
-    """The same as rows that `judgements.plain` reads, one for each person, with ``candidate`` and ``scores`` by metric.
+    """Convert to rows for `judgements.plain`, one per person, with ``candidate`` and ``scores`` by metric.
 
-    A score is null where there is none. `grades` [captions] are the judge's.
+    A missing score is null. `grades` [captions] are the judge's.
     """
     of_candidate = {(row["desc_id"], row["type"], row["caption"]): row for row in scores}
     rows = []

@@ -1,4 +1,4 @@
-"""What the rules of judged captions read."""
+"""Inputs of the rules on judged captions."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from verified.runtime.snakemake_types import OfDataset
 
 
 def judged_by(settings: Config) -> Callable[[OfDataset], dict[str, list[str]]]:
-    """An input function: what says of ``wildcards.dataset`` which captions are right."""
+    """An input function: the source of right and wrong captions of ``wildcards.dataset``."""
 
     def files(wildcards: OfDataset) -> dict[str, list[str]]:
         if not dataset_of(settings, wildcards).source.has_truth:

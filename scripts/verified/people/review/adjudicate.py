@@ -1,4 +1,4 @@
-"""What the decisions of all reviewers amount to: one outcome per moment, and the state of each decision.
+"""Adjudicate the decisions of all reviewers: one outcome per moment, and the state of each decision.
 
 Of each reviewer the latest decision on a moment counts (a flag counts beside it). A decision is stale when the moment
 was moved or its candidate no longer exists; a moment whose number merely changed is followed.
@@ -9,8 +9,8 @@ times and accepting the moment as shown are votes on the span; writing or choosi
 One kind of change wins unless more people accept the span as shown; of several, the one of more than half. On the
 caption, more than half decide; without them, whoever accepted the caption and corrected the span yields to whoever
 wrote or chose another, as they touched different things. A split takes that caption into its parts that keep the one
-shown. An open vote leaves what the machine chose, and the moment is reported as a conflict. Nothing is dropped: every
-decision keeps its state.
+shown. An open vote leaves what the machine chose, and the moment is reported as a conflict. Every decision is reported
+with its state.
 
 Corrected times are the median of their starts and of their ends, of those with a tIoU of SAME_SPAN or more with that;
 if these are half or fewer, the vote is open. Two splits are equal if times (to a tenth of a second) and captions are.
@@ -31,7 +31,7 @@ APPLIED, OUTVOTED, OPEN = "applied", "outvoted", "open conflict"
 SUPERSEDED, WITHDRAWN, STALE, UNKNOWN, FLAGGED = "superseded", "withdrawn", "stale", "unknown moment", "flagged"
 STATES = (APPLIED, OUTVOTED, OPEN, STALE, UNKNOWN, FLAGGED, SUPERSEDED, WITHDRAWN)
 TOLERANCE = 1e-3
-"""Seconds by which a moment may differ from what was shown; the page rounds to a thousandth."""
+"""Seconds of tolerance between a moment and its display; the page rounds to a thousandth."""
 SAME_SPAN = 0.5
 RETIMED = "retime"
 """Decision of an outcome that corrects the span, while reviewers differ on the caption."""
@@ -44,11 +44,11 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
     (desc_ids), `judged`.
 
     `decisions` are rows of `read_decisions` of one data set, `groups` the scored candidates of each moment (see
-    `annotations.choose.candidates_by_moment`). An outcome has decision, type and candidate (of the judged or chosen
-    caption; None for reject and RETIMED), caption, reviewers, when (the latest) and reason; `time` where it was
+    `annotations.choose.candidates_by_moment`). An outcome contains decision, type and candidate (of the judged or
+    chosen caption; None for reject and RETIMED), caption, reviewers, when (the latest) and reason; `time` where it was
     corrected; and for split and merge `parts`, the moments (time, text) that take its place, of which the second of two
     merged ones has none. `drawn` have video, split, duration, time, text, reviewers and when. `judged` are [score,
-    right] of each caption on which the outcome says whether it is true, for `precision_threshold`.
+    right] of each caption that the outcome calls true or false, for `precision_threshold`.
     """
     known = {moment["desc_id"]: moment for moment in moments}
     of_video = defaultdict(list)
@@ -93,12 +93,12 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
 
 
 def _decided(row: Mapping) -> list[int]:
-    """Numbers of the moments that a decision is about."""
+    """Numbers of the moments in a decision."""
     return [row["desc_id"], row["other"]["desc_id"]] if row["decision"] == "merge" else [row["desc_id"]]
 
 
 def _undo_half_merges(outcomes: dict[int, dict], by_moment: Mapping[int, list[dict]]) -> list[int]:
-    """Take out merges that are the outcome of one of their moments only; returns the moments that are open by it."""
+    """Remove merges that are the outcome of one of their moments only; returns the moments that become open."""
     half = [
         desc_id
         for desc_id, outcome in outcomes.items()
@@ -114,7 +114,7 @@ def _undo_half_merges(outcomes: dict[int, dict], by_moment: Mapping[int, list[di
 
 
 def _drawn(rows: Iterable[dict], of_video: Mapping[str, list[Mapping]]) -> list[dict]:
-    """The moments that reviewers drew, the earliest first; the state of a row that repeats another's is changed."""
+    """Moments drawn by reviewers, the earliest first; a duplicate row gets another state."""
     drawn: list[dict] = []
     for row in sorted(rows, key=lambda row: row["when"]):
         near = (
@@ -148,11 +148,11 @@ def _state(row: dict, state: str, why: str = "") -> None:
 
 
 def _follow_moment(row: Mapping, moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
-    """A copy of a decision under the number that its moment has now, with the one it was shown by as ``shown_as``.
+    """A copy of a decision under the moment's current number, with the displayed number as ``shown_as``.
 
-    Where a moments file gives no `desc_id`, rows are counted, and a row inserted at its top moves all numbers. What was
-    shown is found by its content id, and in decisions of version 1 among the `moments` of the video by times and the
-    judged caption, if exactly one has them.
+    If a moments file gives no `desc_id`, rows are counted, and a row inserted at its top shifts all numbers. The
+    displayed moment is found by its content id, and in decisions of version 1 among the `moments` of the video by times
+    and the judged caption, if exactly one has them.
     """
     if "moment" in row:
         moments, found = list(moments), dict(row)
@@ -170,7 +170,7 @@ def _follow_moment(row: Mapping, moments: Iterable[Mapping], groups: Mapping[int
 
 
 def _find(moments: Iterable[Mapping], row: Mapping) -> int | None:
-    """The number of the moment of a content id; of several that are alike, the one it was shown by, or the first."""
+    """The number of the moment with a content id; of identical ones, the displayed one, or the first."""
     fitting = [
         moment["desc_id"]
         for moment in moments
@@ -180,12 +180,12 @@ def _find(moments: Iterable[Mapping], row: Mapping) -> int | None:
 
 
 def _is_in_place(row: Mapping, moment: Mapping) -> bool:
-    """Whether a moment has the video and the times that a decision was made on."""
+    """Return whether a moment still has the video and the times of the decision."""
     return moment["video"] == row["video"] and all(abs(moment[key] - row[key]) <= TOLERANCE for key in ("start", "end"))
 
 
 def _decision_state(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[int, list[dict]]) -> tuple[str, str]:
-    """The state of a decision as far as it can be told from itself, and why."""
+    """The state of a decision, as far as the decision itself determines it, and the reason."""
     moment = known.get(row["desc_id"])
     if moment is None:
         return UNKNOWN, "no moment of this number is in the corpus"
@@ -207,12 +207,12 @@ def _decision_state(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[
 
 
 def candidate_of(named: Mapping, group: Iterable[dict]) -> dict | None:
-    """The candidate of a moment with the type and caption that a decision names; its number may have changed."""
+    """The candidate of a moment with the decision's type and caption; its number may have changed."""
     return next((row for row in group if (row["type"], row["caption"]) == (named["type"], named["caption"])), None)
 
 
 def needs_another(rows: Iterable[Mapping]) -> bool:
-    """Whether the latest decisions on one moment, one a reviewer and none withdrawn, leave a vote open."""
+    """Return whether the latest decisions on one moment, one per reviewer and none withdrawn, leave a vote open."""
     copies = [{**row, "desc_id": row["moment"]} for row in rows]
     for row in copies:
         if row["decision"] == "merge":
@@ -222,14 +222,14 @@ def needs_another(rows: Iterable[Mapping]) -> bool:
 
 
 def _majority(votes: Iterable) -> Any:
-    """The vote of more than half; None where there is none."""
+    """The vote of more than half; None without one."""
     counts = Counter(votes)
     vote, count = max(counts.items(), key=lambda item: item[1], default=(None, 0))
     return vote if 2 * count > counts.total() else None
 
 
 def _fate(row: Mapping) -> tuple:
-    """Vote on whether a moment is kept, rejected or merged, and with which times and text."""
+    """Vote on the moment: keep, reject or merge, and the times and text of a merge."""
     if row["decision"] == "reject":
         return ("reject",)
     return ("merge", _parts_key(row), *sorted(_decided(row))) if row["decision"] == "merge" else KEPT
@@ -241,21 +241,21 @@ def _parts_key(row: Mapping) -> str:
 
 
 def _span_vote(row: Mapping) -> tuple | None:
-    """Vote on the span of a moment that is kept; None without one."""
+    """Vote on the span of a kept moment; None without one."""
     if row["decision"] == "split":
         return "split", _parts_key(row)
     return TIMED if "time" in row else SHOWN if row["decision"] == "accept" else None
 
 
 def _caption_vote(row: Mapping) -> str:
-    """The caption that a decision gives the moment: two that accept one caption, by whatever way, agree."""
+    """The caption that a decision gives the moment: two that accept one caption in different ways agree."""
     if row["decision"] == "choose":
         return row["instead"]["caption"]
     return row["text"].strip() if row["decision"] == "edit" else row["caption"]
 
 
 def _outcome(rows: list[dict], desc_id: int) -> tuple[dict | None, bool]:
-    """(outcome or None, whether the reviewers disagree) of the decisions that count on one moment."""
+    """(outcome or None, whether the reviewers disagree) of the valid decisions on one moment."""
     for row in rows:
         _state(row, OPEN)
     fate = _majority(map(_fate, rows))
@@ -275,7 +275,7 @@ def _outcome(rows: list[dict], desc_id: int) -> tuple[dict | None, bool]:
 
 
 def _kept(rows: list[dict]) -> dict | None:
-    """The outcome of decisions that keep the moment, the earliest first: its span, and its caption or parts."""
+    """The outcome of decisions to keep the moment, the earliest first: its span, and its caption or parts."""
     spans = Counter(vote for row in rows if (vote := _span_vote(row)))
     changes = [vote for vote in spans if vote != SHOWN]
     span = changes[0] if len(changes) == 1 and spans[changes[0]] >= spans[SHOWN] else _majority(spans.elements())
@@ -312,7 +312,7 @@ def _kept(rows: list[dict]) -> dict | None:
 
 
 def _split(splits: list[dict], others: list[dict]) -> dict | None:
-    """The outcome of equal splits, with the caption of `others` in the parts whose text is the caption shown."""
+    """The outcome of equal splits, with the caption of `others` in the parts that keep the displayed text."""
     written = [row for row in others if row["decision"] in ("choose", "edit")]
     caption = _majority(map(_caption_vote, written))
     parts = _parts(splits[0])
@@ -337,7 +337,7 @@ def _parts(row: Mapping) -> list[dict]:
 
 
 def _named(first: Mapping, caption: str | None, counted: list[dict]) -> dict:
-    """An outcome by its first decision, with everybody whose decision is part of it."""
+    """An outcome based on its first decision, with the names of all agreeing reviewers."""
     named = {} if caption is None else first["instead"] if first["decision"] == "choose" else first
     reasons = [row["reason"] for row in counted if row.get("reason")]
     return {
@@ -361,7 +361,7 @@ def _median_time(times: list[list[float]]) -> list[float] | None:
 
 def _judged_scores(outcome: Mapping, rows: list[dict], group: list[dict]) -> list[list]:
     """[score, right] of the captions that an outcome calls right or wrong."""
-    if outcome["decision"] in ("split", "merge", RETIMED):  # nothing is known of the caption
+    if outcome["decision"] in ("split", "merge", RETIMED):  # no judgement of the caption
         return []
     right = outcome["caption"] if outcome["decision"] in ("accept", "choose") else None
     named = {(row["type"], row["caption"]) for row in rows}

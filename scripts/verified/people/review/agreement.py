@@ -1,4 +1,4 @@
-"""How far reviewers agree: what each made of a moment, and Krippendorff's alpha."""
+"""Agreement of reviewers: each reviewer's verdict on a moment, and Krippendorff's alpha."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "split": CHANGED, "m
 
 
 def agreement(decisions: Iterable[dict]) -> dict:
-    """Of decisions that count (see `adjudicate`): reviewers, moments with two or more of them, the share of pairs of
+    """For valid decisions (see `adjudicate`): reviewers, moments with two or more of them, the share of pairs of
     decisions that are of one kind (kept as it is, changed, rejected), and alpha (None where there is nothing to agree
     on).
     """

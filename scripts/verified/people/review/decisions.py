@@ -1,13 +1,14 @@
 """Decisions of reviewers, as the pages save them: JSON Lines, one decision a line.
 
-Keys: ``dataset, desc_id, video, start, end`` (what was shown; seconds), ``decision`` (one of DECISIONS), ``type,
-candidate, caption`` (the caption that was judged), ``reviewer, when`` (UTC, ISO 8601), and ``instead`` for choose (an
-object with type, candidate, caption), ``text`` for edit, draw and merge, ``reason`` for reject and, if given, for flag,
+Keys: ``dataset, desc_id, video, start, end`` (the displayed moment; seconds), ``decision`` (one of DECISIONS), ``type,
+candidate, caption`` (the judged caption), ``reviewer, when`` (UTC, ISO 8601), and ``instead`` for choose (an object
+with type, candidate, caption), ``text`` for edit, draw and merge, ``reason`` for reject and, if given, for flag,
 ``parts`` for split (a list of objects with time and text), ``other`` for merge (an object with desc_id and moment), and
 ``time`` (start and end, seconds of the video) for draw, merge and, where it was corrected, accept, choose and edit.
 
-Version 2 has ``version`` and ``moment``, the content id of what was shown (see `content_id`). Rows without a version,
-as earlier pages wrote them, are of version 1, which has neither these nor draw, split, merge and corrected times.
+Version 2 has ``version`` and ``moment``, the content id of the displayed moment (see `content_id`). Rows without a
+version, as earlier pages wrote them, are of version 1, which has neither these nor draw, split, merge and corrected
+times.
 """
 
 import hashlib
@@ -28,24 +29,24 @@ DECISIONS = ("accept", "choose", "edit", "reject", "split", "merge", "draw", "fl
 moments; merge: it is one with another; draw: the video has a further moment; flag: somebody should look; withdraw:
 earlier decisions of the same reviewer on the moment, and what was drawn on its clip, count no more."""
 GIVEN = "given"
-"""Type of a caption that was read from a file, of which nobody knows more."""
+"""Type of a caption from a file, with unknown origin."""
 BESIDE = ("flag", "draw")
-"""Decisions that stand beside the one on a moment."""
+"""Decisions that are independent of the one on a moment."""
 SINCE_2 = ("split", "merge", "draw")
-"""Decisions that version 1 did not have."""
+"""Decisions new in version 2."""
 KEYS = ("dataset", "desc_id", "video", "start", "end", "decision", "type", "candidate", "caption", "reviewer", "when")
 WHEN = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z")
 AGAIN = "save the decisions again from the review page"
 
 
 def content_id(video: str, start: float, end: float, caption: str) -> str:
-    """16 hex digits that follow from what a moment is (`start`, `end` in seconds), not from its number or its place."""
+    """16 hex digits from the content of a moment (`start`, `end` in seconds), independent of its number and place."""
     told = json.dumps([video, round(start, 3), round(end, 3), caption], ensure_ascii=True)
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
-    """All decisions of all files, each with its ``file`` and ``row``; a repeated one is taken once.
+    """All decisions of all files, each with its ``file`` and ``row``, without duplicates.
 
     Raises InputError, with file and row, for a row that no page writes.
     """
@@ -64,7 +65,7 @@ def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
 
 
 def decision_problem(row: Mapping) -> str | None:
-    """What is wrong with a decision that has all KEYS; None if nothing."""
+    """The problem with a decision that has all KEYS, or None."""
     if row["decision"] not in DECISIONS:
         return f"the decision {row['decision']!r:.60} is none of {', '.join(DECISIONS)}"
     for key in ("dataset", "video", "caption", "reviewer"):
@@ -104,7 +105,7 @@ def decision_problem(row: Mapping) -> str | None:
 
 
 def is_moment_span(value: object) -> bool:
-    """Whether a value is [start, end] of a moment: seconds, not reversed and not empty."""
+    """Return whether a value is [start, end] of a moment: seconds, not reversed and not empty."""
     return is_span(value) and 0 <= value[0] < value[1]  # pyright: ignore[reportIndexIssue]
 
 
@@ -120,14 +121,14 @@ def _parts_problem(parts: object) -> str | None:
 
 
 def written_texts(row: Mapping) -> list[str]:
-    """The captions that a reviewer wrote in a decision."""
+    """The captions written by the reviewer in a decision."""
     if row["decision"] == "split":
         return [part["text"].strip() for part in row["parts"]]
     return [row["text"].strip()] if row["decision"] in ("edit", "draw", "merge") else []
 
 
 def given_times(row: Mapping) -> list[list[float]]:
-    """The times that a reviewer set in a decision."""
+    """The times set by the reviewer in a decision."""
     if row["decision"] == "split":
         return [part["time"] for part in row["parts"]]
     return [row["time"]] if "time" in row else []

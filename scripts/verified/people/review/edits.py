@@ -1,4 +1,4 @@
-"""Texts that reviewers wrote, held against the lint while it is still known who wrote them where."""
+"""Lint of texts written by reviewers, reported with their file and row."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,9 +11,9 @@ from verified.people.review.decisions import written_texts
 
 
 def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severities: Lint) -> None:
-    """Raise InputError, naming each by file and row, for edits that count and hold what the lint calls an error.
+    """Raise InputError, naming each by file and row, for valid edits with a lint error.
 
-    `decisions` as of `adjudicate`, each with its state. Edits that a later decision has replaced may say anything.
+    `decisions` as of `adjudicate`, each with its state. Edits that a later decision has replaced are ignored.
     """
     coarse = {moment["desc_id"]: moment["caption"] for moment in moments}
     refused = [

@@ -1,9 +1,9 @@
-"""Who reviews which moments, and what they decided: kept on disk as it happens, so that a killed server loses nothing.
+"""Hand out moments to reviewers and store their decisions on disk at once, so that a killed server loses nothing.
 
-A folder holds ``people.json`` (names and tokens; for its owner's eyes alone), ``decisions.jsonl`` (what reviewers
-decided, as files of decisions are, see `decisions`) and ``leases.jsonl`` (whose turn which moments are, until when; the
-last line of a person counts). Both grow line by line: a line is on the disk before anybody is told so, and what a kill
-left of a line, of which nobody was told, is cut off.
+A folder holds ``people.json`` (names and tokens; for its owner's eyes alone), ``decisions.jsonl`` (decisions, in the
+format of `decisions`) and ``leases.jsonl`` (moments leased to each person, with expiry; the last line of a person
+counts). Both are append-only: a line is on the disk before it is acknowledged, and a partial line after a kill is
+truncated.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ LONGEST_NAME = 60
 
 
 class Lines:
-    """A file of JSON Lines that only grows; each call of `add` is on the disk when it returns."""
+    """An append-only JSON Lines file; each call of `add` is on the disk when it returns."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -40,7 +40,7 @@ class Lines:
         os.ftruncate(self._file, content.rfind(b"\n") + 1)
 
     def add(self, rows: Iterable[Mapping]) -> None:
-        """Write rows; raises OSError, and leaves the file as it was, where that fails."""
+        """Append rows; raises OSError, and restores the file, if that fails."""
         content = "".join(json.dumps(row, ensure_ascii=True, allow_nan=False) + "\n" for row in rows).encode()
         before = os.fstat(self._file).st_size
         try:
@@ -59,10 +59,10 @@ class Lines:
 class Handout:
     """Moments handed out to several people, and their decisions.
 
-    `items` are those of review pages, in the order in which they are to be reviewed; each is seen by `raters` people,
-    and by one more as long as their decisions are in conflict (see `adjudicate`). A person gets `batch` moments, for
-    `lease` seconds after the last sign of life. Raises InputError for names that cannot be told apart or shown, and for
-    a folder that another server holds.
+    `items` are those of review pages, in review order; each is shown to `raters` people, and to one more while their
+    decisions are in conflict (see `adjudicate`). A person gets `batch` moments, for `lease` seconds after the last sign
+    of life. Raises InputError for names that are not distinct or not printable, and for a folder locked by another
+    server.
     """
 
     def __init__(
@@ -97,18 +97,18 @@ class Handout:
         self.turns = _turns(self._leases.path)
 
     def close(self) -> None:
-        """Give the folder up."""
+        """Release the folder."""
         for file in (self._decisions, self._leases, self._lock):
             file.close()
 
     def person(self, token: str) -> str | None:
-        """Whose a token is; every one is compared, in a time that does not depend on what is right of it."""
+        """The person with this token; every token is compared, in constant time."""
         offered = token.encode("utf-8", "replace")
         found = [name for name, known in self.tokens.items() if hmac.compare_digest(offered, known.encode())]
         return found[0] if found else None
 
     def hand_out(self, name: str) -> list[dict]:
-        """The moments that a person is to decide on now: those of an earlier call first, as long as they are theirs.
+        """The moments for a person to decide on now: first those still leased from an earlier call.
 
         A moment in conflict carries the decisions on it, without names, as ``differing``.
         """
@@ -130,7 +130,8 @@ class Handout:
         ]
 
     def keep(self, name: str, rows: object) -> int:
-        """Keep decisions that a person sent; returns how many were new. Raises InputError for what no page sends."""
+        """Store the decisions that a person sent; returns the number of new ones. Raises InputError for rows that no
+        page sends."""
         if not isinstance(rows, list):
             raise InputError("no list of decisions", remedy=AGAIN)
         checked = [self._checked(name, row) for row in rows]
@@ -155,7 +156,7 @@ class Handout:
         return {**kept, "reviewer": name}
 
     def of_person(self, name: str) -> list[dict]:
-        """What a person decided."""
+        """The decisions of a person."""
         return [row for row in self.decisions if row["reviewer"] == name]
 
     def progress(self) -> dict:
@@ -186,7 +187,7 @@ class Handout:
         }
 
     def _latest(self) -> dict[tuple[str, str], dict]:
-        """The decision that stands, by (moment, reviewer); a merge stands for both of its moments."""
+        """The decision in force, by (moment, reviewer); a merge counts for both of its moments."""
         latest: dict[tuple[str, str], dict] = {}
         for row in self.decisions:
             if row["decision"] in BESIDE or "moment" not in row:
@@ -202,7 +203,7 @@ class Handout:
         return latest
 
     def _conflicts(self) -> dict[str, list[dict]]:
-        """The decisions on each moment that `raters` people or more leave in conflict, without who made them when."""
+        """The decisions on each moment in conflict after `raters` people or more, without names and dates."""
         by_moment: dict[str, list[dict]] = defaultdict(list)
         for (moment, _), row in self._latest().items():
             by_moment[moment].append(row)
@@ -224,7 +225,7 @@ class Handout:
         return [moment for moment in moments if moment in self.items] if until > self._now() else []
 
     def _held(self) -> dict[str, set[str]]:
-        """Who holds a moment now, by moment."""
+        """The people with a lease or a decision, by moment."""
         held: dict[str, set[str]] = defaultdict(set)
         for name in self.turns:
             for moment in self._held_by(name):
@@ -245,7 +246,7 @@ def _check_name(name: str, file: Path | None = None) -> None:
 
 
 def _turns(path: Path) -> dict[str, tuple[float, list[str]]]:
-    """Until when (seconds since the epoch) each person has which moments."""
+    """Leased moments of each person, with their expiry (seconds since the epoch)."""
     turns: dict[str, tuple[float, list[str]]] = {}
     for number, row in enumerate(iterate_jsonl(path, ("reviewer", "until", "moments")), start=1):
         name, until, moments = row["reviewer"], row["until"], row["moments"]
@@ -258,7 +259,7 @@ def _turns(path: Path) -> dict[str, tuple[float, list[str]]]:
 
 
 def _tokens(path: Path, people: Iterable[str]) -> dict[str, str]:
-    """Names and tokens: those that the folder has, and new ones for people who are new."""
+    """Names and tokens: those of the folder, and new ones for new people."""
     tokens = read_json(path) if path.is_file() else {}
     if not isinstance(tokens, dict) or not all(isinstance(token, str) and token for token in tokens.values()):
         raise InputError("not names and tokens", file=path, remedy="delete it: links change, decisions stay")

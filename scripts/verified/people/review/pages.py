@@ -1,4 +1,4 @@
-"""Review pages: some moments each, with their clips and candidates; self-contained, no network.
+"""Review pages: a few moments each, with their clips and candidates; self-contained, no network.
 
 The caption to judge is the machine's choice: highest by `annotations.choose_by`, before any review or selection.
 """
@@ -15,11 +15,11 @@ from verified.people.pages import Page
 from verified.people.review.decisions import VERSION, content_id
 
 NEAR = 0.5
-"""tIoU from which two moments of a video are near-duplicates; so are two of which the same is said."""
+"""tIoU from which two moments of a video are near-duplicates, as are two with equal captions."""
 
 
 def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str) -> list[dict]:
-    """What the pages show of each moment that has a caption, in the order in which it is to be reviewed.
+    """The page items of each moment that has a caption, in review order.
 
     ``doubt``: by the score of the chosen caption, lowest first, each followed by its near-duplicates of the same video;
     equal scores and ``corpus``: as in the corpus.
@@ -53,7 +53,7 @@ def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str)
 
 
 def _near_together(items: list[dict]) -> list[dict]:
-    """The same items, each followed by its near-duplicates, which say in `near` how many they are."""
+    """The same items, each followed by its near-duplicates, whose `near` is their number."""
     groups: list[list[dict]] = []
     of_video: dict[str, list[list[dict]]] = defaultdict(list)
     for item in items:
@@ -84,8 +84,8 @@ def pages(
     """``page-001.html`` … with `moments` moments each.
 
     Clips are cut page by page, each video of a page decoded once, with `context` seconds before and after the moment;
-    `side` is their longest side in pixels. `warning` stands above the moments: what is to be said of the confidences
-    that order them. `rules` as of `text_rules`.
+    `side` is their longest side in pixels. `warning` is shown above the moments: the caution about the confidences that
+    order them. `rules` as of `text_rules`.
     """
     rules = list(rules)
     shown = [

@@ -1,4 +1,4 @@
-"""The lint's rules on captions as data for the review pages, so that their text stands once (in `annotations.lint`)."""
+"""The lint's rules on captions as data for the review pages, so that their only source is `annotations.lint`."""
 
 import re
 from collections.abc import Mapping
@@ -30,9 +30,9 @@ def text_rules(severities: Lint | Mapping) -> list[dict]:
 
 
 def javascript(pattern: re.Pattern[str]) -> str:
-    """The source of a pattern for JavaScript with the flag u, where \\w, \\d and \\b know ASCII only.
+    """The source of a pattern for JavaScript with the flag u, whose \\w, \\d and \\b know ASCII only.
 
-    Raises ValueError for an escape of Python's that is not translated here.
+    Raises ValueError for a Python escape without a translation here.
     """
     out, in_class, source = [], False, iter(pattern.pattern)
     for character in source:

@@ -1,9 +1,9 @@
-"""The review as a small web server: several people, each with a link of their own, one set of decisions.
+"""Serve a review on a small web server: several people, each with a link of their own, one set of decisions.
 
-It serves the pages that `verified review` built, a few moments at a time (see `handout`), and keeps each decision
-before it says so. A link holds its person's token, without which nothing is shown; there is no cookie that another page
-of the browser could use. On a loopback address it answers requests to its own name only. What people and the corpus say
-goes to pages as text.
+It serves the pages that `verified review` built, a few moments at a time (see `handout`), and stores each decision
+before it confirms it. A link contains its person's token, which every request needs; there is no cookie for another
+page to abuse. On a loopback address it answers requests to its own name only. Texts of people and of the corpus are
+inserted into pages as text.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from verified.people.review.handout import Handout
 
 CLIP = re.compile(rb'"data:video/mp4;base64,[A-Za-z0-9+/]+={0,2}"')
 SHOWN = {"desc_id": int, "moment": str, "video": str, "start": float | int, "end": float | int, "candidates": list}
-"""What is asked of each moment of a page here; the page itself asks for more."""
+"""Keys required of each moment of a page here; the page itself requires more."""
 BUILT_AGAIN = "build them again: verified review"
 DATA = re.compile(rb'<script type="application/json" id="([^"]+)">(.*?)</script>', re.DOTALL)
 MOST_BYTES = 2**20
-"""Of one request; a page sends a few decisions at a time."""
+"""Limit of one request; a page sends a few decisions at a time."""
 HERE = {
     **HEADERS,
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -44,7 +44,7 @@ which cannot say who may frame them."""
 
 
 class BuiltPages:
-    """What the pages of a folder show: `review` (what all share), `items` in their order, and clips, read when asked.
+    """The data of the pages of a folder: `review` (common to all), `items` in their order, and clips, read on demand.
 
     Raises InputError for a folder without review pages, and for pages of another version.
     """
@@ -68,7 +68,7 @@ class BuiltPages:
             raise InputError("no review pages", file=folder, remedy="build them: verified review --configfile …")
 
     def clip(self, name: str) -> str:
-        """A clip as it is embedded in its page. Raises InputError where the page is another by now."""
+        """A clip as embedded in its page. Raises InputError if the page has changed."""
         path, start, end = self._places[name]
         with contextlib.suppress(OSError), path.open("rb") as file:
             file.seek(start)
@@ -78,7 +78,7 @@ class BuiltPages:
 
 
 def _shared_and_items(content: bytes, path: Path) -> tuple[dict, list[dict]]:
-    """What all moments of a page share, and its moments. Raises InputError for a page that holds neither."""
+    """The common data of a page, and its moments. Raises InputError for a page without them."""
     try:
         review = json.loads(content)
     except (ValueError, RecursionError):
@@ -98,7 +98,7 @@ def _shared_and_items(content: bytes, path: Path) -> tuple[dict, list[dict]]:
 
 
 def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") -> Starlette:
-    """The web application by which the moments of `pages` are reviewed on the address `host`."""
+    """The web application to review the moments of `pages` on the address `host`."""
 
     def route(path: str, respond: Callable[[Request, str], Awaitable[Response]], method: str = "GET") -> Route:
         async def endpoint(request: Request) -> Response:
@@ -167,7 +167,7 @@ def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") ->
 
 
 def progress_lines(found: Mapping) -> list[str]:
-    """How far a review is, as lines for a terminal."""
+    """Progress of a review, as lines for a terminal."""
     lines = [f"{found['decided']} of {found['moments']} moments are decided on"]
     if found["conflicts"]:
         lines.append(f"  {found['conflicts']} in conflict: one more of --people sees the decisions and settles it")

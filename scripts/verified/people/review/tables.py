@@ -1,4 +1,4 @@
-"""The tables of a review: what became of the decisions, how far reviewers agree, and what is still to be looked at."""
+"""The tables of a review: states of the decisions, agreement of reviewers, and open items."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ SHOWN = 50
 
 
 def review_tables(title: str, key: str, adjudication: Mapping, agreed: Mapping) -> list[Table]:
-    """Three tables of one data set; `adjudication` as `adjudicate` gives it, `agreed` as `agreement` does."""
+    """Three tables of one data set, from the results of `adjudicate` (`adjudication`) and `agreement` (`agreed`)."""
     counts = Counter((row["reviewer"], row["decision"]) for row in adjudication["decisions"])
     reviewers = sorted({name for name, _ in counts})
     made = Table(

@@ -1,4 +1,5 @@
-"""What the grades say: R_s, R_d and S with intervals, and how far the raters agree (Table 3, supplement Table 3)."""
+"""Results of the grades: R_s, R_d and S with intervals, and the agreement of the raters (Table 3, supplement Table
+3)."""
 
 from collections.abc import Mapping
 
@@ -18,19 +19,19 @@ def verdicts(matrix: np.ndarray, per_answer: bool) -> np.ndarray:
     """One value per caption, [questions]: the median of its grades, which for yes and no is the majority.
 
     With `per_answer`, the mean: every answer counts, which gives finer steps than the published multiples of 2 % and
-    0.02. An even number of raters who are split half and half gives one half.
+    0.02. An evenly split even number of raters gives one half.
     """
     return np.nanmean(matrix, axis=0) if per_answer else np.nanmedian(matrix, axis=0)
 
 
 def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, raters: int | None = None) -> dict:
-    """What those captions say that have grades of at least `raters` people (the study's own number if None).
+    """Summarise the captions with grades of at least `raters` people (the study's own number if None).
 
     Measures with 95 % intervals over captions, and Krippendorff's alpha of each of the three questions.
 
-    R_s is the share (%) of statics captions said to tell richer static information, R_d likewise for dynamics; S is
-    the mean accuracy grade of statics, of dynamics, and of all. `missing` lists the participants without answers,
-    `left_out` the questions that so have too few. Raises InputError where that is all of them.
+    R_s is the share (%) of statics captions said to tell richer static information, R_d likewise for dynamics; S is the
+    mean accuracy grade of statics, of dynamics, and of all. `missing` lists the participants without answers,
+    `left_out` the questions that therefore have too few. Raises InputError if all have too few.
     """
     wanted_raters = raters or key["raters"]
     people, questions = (range(1, len(key[name]) + 1) for name in ("participants", "questions"))

@@ -1,4 +1,4 @@
-"""Which captions people grade, who grades which, and what they see and send back (supplement A.2 and D)."""
+"""Sample captions for the human study, assign them to graders, and build their pages (supplement A.2 and D)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -12,7 +12,7 @@ from verified.people.sample import add_digest, assign
 from verified.runtime.seeds import generator
 
 ALLOWED = {"statics": (0, 1), "dynamics": (0, 1), "accuracy": (1, 2, 3, 4, 5)}
-"""The three questions: richer static information, richer dynamic information, accuracy; and what may be answered."""
+"""The three questions: richer static information, richer dynamic information, accuracy; and their valid answers."""
 GRADES = tuple(ALLOWED)
 
 
@@ -36,11 +36,11 @@ FORM = Form("study", "participant", "question", GRADES, _problem, _key_problem)
 def plan(
     dataset: str, title: str, annotations: Iterable[dict], captions: int, questions: int, raters: int, seed: int
 ) -> dict:
-    """The study's key: its questions with what they ask about, and the questions of each participant.
+    """The study's key: its questions with their captions, and the questions of each participant.
 
-    `captions` statics and as many dynamics captions are drawn without replacement; a data set that has fewer gives all
-    it has. Every question goes to `raters` different participants, who get at most `questions` each, in an order of
-    their own. Raises InputError for annotations without caption types.
+    `captions` statics and as many dynamics captions are drawn without replacement; a data set with fewer contributes
+    all of them. Every question goes to `raters` different participants, who get at most `questions` each, in an order
+    of their own. Raises InputError for annotations without caption types.
     """
     rows = list(annotations)
     if any("fig_desc_type" not in row for row in rows):
@@ -83,7 +83,7 @@ def _order(count: int, seed: int, dataset: str) -> np.ndarray:
 
 
 def pages(key: Mapping, clips: Mapping[int, bytes]) -> Iterator[Page]:
-    """A page per participant. Which captions are statics or dynamics is not in the pages."""
+    """A page per participant, without the captions' types."""
     questions = {row["question"]: row for row in key["questions"]}
     for participant, numbers in enumerate(key["participants"], start=1):
         study = {
