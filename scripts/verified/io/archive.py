@@ -5,7 +5,7 @@ from typing import IO
 
 
 def open_member(archive: tarfile.TarFile, name: str | tarfile.TarInfo) -> IO[bytes]:
-    """A file of an archive, to be read. Raises KeyError where there is none of this name, or a folder."""
+    """Open a file of an archive for reading. Raises KeyError for a missing name, or a folder."""
     file = archive.extractfile(name)
     if file is None:
         raise KeyError(f"{name} is no file")

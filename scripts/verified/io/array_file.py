@@ -1,4 +1,4 @@
-"""Arrays from .npy and .npz files that anybody may have written: numbers and texts, never objects, or an InputError."""
+"""Read arrays from .npy and .npz files of any origin: numbers and texts, never objects, or an InputError."""
 
 import os
 from pathlib import Path
@@ -11,9 +11,10 @@ NUMBERS, TEXTS = "biuf", "U"
 
 
 def read_array(path: str | os.PathLike[str], dimensions: int | None = None, remedy: str | None = None) -> np.ndarray:
-    """The numbers [...] of a .npy file, memory-mapped: what its header claims has to be there.
+    """The numbers [...] of a .npy file, memory-mapped; the file must be as large as its header claims.
 
-    Raises InputError (file, remedy) for a file that is not there or damaged, and for other than `dimensions`.
+    Raises InputError (file, remedy) for a missing or damaged file, and for a number of dimensions other than
+    `dimensions`.
     """
     path = Path(path)
     try:

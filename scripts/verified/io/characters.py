@@ -1,10 +1,10 @@
-"""Characters that do not belong in a caption or a name: a terminal or a page acts on them instead of showing them."""
+"""Characters that are invalid in a caption or a name, as terminals or pages act on them instead of showing them."""
 
 import re
 import unicodedata
 
 HIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters but tab and line ends (ESC, NUL, BEL, the C1 set), marks that turn the direction of text, and
+"""Control characters except tab and line ends (ESC, NUL, BEL, the C1 set), marks that change the direction of text, and
 halves of surrogate pairs."""
 
 
@@ -28,7 +28,7 @@ KANA = "\u3040-\u30ff\uff66-\uff9f"
 WITHOUT_BLANKS = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
 """Thai, Lao, Tibetan, Burmese and Khmer."""
 MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff"
-"""Vowel signs and accents as characters of their own, which are no letters by themselves."""
+"""Vowel signs and accents as characters of their own, which are no letters."""
 NO_BLANKS = re.compile(f"[{HAN}{KANA}{WITHOUT_BLANKS}]")
 WORD = re.compile(rf"[{HAN}]|[{KANA}]{{1,4}}|[{WITHOUT_BLANKS}]{{1,4}}|(?:[^\W{HAN}{KANA}{WITHOUT_BLANKS}]|[{MARKS}])+")
 
@@ -36,19 +36,19 @@ WORD = re.compile(rf"[{HAN}]|[{KANA}]{{1,4}}|[{WITHOUT_BLANKS}]{{1,4}}|(?:[^\W{H
 def words_of(text: str) -> list[str]:
     """The words and numbers of `text`.
 
-    Languages without blanks between words have no others here than each Chinese character, and pieces of four letters
-    of the other scripts, about as long as their words.
+    For languages without blanks, words are single Chinese characters, and pieces of four letters in other scripts,
+    about as long as their words.
     """
     return WORD.findall(text)
 
 
 def length_in_words(text: str) -> int:
-    """What blanks separate in `text`; in languages without blanks between words, about as many."""
+    """Number of blank-separated words in `text`; an estimate for languages without blanks between words."""
     return len(words_of(text) if NO_BLANKS.search(text) else text.split())
 
 
 def is_latin(text: str) -> bool:
-    """Whether most letters of `text` are Latin."""
+    """Return whether most letters of `text` are Latin."""
     if text.isascii():
         return True
     letters = [letter for letter in text if letter.isalpha()]
@@ -56,5 +56,5 @@ def is_latin(text: str) -> bool:
 
 
 def count_words(text: str) -> int:
-    """How many of the words of `text` hold a letter; what slashes join is one."""
+    """Number of the words of `text` that contain a letter; words joined by slashes count as one."""
     return sum(any(map(str.isalpha, word)) for word in words_of(text.replace("/", "")))

@@ -1,4 +1,4 @@
-"""CSV: files of others by the names of their columns, and our own, whose texts no spreadsheet runs as formulas.
+"""Read foreign CSV by column names, and write our own, with texts that no spreadsheet runs as formulas.
 
 A text that begins like a formula (=, +, -, @, tab) is written behind an apostrophe, and read without it.
 """
@@ -13,14 +13,14 @@ from verified.errors import InputError
 from verified.io.files import write_text
 
 CsvRow = dict[str, str]
-"""Cells by column; those that are empty or missing are "", those beyond the last column are left out."""
+"""Cells by column; empty or missing cells are "", cells beyond the last column are dropped."""
 
 
 def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str = "") -> list[tuple[int, CsvRow]]:
     """The rows of a CSV in UTF-8 with their numbers in the file, of which the header is the first.
 
-    Raises InputError for a file that is not there, is no such text, or lacks one of the columns `needed`; `optional`
-    says which others it may have.
+    Raises InputError for a file that is missing, is no such text, or lacks one of the columns `needed`; `optional`
+    lists further columns.
     """
     path = Path(path)
     if not path.is_file():
@@ -38,8 +38,8 @@ def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str 
 
 
 def numbered(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV, the header as well, with their numbers from 1 on. Raises InputError with the row in which a
-    quote opens that does not close as it should."""
+    """The rows of a CSV, the header as well, with their numbers from 1 on. Raises InputError with the row of a quote
+    that is not closed properly."""
     reader, row = csv.reader(io.StringIO(text, newline=""), strict=True), 0
     try:
         for row, cells in enumerate(reader, start=1):
@@ -54,15 +54,15 @@ FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def inert(value: object) -> object:
-    """A cell as it is written: texts that look like a formula behind an apostrophe, without carriage returns."""
+    """A cell for writing: texts that look like a formula get an apostrophe, and carriage returns are removed."""
     if not isinstance(value, str):
         return value
-    text = value.replace("\r", " ")  # which the csv module does not quote
+    text = value.replace("\r", " ")  # the csv module does not quote it
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def without_apostrophe(text: str) -> str:
-    """A cell as it was before `inert`."""
+    """Undo `inert` on a cell."""
     return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
 
 

@@ -21,7 +21,7 @@ COG_KEYS = ("video", "time", "desc_id", "duration", "cog_desc")
 FIG_KEYS = (*COG_KEYS, "fig_desc", "fig_desc_score")
 TYPES = ("statics", "dynamics")
 COARSE = "coarse"
-"""Type of a fine caption that is the coarse one: none was good enough (`annotations.otherwise`)."""
+"""Type of a fine caption that is the coarse one: no candidate was good enough (`annotations.otherwise`)."""
 
 log = logging.getLogger("verified")
 
@@ -60,8 +60,8 @@ def read_fig(path: str | os.PathLike[str], keys: Iterable[str] = FIG_KEYS) -> li
 def read_splits(paths: Iterable[str | os.PathLike[str]]) -> list[Row]:
     """Rows of several split files in the order given, each with its split (the file's name) under ``split``.
 
-    A file whose rows have no fine captions (its first row has no ``fig_desc``) is read with the coarse keys alone.
-    Raises InputError, also for a `desc_id` that two splits share.
+    A file without fine captions (its first row has no ``fig_desc``) is read with the coarse keys alone. Raises
+    InputError, also for a `desc_id` that two splits share.
     """
     rows: list[Row] = []
     owner: dict[int, str] = {}
@@ -81,13 +81,14 @@ def read_splits(paths: Iterable[str | os.PathLike[str]]) -> list[Row]:
 
 
 def write_fig(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
-    """Write rows as the released files are: ASCII with escapes, so that reading and writing keeps their bytes."""
+    """Write rows in the form of the released files: ASCII with escapes, so that reading and writing keeps their
+    bytes."""
     with atomic_path(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as out:
         out.writelines(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
 def _refuse_other_documents(path: Path) -> None:
-    """Recognise the usual accidents: a web page saved as data, a byte order mark, Windows line ends, UTF-16."""
+    """Detect the usual accidents: a web page saved as data, a byte order mark, Windows line ends, UTF-16."""
     if not path.is_file():
         raise InputError("no such file", file=path)
     with path.open("rb") as file:
@@ -105,7 +106,7 @@ def _refuse_other_documents(path: Path) -> None:
 
 
 def value_problem(key: str, value: object) -> str | None:
-    """What is wrong with a value of a row's key, as the end of a sentence that begins with the key; None if nothing."""
+    """The problem with a value of a row's key, as the end of a sentence that begins with the key, or None."""
     if key in ("video", "cog_desc", "fig_desc"):
         if not isinstance(value, str) or not value.strip():
             return "must be a text that is not empty"

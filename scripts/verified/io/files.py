@@ -1,4 +1,4 @@
-"""Files that appear only when they are complete, and what they hold in one number."""
+"""Atomic writes of files, and digests of their contents."""
 
 import contextlib
 import hashlib
@@ -14,8 +14,8 @@ from verified.errors import InputError
 def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, delete it on any error.
 
-    The temporary file keeps the suffix of `path`: pandas and matplotlib choose their format by it. Its name is always
-    the same, so that the next run overwrites what a killed process left. One writer at a time.
+    The temporary file keeps the suffix of `path`: pandas and matplotlib choose their format by it. Its name is fixed,
+    so that the next run overwrites the remains of a killed process. One writer at a time.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -25,14 +25,14 @@ def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
     rights = temporary.stat().st_mode
     try:
         yield temporary
-        temporary.chmod(rights)  # as the umask has it: some writers put a file of their own in its place
+        temporary.chmod(rights)  # by the umask: some writers replace the file by one of their own
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def empty_folder(path: str | os.PathLike[str]) -> Path:
-    """Make `path` a folder that holds nothing: whoever lists what lies there lists nothing of a job that was killed."""
+    """Create `path` as an empty folder, without remains of a killed job."""
     path = Path(path)
     if path.exists():
         shutil.rmtree(path)
@@ -47,7 +47,7 @@ def file_digest(path: str | os.PathLike[str]) -> str:
 
 
 def read_text(path: str | os.PathLike[str], most: int) -> str:
-    """The text of a regular file of at most `most` bytes, in UTF-8; a byte order mark is left out.
+    """The text of a regular file of at most `most` bytes, in UTF-8, without a byte order mark.
 
     Raises InputError for anything else: no such file, a folder, a pipe, another encoding.
     """

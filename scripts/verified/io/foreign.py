@@ -1,8 +1,8 @@
 """Tensors of a foreign .pth file: read weights-only, in a process of its own (``python -m verified.io.foreign``).
 
-A pickle can run code when it is read. torch's weights-only reader refuses whatever is not a tensor or plain data; the
-process adds a second wall: it hands over a safetensors file and ends. `easydict.EasyDict`, in which the TVR family
-wraps its settings, is read as a dict; `argparse.Namespace`, in which the DETR family does, holds attributes alone.
+A pickle can run code when it is read. torch's weights-only reader refuses everything except tensors and plain data; the
+process adds a second wall: it hands over a safetensors file and ends. `easydict.EasyDict`, the TVR family's wrapper of
+settings, is read as a dict; `argparse.Namespace`, the DETR family's, has attributes alone.
 """
 
 import argparse
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 REFUSED = 3
 WRAPPERS = ("model", "module", "state_dict", "model_state_dict", "net", "ema", "model_ema", "ema_state_dict")
-"""Keys below which a file keeps its tensors; averaged weights (EMA) are read where there are no others."""
+"""Keys of a file that may contain its tensors; averaged weights (EMA) are read if there are no others."""
 PREFIXES = ("module.", "_orig_mod.", "model.", "net.", "ema.", "ema_model.", "model_ema.")
-"""Of all names: by parallel training, torch.compile, Lightning and averages of weights."""
+"""Prefixes of all names: from parallel training, torch.compile, Lightning and averages of weights."""
 BOOKKEEPING = re.compile(r"n_averaged|initted|step|num_updates|decay|(criterion|loss|loss_fn)\..*")
-"""Names without such a prefix that are no part of a model."""
+"""Names without such a prefix that do not belong to a model."""
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -91,7 +91,7 @@ def main(source: str, target: str) -> int:
     )
     try:
         content = torch.load(source, map_location="cpu", weights_only=True)
-    except Exception as error:  # whatever a hostile or broken file provokes is a refusal, never a crash of the caller
+    except Exception as error:  # any failure on a hostile or broken file is a refusal, never a crash of the caller
         print(_reason(error), file=sys.stderr)
         return REFUSED
     while is_object(content) and (inside := [key for key in WRAPPERS if is_object(content.get(key))]):
@@ -113,7 +113,7 @@ def main(source: str, target: str) -> int:
 
 
 def _reason(error: Exception) -> str:
-    """Why a file was refused; without torch's advice to read it with the guard off."""
+    """The reason of a refusal, without torch's advice to disable the guard."""
     text = " ".join(str(error).split())
     asked = re.search(r"(?:GLOBAL|global|class):? ([A-Za-z_]\w*(?:\.\w+)+)", text)
     if asked:

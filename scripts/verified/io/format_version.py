@@ -1,10 +1,11 @@
-"""Which version of its form a file is in: what another one of the program wrote is refused with what to do about it."""
+"""Check the format version of a file; a file of another program version is refused with a remedy."""
 
 from verified.errors import InputError
 
 
 def require_version(found: object, known: int, form: str, file: object, remedy: str) -> None:
-    """Raise InputError unless `found`, which a file of this `form` states (None: nothing), is the version `known` here.
+    """Raise InputError unless `found`, which a file of this `form` states (None: no version), is the version `known`
+    here.
 
     `remedy`: what to do with a file of an older version; a newer one asks for a newer program.
     """

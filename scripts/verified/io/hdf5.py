@@ -1,8 +1,8 @@
 """HDF5 feature files in the TVR family's layout: one data set [items, dim] per key, with attributes on their origin.
 
-HDF5 takes a slash in a name for a group separator, and an id such as ``kitchen/breakfast`` has one. So a data set's
+HDF5 treats a slash in a name as a group separator, and an id such as ``kitchen/breakfast`` has one. So a data set's
 name is its key with slashes and per cent signs encoded as in web addresses (``kitchen%2Fbreakfast``). Other keys are
-stored as they are, as in the files that others publish; those are also read where they keep a slash or a per cent sign.
+stored unchanged, as in published files; those are also read with an unencoded slash or per cent sign.
 """
 
 # h5py has no types.
@@ -38,7 +38,7 @@ def write_features(
     attributes: Mapping[str, object],
     items: Iterable[tuple[str, np.ndarray, Mapping[str, object]]],
 ) -> int:
-    """Write (key, array [items, dim], attributes of the data set) through a temporary file; returns how many.
+    """Write (key, array [items, dim], attributes of the data set) through a temporary file; returns their number.
 
     Arrays keep their type (float16 or float32). Attributes of the file always include `dim`, here checked against every
     array: ValueError for an array of another width or with values that are not finite.
@@ -59,11 +59,11 @@ def write_features(
 def link_features(
     path: str | os.PathLike[str], shards: Iterable[str | os.PathLike[str]], attributes: Mapping[str, object]
 ) -> int:
-    """Write one small file whose data sets are external links (relative paths) into the shards; returns how many.
+    """Write one small file whose data sets are external links (relative paths) into the shards; returns their number.
 
     The attributes are the shards' own, which must agree, `attributes`, and a SHA-256 over the shards' bytes,
-    `shards_sha256`: the links alone would stay as they are when a shard changes, and their readers would not be
-    run again. Raises InputError where shards differ in an attribute or share a key.
+    `shards_sha256`: without it, a change of a shard would leave the file unchanged, and its readers would not be rerun.
+    Raises InputError if shards differ in an attribute or share a key.
     """
     path = Path(path)
     seen: dict[str, Path] = {}
@@ -90,13 +90,13 @@ def link_features(
 
 
 class Room:
-    """Bytes that are left for arrays kept in memory; those who keep some share it."""
+    """A shared budget of bytes for arrays kept in memory."""
 
     def __init__(self, size: int = 0):
         self.left = size
 
     def take(self, size: int) -> bool:
-        """Whether an array of `size` bytes may be kept; if so, they are taken."""
+        """Reserve `size` bytes for an array; returns whether they fit."""
         if size > self.left:
             return False
         self.left -= size
@@ -170,7 +170,7 @@ class FeatureFile:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The file's attributes: backbone, dim and what else the writer stated."""
+        """The file's attributes: backbone, dim and others from the writer."""
         with reading(self.path, "an attribute"):
             stored: dict[str, Any] = dict(self._open().attrs.items())
         return {name: value.item() if getattr(value, "size", 0) == 1 else value for name, value in stored.items()}

@@ -1,4 +1,4 @@
-"""A JSON object member by member, and its long lists element by element: a document that is never in memory whole."""
+"""Read a JSON object member by member, and its long lists element by element, in bounded memory."""
 
 import json
 import re
@@ -12,12 +12,11 @@ _blank = cast(Callable[[str, int], re.Match[str]], re.compile(r"[ \t\n\r]*").mat
 
 
 def members(text: str, streamed: Collection[str]) -> Iterator[tuple[str, object]]:
-    """Yield (key, value) of the JSON object that `text` is, in its order.
+    """Yield the (key, value) pairs of the JSON object in `text`, in its order.
 
-    A list under a key in `streamed` comes as an iterator over its elements, to be used up before the next member is
-    asked for. A repeated key comes as often as it occurs. Raises json.JSONDecodeError, ValueError for integers
-    with more digits than Python reads, RecursionError for brackets nested too deep, and TypeError where `text` is JSON
-    but no object.
+    A list under a key in `streamed` comes as an iterator over its elements, to be exhausted before the next member. A
+    repeated key is yielded as often as it occurs. Raises json.JSONDecodeError, ValueError for integers with more digits
+    than Python reads, RecursionError for brackets nested too deep, and TypeError if `text` is JSON but no object.
     """
     cursor = _Cursor(text)
     if not cursor.accept("{"):
@@ -47,7 +46,7 @@ class _Cursor:
         self.text, self.at = text, _blank(text, 0).end()
 
     def accept(self, sign: str) -> bool:
-        """Whether `sign` is next; if so, move past it."""
+        """Move past `sign` if it is next; returns whether it was."""
         if not self.text.startswith(sign, self.at):
             return False
         self.at = _blank(self.text, self.at + 1).end()
@@ -58,13 +57,13 @@ class _Cursor:
             raise json.JSONDecodeError(f"Expecting {sign!r}", self.text, self.at)
 
     def value(self) -> object:
-        """The value that begins here, whole."""
+        """Parse the whole value at the current place."""
         value, end = _decode(self.text, self.at)
         self.at = _blank(self.text, end).end()
         return value
 
     def elements(self) -> Iterator[object]:
-        """The elements of the list that begins here."""
+        """Parse the elements of the list at the current place."""
         self.expect("[")
         if self.accept("]"):
             return
@@ -74,9 +73,10 @@ class _Cursor:
         self.expect("]")
 
     def element(self) -> object:
-        """The value that begins here; a flat object, as entries of a submission are, in half the time of `value`.
+        """Parse the value at the current place; a flat object, like the entries of a submission, in half the time of
+        `value`.
 
-        What orjson does not take (a brace in a string, NaN, a number beyond float64) is for `value` to read or refuse.
+        Input that orjson refuses (a brace in a string, NaN, a number beyond float64) is passed to `value`.
         """
         if not self.text.startswith("{", self.at):
             return self.value()

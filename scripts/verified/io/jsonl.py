@@ -11,7 +11,7 @@ from verified.errors import InputError
 from verified.io.files import atomic_path
 
 Row = dict[str, Any]
-"""One JSON object; who reads it knows its keys."""
+"""One JSON object; its reader knows its keys."""
 
 
 def iterate_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) -> Iterator[Row]:
@@ -63,8 +63,8 @@ def read_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) -> li
 
 
 def check_writable(row: Row, path: str | os.PathLike[str], number: int) -> None:
-    """Raise InputError where row `number` (from 1) of a file that was read holds what a file of ours cannot: NaN,
-    infinities, halves of surrogate pairs."""
+    """Raise InputError if row `number` (from 1) of a file has content that our files cannot store: NaN, infinities,
+    halves of surrogate pairs."""
     try:
         json.dumps(row, ensure_ascii=False, allow_nan=False).encode()
     except ValueError as error:
@@ -73,7 +73,7 @@ def check_writable(row: Row, path: str | os.PathLike[str], number: int) -> None:
 
 
 def write_jsonl(path: str | os.PathLike[str], rows: Iterable[Row]) -> int:
-    """Write rows through a temporary file; returns how many. Non-finite numbers are refused."""
+    """Write rows through a temporary file; returns their number. Non-finite numbers are refused."""
     count = 0
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
         for row in rows:
@@ -83,7 +83,7 @@ def write_jsonl(path: str | os.PathLike[str], rows: Iterable[Row]) -> int:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """One JSON document. Raises InputError with the file's name if it cannot be read as such."""
+    """Read one JSON document. Raises InputError with the file's name if it is unreadable."""
     path = Path(path)
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
@@ -100,7 +100,7 @@ def write_json(path: str | os.PathLike[str], value: object) -> None:
 
 
 def finite(value: object) -> TypeGuard[float]:
-    """Whether `value` is a real, finite number (booleans and strings are not)."""
+    """Return whether `value` is a real, finite number (booleans and strings are not)."""
     try:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # an integer beyond all floats
@@ -108,15 +108,15 @@ def finite(value: object) -> TypeGuard[float]:
 
 
 def is_span(value: object, most: int = 2) -> TypeGuard[list[float]]:
-    """Whether a value of a file is [start, end], finite numbers, with up to `most` numbers in all."""
+    """Return whether a value of a file is [start, end], finite numbers, with up to `most` numbers in all."""
     return isinstance(value, list) and 2 <= len(value) <= most and all(map(finite, value))  # pyright: ignore[reportUnknownArgumentType]
 
 
 def is_object(value: object) -> TypeGuard[Row]:
-    """Whether `value`, as a file gave it, is an object with keys."""
+    """Return whether `value`, from a file, is an object with keys."""
     return isinstance(value, dict)
 
 
 def is_array(value: object) -> TypeGuard[list[Any]]:
-    """Whether `value`, as a file gave it, is a list."""
+    """Return whether `value`, from a file, is a list."""
     return isinstance(value, list)

@@ -1,4 +1,4 @@
-"""Parts of pages as markup: every text in them is escaped here."""
+"""Build parts of pages as markup, with all texts escaped."""
 
 import html
 import math
@@ -9,7 +9,7 @@ FIGURE = re.compile(
     r"(?P<value>[-+−]?\d[\d,.]*(?: %)?|–)(?P<give> ±[\d.]+)?(?P<between> \[[^\]]*\])?(?P<marks>[¹†]*)"
     r"(?P<paper> \(paper [^)]*\))?"
 )
-"""A number as tables show it: its value, ± over trainings, interval, marks, and the paper's figure."""
+"""A number in a table: its value, ± over trainings, interval, marks, and the paper's figure."""
 NUMERIC = re.compile(r"[-+−]?\d|–$")
 
 
@@ -21,8 +21,8 @@ def table(
     hints: Sequence[Sequence[str]] | None = None,
     kind: str = "sheet",
 ) -> str:
-    """A table element. Numbers stand large at the right, with ± and interval small beside and below; `best` marks
-    cells, `hints` are what cells say when pointed at. A table of the `kind` "sheet" can be sorted and copied."""
+    """A table element. Numbers are large at the right, with ± and interval small beside and below; `best` marks cells,
+    `hints` are tooltips of cells. A table of the `kind` "sheet" can be sorted and copied."""
     texts = [[str(cell) for cell in row] for row in rows]
     columns = range(len(texts[0]) if texts else len(header))
     numeric = [bool(header and texts) and all(NUMERIC.match(row[n]) for row in texts if row[n]) for n in columns]
@@ -58,12 +58,12 @@ def _cell(text: str, number: bool, best: bool, hint: str) -> str:
 
 
 def wide(table: str, label: str = "Table") -> str:
-    """A table that scrolls to the side by itself where the screen is too narrow; reached by keyboard too."""
+    """Wrap a table so that it scrolls sideways on a narrow screen, also by keyboard."""
     return f'<div class="wide" role="region" aria-label="{html.escape(label)}" tabindex="0">{table}</div>\n'
 
 
 def thumb(url: str, about: str, told: str) -> str:
-    """A picture from a data URL with what is said below it; `about` is for who cannot see it."""
+    """A picture from a data URL with a caption; `about` is its alternative text."""
     picture = f'<img src="{url}" alt="{html.escape(about)}">'
     return f'<figure class="thumb">{picture}<figcaption>{html.escape(told)}</figcaption></figure>'
 
@@ -74,13 +74,13 @@ def paragraphs(lines: Iterable[str]) -> str:
 
 
 def fold(summary: str, body: str, kind: str = "") -> str:
-    """What is shown when it is asked for; `body` is markup."""
+    """A collapsed section that opens on demand; `body` is markup."""
     opening = f'<details class="{kind}">' if kind else "<details>"
     return f"{opening}<summary>{html.escape(summary)}</summary>{body}</details>\n" if body else ""
 
 
 def clock(seconds: float) -> str:
-    """62.5 seconds as ``1:02.5``, as pages show every time; what is beyond all numbers as ``∞``."""
+    """62.5 seconds as ``1:02.5``, the format of all times on pages; infinity as ``∞``."""
     if not math.isfinite(seconds * 10):
         return "∞"
     tenths = round(seconds * 10)

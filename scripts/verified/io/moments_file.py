@@ -1,8 +1,8 @@
 """Moments files: JSON Lines or CSV, one moment a row.
 
-A file that cannot be read as a whole is an InputError: no such file, another ending than .jsonl or .csv, bytes that are
-not UTF-8, no rows, a line that is not a JSON object, a CSV header without the required columns. A row that reads but
-cannot be used is the caller's to exclude. Byte order marks and CRLF line ends are accepted.
+A file that cannot be read as a whole is an InputError: no such file, a suffix other than .jsonl or .csv, bytes that are
+not UTF-8, no rows, a line that is not a JSON object, a CSV header without the required columns. The caller excludes
+readable but unusable rows. Byte order marks and CRLF line ends are accepted.
 """
 
 import os
@@ -16,11 +16,11 @@ from verified.io.jsonl import Row, iterate_jsonl
 
 REQUIRED = ("video", "start", "end", "caption")
 SEPARATORS = {";": "semicolons", "\t": "tabs"}
-"""Of tables that are called CSV as well; their numbers often have commas, so they are not read as they are."""
+"""Separators of other tables called CSV; their numbers often contain commas, so they are refused."""
 SEPARATOR_LINE = re.compile(r"sep=", re.IGNORECASE)
-"""What Excel writes above the header, to say by which character cells are separated."""
+"""Line that Excel writes above the header to name the separator."""
 EXTRA_CELLS = "extra cells"
-"""Key under which a CSV row holds the cells that have no column."""
+"""Key of a CSV row for the cells without a column."""
 
 
 def read_moments_file(path: str | os.PathLike[str]) -> list[tuple[int, Row]]:
@@ -29,7 +29,7 @@ def read_moments_file(path: str | os.PathLike[str]) -> list[tuple[int, Row]]:
 
 
 def iterate_moments_file(path: str | os.PathLike[str]) -> Iterator[tuple[int, Row]]:
-    """The same rows one at a time: of JSON lines no others are held."""
+    """The same rows one at a time; of JSON Lines only one is in memory."""
     path = Path(path)
     if not path.is_file():
         raise InputError("no such moments file", file=path, remedy="`source.moments` names it")
@@ -89,6 +89,6 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
 
 
 def _name_cells(header: list[str], cells: list[str]) -> dict[str, str | list[str]]:
-    """The cells by column; an empty cell is no value."""
+    """The cells by column; an empty cell is a missing value."""
     named: dict[str, str | list[str]] = {name: cell for name, cell in zip(header, cells) if cell != ""}
     return named | {EXTRA_CELLS: cells[len(header) :]} if len(cells) > len(header) else named

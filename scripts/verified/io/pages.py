@@ -14,10 +14,10 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "pages"
 COLOURS, PARTS, BASE = (FOLDER / name for name in ("colours", "parts", "base"))
-"""What all pages share: colours, the parts that they are made of, the frame around these and common functions. Files
-of a page are named by their path without its ending."""
+"""Common files of all pages: colours, building blocks, the frame around these and functions. Files of a page are named
+by their path without its suffix."""
 TABLE, RELOAD = FOLDER / "table", FOLDER / "reload"
-"""What tables have besides, and a page that loads itself again."""
+"""Extra files of tables, and a page that reloads itself."""
 SHARED = (COLOURS, PARTS, BASE)
 
 
@@ -30,17 +30,17 @@ def page_digest(*stems: Path) -> str:
 
 
 def inert_json(value: object) -> str:
-    """JSON that is safe inside a script element: ASCII, and no ``<`` that could end it or open a comment."""
+    """JSON that is safe inside a script element: ASCII, without any ``<`` that could end it or open a comment."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def style(*stems: Path) -> str:
-    """The style of a page of these parts, that of all pages first."""
+    """The style of a page from these parts, after the common style."""
     return _joined((*SHARED, *stems), ".css")
 
 
 def script(*stems: Path) -> str:
-    """The script of a page of these parts, that of all pages first."""
+    """The script of a page from these parts, after the common script."""
     return _joined((*SHARED, *stems), ".js")
 
 
@@ -52,11 +52,10 @@ def _joined(stems: Iterable[Path], ending: str) -> str:
 def page(
     stems: Sequence[Path], title: str, data: Mapping[str, object], side_files: bool = False, served: bool = False
 ) -> Iterator[str]:
-    """The parts of a page, to be written one after the other: style and script of all `stems`, the body of the last.
+    """The parts of a page, to be written in order: style and script of all `stems`, the body of the last.
 
-    `data` are JSON values by the id of their script element; values that are strings already are taken for the result
-    of `inert_json`. With `side_files` the page may also load scripts that lie beside it, and `served` it may speak to
-    the server that it comes from.
+    `data` are JSON values by the id of their script element; string values are treated as results of `inert_json`. With
+    `side_files` the page may also load scripts beside it, and `served` it may connect to its own server.
     """
     looks, acts = style(*stems), script(*stems)
     beside = " 'self' file:" if side_files else ""
@@ -77,10 +76,9 @@ def page(
 
 
 def still_page(title: str, body: str, looks: str = "", reload: float | None = None) -> str:
-    """A page of tables and texts, `body` in markup; `looks` is added to the style of all such pages. Its only script
-    sorts and copies tables, and is no more than a help. What is wider than the screen scrolls inside `markup.wide`.
-    With `reload` the page loads itself again every so many seconds, until a button pauses that.
-    """
+    """A page of tables and texts, `body` in markup; `looks` is added to the common style of such pages. Its only script
+    sorts and copies tables, and is optional. Content wider than the screen scrolls inside `markup.wide`. With `reload`
+    the page reloads itself every given number of seconds, until a button pauses that."""
     acts, again = script(TABLE), ""
     if reload is not None:
         acts, seconds = script(TABLE, RELOAD), max(1, round(reload))

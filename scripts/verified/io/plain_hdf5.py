@@ -1,8 +1,8 @@
-"""What is read of an HDF5 file that anybody may have written: arrays of numbers that lie in the file itself.
+"""Safe reading of HDF5 files of any origin: only arrays of numbers stored in the file itself.
 
-HDF5 can let a data set's bytes come from any other file (raw external storage, virtual data sets, links), call for code
-that is loaded from elsewhere (filters), hold objects in the place of numbers, and claim any size. All of that stands in
-the file's own description and is refused by it, before a byte of a data set is read.
+HDF5 can let a data set's bytes come from any other file (raw external storage, virtual data sets, links), require code
+from elsewhere (filters), contain objects instead of numbers, and claim any size. All of these appear in the file's own
+description and are refused before a byte of a data set is read.
 """
 
 # h5py has no types.
@@ -21,19 +21,19 @@ import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
 from verified.errors import InputError
 
 JOINED = "shards_sha256"
-"""Attribute of the files that `link_features` writes; the links of others are not followed."""
+"""Attribute of the files that `link_features` writes; links in other files are not followed."""
 FILTERS = {1: "gzip", 2: "shuffle", 3: "Fletcher-32", 4: "szip", 5: "n-bit", 6: "scale-offset", 32000: "LZF"}
-"""Those that h5py brings along, by the numbers that HDF5 has given them."""
+"""Filters included in h5py, by their HDF5 numbers."""
 DENSEST = 1100
-"""Bytes that a stored one becomes at the most: deflate, the densest of the filters, ends at 1,032."""
+"""Most bytes that one stored byte expands to: deflate, the densest of the filters, reaches 1,032."""
 LONGEST_CHAIN = 4
-"""Files of links that lead into each other."""
+"""Most files in a chain of links."""
 COPY = "copy it into a file of its own: h5py's Dataset[()] and create_dataset do"
 
 
 @contextlib.contextmanager
 def reading(path: Path, what: str) -> Generator[None]:
-    """InputError in place of whatever HDF5 raises over a damaged file; `what` is being read."""
+    """Convert any HDF5 exception on a damaged file to InputError; `what` is being read."""
     try:
         yield
     except (
@@ -53,12 +53,12 @@ def reading(path: Path, what: str) -> Generator[None]:
 
 
 def open_hdf5(path: Path) -> h5py.File:
-    """Open for reading without locks: many processes may read, also on file systems that have no locks."""
+    """Open for reading without locks: concurrent readers are safe, also on file systems without locks."""
     if not path.exists():
         raise InputError("no such file", file=path)
     if not path.is_file():
         raise InputError("not a file", file=path)
-    sys.audit("open", os.fspath(path), "rb", 0)  # as Python's own open does: commands check seals there
+    sys.audit("open", os.fspath(path), "rb", 0)  # like Python's own open: commands check seals there
     try:
         return h5py.File(path, "r", locking=False)
     except (OSError, RuntimeError, ValueError) as error:
@@ -66,9 +66,9 @@ def open_hdf5(path: Path) -> h5py.File:
 
 
 def link_to(file: h5py.File, name: str) -> h5py.HardLink | h5py.SoftLink | h5py.ExternalLink | None:
-    """How the file leads to `name`; None where it does not. The first link that is none of the file's own ends the way.
+    """The file's link to `name`; None if there is none. The path ends at the first link that leaves the file.
 
-    Nothing is followed but groups of the file itself.
+    Only groups of the file itself are followed.
     """
     link: Any = None
     node: Any = file
@@ -77,7 +77,7 @@ def link_to(file: h5py.File, name: str) -> h5py.HardLink | h5py.SoftLink | h5py.
             return None
         try:
             link = node.get(part, getlink=True)
-        except UnicodeEncodeError:  # no name of any file
+        except UnicodeEncodeError:  # not the name of any file
             return None
         if not isinstance(link, h5py.HardLink):
             return link
@@ -86,9 +86,9 @@ def link_to(file: h5py.File, name: str) -> h5py.HardLink | h5py.SoftLink | h5py.
 
 
 def data_set(file: h5py.File, name: str, path: Path, key: str, length: int = 0) -> h5py.Dataset:
-    """The data set `name` of an opened file, checked; messages call it features of `key`.
+    """The data set `name` of an open file, checked; messages call it features of `key`.
 
-    Raises InputError (file, key, remedy) where it is not there, no data set, or none whose bytes should be read.
+    Raises InputError (file, key, remedy) if it is missing, no data set, or unsafe to read.
     """
     what = f"features of {key!r}"
     link = link_to(file, name)
@@ -115,7 +115,7 @@ def data_set(file: h5py.File, name: str, path: Path, key: str, length: int = 0) 
 
 
 def _problem(found: h5py.Dataset) -> tuple[str, str] | None:
-    """Why a data set is not to be read, and what to do; None where nothing speaks against it."""
+    """The reason not to read a data set, and the remedy; None for a safe one."""
     plan = found.id.get_create_plist()
     if plan.get_layout() == h5py.h5d.VIRTUAL:
         return "a virtual data set, whose values lie elsewhere", COPY

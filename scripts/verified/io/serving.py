@@ -1,4 +1,4 @@
-"""What every server of pages here keeps to: headers of each answer, and names that a loopback address answers to."""
+"""Common rules of all page servers: headers of each answer, and host names allowed on a loopback address."""
 
 import ipaddress
 
@@ -10,7 +10,7 @@ POLICY = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 PATIENCE = 15.0
-"""Seconds in which a request has to arrive whole."""
+"""Seconds for a whole request to arrive."""
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -20,7 +20,7 @@ HEADERS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Return whether only this machine can reach an address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -28,7 +28,7 @@ def is_loopback(host: str) -> bool:
 
 
 def trusted_hosts(host: str) -> list[Middleware]:
-    """What makes a loopback address answer requests to its own name only; nothing on other addresses."""
+    """Middleware that limits a loopback address to requests for its own name; none on other addresses."""
     if not is_loopback(host):
         return []
     names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}

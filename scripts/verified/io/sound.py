@@ -1,4 +1,4 @@
-"""Sound tracks as samples: any file that PyAV reads, mixed to one channel at a low rate."""
+"""Read sound tracks as samples: any file that PyAV reads, mixed to one channel at a low rate."""
 
 import io
 import math
@@ -20,12 +20,12 @@ from verified.io.files import atomic_path
 from verified.io.video.decode import second_zero
 
 SEEK_MARGIN = 1.0
-"""Seconds before a needed time from which on a track is decoded."""
+"""Seconds before a needed time at which decoding of a track starts."""
 
 
 @contextmanager
 def _open_sound(path: Path) -> Generator[tuple[InputContainer, AudioStream]]:
-    """A file and its first sound stream. Raises InputError where there is none, or the file breaks off."""
+    """Open a file and its first sound stream. Raises InputError if there is none, or the file breaks off."""
     if not path.is_file():
         raise InputError("no such file", file=path)
     try:
@@ -39,7 +39,7 @@ def _open_sound(path: Path) -> Generator[tuple[InputContainer, AudioStream]]:
 
 
 def has_sound(path: str | os.PathLike[str]) -> bool:
-    """Whether a file that can be opened holds a sound stream."""
+    """Return whether a readable file has a sound stream."""
     try:
         with _open_sound(Path(path)):
             return True
@@ -69,7 +69,8 @@ def read_track(path: str | os.PathLike[str], rate: int) -> np.ndarray:
 
 
 def track_seconds(path: str | os.PathLike[str]) -> float:
-    """Length of the first sound stream, as its file says. Raises InputError where there is none, or it does not say."""
+    """Length of the first sound stream, from the file's header. Raises InputError without a stream or a stated
+    length."""
     path = Path(path)
     with _open_sound(path) as (container, stream):
         if stream.duration is not None and stream.time_base is not None:
@@ -82,8 +83,8 @@ def track_seconds(path: str | os.PathLike[str]) -> float:
 def read_part(path: str | os.PathLike[str], start: float, end: float, rate: int) -> np.ndarray:
     """Samples [round((end - start) * rate)] of [start, end), in seconds of the player's clock.
 
-    As those of `read_track`, but placed by their time stamps: where the track is silent, late or over there are zeros.
-    What breaks off is silent from there on. Raises InputError for a file that is missing or holds no sound.
+    Like those of `read_track`, but placed by their time stamps: gaps, late starts and the time after the end are zeros.
+    A broken track is silent from the break on. Raises InputError for a file that is missing or has no sound.
     """
     samples = np.zeros(max(1, round((end - start) * rate)), dtype=np.float32)
     with _open_sound(Path(path)) as (container, stream):
@@ -91,7 +92,7 @@ def read_part(path: str | os.PathLike[str], start: float, end: float, rate: int)
         if start > SEEK_MARGIN:
             container.seek(math.floor((start - SEEK_MARGIN + origin) * av.time_base))
         resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
-        at = None  # where the next sample belongs, in samples from `start`
+        at = None  # place of the next sample, in samples from `start`
         try:
             for frame in container.decode(stream):
                 if at is None:
@@ -103,13 +104,13 @@ def read_part(path: str | os.PathLike[str], start: float, end: float, rate: int)
                     return samples
             for out in resampler.resample(None):
                 at = _place(samples, at or 0, out.to_ndarray().ravel())
-        except FFmpegError:  # a track that is damaged counts as far as it goes, as a video does
+        except FFmpegError:  # a damaged track counts up to the damage, like a video
             pass
     return samples
 
 
 def _place(samples: np.ndarray, at: int, piece: np.ndarray) -> int:
-    """Lay a piece at a position of `samples`, as far as it fits in; the position behind it."""
+    """Copy a piece to a position of `samples`, as far as it fits; returns the position behind it."""
     first, last = max(at, 0), min(at + len(piece), len(samples))
     if first < last:
         samples[first:last] = piece[first - at : last - at]
@@ -123,7 +124,7 @@ def write_wave(path: str | os.PathLike[str], samples: np.ndarray, rate: int) -> 
 
 
 def wave_bytes(samples: np.ndarray, rate: int) -> bytes:
-    """A WAV file of samples [n], as `write_wave` writes it."""
+    """A WAV file of samples [n], in the format of `write_wave`."""
     file = io.BytesIO()
     _write(file, samples, rate)
     return file.getvalue()

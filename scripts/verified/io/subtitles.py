@@ -1,4 +1,4 @@
-"""Subtitles, SubRip or WebVTT, and where in a movie they say that somebody speaks or sings."""
+"""Read subtitles, SubRip or WebVTT, and find times of speech and song in a movie."""
 
 import html
 import os
@@ -27,7 +27,7 @@ MUSIC = re.compile(r"[♪♫#*]")
 
 @dataclass(frozen=True)
 class Cue:
-    """Seconds from the movie's start, text without tags, and what it is: ``speech``, ``song`` or ``sound``."""
+    """Seconds from the movie's start, text without tags, and kind: ``speech``, ``song`` or ``sound``."""
 
     start: float
     end: float
@@ -36,8 +36,8 @@ class Cue:
 
 
 def read_subtitles(path: str | os.PathLike[str]) -> list[Cue]:
-    """Cues in file order, of SubRip, or of WebVTT, which its first line says. Raises InputError with the line for what
-    is neither; text must be UTF-8."""
+    """Cues in file order, of SubRip, or of WebVTT, recognised by its first line. Raises InputError with the line for
+    other formats; text must be UTF-8."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -82,7 +82,7 @@ def _read_subrip(text: str) -> Iterator[tuple[float, float, str]]:
 
 
 def read_voices(path: str | os.PathLike[str]) -> list[Cue]:
-    """Cues of subtitles, or of a transcript in Whisper's JSON (.json) of what is said in the movie.
+    """Cues of subtitles, or of a transcript of the movie in Whisper's JSON (.json).
 
     Raises InputError as `read_subtitles`, and for JSON without segments that have start, end and text.
     """
@@ -104,12 +104,12 @@ def read_voices(path: str | os.PathLike[str]) -> list[Cue]:
 
 
 def spoken(start: float, end: float, text: str) -> Cue:
-    """A cue of recognised speech, `start` and `end` in seconds; recognisers write sounds in brackets too."""
+    """A cue of recognised speech, `start` and `end` in seconds; recognisers also write sounds in brackets."""
     return Cue(float(start), float(end), plain(text), _kind(text))
 
 
 def _checked(line: str, path: Path, row: int) -> str:
-    """A line of times with three digits behind the seconds. Raises InputError for another line."""
+    """A line of times with three digits after the seconds. Raises InputError for another line."""
     match = TIMING.fullmatch(line)
     if not match:
         raise InputError(f"{line.strip()!r:.60} is not a line of times", file=path, row=row, remedy=REMEDY)
@@ -120,7 +120,7 @@ def _checked(line: str, path: Path, row: int) -> str:
 
 
 def _seconds(match: re.Match[str]) -> tuple[float, float]:
-    """Start and end of a line of times; milliseconds may be cut short: ,5 is half a second."""
+    """Start and end from a line of times; milliseconds may be shortened: ,5 is half a second."""
     first = [match[group] or "0" for group in range(1, 9)]
     hours, minutes, seconds, fraction = zip(first[:4], first[4:])
     start, end = (
@@ -131,7 +131,7 @@ def _seconds(match: re.Match[str]) -> tuple[float, float]:
 
 
 def _outside_brackets(text: str) -> str:
-    """The text without descriptions in brackets; a bracket that nothing closes stays. One pass, whatever is nested."""
+    """The text without descriptions in brackets; an unclosed bracket remains. One pass, at any nesting depth."""
     pieces: list[str] = []
     at, closed = 0, set("[(")
     while opening := OPENING.search(text, at):
@@ -147,7 +147,7 @@ def _outside_brackets(text: str) -> str:
 
 
 def _kind(text: str) -> str:
-    """``sound`` for closed captions: nothing is left once descriptions in brackets and speakers' names are gone."""
+    """``sound`` for closed captions: their text is empty without descriptions in brackets and speakers' names."""
     if MUSIC.search(text):
         return "song" if re.search(r"\w", MUSIC.sub("", _outside_brackets(text))) else "sound"
     spoken = SPEAKER.sub("", _outside_brackets(text))
@@ -155,7 +155,7 @@ def _kind(text: str) -> str:
 
 
 def voice_activity(cues: list[Cue]) -> list[tuple[float, float]]:
-    """Disjoint intervals in seconds, ascending, in which somebody speaks or sings."""
+    """Disjoint intervals in seconds, ascending, of speech or song."""
     merged: list[tuple[float, float]] = []
     for start, end in sorted((cue.start, cue.end) for cue in cues if cue.kind != "sound" and cue.end > cue.start):
         if merged and start <= merged[-1][1]:

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def align(lines: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
-    """Lines of cells, each column as wide as it needs to be; the columns `right`, numbered from 0, to the right."""
+    """Align lines of cells, each column as wide as needed; the columns `right`, numbered from 0, to the right."""
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "\n".join(
         "  ".join(

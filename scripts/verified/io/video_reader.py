@@ -1,4 +1,4 @@
-"""Which library reads frames of videos: what rules hand to their jobs."""
+"""The library that reads frames of videos, as rules pass it to their jobs."""
 
 READER = "VERIFIED_VIDEO_READER"
-"""Variable of the environment with its name, pyav or decord."""
+"""Environment variable with its name, pyav or decord."""

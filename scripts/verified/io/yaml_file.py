@@ -1,4 +1,4 @@
-"""YAML that people write: a mapping, each key once. Whatever else a file holds is an InputError with line and column.
+"""YAML that people write: a mapping, each key once. All other content is an InputError with line and column.
 
 PyYAML alone keeps the last of two equal keys without a word, and copies what aliases repeat without a limit.
 """
@@ -11,18 +11,18 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from verified.errors import InputError
 
 MOST_VALUES = 100_000
-"""Keys and values of a file, those that aliases repeat counted each time."""
+"""Keys and values of a file, with repetitions by aliases counted."""
 MOST_CHARACTERS = 2_000_000
-"""Of a file: the parser takes seconds a megabyte."""
+"""Limit of a file: the parser takes seconds a megabyte."""
 MERGE = "tag:yaml.org,2002:merge"
 
 
 def read_yaml(text: str, file: object, first_line: int = 1) -> dict[str, Any]:
-    """The mapping that a text holds.
+    """Parse the mapping in a text.
 
-    file: named in errors. first_line: where in the file the text begins. Raises InputError for a text that is not YAML
-    or not a mapping with texts as keys, for a key that stands twice in one mapping, for a value that its tag does not
-    allow, and for a text that is nested too deeply, contains itself or grows without measure by aliases.
+    file: named in errors. first_line: line of the file at which the text begins. Raises InputError for a text that is
+    not YAML or not a mapping with texts as keys, for a duplicate key in one mapping, for a value that its tag forbids,
+    and for a text with excessive nesting, self-reference or unbounded growth by aliases.
     """
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"more than {MOST_CHARACTERS:,} characters", file=file, remedy="is it the right file?")
@@ -36,7 +36,7 @@ def read_yaml(text: str, file: object, first_line: int = 1) -> dict[str, Any]:
         mark = error.problem_mark or error.context_mark
         said = " ".join(filter(None, (error.context, error.problem)))
         raise _refusal(f"not YAML: {said}", mark, file, first_line) from None
-    except yaml.YAMLError as error:  # characters that YAML does not have
+    except yaml.YAMLError as error:  # characters that YAML forbids
         raise InputError(f"not YAML: {error}", file=file, remedy="remove them") from None
     except RecursionError:
         raise InputError("nested too deeply", file=file) from None
@@ -46,7 +46,7 @@ def read_yaml(text: str, file: object, first_line: int = 1) -> dict[str, Any]:
 
 
 def _check(root: Node, file: object, first_line: int) -> None:
-    """Raise InputError for doubled keys, scalars that cannot be read, and aliases that make too much of a text."""
+    """Raise InputError for duplicate keys, unreadable scalars, and excessive expansion by aliases."""
     sizes: dict[int, int] = {}
 
     def size(node: Node, above: frozenset[int]) -> int:

@@ -20,7 +20,7 @@ from verified.io.video.decode import VideoError, frame_array, open_video, uprigh
 
 _CLOCK = 90_000  # ticks a second, the usual clock of video
 FAST = {"crf": "26", "preset": "veryfast", "threads": "1"}
-"""Options of the encoder for files that are shown once."""
+"""Encoder options for files that are shown once."""
 REPEATABLE = {**FAST, "x264-params": "no-asm=1"}
 """Plain C, at 2.4 times the cost: x264's assembler paths give other bytes on other processors, and now and then in one
 process."""
@@ -40,14 +40,14 @@ class Clip:
         self._fps, self._last, self._image = fps, -1, None
 
     def add(self, seconds: float, image: np.ndarray) -> None:
-        """One RGB image [height, width, 3]."""
+        """Add one RGB image [height, width, 3]."""
         picture = av.VideoFrame.from_ndarray(image, format="rgb24")
         self._last, self._image = max(self._last + 1, round(seconds * _CLOCK)), image
         picture.pts, picture.time_base = self._last, Fraction(1, _CLOCK)
         self._container.mux(self._stream.encode(picture))
 
     def finish(self, end: float) -> bytes:
-        """The complete file; the last image stays until `end`, in seconds since the clip's start."""
+        """Finish the file and return it; the last image remains until `end`, in seconds since the clip's start."""
         frame = float(1 / self._fps)
         if self._image is not None and end - frame > self._last / _CLOCK + frame:
             self.add(end - frame, self._image)
@@ -59,8 +59,8 @@ class Clip:
 def cut(
     path: str | Path, spans: Mapping[int, tuple[float, float]], side: int, options: Mapping[str, str] = REPEATABLE
 ) -> dict[int, bytes]:
-    """MP4 bytes of each span (start, end in seconds) of a video, from one decode; its first frame is shown before it
-    begins, too.
+    """MP4 bytes of each span (start, end in seconds) of a video, from one decode; its first frame also fills any time
+    before it.
 
     Raises InputError for a video that cannot be read and for a span without a frame.
     """
@@ -94,7 +94,7 @@ def cut(
 
 
 def _size(height: int, width: int, side: int) -> tuple[int, int]:
-    """Height and width with the longest side at most `side`, both even, as H.264 wants them."""
+    """Height and width with the longest side at most `side`, both even, as H.264 requires."""
     longest = max(height, width)
     scale = min(side, longest) / longest
     return max(2, 2 * round(height * scale / 2)), max(2, 2 * round(width * scale / 2))

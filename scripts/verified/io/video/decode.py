@@ -26,18 +26,19 @@ from av.video.reformatter import ColorPrimaries, ColorTrc, VideoReformatter
 TOLERANCE = 1e-3
 """Seconds by which a frame may be late and still count as shown."""
 MARGIN = 0.5
-"""Seconds before a needed time from which on every frame is decoded."""
+"""Seconds before a needed time from which every frame is decoded."""
 TRIED = 2
-"""Key frames that a jump tries."""
+"""Key frames to try for a jump."""
 SAME = 1e-6
 """Seconds by which two numbers for one time may differ."""
 FALLBACK_RATE = 25.0
-"""Frames per second assumed where neither timestamps nor the container state a rate."""
+"""Frames per second assumed if neither timestamps nor the container state a rate."""
 USUAL_FRAMES = 4
-"""The last frame's own duration counts up to so many frames at the nominal rate, and above where the header agrees."""
+"""The last frame's own duration is trusted up to this number of frames at the nominal rate, and beyond if the header
+agrees."""
 INDEXED = {"mp4", "matroska"}
-"""Containers in which decoding may go on at a key frame of the index: elsewhere seeks land beside it, or stamps of the
-first packets behind it are guesses."""
+"""Containers in which decoding may resume at a key frame of the index: in others seeks miss it, or stamps of the first
+packets after it are guesses."""
 SQUARE = 0.01
 """Pixels whose sides differ by a smaller share count as square: encoders write such ratios when they round sizes."""
 HDR = {ColorTrc.SMPTE2084, ColorTrc.ARIB_STD_B67}
@@ -54,7 +55,7 @@ logging.getLogger("libav").setLevel(logging.CRITICAL)  # damage is counted and r
 
 
 class VideoError(Exception):
-    """A file that cannot be used as a video.
+    """A file that is unusable as a video.
 
     `reason` is a slug for exclusions.jsonl: missing-file, not-a-file, empty-file, unreadable-file, not-a-video,
     no-video-stream, no-decoder or no-frames; `detail` is a sentence for people.
@@ -69,7 +70,7 @@ class VideoError(Exception):
 
 
 class View(NamedTuple):
-    """How players show the stored pictures of a video: stretched, then mirrored left to right, then turned."""
+    """Display transform of a video's stored pictures: stretch, then mirror left to right, then turn."""
 
     stretch: float = 1.0
     """Width of a pixel over its height."""
@@ -88,15 +89,15 @@ class TimedFrame(NamedTuple):
 
 
 class Decoder:
-    """Iterates over the frames of one video; `damage` counts what could not be decoded so far.
+    """Iterates over the frames of one video; `damage` counts decoding failures so far.
 
-    A packet that does not decode is skipped and counted, and decoding goes on behind it; when the container itself
-    breaks off, the video ends there. Frames without a timestamp, or with one that does not increase, follow the frame
-    before them at the nominal rate.
+    A packet that does not decode is skipped and counted, and decoding resumes after it; if the container itself breaks
+    off, the video ends there. Frames without a timestamp, or with one that does not increase, follow the frame before
+    them at the nominal rate.
 
-    The caller may raise `needed` (seconds) to say that frames which end before it are not wanted. Where the
-    container's index shows a key frame in between, decoding goes on there; where it shows frames without gaps, those
-    that no other frame depends on are left out. The frames that do come are the same, and so is the one at `needed`.
+    The caller may raise `needed` (seconds) to skip frames that end before it. If the container's index has a key frame
+    in between, decoding resumes there; if it lists frames without gaps, those without dependent frames are skipped. The
+    remaining frames, and the one at `needed`, are unchanged.
     """
 
     def __init__(self, path: str | os.PathLike[str], container: InputContainer, threads: int):
@@ -106,7 +107,7 @@ class Decoder:
         # A sound file's cover picture looks like a video stream.
         if not isinstance(stream, av.VideoStream) or stream.disposition & Disposition.attached_pic:
             raise VideoError("no-video-stream", path, "holds no video stream")
-        # Formats without a decoder of pixels, such as SVG, and codecs that nobody has heard of.
+        # Formats without a pixel decoder, such as SVG, and unknown codecs.
         if stream.codec_context is None:  # pyright: ignore[reportUnnecessaryComparison] (against PyAV's annotation)
             raise VideoError("no-decoder", path, "its codec cannot be decoded")
         self.stream = stream
@@ -116,22 +117,22 @@ class Decoder:
         self._origin = second_zero(container, stream)  # stamp of the player's second 0; None: the first frame's
         self._first = 0.0  # time of the first frame
         self._reached = 0.0  # time of the packet read last, in seconds
-        self._last: float = -math.inf  # stamp of the frame given last, in ticks
-        self._from = -math.inf  # frames stamped earlier, in ticks, are dropped: a jump passed them by
-        self._tried = 0.0  # time for which a jump was last tried
-        self._stamped = True  # whether every frame so far had a stamp; without, nothing is left out
-        self._skipping = False  # whether frames that no other depends on are left out
-        self._landed = False  # whether the next frame is the first one behind a jump
-        self._index: _Index | None = None  # read when it is first of use
+        self._last: float = -math.inf  # stamp of the last returned frame, in ticks
+        self._from = -math.inf  # frames with earlier stamps, in ticks, are dropped after a jump
+        self._tried = 0.0  # time of the last attempted jump
+        self._stamped = True  # whether every frame so far had a stamp; without, no frame is skipped
+        self._skipping = False  # whether frames without dependent frames are skipped
+        self._landed = False  # whether the next frame is the first one after a jump
+        self._index: _Index | None = None  # read on first use
 
     @property
     def mp4(self) -> bool:
-        """Whether the container is of the MP4 family."""
+        """Return whether the container is of the MP4 family."""
         return "mp4" in self._container.format.name.split(",")
 
     @property
     def claimed_end(self) -> float:
-        """Time at which the picture ends by the container's header, 0 where it claims none."""
+        """Time at which the picture ends by the container's header, 0 without a claim."""
         base = self.stream.time_base
         of_stream = _seconds(self.stream.duration, base)
         if of_stream is not None:
@@ -142,16 +143,16 @@ class Decoder:
         return (self._container.duration or 0) / av.time_base
 
     def last_end(self) -> float:
-        """Time at which the last frame is off the screen, from packets near the end alone; nothing is decoded.
+        """Time at which the last frame is off the screen, from packets near the end alone, without decoding.
 
-        To be called last: no frame can be read afterwards.
+        Call it last: no frame can be read afterwards.
         """
         base, size, entries = self.stream.time_base, os.path.getsize(self.path), self.stream.index_entries
         at = (self.claimed_end + (self._origin or 0.0)) / (base or 1)
         # A file may end before its index does, such as half a download.
         at = min((entry.timestamp for entry in entries if entry.pos + entry.size > size), default=at)
         last, shown = -math.inf, 0.0
-        for stamp in (round(at), 0):  # from the start where a container cannot be searched
+        for stamp in (round(at), 0):  # from the start if a container is not seekable
             with contextlib.suppress(FFmpegError, OSError):
                 self._container.seek(stamp, stream=self.stream)
             with contextlib.suppress(FFmpegError, OSError):
@@ -163,9 +164,10 @@ class Decoder:
         return self.claimed_end
 
     def end_of(self, time: float, shown: float) -> float:
-        """When a video's last frame, shown at `time` for `shown` seconds by its own stamp, is off the screen.
+        """The time at which a video's last frame, shown at `time` for `shown` seconds by its own stamp, is off the
+        screen.
 
-        That stamp is the least reliable of all, for broken muxers write minutes there: a long one must be the header's.
+        That stamp is the least reliable of all, as broken muxers write minutes there: a long one must match the header.
         """
         frame = 1 / self.nominal_rate
         usual = 0 < shown < USUAL_FRAMES * frame
@@ -213,7 +215,7 @@ class Decoder:
                 yield frame
 
     def _packets(self) -> Iterator["av.Packet[av.VideoStream] | None"]:
-        """Packets of the stream and then None, at which the decoder releases the frames it still holds."""
+        """Packets of the stream and then None, which makes the decoder release its remaining frames."""
         self._demuxed = self._container.demux(self.stream)
         while True:
             try:
@@ -236,7 +238,7 @@ class Decoder:
         yield None
 
     def _decode_all(self, everything: bool) -> None:
-        """Switch between decoding all frames and only those that others depend on."""
+        """Switch between decoding all frames and only those with dependent frames."""
         skip = not everything and self._stamped and self._index is not None and self._index.dense
         if skip != self._skipping:
             self._skipping = skip
@@ -247,10 +249,10 @@ class Decoder:
         return (_seconds(stamp, self.stream.time_base) or 0.0) - (self._origin or 0.0)
 
     def _jump(self, origin: float) -> None:
-        """Jump to the last key frame that is shown by the time needed, unless decoding forward is as good.
+        """Jump to the last key frame shown by the needed time, unless decoding forward is as good.
 
-        When it is shown stands in its packet; the index alone may be wrong. One that comes too late gives way to the
-        key frame before it.
+        Its packet states its display time; the index alone may be wrong. If it is too late, the previous key frame is
+        used.
         """
         if self._index is None:
             known = not INDEXED.isdisjoint(self._container.format.name.split(","))
@@ -272,9 +274,10 @@ class Decoder:
         self._undo_jump()
 
     def _undo_jump(self) -> None:
-        """After a jump that did not land as the index said: decode from the start, and drop the frames already given.
+        """After a jump to another place than the index claimed: decode from the start, and drop the frames already
+        returned.
 
-        No other jump is tried.
+        No further jump is tried.
         """
         self._index, self._from, self._landed = NO_INDEX, self._last + 1, False
         self._decode_all(True)
@@ -283,8 +286,8 @@ class Decoder:
 
 
 class _Index(NamedTuple):
-    """What a container's index tells: when key frames are shown (seconds of the player's clock), whether it lists all
-    frames, without gaps, and when the last of them is shown."""
+    """A container's index: times of key frames (seconds of the player's clock), whether it lists all frames, without
+    gaps, and the time of the last one."""
 
     keys: list[float]
     dense: bool
@@ -297,7 +300,7 @@ NO_INDEX = _Index([], dense=False, last=-math.inf)
 def _read_index(stream: av.VideoStream, first: float) -> _Index:
     """The index of a stream whose first frame is shown at `first`; it may be empty.
 
-    It has decoding times, which run ahead of the times shown: by as much everywhere, it is taken, as at the start.
+    It has decoding times, which precede display times: the offset at the start is assumed for all.
     """
     begin = min((entry.timestamp for entry in stream.index_entries if not entry.is_discard), default=0)
     entries = sorted((entry.timestamp - begin, entry.is_keyframe) for entry in stream.index_entries)
@@ -309,9 +312,9 @@ def _read_index(stream: av.VideoStream, first: float) -> _Index:
 
 
 def second_zero(container: InputContainer, stream: av.VideoStream | av.AudioStream) -> float | None:
-    """Stamp in seconds of the moment at which a player begins: the start of picture or sound, whichever is earlier.
+    """Stamp in seconds of the player's start: the start of picture or sound, whichever is earlier.
 
-    None where `stream` does not say when it starts. Sound before 0 is an encoder's delay, which players leave out.
+    None if `stream` has no start time. Sound before 0 is an encoder's delay, which players skip.
     """
     own = _seconds(stream.start_time, stream.time_base)
     if own is None:
@@ -325,7 +328,7 @@ def second_zero(container: InputContainer, stream: av.VideoStream | av.AudioStre
 
 
 def _view(frame: av.VideoFrame, stream: av.VideoStream) -> View:
-    """How players show the pictures of a stream, of which `frame` is the first."""
+    """Display transform of the pictures of a stream, of which `frame` is the first."""
     ratio = float(stream.sample_aspect_ratio or 1)
     stretch = ratio if abs(ratio - 1) > SQUARE and 0.1 < ratio < 10 else 1.0
     matrix = frame.side_data.get("DISPLAYMATRIX")
@@ -343,7 +346,7 @@ def _seconds(ticks: int | None, base: Fraction | None) -> float | None:
 
 @contextlib.contextmanager
 def open_video(path: str | os.PathLike[str], threads: int = 1) -> Generator[Decoder]:
-    """Open a video for one forward decode. Raises VideoError for a file that is no usable video.
+    """Open a video for one forward decode. Raises VideoError for an unusable file.
 
     `threads` are decoder threads; one is best for throughput, because shards already run in parallel.
     """
@@ -370,13 +373,13 @@ def _check_file(path: Path) -> None:
 
 
 def upright_size(timed: TimedFrame) -> tuple[int, int]:
-    """Height and width of a frame as players show it, in square pixels."""
+    """Displayed height and width of a frame, in square pixels."""
     height, width = timed.frame.height, max(1, round(timed.frame.width * timed.view.stretch))
     return (width, height) if timed.view.turns % 2 else (height, width)
 
 
 def frame_array(timed: TimedFrame, size: Size = None) -> np.ndarray:
-    """uint8 RGB [H, W, 3], as players show it, scaled by area averaging to `size` where one is given."""
+    """uint8 RGB [H, W, 3], as players show it, scaled by area averaging to `size` if given."""
     height, width = upright_size(timed) if size is None else (size, size) if isinstance(size, int) else size
     view = timed.view
     array = stored_array(timed.frame, "rgb24", (width, height) if view.turns % 2 else (height, width))

@@ -2,8 +2,8 @@
 
 Not the default: `benchmarks/video.py` finds it slower than PyAV for all frames, for few frames of a long file and for a
 short span. It reads MP4 files only, because in other containers it silently shows a neighbouring frame in place of a
-damaged one, and of them only those whose pictures are shown as they are stored and whose edit list hides no frame.
-Where it fails within an MP4 file, PyAV, which skips and counts damaged frames, takes over from there with a warning.
+damaged one, and of them only those whose pictures are shown as they are stored and whose edit list hides no frame. If
+it fails within an MP4 file, PyAV, which skips and counts damaged frames, continues from there with a warning.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ log = logging.getLogger("verified")
 
 @contextlib.contextmanager
 def open_reader(path: str | os.PathLike[str], threads: int = 1) -> "Generator[Decoder | DecordDecoder]":
-    """`open_video`, by the reader that `READER` names in the environment (pyav, decord; default pyav)."""
+    """`open_video`, with the reader in the environment variable `READER` (pyav, decord; default pyav)."""
     with open_video(path, threads) as decoder:
         if os.environ.get(READER) != "decord" or not decoder.mp4:
             yield decoder
@@ -66,7 +66,7 @@ class DecordDecoder:
 
     @property
     def damage(self) -> int:
-        """What could not be decoded so far, as PyAV counts it."""
+        """Decoding failures so far, by PyAV's count."""
         return self._decoder.damage
 
     def _warn(self) -> None:
@@ -83,7 +83,7 @@ class DecordDecoder:
             latest = float(self._starts[number])
             frame = av.VideoFrame.from_ndarray(image, format="rgb24")
             yield TimedFrame(latest, float(self._ends[number]), frame, View())
-            shown = int(np.searchsorted(self._ends, self.needed, side="right"))  # behind the end, the last frame is
+            shown = int(np.searchsorted(self._ends, self.needed, side="right"))  # after the end, the last frame is
             number = max(number + 1, min(shown, len(self._starts) - 1))
         else:
             if len(self._starts):

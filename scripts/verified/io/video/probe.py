@@ -1,4 +1,4 @@
-"""What a video file really holds, found by decoding it once."""
+"""Measure a video file's true properties by decoding it once."""
 
 import hashlib
 import os
@@ -8,17 +8,17 @@ from typing import Any
 from verified.io.video.decode import VideoError, open_video, upright_size
 
 MISSING_SECONDS = 1.0
-"""A video that ends more than this before the end that its header claims counts as broken off."""
+"""Seconds of missing picture, against the header's claim, from which a video counts as broken off."""
 
 
 def probe(path: str | os.PathLike[str], threads: int = 1) -> dict[str, Any]:
     """Decode a video once and describe it: the keys of videos.jsonl except `video` and `path`.
 
-    duration (seconds until the last frame is off the screen), fps (frames per second, the mean where it varies),
-    width and height (square pixels, upright), frames, sha256 (of the file), rotation (degrees counter-clockwise that
-    were applied), codec, and state: "whole", or "partial" where packets were damaged or the video ends before the end
-    that its header claims; the other figures then describe the part that decodes. Nothing else in the header is
-    trusted. Raises VideoError, with a reason, for a file of which no frame can be used.
+    duration (seconds until the last frame is off the screen), fps (frames per second, the mean where it varies), width
+    and height (square pixels, upright), frames, sha256 (of the file), rotation (degrees counter-clockwise that were
+    applied), codec, and state: "whole", or "partial" where packets were damaged or the video ends before the end that
+    its header claims; the other figures then describe the part that decodes. The rest of the header is ignored. Raises
+    VideoError, with a reason, for a file without a usable frame.
     """
     with open_video(path, threads) as video:
         frames, times = 0, (0.0, 0.0)
@@ -47,7 +47,7 @@ def probe(path: str | os.PathLike[str], threads: int = 1) -> dict[str, Any]:
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file's bytes, in hex. Raises VideoError if the file is gone."""
+    """SHA-256 of a file's bytes, in hex. Raises VideoError if the file is missing."""
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

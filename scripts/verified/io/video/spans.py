@@ -18,7 +18,7 @@ def rate_times(start: float, end: float, fps: float) -> np.ndarray:
 
 
 def rate_count(start: float, end: float, fps: float) -> int:
-    """How many points `rate_times` has; `start` and `end` in seconds."""
+    """Number of points of `rate_times`; `start` and `end` in seconds."""
     return max(1, math.ceil((end - start) * fps - TOLERANCE * fps))
 
 
@@ -28,12 +28,12 @@ def uniform_times(start: float, end: float, count: int) -> np.ndarray:
 
 
 class _Span:
-    """One request in progress: the times it waits for and the frames it has."""
+    """One request in progress: its pending times and its frames."""
 
     def __init__(self, index: int, start: float, end: float, times: np.ndarray | None, fill: bool):
         self.index, self.start, self.end = index, start, end
         self.times = None if times is None else times.tolist()  # None: every frame of the span
-        self.fill = fill  # whether times behind the last frame show the last frame
+        self.fill = fill  # whether times after the last frame show the last frame
         self.frames: list[np.ndarray] = []
         self.shown: list[float] = []
 
@@ -46,7 +46,7 @@ class _Span:
         return timed.until if self.times is None else self.times[len(self.frames)]
 
     def share(self, timed: TimedFrame, first: bool, last: bool) -> int:
-        """How many times the frame `timed` belongs to this span; the first frame is that of earlier times too."""
+        """Number of this span's times that the frame `timed` serves; the first frame also serves earlier times."""
         if self.times is None:
             inside = self.start - TOLERANCE <= timed.time < self.end - TOLERANCE
             only = (
@@ -61,9 +61,9 @@ class _Span:
         return bisect.bisect_left(self.times, horizon, len(self.frames)) - len(self.frames)
 
     def result(self, shape: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray]:
-        """Index, frames and times, as `frames_of_spans` yields them; `shape` is the frames' height and width.
+        """Index, frames and times, in the form of `frames_of_spans`; `shape` is the frames' height and width.
 
-        The frames are handed over, not kept: a served request stays in the list of requests.
+        The frames are released on return, as a served request remains in the list of requests.
         """
         frames = np.stack(self.frames) if self.frames else np.zeros((0, *shape, 3), np.uint8)
         self.frames = []
@@ -151,7 +151,7 @@ def iterate_frames(
 def _stream(
     path: str | os.PathLike[str], requests: list[_Span], size: Size, threads: int
 ) -> Iterator[tuple[_Span, tuple[int, int]]]:
-    """Yield each request as it is served, from one decode, with height and width: all frames get the first one's."""
+    """Yield each completed request from one decode, with height and width: all frames get the first one's."""
     waiting = [(span.times[0] if span.times is not None else span.start, span.index, span) for span in requests]
     heapq.heapify(waiting)
     active: list[_Span] = []
