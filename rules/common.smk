@@ -3,10 +3,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
-# The package of a checkout comes first. Where Snakemake fetches the rules from an address, it has to be installed.
-SCRIPTS = Path(workflow.source_path("../scripts/verified/__main__.py")).parents[1]
-if (SCRIPTS / "verified" / "config").is_dir():
-    sys.path.insert(0, str(SCRIPTS))
+# Beside the rules lies the package. Where Snakemake reads them from an address, it has to be installed.
+if workflow.current_basedir.is_local:
+    sys.path.insert(0, str(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "scripts"))
 
 from snakemake.exceptions import WorkflowError
 
