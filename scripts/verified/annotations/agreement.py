@@ -1,4 +1,4 @@
-"""How far the candidates of a moment agree, for corpora without an evaluator that knows real videos.
+"""Agreement of a moment's candidates, for corpora without an evaluator trained on real videos.
 
 Three witnesses, none of them trained for it: the other candidates of the moment and the coarse caption, by sentence
 vectors; and the keyframes, by a joint encoder, in two parts: how near the caption is to them, and whether the things
@@ -123,14 +123,14 @@ def _picture(name: str, content: bytes, encoder: JointEncoder) -> np.ndarray:
 
 @cache
 def things() -> frozenset[str]:
-    """What things are called: the packaged encoder's classes, their next broader terms in WordNet, and the last word of
+    """Names of objects: the packaged encoder's classes, their next broader terms in WordNet, and the last word of
     either, which names the kind (a mountain bike is a bike)."""
     names = {name for both in class_names() for name in both}
     return frozenset(names | {name.split()[-1] for name in names})
 
 
 def things_in(caption: str) -> frozenset[str]:
-    """The things that a caption names, in the singular; of a longer name the words within it do not count again."""
+    """The objects named in a caption, in the singular; words within a longer name are not counted again."""
     words, found, at = re.findall(r"[a-z]+", caption.casefold()), set(), 0
     while at < len(words):
         for length in range(min(LONGEST_THING, len(words) - at), 0, -1):
@@ -144,7 +144,7 @@ def things_in(caption: str) -> frozenset[str]:
 
 
 def _singulars(name: str) -> Iterable[str]:
-    """A name as it stands, then what it may be the plural of."""
+    """A name unchanged, then its possible singulars."""
     yield name
     for plural, singular in (("ies", "y"), ("ves", "f"), ("es", ""), ("s", "")):
         if name.endswith(plural):

@@ -26,7 +26,8 @@ COMPARED = {"agreement": "agreement", "encoder": "cosine"}
 
 
 def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dict[int, list[dict]]:
-    """Scored candidates of each moment in the fixed order, chosen by their score; a moment without any: an empty list.
+    """Scored candidates of each moment in the fixed order, chosen by their score; an empty list for a moment without
+    any.
 
     Raises InputError for a score of an unknown moment or type, and for a candidate that was scored twice.
     """

@@ -1,4 +1,4 @@
-"""What leaves the project beside the FIG files: all candidates as one table, the counts, and the dataset card."""
+"""Exports beside the FIG files: all candidates as one table, the counts, and the dataset card."""
 
 import hashlib
 import os
@@ -115,8 +115,8 @@ def write_candidates(
     origin: Callable[[int, str], dict],
     facts: Mapping[str, str],
 ) -> None:
-    """Parquet, one row per candidate: its moment, text, lineage, scores, what it is chosen by (`choice`), whether it is
-    the highest or lowest, and the models, prompts, frames and outcome behind it (`origins`).
+    """Parquet, one row per candidate: its moment, text, lineage, scores, selection score (`choice`), whether it is the
+    highest or lowest, and its models, prompts, frames and outcome (`origins`).
 
     `facts` (``chosen_by``, ``warning``) are in the file's metadata under ``verified.`` and their name.
     """

@@ -1,4 +1,4 @@
-"""Lint of FIG files: what a reader of the annotations would stumble over, by row, without changing anything."""
+"""Lint FIG files: report problems by row, without changing the files."""
 
 import json
 import os
@@ -37,8 +37,7 @@ SAID = {TALK[reason] for reason in MAY_BE_SAID}
 
 
 class TextRule(NamedTuple):
-    """What a caption must not say: a check, the pattern that finds it, and whether what the coarse caption says as well
-    is allowed."""
+    """A rule on captions: a check, its pattern, and whether words of the coarse caption are allowed."""
 
     check: str
     pattern: re.Pattern[str]
@@ -173,7 +172,7 @@ def _row_findings(row: dict, caption: str, settings: Annotations) -> Iterator[tu
 
 
 def caption_findings(caption: str, coarse: str) -> Iterator[tuple[str, str]]:
-    """(check, what was found) in the text of a caption; most words that `coarse` (or "") says as well are allowed."""
+    """(check, matched text) for the text of a caption; most words that also occur in `coarse` (or "") are allowed."""
     for check, pattern, coarse_may in TEXT_RULES:
         allowed = coarse.lower() if coarse_may else ""
         text = without_speech(caption) if check in SAID else caption

@@ -51,7 +51,7 @@ def _words(text: str) -> list[str]:
 
 
 def doubts(caption: str, coarse: str) -> list[str]:
-    """What in the form of a caption speaks against its being one of its moment, in words; none for most."""
+    """Formal reasons to doubt that a caption describes its moment, in words; empty for most captions."""
     caption = caption.strip().replace("’", "'")
     # What is read on the screen says anything; quotation marks around the whole are another finding of the lint.
     spoken = caption[1:-1] if QUOTED.fullmatch(caption) else QUOTED.sub(" ", caption)

@@ -1,4 +1,4 @@
-"""Where a candidate comes from: the models, the prompts, the frames and the outcome behind it."""
+"""The origin of a candidate: its models, prompts, frames and outcome."""
 
 from collections.abc import Callable, Iterable
 

@@ -1,4 +1,4 @@
-"""Where the annotations of a data set are, for the rules that make and read them."""
+"""Locations of a data set's annotations, for the rules that make and read them."""
 
 from collections.abc import Callable
 
@@ -76,7 +76,7 @@ def annotation_files(settings: Config, kind: str) -> Callable[[object], list[str
 
 
 def selection_files(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: what was selected and left out in each split of ``wildcards.dataset``."""
+    """An input function: the selected and dropped captions of each split of ``wildcards.dataset``."""
 
     def files(wildcards) -> list[str]:
         splits = annotation_splits(settings, key_of(wildcards.dataset))
@@ -104,7 +104,7 @@ def annotated_splits(settings: Config) -> Callable[[object], list[str]]:
 
 
 def compared_candidates(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: what candidates were compared by, where they are chosen by that."""
+    """An input function: the scores that candidates are compared by, if they are chosen that way."""
     name = {"agreement": "agreement", "encoder": "similarities"}.get(settings.annotations.choose_by)
 
     def files(wildcards) -> list[str]:
@@ -114,7 +114,7 @@ def compared_candidates(settings: Config) -> Callable[[object], list[str]]:
 
 
 def card_facts(settings: Config) -> Callable[[object], dict]:
-    """A params function: what the dataset card says about origin (title, licence, configuration, models by role)."""
+    """A params function: origin of a data set for its card (title, licence, configuration, models by role)."""
 
     def facts(wildcards) -> dict:
         generation = settings.generation

@@ -158,7 +158,7 @@ def _part(row: dict, part: Mapping, outcome: Mapping) -> dict:
 
 
 def _apply_decision(row: dict, outcome: Mapping, group: list[dict], least: float | None) -> tuple[dict, str]:
-    """A row after people's decision on it, which it carries under ``review``, and what was done."""
+    """Apply people's decision to a row, which stores it under ``review``; returns the row and the action."""
     review = {key: outcome[key] for key in ("decision", "reviewers", "when", "reason") if key in outcome}
     if outcome["decision"] == "reject":
         return {**row, "review": review}, REJECTED
@@ -191,7 +191,7 @@ def _apply_threshold(row: dict, least: float | None) -> tuple[dict, str]:
 def _further(
     new: Mapping, row: Mapping, outcome: Mapping | None, group: list[dict], least: float | None, most: int
 ) -> list[dict]:
-    """The next best candidates that say something else; not the machine's caption where reviewers replaced it."""
+    """The next best candidates with another text; the machine's caption is excluded if reviewers replaced it."""
     used = {same(new["fig_desc"])} | ({same(row["fig_desc"])} if outcome else set())
     further = []
     for entry in sorted((c for c in group if finite(c["score"])), key=lambda c: -c["choice"]):

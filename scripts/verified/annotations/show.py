@@ -1,4 +1,4 @@
-"""Everything known of one moment: its place, keyframes, calls, candidates with scores, perturbations, the decision."""
+"""Show all data on one moment: its place, keyframes, calls, candidates with scores, perturbations, the decision."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ STEPS = {
 
 
 def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
-    """What the files of a run and the ledger hold of a moment; steps that have not run yet are None.
+    """Data on a moment in the files of a run and in the ledger; steps that have not run yet are None.
 
     Raises InputError when no data set, or more than one, has a moment of this number.
     """
@@ -72,7 +72,7 @@ def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
 
 
 def _undecided(folder: Path, moment: dict, scores: list[dict] | None) -> str:
-    """Why a moment has no caption, if it has none."""
+    """The reason why a moment has no caption, or None."""
     if not Path(folder, "annotations", "fig", f"{moment['split']}.jsonl").is_file():
         return "not made yet"
     scored = any(isinstance(row["score"], int | float) for row in scores or [])

@@ -1,4 +1,4 @@
-"""How close each candidate is to its coarse caption by the sentence encoder, for corpora without an evaluator."""
+"""Cosine of each candidate to its coarse caption by the sentence encoder, for corpora without an evaluator."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
