@@ -1,1 +1,1 @@
-"""The audit: queries that cannot be answered as they are annotated, and spans that are in doubt."""
+"""The audit: queries that are unanswerable as annotated, and doubtful spans."""

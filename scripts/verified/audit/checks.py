@@ -20,7 +20,7 @@ def audit(
     answers: Mapping[str, Mapping[tuple[str, str], Span]],
     copies: Mapping[str, str],
 ) -> tuple[list[Finding], list[str]]:
-    """All findings, open ones alone, in the order of the queries and of `CHECKS`; and the checks that could be made.
+    """All open findings, in the order of the queries and of `CHECKS`; and the checks that were possible.
 
     answers: of each grounder the span that it gives to queries, by their keys; copies: as of
     `corpus.copies.video_copies`.
@@ -42,7 +42,7 @@ def audit(
 
 
 def outside(audited: Iterable[Audited], tolerance: float) -> Iterator[Finding]:
-    """Spans that begin before their video or end more than `tolerance` seconds after it, and those without length."""
+    """Spans that begin before their video or end more than `tolerance` seconds after it, and empty spans."""
     for query in audited:
         for start, end in query.spans:
             duration = end if query.duration is None else query.duration
@@ -59,7 +59,7 @@ def outside(audited: Iterable[Audited], tolerance: float) -> Iterator[Finding]:
 
 
 def alike(audited: Iterable[Audited], vectors: Vectors, distance: float, same_span: float) -> Iterator[Finding]:
-    """Queries of a video that say the same: equal words, or a cosine distance of at most `distance`.
+    """Queries of a video with the same meaning: equal words, or a cosine distance of at most `distance`.
 
     Of two about one span (tIoU of at least `same_span`) the later is repeated; about two spans, both are ambiguous.
     """
@@ -103,7 +103,7 @@ def _overlap(query: Audited, span: Span) -> float:
 def disagreement(
     audited: Iterable[Audited], answers: Mapping[str, Mapping[tuple[str, str], Span]], settings: Audit
 ) -> Iterator[Finding]:
-    """Queries whose span is not the one that grounders agree on.
+    """Queries whose span differs from the consensus of grounders.
 
     Their consensus is the answer that the others overlap most. They agree if at least `agreed_share` of them have a
     tIoU of at least `agreed_tiou` with it; it is another span if its tIoU with the annotated one is below `most_tiou`.

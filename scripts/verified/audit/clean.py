@@ -14,7 +14,7 @@ CAPTIONS = ("fig_desc", "desc", "query", "cog_desc")
 def clean_rows(
     path: Path, before: Iterable[Audited], after: Iterable[Audited], findings: Iterable[Finding]
 ) -> Iterator[dict]:
-    """Rows of a file whose queries, `before` and `after` people decided on them, have no finding; ids stay.
+    """Rows of a file whose queries, `before` and `after` people's decisions, have no finding; ids are unchanged.
 
     Files that are no JSON Lines become rows of FIG's form, which `verified evaluate` reads by the same ids. Raises
     InputError at a row that cannot be written.

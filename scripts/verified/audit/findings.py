@@ -1,4 +1,4 @@
-"""What the audit finds: one finding for each query and check, and what is left as clean."""
+"""Findings of the audit, one for each query and check, and the clean rest."""
 
 import dataclasses
 from collections import Counter
@@ -36,7 +36,7 @@ class Finding:
 
 
 def open_findings(findings: Iterable[Finding], audited: Iterable[Audited]) -> list[Finding]:
-    """The findings without those that people have settled (see `JUDGED`)."""
+    """The findings without those settled by people (see `JUDGED`)."""
     reviewed = {query.key for query in audited if query.reviewed}
     return [one for one in findings if one.check not in JUDGED or (one.split, one.id) not in reviewed]
 

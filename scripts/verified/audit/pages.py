@@ -1,4 +1,4 @@
-"""Pages on which people confirm or mend what the audit found: those of the review, the findings beside each moment."""
+"""Pages for people to confirm or correct findings of the audit: review pages with the findings beside each moment."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ def audit_queue(
     found: Mapping[int, list[Finding]],
     durations: Mapping[str, float] | None = None,
 ) -> list[dict]:
-    """What the pages show of each moment with findings, the most doubtful first.
+    """The page items of each moment with findings, the most doubtful first.
 
     `moments` and `groups` as of `people.review.pages.queue`, `found` by number of the moment; durations: of videos,
     in seconds, where moments do not say them. Each item has ``audit``, a text for each finding, and ``proposed``, a

@@ -1,4 +1,4 @@
-"""What the rules of the audit read."""
+"""Inputs of the rules of the audit."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What is audited: queries with their spans, of a run's annotations or of files in any published form."""
+"""Queries under audit, with their spans, from a run's annotations or from files in any published form."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class Audited:
 
     @property
     def key(self) -> tuple[str, str]:
-        """By what it is found among the queries of all splits."""
+        """Key of the query among the queries of all splits."""
         return self.split, self.id
 
 

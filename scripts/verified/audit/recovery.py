@@ -1,4 +1,4 @@
-"""How many false spans the audit finds, and how many of its finds are false: on spans that were made false for it."""
+"""Measure the audit's recall and precision on spans corrupted for this purpose."""
 
 import dataclasses
 from collections.abc import Mapping

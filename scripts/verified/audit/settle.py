@@ -1,4 +1,4 @@
-"""What people decided on audited queries of files, on pages of the review."""
+"""Apply people's decisions, made on review pages, to audited queries of files."""
 
 import dataclasses
 import math
@@ -16,7 +16,7 @@ REJECTED = "rejected"
 def as_moments(audited: Iterable[Audited]) -> tuple[list[dict], dict[int, list[dict]]]:
     """The queries as moments, numbered from 1 in their order, and the caption of each as its one candidate.
 
-    These are what review pages show and what `adjudicate` takes; a video of unknown length never ends.
+    Review pages and `adjudicate` use them; a video of unknown length never ends.
     """
     moments, groups = [], {}
     for number, query in enumerate(audited, start=1):
