@@ -1,4 +1,4 @@
-"""Audit: queries that cannot be answered as they are annotated, and spans that are in doubt."""
+"""Audit: queries that are unanswerable as annotated, and doubtful spans."""
 
 import argparse
 import json
@@ -73,7 +73,7 @@ def _lines(summary: dict) -> list[str]:
 
 
 def _videos(where: Path, wanted: set[str]) -> list[dict]:
-    """Rows (video, path, duration) of the videos that queries are about. Raises InputError where there is none."""
+    """Rows (video, path, duration) of the queries' videos. Raises InputError if there is none."""
     from verified.corpus.video_folder import VideoFolder
     from verified.io.video import VideoError, probe
 
@@ -91,7 +91,7 @@ def _videos(where: Path, wanted: set[str]) -> list[dict]:
 
 
 def _answers(runs: list[str], files: list[Path], audited: list) -> dict[str, dict]:
-    """Of each training of each run its spans by query."""
+    """Spans by query, for each training of each run."""
     from verified.audit.queries import spans_of_runs
     from verified.benchmark.comparison.ground_truth import read_ground_truth
     from verified.benchmark.comparison.runs import submissions

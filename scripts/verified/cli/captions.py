@@ -1,4 +1,4 @@
-"""Captions: how far metrics of them go with people, and how those of two runs differ."""
+"""Captions: correlate caption metrics with human judgements, and compare the captions of two runs."""
 
 import argparse
 import json

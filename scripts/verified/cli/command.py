@@ -1,4 +1,4 @@
-"""How a command is declared: its words, a line of help, its options, and the function that runs it."""
+"""Declaration of commands: name, help, options, and the function that runs it."""
 
 import argparse
 import difflib
@@ -20,7 +20,7 @@ Option = Callable[[Any], object]
 
 @dataclass(frozen=True)
 class Command:
-    """What one command does and takes."""
+    """Declaration of one command."""
 
     words: str
     """As typed: ``check``, or ``ledger stats``."""
@@ -62,7 +62,7 @@ def flag(name: str, text: str) -> Option:
 
 
 def several(name: str, **settings: Any) -> Option:
-    """An option of several values, in one go or one by one."""
+    """An option of several values, given at once or one by one."""
     return option(name, **{"action": Extend, "nargs": "+", "default": (), **settings})
 
 
@@ -78,7 +78,7 @@ def one_of(*options: Option) -> Option:
 
 
 class Extend(argparse.Action):
-    """An option of several values (``nargs="+"``) that is given again adds to them; its default stands for none."""
+    """Repeated use of an option of several values (``nargs="+"``) appends to them; its default is replaced."""
 
     def __call__(
         self,
@@ -92,7 +92,7 @@ class Extend(argparse.Action):
 
 
 class SnakemakeOptions(argparse.Action):
-    """What follows ``--``; a word before it, such as a configuration without --configfile, must not get lost there."""
+    """Arguments after ``--``; a word before it, such as a configuration without --configfile, is an error."""
 
     def __call__(
         self,
@@ -107,7 +107,7 @@ class SnakemakeOptions(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that takes options under their whole names only: an abbreviation may mean another one tomorrow."""
+    """A parser that accepts options by their whole names only: an abbreviation may become ambiguous later."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{**settings, "allow_abbrev": False})
@@ -175,7 +175,7 @@ def tiou(text: str) -> float:
 
 
 def only_for(arguments: argparse.Namespace, form: str, others: Iterable[str]) -> None:
-    """Raise InputError where an option is given that this form of file has no use for."""
+    """Raise InputError for an option that this form of file does not use."""
     for name in others:
         if (given := getattr(arguments, name)) is not False and given not in (None, [], ()):
             raise InputError(f"--{name.replace('_', '-')} has no meaning for {form}", remedy="leave it out")

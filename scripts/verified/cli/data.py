@@ -1,4 +1,4 @@
-"""Data: check what is annotated, and give it to others."""
+"""Data: check annotations, and export them."""
 
 import argparse
 import json
@@ -32,7 +32,7 @@ ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile
     folder("--videos-file", "features: a videos.jsonl, to compare ids and numbers of clips with", metavar="FILE"),
 )
 def lint(arguments: argparse.Namespace) -> int:
-    """Print what is found; 1 if it has an error, else 0. Raises InputError for files that are of no kind, or of two."""
+    """Print findings; 1 if one is an error, else 0. Raises InputError for files of no known kind, or of two kinds."""
     for path in arguments.files:
         if form := _foreign_form(path):
             remedy = "of features HDF5 is needed: one data set [items, dim] per video id or desc_id"
@@ -133,7 +133,7 @@ def export(arguments: argparse.Namespace) -> int:
     checks_itself=True,
 )
 def crate(arguments: argparse.Namespace) -> int:
-    """Write it and say how much is in it."""
+    """Write it and print its size."""
     import yaml
 
     from verified.config import read

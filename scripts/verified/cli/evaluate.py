@@ -1,4 +1,4 @@
-"""Evaluate: score a submission, whatever its benchmark."""
+"""Evaluate: score a submission to any benchmark."""
 
 import argparse
 import json

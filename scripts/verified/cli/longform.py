@@ -1,4 +1,4 @@
-"""Long videos: described sound tracks, clips of movies, and what chance would score."""
+"""Long videos: described sound tracks, clips of movies, and scores at chance."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""People: pages on which they grade, review and answer, and what they sent back."""
+"""People: pages for grading, reviewing and answering, and the answers."""
 
 import argparse
 import contextlib
@@ -38,7 +38,7 @@ def _pages(arguments: argparse.Namespace, kind: str, what_to_do: Callable[[Path]
 
 
 def study_pages(folder: Path) -> str:
-    """The pages of a study, and what to do with them."""
+    """The pages of a study, and instructions for them."""
     from verified.io.jsonl import read_json
 
     key, pages = read_json(folder / "key.json"), sorted((folder / "pages").glob("participant-*.html"))
@@ -53,7 +53,7 @@ def study_pages(folder: Path) -> str:
 
 
 def review_pages(folder: Path) -> str:
-    """The pages of a review, and what to do with them."""
+    """The pages of a review, and instructions for them."""
     return "\n".join(
         [
             "Give these pages to reviewers; they work from a file and need no network:",

@@ -1,4 +1,4 @@
-"""Quote: what a run will still ask of models."""
+"""Quote: future model calls of a run."""
 
 import argparse
 import json

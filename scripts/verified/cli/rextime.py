@@ -1,4 +1,4 @@
-"""Questions across time: what filters keep of their sources, how many other data sets have, and what they cost."""
+"""Questions across time: effect of filters on their sources, their number in other data sets, and their cost."""
 
 import argparse
 import json

@@ -103,7 +103,7 @@ def _print_config(settings, files: str) -> int:
     JSON,
 )
 def plan(arguments: argparse.Namespace) -> None:
-    """Print a row per stage, and what a run needs of data, disk and downloads."""
+    """Print a row per stage, and the run's needs of data, disk and downloads."""
     import tempfile
     from dataclasses import asdict
 
@@ -143,7 +143,7 @@ def plan(arguments: argparse.Namespace) -> None:
 
 @command("report", "build figures and pages of a run and gather all of it in results/NAME/report.html", *SNAKEMAKE)
 def report(arguments: argparse.Namespace) -> int:
-    """Build what the report shows, then the report; returns Snakemake's status where that fails."""
+    """Build the report's inputs, then the report; returns Snakemake's status on failure."""
     from verified.config import read
     from verified.config.folders import home
     from verified.planning.running import run_workflow

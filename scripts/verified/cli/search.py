@@ -1,4 +1,4 @@
-"""Search: the moments of a corpus that a sentence describes."""
+"""Search: find moments of a corpus by a sentence."""
 
 import argparse
 import contextlib
@@ -219,7 +219,7 @@ def quiet() -> None:
 
 
 def _parts(parts: dict[str, float]) -> str:
-    """What each part puts into a score, the largest first, in hundredths."""
+    """The contribution of each part to a score, the largest first, in hundredths."""
     ordered = sorted(parts.items(), key=lambda part: -part[1])
     return ", ".join(f"{name} {share:.2f}" for name, share in ordered if share >= 0.005)
 
