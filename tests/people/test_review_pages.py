@@ -199,6 +199,7 @@ CAPTIONS = (
     "a\\b",
     "İ 5 SECONDS",
     "please note",
+    "<think>a dog</think> A dog runs.",
     "x" * 300,
     "'it's'",
     "12.5s",

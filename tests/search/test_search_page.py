@@ -51,7 +51,7 @@ def test_a_field_is_left_by_a_key_and_a_video_that_is_not_there_is_named(page, a
     page.press("Escape", 27)
     page.press("j", 74, "j")
     assert page.run("document.activeElement === document.querySelector('li.moment')")
-    assert page.run("document.getElementById('query').value") == "a thing"
+    assert page.run("document.getElementById('query').value") == "a surgeon operates"
     page.run("document.getElementById('video').value = 'no such'; document.querySelector('#ask button').click()")
     page.wait(f"{STATUS}.startsWith(\"no video 'no such'\")")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import signal
 import socket
 import time
 import urllib.request
@@ -145,6 +146,7 @@ def test_the_process_of_a_lost_visitor_is_killed_and_leaves_nothing(corpus, monk
 
     async def recorded(*command, **options):
         processes.append(await run(*command, **options))
+        processes[-1].send_signal(signal.SIGSTOP)  # else it may have ended before the visitor is missed
         return processes[-1]
 
     async def gone() -> bool:
