@@ -1,4 +1,4 @@
-"""The file of a fine-tuned model: low-rank adapters with a card that says of which model they are, and from what.
+"""The file of a fine-tuned model: low-rank adapters with a card that names their base model and training.
 
 The card holds ``base_model, revision, rank, alpha, targets, seed`` and whatever else the training states.
 """

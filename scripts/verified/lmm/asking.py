@@ -1,4 +1,4 @@
-"""Ask an engine for what the ledger does not hold yet, and keep every outcome."""
+"""Ask an engine for the calls that the ledger lacks, and record every outcome."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""The hard stop: a limit on what the ledger may hold in calls, tokens or money.
+"""Hard limits on the ledger's calls, tokens or money.
 
 A call is asked only if the most that it may take fits beside what was spent and what all calls under way may take, also
 those of other jobs. So jobs that ask at the same time, on one machine or several, do not exceed the budget together.
@@ -22,9 +22,9 @@ from verified.lmm.request import Request
 from verified.runtime.lock_file import LONG_PATIENCE, exclusive, has_ended, owner
 
 LOOK_AGAIN_SECONDS = 20.0
-"""Seconds after which the totals of the whole ledger are read again: who has no budget spends as well."""
+"""Seconds after which the totals of the whole ledger are read again: jobs without a budget spend as well."""
 SILENT = 3600.0
-"""Seconds after which a job of another machine that said nothing counts as ended."""
+"""Seconds after which a silent job of another machine counts as ended."""
 WAIT, MOST_WAITED = 0.2, 600.0
 """Seconds between two looks whether other jobs' calls took less than they might, and after which looking ends."""
 ROUNDING = 1e-9
@@ -75,7 +75,7 @@ class Budget:
         return any(self.spent[name] > limit * (1 + ROUNDING) for name, limit in self.limits.items())
 
     def release(self, key: str) -> None:
-        """Nothing is reserved for a call any more."""
+        """Drop the reservation of a call."""
         if key in self.reserved:
             with self._shared():
                 self._set(key, None)

@@ -1,4 +1,4 @@
-"""Cassettes written by hand: what was answered in the place of a model by looking at the clips, as YAML.
+"""Cassettes written by hand: YAML files with answers that a person gave in place of a model.
 
 The file maps each coarse caption to its answers, by the name of the task (docs/real-clips.md shows one). Moments with
 equal captions get equal answers. Its only model is `hand-written`, whose revision is a digest of the file: after an

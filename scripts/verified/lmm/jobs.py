@@ -1,4 +1,4 @@
-"""Which shards' calls are made together, so that a model is loaded once for several of them.
+"""Group the calls of several shards, so that a model is loaded once for all of them.
 
 Each captions job loads its models itself; for a 7B model that takes minutes. Or it waits for batches of its own, hours
 at times. With `generation.shards_per_job` above 1, a job of the rule ask_models makes all calls of a stage for that

@@ -13,7 +13,7 @@ from verified.lmm.request import Request, Sampling
 from verified.lmm.thoughts import has_thought
 
 VERSION = 2
-"""Of the form of ledgers and cassettes."""
+"""Version of the form of ledgers and cassettes."""
 Row = dict[str, Any]
 COLUMNS = (
     *("key", "task", "model", "revision", "engine", "status", "reason", "detail", "finish", "text"),

@@ -1,4 +1,4 @@
-"""What became of a call: one of five typed outcomes, and whether it is worth asking again."""
+"""The outcome of a call: one of five types, and whether a retry is worthwhile."""
 
 import dataclasses
 import re

@@ -1,4 +1,4 @@
-"""What rules give to jobs that ask models: files, resources, an environment, and what their calls depend on."""
+"""Inputs that rules give to jobs that ask models: files, resources, an environment, and the settings of their calls."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""How many tokens an endpoint counts for one picture: one call with it, one without."""
+"""Count an endpoint's tokens for one picture: one call with it, one without."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Captions that must not enter the benchmark, and why.
+"""Refuse captions that must not enter the benchmark, with a reason.
 
 A candidate is refused when it speaks of the original caption, of frames, of explicit time (it would give the moment
 away, supplement listing 6) or of the prompt, when it says that there is nothing to say or thinks aloud, when it repeats

@@ -1,4 +1,4 @@
-"""What is asked of a language model and what comes back: the interface that every engine implements.
+"""Requests to language models and their replies: the interface that every engine implements.
 
 An engine is handed `Request`s and yields one `Reply` for each, in order. It does not retry invalid answers, does not
 parse and does not remember: parsing (`verified.lmm.tasks`) and the ledger (`verified.lmm.ledger`) are
@@ -16,7 +16,7 @@ Finish = Literal["stop", "length", "blocked", "error"]
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """How the model draws its answer."""
+    """Sampling of the model's answer."""
 
     max_tokens: int = 512
     temperature: float = 0.7

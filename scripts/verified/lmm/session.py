@@ -1,4 +1,4 @@
-"""Everything one job needs to ask: prompts, engines, ledger, budget, and the counts of what came back."""
+"""The resources of a job that asks models: prompts, engines, ledger, budget, and the counts of outcomes."""
 
 import json
 import re
@@ -239,7 +239,7 @@ class Session:
 
 
 def sampling_of(role: EngineSettings) -> Sampling:
-    """How the answers of a role are drawn."""
+    """Sampling of a role's answers."""
     extra = json.dumps(role.chat_template_kwargs, sort_keys=True) if role.chat_template_kwargs else ""
     return Sampling(**role.sampling.model_dump(), chat_template_kwargs=extra)
 
@@ -255,7 +255,7 @@ def _settings_of(role: str, generation: Generation) -> EngineSettings:
 
 
 def sound_cost(settings: EngineSettings, request: Request) -> float:
-    """What the sound of a request costs, by the minute."""
+    """The cost of a request's sound, by the minute."""
     if not isinstance(settings, SpeechSettings):
         return 0.0
     return settings.price_minute * float(request.slots["seconds"]) / 60

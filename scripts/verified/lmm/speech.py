@@ -1,4 +1,4 @@
-"""What is said in files of video or sound: from a file and a range of seconds to segments with their times."""
+"""Transcribe files of video or sound: from a file and a range of seconds to segments with their times."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ from verified.lmm.session import Session
 from verified.lmm.tasks.transcription import TRANSCRIPTION, Segment, segments
 
 RATE = 16_000
-"""Samples a second that speech models hear."""
+"""Sampling rate of speech models, in samples a second."""
 
 
 class Sound(NamedTuple):

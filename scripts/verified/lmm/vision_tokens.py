@@ -1,4 +1,4 @@
-"""How many tokens a picture or a frame of a clip takes, for models whose rule is published.
+"""Tokens of a picture or a frame of a clip, for models whose rule is published.
 
 The rules are those of the models' own processors in transformers (LLaVA-NeXT's "anyres", Qwen2-VL's and Qwen3-VL's
 resizing) at the settings that their published checkpoints carry.

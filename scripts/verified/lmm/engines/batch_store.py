@@ -1,4 +1,4 @@
-"""Batches on disk: what was sent where, so that a job that comes after a killed one sends nothing twice.
+"""Batches on disk, so that the job after a killed one sends nothing twice.
 
 They lie in the folder NAME.batches beside the ledger: of each the requests, the answers once they are there, the state
 (keys, address, the provider's names of file and batch), and the keys whose answers a job has recorded. A batch is named

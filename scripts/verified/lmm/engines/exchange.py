@@ -1,4 +1,5 @@
-"""One call of a role as an endpoint takes it, path and JSON body, and what its answer means; in a batch as alone."""
+"""One call of a role as an endpoint takes it, path and JSON body, and the meaning of its answer; the same in a
+batch."""
 
 from verified.config.generation import EmbedSettings, EngineSettings, RerankSettings
 from verified.lmm.engines.chat_protocol import SCORING, chat_body, error_of, no_scores, reply_of, score_of
@@ -8,14 +9,14 @@ from verified.lmm.request import Reply, Request
 
 
 def path_of(role: EngineSettings) -> str:
-    """Where the calls of a role go, below the address of its endpoint."""
+    """The path of a role's calls, below the address of its endpoint."""
     if isinstance(role, EmbedSettings):
         return "/embeddings"
     return "/score" if isinstance(role, RerankSettings) else "/chat/completions"
 
 
 def body_of(request: Request, role: EngineSettings) -> dict:
-    """What is sent there."""
+    """The body of a call."""
     if isinstance(role, EmbedSettings):
         return embedding_body(request, role)
     if isinstance(role, RerankSettings):
@@ -34,7 +35,7 @@ def read_answer(content: bytes, request: Request, role: EngineSettings) -> Reply
 
 
 def read_refusal(status: int, body: object, message: str, request: Request | None, role: EngineSettings) -> Reply:
-    """What an error status means for a call. Raises InputError where no further call can succeed."""
+    """The meaning of an error status for a call. Raises InputError if no further call can succeed."""
     reply = error_of(status, body, message, role.api_key_variable, role.model)
     if request and "continuation" in request.slots and any(name in reply.detail for name in SCORING):
         raise no_scores(role.model, reply.detail) from None

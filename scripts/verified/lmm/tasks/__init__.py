@@ -1,4 +1,4 @@
-"""What models are asked for: every prompt task in one form, a file for each stage.
+"""The tasks of models: every prompt task in one form, a file for each stage.
 
 A new task is a declaration here, in the file of its stage or a new one, and its prompt in the folder of prompts.
 """
@@ -18,7 +18,7 @@ SAID = ("said",)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Task:
-    """One task: who answers it, the slots of its prompt, and how its answer is read."""
+    """One task: the role that answers it, the slots of its prompt, and the parser of its answer."""
 
     name: str
     """Of its prompt file as well, and part of every key of the ledger; a stage outside the paper comes first, before a

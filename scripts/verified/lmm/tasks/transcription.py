@@ -1,4 +1,4 @@
-"""What is said in a piece of sound, with times: the one task of the role `speech`."""
+"""Transcription of a piece of sound, with times: the one task of the role `speech`."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from verified.lmm.tasks import TEXT, Task, object_schema
 
 
 class Segment(NamedTuple):
-    """What is said from `start` to `end`, in seconds."""
+    """Speech from `start` to `end`, in seconds."""
 
     start: float
     end: float
