@@ -62,7 +62,8 @@ os.environ[READER] = settings.video_reader
 code_of = partial(code_param, settings.video_reader)
 minutes = partial(limited_minutes, settings.longest_minutes)
 tries = partial(extra_tries, settings.longest_minutes)
-if workflow.is_main_process and not workflow.output_settings.dryrun:
+RUNS = workflow.is_main_process and not workflow.output_settings.dryrun
+if RUNS:
     show(Path(HOME, "tables"))
 
 SHARDS = shard_names(settings.shards)
@@ -84,9 +85,10 @@ of_datasets = files_of_datasets(settings)
 
 
 def enough_moments(wildcards):
-    """No files: stops a plan whose corpora are too small for the evaluator before a model is asked."""
+    """No files: stops a run whose corpora are too small for the evaluator before a model is asked."""
     try:
-        check_enough(settings)
+        if RUNS:
+            check_enough(settings)
     except InputError as error:
         raise WorkflowError(f"error: {error}")
     return []

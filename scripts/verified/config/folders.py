@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from verified.config import Config
 from verified.config.datasets import DataSet
+from verified.config.params import deciding
 from verified.runtime.folders import key_of
 from verified.runtime.snakemake_types import OfDataset
 
@@ -103,7 +104,7 @@ def files_of_datasets(settings: Config) -> Callable[..., list[str]]:
 
 def section_values(settings: Config) -> Callable[[str], Callable[[Any], dict[str, Any]]]:
     """A function: the params function of one section of the settings of ``wildcards.dataset``, as plain values."""
-    return lambda section: dataset_values(settings, lambda dataset: getattr(dataset, section).model_dump(mode="json"))
+    return lambda section: dataset_values(settings, lambda dataset: deciding(getattr(dataset, section)))
 
 
 def dataset_labels(labels: dict[str, str]) -> Callable[[OfDataset], dict[str, str]]:
