@@ -20,7 +20,7 @@ PARTS = {
         "tables/added/__init__.py",
     ),
     "What all benchmarks share": ("benchmark/*.py", "benchmark/vcmr/evaluate.py", "benchmark/vcmr/submission.py"),
-    "Training": ("nn/training.py", "nn/training_state.py", "nn/checkpoint.py", "nn/optimisers.py"),
+    "Training": ("nn/training.py", "nn/checkpoint.py"),
     "Files": ("io/*.py", "io/video/__init__.py", "io/video/spans.py", "io/video/probe.py", "released/*.py"),
 }
 """Heading → files of the package, or patterns of files."""

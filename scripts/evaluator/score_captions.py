@@ -9,7 +9,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.evaluator.clips import open_clips
     from verified.evaluator.score import score_candidates
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
-    from verified.nn.device import visible_device
+    from verified.nn.layers import visible_device
     from verified.runtime.job import set_threads
 
     set_threads(snakemake.params.threads)

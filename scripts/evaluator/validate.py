@@ -9,7 +9,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.evaluator.clips import open_clips
     from verified.evaluator.validation import confidences, corrupted_candidates, unseen_perturbations, validation
     from verified.io.jsonl import read_jsonl, write_json
-    from verified.nn.device import visible_device
+    from verified.nn.layers import visible_device
     from verified.runtime.folders import key_of
     from verified.runtime.job import set_threads
 

@@ -18,7 +18,7 @@ from verified.evaluator.processes import share
 from verified.evaluator.step import TrainingStep
 from verified.evaluator.training import Schedule, train
 from verified.evaluator.vision import DEVIATION, MEAN, normalise
-from verified.nn.training_state import TrainingState
+from verified.nn.training import TrainingState
 
 ITEMS = 8
 SIZE = architecture("tiny", 3, 32)

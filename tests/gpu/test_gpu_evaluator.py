@@ -14,7 +14,7 @@ from verified.evaluator.processes import run_in_processes
 from verified.evaluator.score import moment_readings
 from verified.evaluator.step import TrainingStep
 from verified.evaluator.training import adamw
-from verified.nn.precision import computing
+from verified.nn.layers import computing
 
 SIZE = ("mini/16", 4, 32) if ON_CPU else ("L/16", 20, 224)
 WORDS = "a person in a red shirt slowly opens the wooden door and walks out of the bright room into the garden"

@@ -22,7 +22,7 @@ from verified.benchmark.mad.vlg_windows import draw_window, targets
 from verified.config.longform import VlgNet
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.nn import checkpoint
-from verified.nn.training_state import TrainingState
+from verified.nn.training import TrainingState
 
 pytestmark = pytest.mark.slow
 

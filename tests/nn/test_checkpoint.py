@@ -12,7 +12,7 @@ from verified.benchmark.mad import vlg_checkpoint
 from verified.benchmark.vcmr import checkpoint as retrieval
 from verified.evaluator import checkpoint as evaluator
 from verified.nn.checkpoint import KEY, Form, fill, load, load_facts, load_tensors, save
-from verified.nn.training_state import FORM as STATE
+from verified.nn.training import FORM as STATE
 
 FORM = Form("network", 3, "train it again")
 FORMS = [FORM, STATE, evaluator.FORM, retrieval.FORM, vlg_checkpoint.FORM]

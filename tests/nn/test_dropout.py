@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from verified.nn.dropout import Dropout, attend, dropout
+from verified.nn.layers import Dropout, attend, dropout
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])

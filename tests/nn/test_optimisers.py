@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.optim import AdamW
 
-from verified.nn.optimisers import (
+from verified.nn.training import (
     BertAdam,
     cosine_multiplier,
     linear_multiplier,

@@ -11,8 +11,7 @@ import torch
 from refusals import refused
 from torch import nn
 
-from verified.nn.training import Training, train
-from verified.nn.training_state import TrainingState
+from verified.nn.training import Training, TrainingState, train
 
 
 class Killed(Exception):

@@ -5,8 +5,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from verified.nn.optimisers import BertAdam
-from verified.nn.training_state import TrainingProgress, TrainingState, fingerprint
+from verified.nn.training import BertAdam, TrainingProgress, TrainingState, fingerprint
 
 OWNER = {"code": "1", "settings": "2", "inputs": "3"}
 ROWS = [{"epoch": 0, "total": 0.1 + 0.2, "a": None}, {"total": 1e-9, "epoch": 1}]

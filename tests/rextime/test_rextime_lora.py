@@ -22,13 +22,12 @@ from verified.config.rextime import Lora
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.io.video import probe
-from verified.lmm.adapter import FORM
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.prompts import read_prompts
 from verified.lmm.session import Session
 from verified.lmm.tasks.rextime import LOCATE, SCORING
 from verified.nn.checkpoint import load as load_tensors
-from verified.nn.low_rank import merge
+from verified.nn.low_rank import FORM, merge
 from verified.planning.quote import quote
 
 LORA = Lora(rank=8, alpha=16, epochs=30, batch=2, learning_rate=3e-2, precision="float32", gradient_checkpointing=False)

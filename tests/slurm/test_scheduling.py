@@ -41,7 +41,7 @@ import logging, sys, time
 from pathlib import Path
 import torch
 from verified.nn.training import Training, train
-from verified.nn.training_state import TrainingState
+from verified.nn.training import TrainingState
 from verified.runtime.job import log_to
 
 log_to("training.log", "a")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from verified.benchmark.vcmr.scoring import max_over_clips, unit
-from verified.nn.precision import computing
+from verified.nn.layers import computing
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

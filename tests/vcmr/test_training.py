@@ -21,7 +21,7 @@ from verified.config.retrieval import Training
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
 from verified.nn.checkpoint import load_tensors
-from verified.nn.training_state import TrainingState
+from verified.nn.training import TrainingState
 
 test_model.__test__ = False
 

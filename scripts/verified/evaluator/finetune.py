@@ -19,7 +19,7 @@ from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import encode
 from verified.evaluator.training import Schedule, train
 from verified.io.jsonl import write_json, write_jsonl
-from verified.nn.training_state import TrainingState, fingerprint
+from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.job import set_threads
 from verified.runtime.seeds import generator as numpy_generator

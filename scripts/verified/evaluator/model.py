@@ -14,7 +14,7 @@ from torch.nn.functional import normalize
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.text import FusionEncoder, TextEncoder
 from verified.evaluator.vision import VideoEncoder
-from verified.nn.precision import whole
+from verified.nn.layers import whole
 
 TEMPERATURE = 0.07
 TEMPERATURE_RANGE = (0.001, 0.5)

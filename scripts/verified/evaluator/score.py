@@ -12,7 +12,7 @@ from verified.evaluator.sampling import scoring_view
 from verified.evaluator.tokens import encode
 from verified.evaluator.vision import normalise
 from verified.io.fig import TYPES
-from verified.nn.precision import computing
+from verified.nn.layers import computing
 from verified.runtime.complete import check_complete
 from verified.runtime.progress import Progress
 

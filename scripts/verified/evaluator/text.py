@@ -6,7 +6,7 @@ from torch.utils.checkpoint import checkpoint
 
 from verified.evaluator.architecture import Architecture
 from verified.nn.bert import BertAttention, BertEmbeddings, BertLayer, BertSize, key_mask
-from verified.nn.modules import Layers
+from verified.nn.layers import Layers
 
 
 def layer_size(size: Architecture) -> BertSize:

@@ -10,8 +10,7 @@ from verified.evaluator.processes import processes
 from verified.evaluator.step import Batch, TrainingStep
 from verified.io.jsonl import Row
 from verified.nn import training
-from verified.nn.optimisers import cosine_multiplier, one_dimensional, parameter_groups
-from verified.nn.training_state import TrainingProgress, TrainingState
+from verified.nn.training import TrainingProgress, TrainingState, cosine_multiplier, one_dimensional, parameter_groups
 from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed
 

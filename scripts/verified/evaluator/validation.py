@@ -13,7 +13,7 @@ from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.sampling import scoring_view
 from verified.evaluator.score import caption_readings, encode_moment
 from verified.io.jsonl import read_json, read_jsonl, write_json
-from verified.nn.device import visible_device
+from verified.nn.layers import visible_device
 from verified.runtime.progress import track
 
 FAITHFUL, STATIC, DYNAMIC = "faithful", "static", "dynamic"

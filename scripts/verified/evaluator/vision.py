@@ -8,7 +8,7 @@ from torch.utils.checkpoint import checkpoint
 from verified.demo.tiny_evaluator.stem import TinyStem
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.video_layer import VideoLayer
-from verified.nn.modules import Layers
+from verified.nn.layers import Layers
 
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)

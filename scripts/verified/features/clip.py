@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from verified.errors import InputError
-from verified.nn.device import visible_device
-from verified.nn.precision import computing
+from verified.nn.layers import computing, visible_device
 
 MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 """Mean and deviation of the pixels that CLIP was trained on."""

@@ -19,9 +19,7 @@ from verified.features.efficientnet import SIZE, WIDTH, EfficientNetLite0
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json
 from verified.nn import mini_lm
-from verified.nn.device import visible_device
-from verified.nn.modules import channels_last
-from verified.nn.precision import computing
+from verified.nn.layers import channels_last, computing, visible_device
 from verified.nn.sentences import encode
 from verified.runtime.shipped import CARD, check_card
 

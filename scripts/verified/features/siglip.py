@@ -10,8 +10,7 @@ import numpy as np
 import torch
 
 from verified.errors import InputError
-from verified.nn.device import visible_device
-from verified.nn.precision import computing
+from verified.nn.layers import computing, visible_device
 
 
 class SigLip:

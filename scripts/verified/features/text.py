@@ -15,7 +15,7 @@ from verified.config.features import EMBED, TextFeatures
 from verified.errors import InputError
 from verified.io.hdf5 import write_features
 from verified.nn import mini_lm
-from verified.nn.device import visible_device
+from verified.nn.layers import visible_device
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")

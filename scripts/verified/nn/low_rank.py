@@ -1,18 +1,24 @@
 """Low-rank adapters of linear layers (LoRA, Hu et al., ICLR 2022): W x becomes W x + (alpha / rank) B A x.
 
 W stays as it is; A and B are trained. B begins as zeros, so that new adapters change nothing; A is drawn uniformly
-within 1 / √inputs, as in the authors' code, which the papers of video LMMs build upon.
+within 1 / √inputs, as in the authors' code, which the papers of video LMMs build upon. The file of a fine-tuned
+model holds them with a card: ``base_model, revision, rank, alpha, targets, seed`` and further facts of the training.
 """
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from verified.errors import InputError
+from verified.io.jsonl import Row
+from verified.nn.checkpoint import Form, load, save
 from verified.runtime.seeds import derive_seed
+
+FORM = Form("low-rank adapters", 1, "fine-tune the model again")
 
 
 class LowRank(nn.Module):
@@ -84,3 +90,24 @@ def merge(network: nn.Module, tensors: Mapping[str, Tensor], scale: float) -> No
             )
         with torch.no_grad():
             layer.weight.copy_(layer.weight.float() + scale * (up @ down))
+
+
+def save_adapters(path: str | Path, tensors: Mapping[str, Tensor], card: Row) -> None:
+    """Write the state of adapters with their card; equal ones give equal bytes."""
+    save(path, FORM, tensors, card)
+
+
+def merge_adapters(network: nn.Module, path: str | Path, model: str, revision: str) -> None:
+    """Merge the adapters of a file into a network, which is this model at this revision.
+
+    Raises InputError for a file that is none, and for one of another model.
+    """
+    tensors, card = load(path, FORM)
+    remedy = "fine-tune this model, or answer with the one that was fine-tuned"
+    if (card.get("base_model"), card.get("revision")) != (model, revision):
+        base = " ".join(filter(None, (str(card.get("base_model")), str(card.get("revision") or ""))))
+        raise InputError(f"adapters of {base}, not of {model} {revision}".rstrip(), file=path, remedy=remedy)
+    try:
+        merge(network, tensors, float(card["alpha"]) / float(card["rank"]))
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise InputError(f"the adapters do not fit {model}: {error}", file=path, remedy=remedy) from None

@@ -181,7 +181,7 @@ def train_vlg_net(
     from verified.benchmark.mad.vlg_checkpoint import save
     from verified.benchmark.mad.vlg_training import initial, train
     from verified.benchmark.mad.vlg_warm_start import warm_start
-    from verified.nn.training_state import TrainingState, fingerprint
+    from verified.nn.training import TrainingState, fingerprint
 
     room = Room(CACHE_BYTES)
     features = {

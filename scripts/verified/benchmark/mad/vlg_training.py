@@ -31,9 +31,8 @@ from verified.config.longform import VlgNet
 from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.nn import training
-from verified.nn.device import visible_device
-from verified.nn.optimisers import cosine_multiplier
-from verified.nn.training_state import TrainingProgress, TrainingState
+from verified.nn.layers import visible_device
+from verified.nn.training import TrainingProgress, TrainingState, cosine_multiplier
 from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed, generator
 

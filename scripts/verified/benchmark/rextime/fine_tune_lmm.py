@@ -30,17 +30,14 @@ from verified.config.rextime import Lora
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.jsonl import write_json, write_jsonl
-from verified.lmm.adapter import save_adapters
 from verified.lmm.asking import MediaError
 from verified.lmm.engines.scoring import before_continuation, lengthen
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.prompts import Prompt, read_prompts
 from verified.lmm.request import Request
 from verified.lmm.tasks.rextime import LOCATE, SCORING
-from verified.nn.low_rank import attach, linear_layers
-from verified.nn.optimisers import cosine_multiplier
-from verified.nn.training import Terms, Training, train
-from verified.nn.training_state import TrainingProgress, TrainingState, fingerprint
+from verified.nn.low_rank import attach, linear_layers, save_adapters
+from verified.nn.training import Terms, Training, TrainingProgress, TrainingState, cosine_multiplier, fingerprint, train
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
 

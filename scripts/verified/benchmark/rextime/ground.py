@@ -23,7 +23,7 @@ from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.features import TextFeatures
 from verified.features.text import write_text_features
-from verified.nn.training_state import TrainingState, fingerprint
+from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
 

@@ -11,8 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.detr_layers import BareAttention, Mlp, drop_paths, sines
-from verified.nn.dropout import Dropout
-from verified.nn.modules import Layers
+from verified.nn.layers import Dropout, Layers
 
 NARROWEST = 1e-6
 """Least width that the scale of a window's sines is divided by."""

@@ -10,8 +10,7 @@ from math import pi
 import torch
 from torch import Tensor, nn
 
-from verified.nn.dropout import Dropout
-from verified.nn.modules import Layers
+from verified.nn.layers import Dropout, Layers
 
 
 def sines(angle: Tensor, size: int) -> Tensor:

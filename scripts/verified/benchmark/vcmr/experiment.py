@@ -21,7 +21,7 @@ from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.retrieval import Training
 from verified.corpus.held_out import HELD_OUT
 from verified.io.hdf5 import FeatureFile, Room
-from verified.nn.training_state import TrainingState, fingerprint
+from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
 

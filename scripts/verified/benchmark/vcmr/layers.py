@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.packing import Packing
-from verified.nn.dropout import Dropout, attend
+from verified.nn.layers import Dropout, attend
 
 MASKED = -10000.0
 """Added to the attention scores of positions that must not be seen."""

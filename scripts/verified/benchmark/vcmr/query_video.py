@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from verified.benchmark.vcmr.bert_layers import BertEncoder
 from verified.benchmark.vcmr.contract import Encoded, Spans
 from verified.benchmark.vcmr.layers import InputProjection, longest
-from verified.nn.dropout import Dropout
+from verified.nn.layers import Dropout
 
 MASKED = -1e10
 """Similarity of a clip and a token of which one is a pad."""

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from verified.benchmark.vcmr.contract import Encoded, Spans
-from verified.nn.precision import whole
+from verified.nn.layers import whole
 
 PAD = -1e10
 """Value of pads in XML's and ReLoCLNet's scores and logits: their softmax is exactly 0."""

@@ -25,8 +25,7 @@ from verified.benchmark.vcmr.search import SearchSettings, search
 from verified.errors import InputError
 from verified.io.jsonl import Row, write_jsonl
 from verified.nn import training as loop
-from verified.nn.optimisers import BertAdam, linear_multiplier, parameter_groups
-from verified.nn.training_state import TrainingProgress, TrainingState
+from verified.nn.training import BertAdam, TrainingProgress, TrainingState, linear_multiplier, parameter_groups
 from verified.runtime.seeds import derive_seed
 
 log = logging.getLogger("verified")

@@ -21,8 +21,8 @@ from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES, SmallResNet
 from verified.evaluator.vision import normalise
 from verified.io.jsonl import Row, write_json, write_jsonl
 from verified.nn import training
-from verified.nn.modules import channels_last
-from verified.nn.training_state import TrainingProgress, TrainingState, fingerprint
+from verified.nn.layers import channels_last
+from verified.nn.training import TrainingProgress, TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, interpolate
 
-from verified.nn.modules import channels_last
+from verified.nn.layers import channels_last
 
 CHANNELS = 6
 SIDE = 64

@@ -21,7 +21,7 @@ from verified.evaluator.training import Schedule, train
 from verified.evaluator.vision import normalise
 from verified.io.jsonl import write_jsonl
 from verified.nn.checkpoint import load_tensors
-from verified.nn.training_state import TrainingState, fingerprint
+from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from torch import Tensor, nn
 from torch.nn.functional import adaptive_avg_pool2d, relu
 
-from verified.nn.modules import Parts
+from verified.nn.layers import Parts
 
 SIZE = 112
 """Pixels, the demo's own size: its smallest thing is 14 pixels wide, and half of that hides its shape."""

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from verified.demo.tiny_evaluator.motion_stem import TOKENS, MotionStem
 from verified.demo.tiny_evaluator.small_resnet import STAGES, SmallResNet
 from verified.evaluator.architecture import TINY_TOKENS, Architecture
-from verified.nn.modules import channels_last
+from verified.nn.layers import channels_last
 
 LOOKS = TINY_TOKENS - TOKENS
 

@@ -87,7 +87,7 @@ class Transformers:
                 remedy="check `model`: a hub name, which `verified fetch` brings here, or a folder with weights",
             ) from None
         if self.adapter is not None:
-            from verified.lmm.adapter import merge_adapters
+            from verified.nn.low_rank import merge_adapters
 
             merge_adapters(self.network, self.adapter, self.model, self.settings.revision)
         text = config.get_text_config()

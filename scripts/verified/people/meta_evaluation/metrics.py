@@ -50,7 +50,7 @@ def evaluator_scores(
     from verified.evaluator.clips import gather_clips, open_clips
     from verified.evaluator.validation import FAITHFUL, Graded, confidences
     from verified.io.jsonl import read_jsonl
-    from verified.nn.device import visible_device
+    from verified.nn.layers import visible_device
 
     model = load_checkpoint(checkpoint)
     moments, of_caption = as_moments(judged, videos)

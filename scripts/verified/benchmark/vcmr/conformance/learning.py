@@ -4,7 +4,7 @@ import torch
 
 from verified.benchmark.vcmr.conformance.trial import Trial, require
 from verified.benchmark.vcmr.contract import RetrievalModel
-from verified.nn.optimisers import parameter_groups
+from verified.nn.training import parameter_groups
 
 OVERFIT_STEPS = 250
 SHOWN = 2

@@ -11,7 +11,7 @@ from verified.benchmark.vcmr.checkpoint import FORM
 from verified.benchmark.vcmr.conformance.trial import Answers, Trial, close, require, require_same, to_float64
 from verified.benchmark.vcmr.contract import Batch, RetrievalModel
 from verified.nn.checkpoint import load, save
-from verified.nn.optimisers import parameter_groups
+from verified.nn.training import parameter_groups
 
 PRECISION = 1e-3
 """Largest difference of float32 from float64, as a share of the largest difference between two answers."""

@@ -61,9 +61,7 @@ from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import PAD, unit
 from verified.benchmark.vcmr.windows import generalised_iou, spans_of_windows
-from verified.nn.dropout import Dropout
-from verified.nn.modules import Layers, Parts
-from verified.nn.precision import whole
+from verified.nn.layers import Dropout, Layers, Parts, whole
 
 CLIPS_AT_ONCE = 4096
 """Clips of (query, video) pairs that are computed at once."""

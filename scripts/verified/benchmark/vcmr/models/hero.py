@@ -51,8 +51,7 @@ from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import OneVectorTail, unit
 from verified.errors import InputError
 from verified.nn.checkpoint import load_tensors
-from verified.nn.dropout import Dropout
-from verified.nn.modules import Parts
+from verified.nn.layers import Dropout, Parts
 
 PAD = -1e4
 """Scores and logits of pads."""

@@ -54,7 +54,7 @@ from verified.benchmark.vcmr.query_video import (
     shared_cross_entropy,
 )
 from verified.benchmark.vcmr.registry import register
-from verified.nn.modules import Parts
+from verified.nn.layers import Parts
 
 CLIPS_AT_ONCE = 4096
 """Clips of (query, video) pairs that are computed at once: some 20 vectors of D each, 0.25 GB at D = 768."""
