@@ -119,7 +119,7 @@ def job_rows(folder: Path, moments: int, shards: int) -> list[Row]:
     """Rows of one shard's job, and their division."""
     from verified.corpus.divided_rows import read_own_rows
     from verified.corpus.folder_source import usable_moments
-    from verified.runtime.shards import shard_of
+    from verified.runtime.wildcards import shard_of
 
     divided, files = folder / "shards", {name: str(folder / path) for name, path in FILES.items()}
 

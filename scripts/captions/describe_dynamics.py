@@ -10,7 +10,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.dynamics import TASKS
-    from verified.runtime.shards import rows_of_shard
+    from verified.runtime.wildcards import rows_of_shard
     from verified.weights.records import locate_models
 
     generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)

@@ -7,13 +7,13 @@ with job(snakemake) as log:
     from verified.corpus.scenes import detect_scenes
     from verified.corpus.video_folder import VideoFolder
     from verified.io.jsonl import write_jsonl
-    from verified.runtime.earlier import Earlier, made_with
-    from verified.runtime.shards import shard_index, shard_of
+    from verified.runtime.previous_output import PreviousOutput, made_with
+    from verified.runtime.wildcards import shard_index, shard_of
 
     wanted, settings = shard_index(snakemake.wildcards.shard), snakemake.params
     paths = VideoFolder(snakemake.input.videos).paths
     shard_paths = {video: path for video, path in sorted(paths.items()) if shard_of(video, settings.shards) == wanted}
-    earlier = Earlier(snakemake.output.scenes, made_with(settings, "av", "numpy"))
+    earlier = PreviousOutput(snakemake.output.scenes, made_with(settings, "av", "numpy"))
     rows = detect_scenes(shard_paths, Proposals(**settings.proposals), earlier.videos)
     write_jsonl(snakemake.output.scenes, rows)
     earlier.keep({row["sha256"]: row for row in rows if "reason" not in row}, link=False)

@@ -6,7 +6,7 @@ with job(snakemake) as log:
     from verified.corpus.copies import hash_videos
     from verified.corpus.video_folder import VideoFolder
     from verified.io.jsonl import write_json
-    from verified.runtime.shards import shard_index, shard_of
+    from verified.runtime.wildcards import shard_index, shard_of
 
     wanted, shards = shard_index(snakemake.wildcards.shard), snakemake.params.shards
     paths = VideoFolder(snakemake.input.videos).paths

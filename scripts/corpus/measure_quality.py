@@ -6,7 +6,7 @@ with job(snakemake):
     from verified.config.datasets import Quality
     from verified.io.jsonl import read_jsonl, write_jsonl
     from verified.quality.measure import measure_moments
-    from verified.runtime.earlier import Earlier, made_with
+    from verified.runtime.previous_output import PreviousOutput, made_with
 
     inputs, output = snakemake.input, snakemake.output.measures
     maker = made_with(snakemake.params, "av", "numpy", "opencv-python-headless", "rapidocr", "onnxruntime")
@@ -14,6 +14,6 @@ with job(snakemake):
         read_jsonl(inputs.moments),
         read_jsonl(inputs.videos),
         Quality(**snakemake.params.quality),
-        Earlier(output, maker),
+        PreviousOutput(output, maker),
     )
     write_jsonl(output, rows)

@@ -4,7 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake):
     from verified.corpus.assemble import write_shard
-    from verified.runtime.earlier import made_with
+    from verified.runtime.previous_output import made_with
 
     files, output = dict(snakemake.input.items()), dict(snakemake.output.items())
     source = {**snakemake.params.source, "code": snakemake.params.code}

@@ -6,9 +6,8 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
     from verified.demo.pretrained.card import write_card
-    from verified.runtime.commit import commit
     from verified.runtime.job import set_threads
-    from verified.runtime.project import PROJECT
+    from verified.runtime.project import PROJECT, commit
 
     params, inputs = snakemake.params, snakemake.input
     set_threads(params.threads)

@@ -5,8 +5,8 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads) as log:
     from verified.evaluator.clips import gather_clips
     from verified.io.jsonl import read_jsonl
-    from verified.runtime.earlier import made_with
-    from verified.runtime.shards import rows_of_shard
+    from verified.runtime.previous_output import made_with
+    from verified.runtime.wildcards import rows_of_shard
 
     params = snakemake.params
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, params.shards)

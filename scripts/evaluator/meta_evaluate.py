@@ -9,7 +9,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.people.meta_evaluation.judgements import COSINE, plain
     from verified.people.meta_evaluation.metrics import FrameMetrics
     from verified.people.meta_evaluation.of_run import stored_scores
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
     from verified.weights.records import source_of
 
     inputs, params = snakemake.input, snakemake.params

@@ -10,8 +10,8 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.evaluator.validation import confidences, corrupted_candidates, unseen_perturbations, validation
     from verified.io.jsonl import read_jsonl, write_json
     from verified.nn.layers import visible_device
-    from verified.runtime.folders import key_of
     from verified.runtime.job import set_threads
+    from verified.runtime.wildcards import key_of
 
     set_threads(snakemake.params.threads)
     files, params = snakemake.input, snakemake.params

@@ -10,8 +10,8 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified.features.video import write_video_features
     from verified.io.jsonl import read_jsonl
     from verified.runtime.content import measure
-    from verified.runtime.earlier import made_with
-    from verified.runtime.shards import rows_of_shard
+    from verified.runtime.previous_output import made_with
+    from verified.runtime.wildcards import rows_of_shard
     from verified.weights.records import source_of
 
     videos = rows_of_shard(read_jsonl(snakemake.input.videos), snakemake.wildcards.shard, snakemake.params.shards)

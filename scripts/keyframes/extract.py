@@ -6,8 +6,8 @@ with job(snakemake):
     from verified.config.datasets import Keyframes
     from verified.io.jsonl import read_jsonl
     from verified.keyframes import write_keyframes
-    from verified.runtime.earlier import made_with
-    from verified.runtime.shards import rows_of_shard
+    from verified.runtime.previous_output import made_with
+    from verified.runtime.wildcards import rows_of_shard
 
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
     settings = Keyframes(**snakemake.params.settings)

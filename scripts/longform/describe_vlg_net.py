@@ -6,8 +6,7 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.benchmark.mad.pretrained.card import write_card
-    from verified.runtime.commit import commit
-    from verified.runtime.project import PROJECT
+    from verified.runtime.project import PROJECT, commit
 
     params, inputs = snakemake.params, snakemake.input
     plan = {**params.plan[snakemake.wildcards.movies], "commit": commit(PROJECT).removeprefix("commit ")}

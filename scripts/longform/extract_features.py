@@ -8,7 +8,7 @@ with job(snakemake, snakemake.params.encoder["threads"]):
     from verified.benchmark.mad.encoders import load_encoder, write_movie_features
     from verified.corpus.video_folder import VideoFolder
     from verified.io.jsonl import read_jsonl, write_json
-    from verified.runtime.shards import shard_index, shard_of
+    from verified.runtime.wildcards import shard_index, shard_of
     from verified.weights.records import source_of
 
     inputs, params = snakemake.input, snakemake.params

@@ -9,7 +9,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.session import Session
     from verified.lmm.tasks.perturbations import TASKS
     from verified.perturbations.write import perturb, shard_counts
-    from verified.runtime.shards import rows_of_shard
+    from verified.runtime.wildcards import rows_of_shard
     from verified.weights.records import locate_models, source_of
 
     generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)

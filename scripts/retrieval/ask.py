@@ -13,7 +13,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.engines.scoring import scoring_engine
     from verified.lmm.session import Session
     from verified.lmm.tasks.retrieval import GROUND, YES_OR_NO, tasks_of
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
     from verified.weights.records import locate_models
 
     inputs, params = snakemake.input, snakemake.params

@@ -10,7 +10,7 @@ with job(snakemake, snakemake.params.threads):
     from verified.io.jsonl import read_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.embedding import EMBEDDING
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
     from verified.weights.records import locate_models
 
     inputs, params, output = snakemake.input, snakemake.params, snakemake.output

@@ -7,7 +7,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified.benchmark.vcmr.same_settings import SETTINGS
     from verified.benchmark.vcmr.settings import RankingSettings, locate_weights
     from verified.io.jsonl import read_jsonl
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
 
     wildcards = snakemake.wildcards
     files, settings = locate_weights(dict(snakemake.input.items()), RankingSettings(**snakemake.params.settings))

@@ -12,7 +12,7 @@ with job(snakemake) as log:
     from verified.people.review.decisions import read_decisions
     from verified.people.review.edits import check_edits
     from verified.people.review.tables import review_tables
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
     from verified.tables.table import write_table_json
 
     inputs, settings = snakemake.input, snakemake.params

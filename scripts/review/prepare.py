@@ -10,7 +10,7 @@ with job(snakemake) as log:
     from verified.people.pages import write_pages
     from verified.people.review.pages import pages, queue
     from verified.people.review.rules import text_rules
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
 
     inputs, settings = snakemake.input, snakemake.params
     moments = read_jsonl(inputs.moments)

@@ -6,7 +6,7 @@ with job(snakemake) as log:
     from verified.benchmark.rextime.prepare import asked_rows, probe_videos
     from verified.benchmark.rextime.rows import read_questions
     from verified.io.jsonl import write_jsonl
-    from verified.runtime.shards import rows_of_shard
+    from verified.runtime.wildcards import rows_of_shard
 
     rows = asked_rows(read_questions(snakemake.input.questions, snakemake.params.scored))
     by_video = [{**row, "video": row["vid"]} for row in rows]

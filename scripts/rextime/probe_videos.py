@@ -6,7 +6,7 @@ with job(snakemake) as log:
     from verified.benchmark.rextime.prepare import find_videos
     from verified.config.rextime import Rextime
     from verified.io.jsonl import read_jsonl, write_jsonl
-    from verified.runtime.shards import rows_of_shard
+    from verified.runtime.wildcards import rows_of_shard
 
     items = rows_of_shard(read_jsonl(snakemake.input.rows), snakemake.wildcards.shard, snakemake.params.shards)
     videos, missing = find_videos(items, Rextime(**snakemake.params.suite), snakemake.params.corpora)

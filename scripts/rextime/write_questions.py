@@ -10,7 +10,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.rextime import GENERATION
-    from verified.runtime.shards import rows_of_shard
+    from verified.runtime.wildcards import rows_of_shard
 
     params = snakemake.params
     items = rows_of_shard(read_jsonl(snakemake.input.rows), snakemake.wildcards.shard, params.shards)

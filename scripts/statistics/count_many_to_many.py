@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from verified.io.fig import read_splits
     from verified.io.jsonl import write_json
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
     from verified.statistics.embeddings import Embeddings
     from verified.statistics.many_to_many import many_to_many
 

@@ -7,7 +7,7 @@ with job(snakemake, snakemake.params.threads):
 
     from verified.io.fig import read_splits
     from verified.io.jsonl import write_json
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
     from verified.statistics.cache import KINDS, caption_lists
     from verified.statistics.language import load_tagger
     from verified.statistics.tagging import measure_lists

@@ -10,7 +10,7 @@ with job(snakemake) as log:
     from verified.io.video.cut import clips_of
     from verified.people.pages import write_pages
     from verified.people.study.sample import pages, plan
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
 
     inputs, outputs, settings = snakemake.input, snakemake.output, snakemake.params
     size = settings.study

@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from verified.io.jsonl import iterate_jsonl, read_json
     from verified.lmm.ledger import Ledger
-    from verified.runtime.folders import key_of
+    from verified.runtime.wildcards import key_of
     from verified.tables.own_corpus import corpus_table, costs_table, lineage_of
     from verified.tables.table import write_table_json
 

@@ -8,7 +8,7 @@ from verified.config import load
 from verified.config.datasets import RESERVED
 from verified.config.folders import dataset_folder, dataset_of, dataset_wildcard, evaluator_folder
 from verified.errors import InputError
-from verified.runtime.folders import key_of
+from verified.runtime.wildcards import key_of
 
 DEMO = {"title": "Demo", "source": {"kind": "demo"}}
 

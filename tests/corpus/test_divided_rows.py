@@ -14,7 +14,7 @@ from verified.corpus import video_folder
 from verified.corpus.divided_rows import HEAD, PART, read_own_rows
 from verified.errors import InputError
 from verified.io.jsonl import write_jsonl
-from verified.runtime.shards import shard_of
+from verified.runtime.wildcards import shard_of
 
 SHARDS = 4
 SOURCE = {"default_split": "test", "published": False, "code": "1"}

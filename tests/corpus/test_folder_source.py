@@ -17,7 +17,7 @@ from verified.corpus.assemble import write_corpus
 from verified.corpus.divided_rows import read_own_rows
 from verified.corpus.folder_source import Probes, Reading, read_shard
 from verified.io.jsonl import read_jsonl, write_jsonl
-from verified.runtime.shards import shard_of
+from verified.runtime.wildcards import shard_of
 
 GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
 

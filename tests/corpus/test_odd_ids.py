@@ -31,7 +31,7 @@ from verified.io.pages import inert_json
 from verified.io.video.cut import clips_of
 from verified.keyframes import write_keyframes
 from verified.report.captions import released_rows
-from verified.runtime.shards import shard_of
+from verified.runtime.wildcards import shard_of
 
 ODD = [
     "kitchen/breakfast", "kitchen/lunch", "a b/c d", "50%/100%25", "%2E", "x%2Fy", "line\u2028break",

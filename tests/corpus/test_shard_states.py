@@ -13,7 +13,7 @@ from verified.corpus import shard_states, video_folder
 from verified.corpus.shard_states import VideoStates, rows_by_shard
 from verified.corpus.source_files import folder_state, shard_state
 from verified.corpus.video_folder import file_state
-from verified.runtime.shards import shard_names, shard_of
+from verified.runtime.wildcards import shard_names, shard_of
 
 SHARDS = 4
 

@@ -11,7 +11,7 @@ from verified.config.datasets import Quality
 from verified.io.video import probe
 from verified.quality import text
 from verified.quality.measure import measure_frames, measure_moments
-from verified.runtime.earlier import Earlier
+from verified.runtime.previous_output import PreviousOutput
 
 SECONDS = 2.0
 
@@ -24,7 +24,7 @@ def measured(tmp_path, frames, samples=None, spans=((0.0, SECONDS),), maker="", 
         {"desc_id": number, "video": "clip", "start": start, "end": end} for number, (start, end) in enumerate(spans)
     ]
     video = {"video": "clip", "path": str(path), **probe(path)}
-    return measure_moments(moments, [video], Quality(**settings), Earlier(tmp_path / "measures.jsonl", maker))
+    return measure_moments(moments, [video], Quality(**settings), PreviousOutput(tmp_path / "measures.jsonl", maker))
 
 
 def test_black_still_blurred_and_moving_pictures_are_told_apart():

@@ -32,7 +32,7 @@ from verified.quality.repeats import LEAST, repeated
 from verified.quality.select import judge
 from verified.quality.spoken import LONGEST, said_within, spoken_share
 from verified.quality.transcripts import transcripts
-from verified.runtime.earlier import Earlier
+from verified.runtime.previous_output import PreviousOutput
 
 pytestmark = pytest.mark.slow
 
@@ -246,7 +246,7 @@ def test_a_copy_in_another_encoding_is_left_out_and_names_what_it_repeats(tmp_pa
     names = {"a": "a.mkv", "b": "b.mp4", "c": "c.mkv"}
     videos = [{"video": name, "path": str(tmp_path / file), **probe(tmp_path / file)} for name, file in names.items()]
     moments = [{"desc_id": n, "video": name, "start": 0.0, "end": 2.0} for n, name in enumerate(names)]
-    rows = measure_moments(moments, videos, Quality(), Earlier(tmp_path / "measures.jsonl"))
+    rows = measure_moments(moments, videos, Quality(), PreviousOutput(tmp_path / "measures.jsonl"))
     found = list(judge(rows, {}, Quality(max_alike=0.95), repeated(rows, 0.95)))
     assert [row["reason"] for row in found] == [None, "near-duplicate", None]
     assert "moment 0" in found[1]["detail"] and "max_alike" in found[1]["detail"]

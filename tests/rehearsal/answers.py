@@ -26,7 +26,7 @@ from verified.lmm.ledger import Ledger
 from verified.lmm.session import Session
 from verified.lmm.tasks import dynamics, statics
 from verified.perturbations.write import TASK_OF_KIND, perturb
-from verified.runtime.shards import rows_of_shard, shard_names
+from verified.runtime.wildcards import rows_of_shard, shard_names
 from verified.weights.paths import record_file
 from verified.weights.records import locate_models
 from verified.weights.wanted import wanted_models

@@ -20,7 +20,7 @@ from verified.io.video import probe
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks import rextime as tasks
-from verified.runtime.shards import shard_names
+from verified.runtime.wildcards import shard_names
 
 RULES = Rextime(sources={"captions": {"form": "captions", "dataset": "demo"}}, frames=60)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from verified.runtime.children import hold_alone, runs
 from verified.runtime.gpu_leases import lease
+from verified.runtime.processes import hold_alone, runs
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="Linux only"), pytest.mark.timeout(120)]

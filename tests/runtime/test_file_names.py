@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.errors import InputError
-from verified.runtime.file_names import file_name, is_inside
+from verified.io.files import file_name, is_inside
 
 
 @pytest.mark.parametrize("name", ["xml", "a.b-c_d", "Küche 3", "x" * 200])

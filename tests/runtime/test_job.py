@@ -63,7 +63,7 @@ from verified.runtime.job import job
 
 with job(snakemake):
     import multiprocessing
-    from verified.runtime.shards import shard_name
+    from verified.runtime.wildcards import shard_name
 
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         names = pool.map(shard_name, range(3))

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from verified.runtime.prefetch import prefetch
+from verified.runtime.processes import prefetch
 
 
 def threads():

@@ -19,9 +19,9 @@ from safetensors.torch import save_file
 from verified.errors import InputError
 from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime import seals
+from verified.runtime.announcements import rebuild_command
 from verified.runtime.intact import check_intact
 from verified.runtime.job import job
-from verified.runtime.rebuilding import rebuild_command
 from verified.runtime.seals import check, read_seal, replacing, seal, seal_of, sealed
 from verified.runtime.verify import verify
 

@@ -15,8 +15,8 @@ from verified.lmm.prompts import read_prompt
 from verified.lmm.tasks.perturbations import POSITIVES
 from verified.nn.mini_lm import folder as mini_lm_folder
 from verified.released.files import SOURCES, read_sources
-from verified.runtime import shipped
-from verified.runtime.shipped import check_card, check_installed
+from verified.runtime import project
+from verified.runtime.project import check_card, check_installed
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_file_of_an_installed_package_that_changed_is_named_with_the_package(t
     monkeypatch.syspath_prepend(tmp_path)
     package = install(tmp_path, "small-encoder", {"model.safetensors": b"weights" * 99, "tokenizer.json": b"{}"})
     check_installed("small-encoder")
-    for cached in (shipped._recorded_digests, shipped._compare):
+    for cached in (project._recorded_digests, project._compare):
         cached.cache_clear()
     flip(package / "model.safetensors")
     check_installed("small-encoder", [package / "tokenizer.json", tmp_path / "other"])
@@ -98,7 +98,7 @@ def test_prompts_and_sources_of_an_installed_workflow_are_those_of_its_wheel(tmp
         monkeypatch.setattr(f"{module}.WORKFLOW", "wheel-of-the-workflow")
     read_sources(folder / "config" / "sources.csv")
     read_prompt(folder / "config" / "prompts" / "positives.md", POSITIVES)
-    for cached in (read_sources, shipped._compare):
+    for cached in (read_sources, project._compare):
         cached.cache_clear()
     for name in files:
         flip(folder / name)
@@ -109,6 +109,6 @@ def test_prompts_and_sources_of_an_installed_workflow_are_those_of_its_wheel(tmp
 
 
 def test_the_packaged_encoder_has_digests_to_be_held_against():
-    recorded = {path.name for path in shipped._recorded_digests(shipped.MINI_LM)}
+    recorded = {path.name for path in project._recorded_digests(project.MINI_LM)}
     assert {"model.safetensors", "tokenizer.json"} <= recorded and (mini_lm_folder() / "model.safetensors").is_file()
     assert json.loads((SHIPPED / "card.json").read_text())["files"].keys() >= {"evaluator.safetensors"}

@@ -11,7 +11,7 @@ from media import scenes, write_video
 from script_run import script_run
 
 from verified.io.jsonl import write_json, write_jsonl
-from verified.runtime.earlier import LINK, NOTE
+from verified.runtime.previous_output import LINK, NOTE
 
 pytestmark = pytest.mark.slow
 

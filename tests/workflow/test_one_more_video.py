@@ -14,7 +14,7 @@ import pytest
 import yaml
 from running import NANO, snakemake
 
-from verified.runtime.shards import shard_name, shard_of
+from verified.runtime.wildcards import shard_name, shard_of
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from verified.config.trust import confidence_warning
 from verified.corpus.held_out import HELD_OUT
 from verified.errors import InputError
 from verified.released.collections import Release, resolve
-from verified.runtime.folders import key_of
+from verified.runtime.wildcards import key_of
 
 
 def release_of(settings: Config, dataset: str) -> Release | None:

@@ -7,9 +7,7 @@ from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config, outputs
 from verified.config.audit import Audit
 from verified.config.folders import dataset_of
-from verified.runtime.folders import key_of
-from verified.runtime.shards import shard_names
-from verified.runtime.snakemake_types import OfDataset
+from verified.runtime.wildcards import OfDataset, key_of, shard_names
 from verified.tables.layout import runs
 
 ASKED = "fig"

@@ -139,8 +139,7 @@ def crate(arguments: argparse.Namespace) -> int:
     from verified.config import read
     from verified.config.folders import home
     from verified.export.crate import write_crate
-    from verified.runtime.commit import commit
-    from verified.runtime.project import PROJECT
+    from verified.runtime.project import PROJECT, commit
     from verified.runtime.secrets import redact
 
     settings = read(*arguments.configfile)

@@ -28,7 +28,7 @@ Lists are written as in YAML; `NAME` stands for a data set's own name; `source(d
 )
 def verify_run(arguments: argparse.Namespace) -> int:
     """Print a line per finding, and with --heal the commands; 1 if there are findings, else 0."""
-    from verified.runtime.rebuilding import rebuild_command
+    from verified.runtime.announcements import rebuild_command
     from verified.runtime.seals import BUILT
     from verified.runtime.verify import build_order, temporary, verify
 

@@ -67,7 +67,7 @@ def _look(config, arguments: argparse.Namespace) -> int:
     from verified.config.folders import dataset_folder, shown_datasets
     from verified.planning.quote import asks_speech
     from verified.planning.running import run_workflow
-    from verified.runtime.shards import shard_names
+    from verified.runtime.wildcards import shard_names
 
     datasets = [name for name in shown_datasets(config) if config.datasets[name].source.annotated_here]
     for name in datasets:

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.params import deciding
-from verified.runtime.folders import key_of
-from verified.runtime.snakemake_types import OfDataset
+from verified.runtime.wildcards import OfDataset, key_of
 
 Read = TypeVar("Read")
 

@@ -4,7 +4,7 @@ The rules that write them declare the same names with wildcards: a spelling that
 `folder` is that of a data set (`config.folders.dataset_folder`), `shards` the number of shards.
 """
 
-from verified.runtime.shards import shard_names
+from verified.runtime.wildcards import shard_names
 
 
 def moments(folder: str) -> str:

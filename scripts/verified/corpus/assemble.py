@@ -13,8 +13,8 @@ from verified.corpus.folder_source import Probes, Reading, moment_key, read_shar
 from verified.corpus.held_out import choose_unasked, hold_out, move
 from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
 from verified.io.video import VideoError
-from verified.runtime.earlier import Earlier
-from verified.runtime.shards import shard_index
+from verified.runtime.previous_output import PreviousOutput
+from verified.runtime.wildcards import shard_index
 
 log = logging.getLogger("verified")
 
@@ -35,10 +35,10 @@ def write_shard(
     `source` is that of `read_source`, with whatever else decides the rows. Of the moments file no more is read than the
     shard's rows, once a job has divided them (see `divided_rows`). The moments lack the key `split`: what a shard's
     jobs do does not depend on it, so a changed split re-runs none. With a `maker`, videos that it probed before are
-    not decoded again (see `runtime.earlier`).
+    not decoded again (see `runtime.previous_output`).
     """
     folder = Path(output["moments"]).parent
-    earlier = Earlier(output["probes"], maker)
+    earlier = PreviousOutput(output["probes"], maker)
     read = read_shard(read_own_rows(source, files, shard_index(shard), shards, folder), known=earlier.videos)
     write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in read.moments))
     write_jsonl(output["videos"], read.videos)

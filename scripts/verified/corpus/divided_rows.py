@@ -22,7 +22,7 @@ from verified.corpus.video_folder import folders_below, stamp
 from verified.io.files import write_text
 from verified.io.jsonl import is_object
 from verified.runtime.lock_file import LockFile, exclusive
-from verified.runtime.shards import shard_of
+from verified.runtime.wildcards import shard_of
 
 HEAD, LOCK, PART = ".rows.json", ".rows.lock", ".rows-"
 BUFFER = 1 << 24

@@ -10,7 +10,7 @@ from verified.corpus.folder_source import Probes, finish
 from verified.corpus.unprobed import unprobed_rows
 from verified.io.video import VideoError
 from verified.io.video.probe import file_digest
-from verified.runtime.shards import group_by_shard, shard_name
+from verified.runtime.wildcards import group_by_shard, shard_name
 
 
 class SeenShard(NamedTuple):

@@ -21,7 +21,7 @@ from verified.corpus.video_folder import Listing, NameRefused, VideoFolder, file
 from verified.errors import InputError
 from verified.io.files import atomic_path
 from verified.io.moments_file import read_moments_file
-from verified.runtime.shards import shard_of
+from verified.runtime.wildcards import shard_of
 
 REMEMBERED = ".snakemake"
 

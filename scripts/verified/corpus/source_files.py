@@ -13,10 +13,8 @@ from verified.corpus.shard_states import list_videos, rows_by_shard, tell_once, 
 from verified.corpus.video_folder import VideoFolder, folder_digest
 from verified.errors import InputError
 from verified.runtime.digest import modules_digest
-from verified.runtime.folders import key_of
-from verified.runtime.old_inputs import ancient
-from verified.runtime.shards import shard_index, shard_names, shard_of
-from verified.runtime.snakemake_types import OfDataset
+from verified.runtime.resources import ancient
+from verified.runtime.wildcards import OfDataset, key_of, shard_index, shard_names, shard_of
 
 
 def source_files(settings: Config) -> Callable[[object], dict[str, Any]]:

@@ -9,7 +9,7 @@ from verified.errors import InputError
 from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
 from verified.nn.checkpoint import Form, load, load_facts, misfit, save
-from verified.runtime.shipped import check_card
+from verified.runtime.project import check_card
 
 FORM = Form("evaluator", 1, "train the evaluator again; a .pth file of UMT is converted by: verified import umt FILE")
 TABLE = "text.embeddings.word_embeddings.weight"

@@ -15,7 +15,7 @@ from verified.io.array_file import read_array
 from verified.io.files import atomic_path
 from verified.io.jsonl import write_jsonl
 from verified.io.video import VideoError, frames_of_spans
-from verified.runtime.earlier import LINK, Earlier
+from verified.runtime.previous_output import LINK, PreviousOutput
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
@@ -105,7 +105,7 @@ def gather_clips(
     the video has fewer.
     An index row holds desc_id, video, `reason` (null, or why the moment has no clip) and, for streams, `stream`.
     With a `maker`, clips that it made of the same videos and spans are taken from the earlier file (see
-    `runtime.earlier`).
+    `runtime.previous_output`).
     """
     by_video = {video["video"]: video for video in videos}
     rows = [{"desc_id": moment["desc_id"], "video": moment["video"], "reason": None} for moment in moments]
@@ -125,7 +125,7 @@ def gather_clips(
         for name, numbers in wanted.items()
     }
     keys = {name: f"{by_video[name]['sha256']} {spans}" for name, spans in spans_of.items()} if maker else {}
-    earlier, made = Earlier(clips, maker), dict[str, list[tuple[int, Any]]]()
+    earlier, made = PreviousOutput(clips, maker), dict[str, list[tuple[int, Any]]]()
     known, before = earlier.known(keys.values()), _stored_clips(earlier.file)
     with atomic_path(clips) as temporary, _writer(temporary, clip_side, (len(moments), count, image_size)) as write:
         for name, numbers in wanted.items():

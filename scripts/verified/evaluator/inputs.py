@@ -1,7 +1,7 @@
 """Inputs of a training step: tuples (v, q, q+, s-, d-) of all data sets, views of their frames, batches of both."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,6 @@ from verified.evaluator.clips import CodedClips, open_clips
 from verified.evaluator.step import ROLES, Batch
 from verified.evaluator.tokens import clean, encode
 from verified.io.jsonl import read_jsonl
-from verified.runtime.complete import check_complete
 from verified.runtime.seeds import generator
 
 OTHER_SPLIT = "split-not-trained-on"
@@ -123,3 +122,19 @@ def make_batch(frames: np.ndarray, captions: dict[str, list[str]], names: list[s
     cleaned = np.array([clean(caption) for caption in captions["caption"]])
     same = torch.from_numpy(cleaned[:, None] == cleaned[None, :])
     return Batch(torch.from_numpy(frames), ids.reshape(shape), mask.reshape(shape), roles, same, names)
+
+
+def check_complete(expected: Iterable[int], present: Collection[int], rows: str) -> None:
+    """Raise InputError unless each desc_id of `expected` is in `present`; `rows` names the rows, in the plural.
+
+    A stage writes a row for every moment that it receives, with a reason if it has no result: a moment without a row
+    was lost.
+    """
+    expected = list(expected)
+    missing = [desc_id for desc_id in expected if desc_id not in present]
+    if missing:
+        named = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        raise InputError(
+            f"{rows} lack {len(missing)} of {len(expected)} moments: desc_id {named}",
+            remedy="`verified verify` finds files that were changed; remove the files and build them again",
+        )

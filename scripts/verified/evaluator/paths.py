@@ -7,8 +7,7 @@ from verified.config import Config, outputs
 from verified.config.evaluator import PRETRAINED
 from verified.config.folders import dataset_folder, evaluator_folder, finetuning_datasets, home
 from verified.demo.pretrained.paths import shipped_backbone, shipped_evaluator
-from verified.runtime.folders import key_of
-from verified.runtime.shards import shard_names
+from verified.runtime.wildcards import key_of, shard_names
 
 
 def starting_checkpoint(settings: Config) -> str:

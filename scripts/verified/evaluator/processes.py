@@ -9,8 +9,8 @@ import torch.distributed as dist
 from torch import Tensor
 
 from verified.errors import InputError
-from verified.runtime.children import die_with
 from verified.runtime.job import log_to
+from verified.runtime.processes import die_with
 
 
 def run_in_processes(count: int, cuda: bool, function: Callable, *arguments) -> None:

@@ -11,7 +11,7 @@ from verified.evaluator.step import Batch, TrainingStep
 from verified.io.jsonl import Row
 from verified.nn import training
 from verified.nn.training import TrainingProgress, TrainingState, cosine_multiplier, one_dimensional, parameter_groups
-from verified.runtime.prefetch import prefetch
+from verified.runtime.processes import prefetch
 from verified.runtime.seeds import derive_seed
 
 WEIGHT_DECAY = 0.02

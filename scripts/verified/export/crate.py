@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.io.jsonl import read_jsonl
-from verified.runtime.commit import versions
+from verified.runtime.project import versions
 from verified.runtime.seals import read_seal, sealed_below, seals_below
 from verified.runtime.verify import verify
 

@@ -6,7 +6,7 @@ from verified.annotations.origins import generation_facts
 from verified.annotations.paths import annotation_files, annotation_splits, card_facts
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
-from verified.runtime.folders import key_of
+from verified.runtime.wildcards import key_of
 
 
 def export_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:

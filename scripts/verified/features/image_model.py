@@ -8,7 +8,7 @@ import torch
 from verified.demo.pretrained.paths import SHIPPED
 from verified.errors import InputError
 from verified.nn.layers import computing, visible_device
-from verified.runtime.shipped import check_card
+from verified.runtime.project import check_card
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Mean and deviation of ImageNet's pixels, by which such models expect their input scaled."""

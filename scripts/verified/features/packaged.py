@@ -21,7 +21,7 @@ from verified.io.jsonl import read_json
 from verified.nn import mini_lm
 from verified.nn.layers import channels_last, computing, visible_device
 from verified.nn.sentences import encode
-from verified.runtime.shipped import CARD, check_card
+from verified.runtime.project import CARD, check_card
 
 SHIPPED = Path(__file__).with_name("weights")
 VECTORS = SHIPPED / "class-vectors.npy"

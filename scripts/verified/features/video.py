@@ -10,8 +10,8 @@ from verified.config.features import VideoFeatures
 from verified.features.backbones import Backbone, load_backbone
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.io.video import VideoError, iterate_frames
-from verified.runtime.earlier import Earlier
-from verified.runtime.prefetch import prefetch
+from verified.runtime.previous_output import PreviousOutput
+from verified.runtime.processes import prefetch
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
@@ -31,7 +31,7 @@ def write_video_features(
     A clip is `clip_seconds` long and the last one may be shorter; clip i pools the frames on the screen at the
     multiples of 1/fps in [i, i + 1) · clip_seconds. Each data set carries the video's sha256. A video that cannot be
     read is logged, counted by reason and omitted. With a `maker`, features that it made of the same videos are taken
-    from the earlier shard (see `runtime.earlier`).
+    from the earlier shard (see `runtime.previous_output`).
     """
     source, commit = weights or (settings.video_backbone, "")
     backbone = load_backbone(source, settings.precision)
@@ -43,7 +43,7 @@ def write_video_features(
         "clip_seconds": clip_seconds,
     }
     counts = {"ok": 0}
-    earlier = Earlier(output, maker)
+    earlier = PreviousOutput(output, maker)
     known = earlier.known(row["sha256"] for row in videos)
     new = [row for row in videos if row["sha256"] not in known]
     made: dict[str, str] = {}

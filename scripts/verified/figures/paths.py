@@ -15,7 +15,7 @@ from verified.config.folders import (
     shown_datasets,
 )
 from verified.evaluator.paths import pretrains, truth_files
-from verified.runtime.folders import key_of
+from verified.runtime.wildcards import key_of
 from verified.tables.layout import FOLDERS, TABLES, TITLES, PaperTable, runs
 
 EXAMPLES = ("task", "pipeline", "annotations", "evaluator")

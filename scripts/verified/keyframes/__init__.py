@@ -13,7 +13,7 @@ from verified.io.archive import open_member
 from verified.io.video import VideoError
 from verified.keyframes.archive import KeyframeArchive, encode_jpeg
 from verified.keyframes.extract import extract_keyframes
-from verified.runtime.earlier import Earlier
+from verified.runtime.previous_output import PreviousOutput
 from verified.runtime.progress import track
 
 log = logging.getLogger("verified")
@@ -31,13 +31,13 @@ def write_keyframes(
     index has one row per moment, in the order of `moments`: desc_id, video, keyframes [{file, time, segment}]
     (seconds), threshold, cuts, and reason: null, or why there are no keyframes (a reason of VideoError, unknown-video,
     or past-the-end), in which case keyframes and cuts are empty and threshold is null. With a `maker`, what it made of
-    the same videos and spans is taken from the earlier archive (see `runtime.earlier`).
+    the same videos and spans is taken from the earlier archive (see `runtime.previous_output`).
     """
     described = {row["video"]: row for row in videos}
     by_video: dict[str, list[dict]] = {}
     for moment in moments:
         by_video.setdefault(moment["video"], []).append(moment)
-    earlier, rows = Earlier(output, maker), dict[int, dict]()
+    earlier, rows = PreviousOutput(output, maker), dict[int, dict]()
     keys = {video: _key(described[video], of) for video, of in by_video.items() if video in described and maker}
     known = earlier.known(keys.values())
     with KeyframeArchive(output) as archive, _open_earlier(earlier) as made:
@@ -94,7 +94,7 @@ def _key(video: dict, moments: list[dict]) -> str:
 
 
 @contextlib.contextmanager
-def _open_earlier(earlier: Earlier) -> Iterator["_Made | None"]:
+def _open_earlier(earlier: PreviousOutput) -> Iterator["_Made | None"]:
     if earlier.file is None:
         yield None
         return

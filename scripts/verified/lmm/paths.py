@@ -11,7 +11,7 @@ from verified.lmm.prompts import prompt_file
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import TASKS_OF_STAGE, roles_of_stage
 from verified.runtime.digest import modules_digest
-from verified.runtime.shards import shard_names
+from verified.runtime.wildcards import shard_names
 from verified.weights.paths import role_records
 
 OF_ALL_CALLS = ("attempts", "scene_reader", "threads")

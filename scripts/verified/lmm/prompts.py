@@ -22,8 +22,7 @@ from verified.errors import InputError
 from verified.io.jsonl import is_object
 from verified.io.yaml_file import read_yaml
 from verified.lmm.tasks import Task
-from verified.runtime.project import locate
-from verified.runtime.shipped import WORKFLOW, check_installed
+from verified.runtime.project import WORKFLOW, check_installed, locate
 
 KINDS = ("quoted", "number", "lines")
 PIECE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")

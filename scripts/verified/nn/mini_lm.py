@@ -18,7 +18,7 @@ from torch.nn.functional import normalize
 
 from verified.nn.bert import BertEmbeddings, BertLayer, BertSize, key_mask
 from verified.nn.checkpoint import load_tensors
-from verified.runtime.shipped import MINI_LM, check_installed
+from verified.runtime.project import MINI_LM, check_installed
 
 NAME = "all-MiniLM-L6-v2"
 SIZE = BertSize(width=384, layers=6, heads=12, feed_forward=1536, vocabulary=30522, positions=512)

@@ -31,7 +31,7 @@ from verified.io.files import file_digest
 from verified.io.jsonl import Row
 from verified.nn.checkpoint import Form, load, require_fit, save
 from verified.nn.layers import computing
-from verified.runtime.preemption import ENDED, noticing_sigterm
+from verified.runtime.processes import ENDED, noticing_sigterm
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")

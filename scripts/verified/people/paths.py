@@ -7,7 +7,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, datasets_with
 from verified.config.trust import confidence_warning
 from verified.errors import InputError
-from verified.runtime.folders import key_of
+from verified.runtime.wildcards import key_of
 
 
 def page_folders(settings: Config, kind: Literal["study", "review", "audit"]) -> Callable[[object], list[str]]:

@@ -45,7 +45,7 @@ from verified.planning.vector_calls import caption_calls, embeds_captions, embed
 from verified.quality.transcripts import needs_asking, sounds_of
 from verified.runtime.progress import track
 from verified.runtime.seals import made_with
-from verified.runtime.shards import shard_names
+from verified.runtime.wildcards import shard_names
 from verified.weights.records import pin_models
 
 CHARACTERS_PER_TOKEN = 4.0

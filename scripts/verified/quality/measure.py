@@ -20,7 +20,7 @@ from verified.io.sound import has_sound, read_part
 from verified.io.video import VideoError, frames_of_spans
 from verified.quality.repeats import hash_frames
 from verified.quality.text import find_text
-from verified.runtime.earlier import Earlier
+from verified.runtime.previous_output import PreviousOutput
 from verified.runtime.progress import track
 
 SIDE, SMALL = 640, 320
@@ -35,7 +35,7 @@ MEASURES = ("frames", "black", "sharpness", "motion", "hash", "text", "loudness"
 
 
 def measure_moments(
-    moments: list[dict], videos: Iterable[dict], settings: Quality, earlier: Earlier
+    moments: list[dict], videos: Iterable[dict], settings: Quality, earlier: PreviousOutput
 ) -> list[dict[str, Any]]:
     """One row a moment, in order: desc_id, video, start, end and `MEASURES`; None where one was not measured.
 

@@ -6,8 +6,7 @@ from typing import Any, Literal
 from verified.config import Config
 from verified.config.datasets import Quality
 from verified.config.folders import dataset_of
-from verified.runtime.shards import shard_names
-from verified.runtime.snakemake_types import OfDataset
+from verified.runtime.wildcards import OfDataset, shard_names
 
 
 def _quality(settings: Config, wildcards: OfDataset) -> Quality:

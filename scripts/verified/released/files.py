@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.runtime.file_names import is_inside
-from verified.runtime.project import PROJECT
-from verified.runtime.shipped import WORKFLOW, check_installed
+from verified.io.files import is_inside
+from verified.runtime.project import PROJECT, WORKFLOW, check_installed
 
 SOURCES = PROJECT / "config" / "sources.csv"
 ACCESS = ("open", "form", "none", "own")

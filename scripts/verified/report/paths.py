@@ -7,7 +7,7 @@ from verified.annotations.paths import annotation_files, release_of
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_of, dataset_values, dataset_wildcard, shown_datasets
 from verified.config.trust import confidence_warning
-from verified.runtime.folders import key_of
+from verified.runtime.wildcards import key_of
 
 
 def browser_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:

@@ -1,11 +1,10 @@
-"""Environment variables by which a run's Snakemake informs its jobs."""
+"""What a run's Snakemake tells its jobs by environment variables, and the command that rebuilds files of the run."""
 
 import json
 import os
 import shlex
-from collections.abc import Iterable
-
-from verified.runtime.snakemake_types import Rule
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 CONFIGURATIONS = "VERIFIED_CONFIGFILES"
 """Environment variable: the configuration files of the run, for the commands in messages."""
@@ -13,6 +12,14 @@ TEMPORARY = "VERIFIED_TEMPORARY"
 """Environment variable: JSON, the positions of temporary outputs by rule."""
 LATENCY = "VERIFIED_LATENCY_WAIT"
 """Environment variable: Snakemake's --latency-wait, the seconds within which a written file must become visible."""
+
+
+class Rule(Protocol):
+    """A rule of Snakemake, which has no types of its own."""
+
+    name: str
+    script: str | None
+    output: Sequence[str]
 
 
 def announce(rules: Iterable[Rule], configurations: Iterable[str | os.PathLike[str]]) -> None:
@@ -34,3 +41,17 @@ def announce_latency(seconds: int) -> None:
 def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:
     """Those of a job's outputs that the run will remove."""
     return [outputs[index] for index in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]
+
+
+def rebuild_command(paths: Iterable[str | os.PathLike[str]], configurations: str | None = None) -> str:
+    """The commands that rebuild these files, and no intact file.
+
+    `configurations`: configuration files, quoted for a shell; None: those of the run that this job belongs to.
+    """
+    names = list(map(str, paths))
+    there = [name for name in names if os.path.lexists(name)]
+    if configurations is None:
+        configurations = os.environ.get(CONFIGURATIONS, "")
+    options = f" --configfile {configurations}" if configurations else ""
+    build = f"snakemake --cores all {shlex.join(names)}{options}"
+    return f"rm -r {shlex.join(there)} && {build}" if there else build

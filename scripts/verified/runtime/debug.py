@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
+from verified.runtime.announcements import rebuild_command
 from verified.runtime.digest import script_of
 from verified.runtime.project import PROJECT
-from verified.runtime.rebuilding import rebuild_command
 
 
 def mock_snakemake(

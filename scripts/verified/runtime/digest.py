@@ -31,10 +31,8 @@ IGNORED_MODULES = frozenset(
         "runtime.intact",
         "runtime.job",
         "runtime.progress",
-        "runtime.rebuilding",
         "runtime.resources",
         "runtime.seals",
-        "runtime.shipped",
     }
 )
 """Modules that affect messages, or the place and time of a job, but none of its outputs."""

@@ -2,9 +2,9 @@
 
 Snakemake counts `gpu` resources on one machine but does not assign devices to jobs. The operating system releases a
 lock with the process that holds it, however that process ends, so a lease needs no clean-up; children that a job forks
-do not hold it (see `children`). Assignments of schedulers are respected: only the devices named in CUDA_VISIBLE_DEVICES
-are leased. SLURM counts devices from 0 in each allocation, so there only those of the allocation are leased, and only
-its jobs share locks.
+do not hold it (see `processes`). Assignments of schedulers are respected: only the devices named in
+CUDA_VISIBLE_DEVICES are leased. SLURM counts devices from 0 in each allocation, so there only those of the allocation
+are leased, and only its jobs share locks.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.runtime.children import hold_alone
+from verified.runtime.processes import hold_alone
 
 log = logging.getLogger("verified")
 

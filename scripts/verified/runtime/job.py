@@ -4,15 +4,15 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from typing import Protocol
 
 from verified.errors import DISK, InputError
 from verified.runtime.announcements import temporary_outputs
-from verified.runtime.children import die_with, tie_children
 from verified.runtime.gpu_leases import lease
+from verified.runtime.processes import die_with, tie_children
 from verified.runtime.seals import sealed
 from verified.runtime.secrets import redact
-from verified.runtime.snakemake_types import Script
 
 PARENT = "VERIFIED_SNAKEMAKE"
 
@@ -31,6 +31,12 @@ would block the awaited one. Libraries draw no progress bars into logs. glibc ke
 first of which is its maximum: it would otherwise map, clear and return frames and tensors of some megabytes one by one.
 oneDNN stays below AMX: some virtual machines report it and forbid it, and bfloat16 then ends in an illegal instruction.
 """
+
+
+class Script(Protocol):
+    """The object `snakemake` of a script; other attributes may be missing if a test or a person calls the script."""
+
+    log: Sequence[str]
 
 
 class _Redacting(logging.Formatter):

@@ -1,7 +1,8 @@
-"""Resource requests of jobs, and their growth with each retry."""
+"""Resource requests of jobs, their growth with each retry, and inputs whose modification time triggers no job."""
 
 import math
 from collections.abc import Callable
+from importlib import import_module
 
 CRITICAL_PATH = 2
 """Priority of the jobs that most others wait for: Snakemake starts these first among the ready ones.
@@ -44,3 +45,11 @@ def extra_tries(longest: int | None, amount: int) -> int | None:
     """
     needed = math.ceil(amount / longest) if longest else 1
     return needed - 1 + SPARE if needed > 1 else None
+
+
+def ancient(path: str) -> str:
+    """`path` as an input that Snakemake never regards as newer than an output.
+
+    Snakemake is installed where rules are read, but not in every job, so it is imported on demand.
+    """
+    return import_module("snakemake.io").ancient(path)

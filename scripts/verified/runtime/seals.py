@@ -26,9 +26,8 @@ from typing import Any
 from verified.errors import InputError
 from verified.io.files import atomic_path, write_text
 from verified.io.format_version import require_version
-from verified.runtime.announcements import LATENCY
+from verified.runtime.announcements import LATENCY, rebuild_command
 from verified.runtime.content import digest_of, files_of, link_targets, measure
-from verified.runtime.rebuilding import rebuild_command
 
 VERSION = 2
 """Version of the form of seals."""

@@ -10,7 +10,7 @@ from verified.config.folders import dataset_folder, dataset_of, shown_datasets
 from verified.config.sources import DemoSource
 from verified.errors import InputError
 from verified.runtime.digest import modules_digest
-from verified.runtime.folders import key_of
+from verified.runtime.wildcards import key_of
 from verified.search.settings import FrameSettings, IndexSettings
 from verified.weights.paths import text_records, video_records
 

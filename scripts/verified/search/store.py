@@ -17,9 +17,9 @@ import numpy as np
 
 from verified.errors import InputError
 from verified.io.array_file import read_array
+from verified.io.files import file_name
 from verified.io.format_version import require_version
 from verified.io.jsonl import read_json, write_json
-from verified.runtime.file_names import file_name
 from verified.runtime.intact import check_intact
 from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
 from verified.search.presence import PASSES

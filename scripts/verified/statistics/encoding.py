@@ -9,8 +9,8 @@ import numpy as np
 
 from verified.io.files import file_digest
 from verified.nn.sentences import PACKAGED, encode, weights_digest
-from verified.runtime.commit import versions
 from verified.runtime.digest import modules_digest
+from verified.runtime.project import versions
 from verified.statistics.cache import keep, place
 from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from verified.errors import InputError
 from verified.io.characters import is_latin
 from verified.runtime.progress import Progress
-from verified.runtime.shipped import check_installed
+from verified.runtime.project import check_installed
 
 FORK_FROM = 5000  # distinct texts; below, starting further processes costs more than they save
 COUNTED = ("words", "nouns", "verbs", "adjectives")

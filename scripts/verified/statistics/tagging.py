@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from functools import partial
 
 from verified.io.jsonl import read_json, write_json
-from verified.runtime.commit import versions
 from verified.runtime.digest import modules_digest
+from verified.runtime.project import versions
 from verified.statistics.cache import keep, place
 from verified.statistics.language import averages, tally
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from verified.benchmark.first_stages import UNTRAINED
 from verified.config.engines import ENGINES
 from verified.config.trust import NOT_TRUSTED, is_untrusted
-from verified.runtime.commit import commit
+from verified.runtime.project import commit
 from verified.tables.added.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import title_of

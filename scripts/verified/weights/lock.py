@@ -11,8 +11,7 @@ import re
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.io.files import write_text
-from verified.runtime.file_names import is_inside
+from verified.io.files import is_inside, write_text
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 SHA256 = re.compile(r"[0-9a-f]{64}")

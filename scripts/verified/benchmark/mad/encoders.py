@@ -12,7 +12,7 @@ from verified.features.joint import JointEncoder, load_joint
 from verified.io.hdf5 import write_features
 from verified.io.video import VideoError, iterate_frames
 from verified.nn.layers import visible_device
-from verified.runtime.prefetch import prefetch
+from verified.runtime.processes import prefetch
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")

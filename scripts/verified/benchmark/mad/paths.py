@@ -16,8 +16,8 @@ from verified.config.folders import dataset_folder, dataset_wildcard, home
 from verified.config.longform import EVALUATOR, DatasetSource, DescribedSource, MadSource, MovieSet
 from verified.config.sources import ReleasedSource
 from verified.evaluator.paths import starting_checkpoint
-from verified.runtime.old_inputs import ancient
-from verified.runtime.shards import shard_names
+from verified.runtime.resources import ancient
+from verified.runtime.wildcards import shard_names
 from verified.weights.paths import joint_records
 
 KINDS = ("frames", "tokens", "sentences")

@@ -10,7 +10,7 @@ from verified.benchmark.mad.vlg_net import VLGNet, VLGSettings
 from verified.errors import InputError
 from verified.nn import checkpoint
 from verified.nn.layers import visible_device
-from verified.runtime.shipped import check_card
+from verified.runtime.project import check_card
 
 FORM = checkpoint.Form("vlg-net", 1, "train VLG-Net again")
 WINDOW = ("fps", "window", "clips", "pooling_counts")

@@ -33,7 +33,7 @@ from verified.io.jsonl import Row
 from verified.nn import training
 from verified.nn.layers import visible_device
 from verified.nn.training import TrainingProgress, TrainingState, cosine_multiplier
-from verified.runtime.prefetch import prefetch
+from verified.runtime.processes import prefetch
 from verified.runtime.seeds import derive_seed, generator
 
 log = logging.getLogger("verified")

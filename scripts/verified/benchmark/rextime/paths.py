@@ -141,7 +141,7 @@ def systems(settings: Config) -> dict[str, dict]:
     What was fine-tuned has the name of the same model ``before``, and a video LMM the ``card`` of its adapters. Free
     answers have the ``reader`` whose letters stand for them.
     """
-    from verified.runtime.shards import shard_names
+    from verified.runtime.wildcards import shard_names
 
     submissions = {}
     for protocol, part in ((protocol, part) for protocol in protocols(settings) for part in _taught(settings)):
@@ -186,14 +186,14 @@ def systems(settings: Config) -> dict[str, dict]:
 
 def described_videos(settings: Config, name: str) -> list[str]:
     """Rows of the videos of given questions."""
-    from verified.runtime.shards import shard_names
+    from verified.runtime.wildcards import shard_names
 
     return [f"{folder(settings)}/released/{name}/videos/{shard}.jsonl" for shard in shard_names(settings.shards)]
 
 
 def free_answers(settings: Config) -> dict[str, dict]:
     """By test, where the video LMM answers freely: files of `questions` and `answers`, whether they are `scored`."""
-    from verified.runtime.shards import shard_names
+    from verified.runtime.wildcards import shard_names
 
     tests: dict[str, dict] = {}
     for protocol in (protocol for protocol in FREE if protocol in protocols(settings)):
@@ -311,7 +311,7 @@ def published_code(wildcards) -> str:
 
 def videos_of(settings: Config, dataset: str) -> list[str]:
     """The usable videos of a data set, by shard."""
-    from verified.runtime.shards import shard_names
+    from verified.runtime.wildcards import shard_names
 
     corpus = f"{dataset_folder(settings, dataset)}/corpus"
     return [f"{corpus}/shards/{shard}.videos.jsonl" for shard in shard_names(settings.shards)]

@@ -24,7 +24,7 @@ from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.rextime import GENERATION, LOCATE
-from verified.runtime.shards import rows_of_shard, shard_names
+from verified.runtime.wildcards import rows_of_shard, shard_names
 
 
 def tasks_of(section: Rextime) -> tuple[Task, ...]:

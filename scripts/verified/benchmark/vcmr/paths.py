@@ -15,8 +15,8 @@ from verified.config.params import deciding
 from verified.corpus.held_out import HELD_OUT
 from verified.features.paths import CAPTIONS
 from verified.runtime.digest import modules_digest
-from verified.runtime.folders import key_of
 from verified.runtime.resources import CRITICAL_PATH
+from verified.runtime.wildcards import key_of
 
 WHERE = ("memory_mb", "device", "threads")
 """Settings that say where a training runs, and with how much at once."""

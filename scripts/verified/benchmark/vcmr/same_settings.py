@@ -6,7 +6,7 @@ from typing import Any
 
 from verified.errors import InputError
 from verified.io.jsonl import read_json
-from verified.runtime.rebuilding import rebuild_command
+from verified.runtime.announcements import rebuild_command
 
 SETTINGS = "settings_sha256"
 """Digest of the settings of training and search (see `paths.settings_digest`)."""

@@ -24,7 +24,7 @@ from verified.nn import training
 from verified.nn.layers import channels_last
 from verified.nn.training import TrainingProgress, TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
-from verified.runtime.prefetch import prefetch
+from verified.runtime.processes import prefetch
 from verified.runtime.seeds import derive_seed
 
 WEIGHT_DECAY = 0.05

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from verified.config import Config, outputs
 from verified.config.folders import dataset_of
-from verified.runtime.snakemake_types import OfDataset
+from verified.runtime.wildcards import OfDataset
 
 
 def judged_by(settings: Config) -> Callable[[OfDataset], dict[str, list[str]]]:

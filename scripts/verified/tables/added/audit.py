@@ -10,7 +10,7 @@ from verified.benchmark.vcmr.per_query import read_per_query
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.io.jsonl import read_json, read_jsonl
-from verified.runtime.folders import key_of
+from verified.runtime.wildcards import key_of
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
 from verified.tables.shown import Shown

@@ -9,7 +9,7 @@ from verified.demo.pretrained.paths import relative_name
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json
-from verified.runtime.shipped import CARD, check_card
+from verified.runtime.project import CARD, check_card
 
 SHIPPED = Path(__file__).with_name("weights")
 WEIGHTS = "vlg-net.safetensors"

@@ -1,7 +1,10 @@
-"""Bind child processes to their job: they die with it, however it ends, and hold none of its locks.
+"""Processes and threads of a job: child processes, preemption, prefetching.
 
-A SIGKILL gives a job no time to end its children, and a surviving vLLM engine keeps its GPU. A forked child also shares
-the lock files of its parent, so their locks would outlive the job.
+Child processes die with their job, however it ends, and hold none of its locks: a SIGKILL gives a job no time to end
+its children, and a surviving vLLM engine keeps its GPU. A forked child also shares the lock files of its parent, so
+their locks would outlive the job.
+
+Preemption: a scheduler sends SIGTERM, waits (SLURM: `KillWait`, 30 s), and kills.
 """
 
 import contextlib
@@ -13,8 +16,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+from typing import Any, TypeVar
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 CHECK_SECONDS = 0.5
@@ -127,3 +133,46 @@ def _watch(parent: int) -> None:
     while runs(parent):
         time.sleep(CHECK_SECONDS)
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+ENDED = 128 + signal.SIGTERM
+"""Exit status of a process that ended on SIGTERM, as in shells."""
+
+
+@contextlib.contextmanager
+def noticing_sigterm() -> Generator[Callable[[], bool]]:
+    """Inside the block, record SIGTERM instead of ending; yields a function that returns whether it came. The caller
+    polls it between two steps of its work. Without effect outside of the main thread, as only that gets signals."""
+    came = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield came.is_set
+        return
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        came.set()
+
+    before = signal.signal(signal.SIGTERM, notice)
+    try:
+        yield came.is_set
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+Item = TypeVar("Item")
+
+
+def prefetch(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
+    """Yield `items` in their order while up to `depth` more are being produced in a thread.
+
+    Useful if producer and consumer both leave Python (decoding, a network). An exception of the producer is raised in
+    the consumer at the same point; a consumer that stops early stops the producer at its next item.
+    """
+    producer, end = iter(items), object()
+    thread = ThreadPoolExecutor(1, thread_name_prefix="ahead")
+    try:
+        waiting: deque[Any] = deque(thread.submit(next, producer, end) for _ in range(depth + 1))
+        while (item := waiting.popleft().result()) is not end:
+            waiting.append(thread.submit(next, producer, end))
+            yield item
+    finally:
+        thread.shutdown(cancel_futures=True)

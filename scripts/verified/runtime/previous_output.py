@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from verified.io.files import file_digest, write_text
-from verified.runtime.commit import versions
+from verified.runtime.project import versions
 
 LINK, NOTE = ".earlier", ".earlier.json"
 MOVING = ("shards", "rows", "videos", "threads")
@@ -32,7 +32,7 @@ def made_with(params: Mapping[str, Any], *packages: str, **others: object) -> st
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-class Earlier:
+class PreviousOutput:
     """The earlier state of `output`, which a job is about to write.
 
     `videos` holds the notes on each video, by a key of its writer that contains the video's SHA-256; `file` is the

@@ -1,9 +1,20 @@
-"""Shards of videos, assigned by a stable hash of the video id, so that adding a video changes one shard."""
+"""Wildcards of the rules: data sets and shards.
+
+`dataset` is NAME, or NAME/DATASET (see `config.folders`). `shard` is one of a fixed number of groups of videos,
+assigned by a stable hash of the video id, so that adding a video changes one shard.
+"""
 
 import hashlib
 from collections.abc import Iterable
+from typing import Protocol
 
 from verified.io.jsonl import Row
+
+
+class OfDataset(Protocol):
+    """The wildcards of a job for one data set."""
+
+    dataset: str
 
 
 def shard_of(video: str, shards: int) -> int:
@@ -41,3 +52,8 @@ def group_by_shard(rows: Iterable[Row], shards: int) -> list[list[Row]]:
 def rows_of_shard(rows: list[Row], name: str, shards: int) -> list[Row]:
     """The rows whose ``video`` belongs to shard `name`, in their order."""
     return [row for row in rows if shard_of(row["video"], shards) == shard_index(name)]
+
+
+def key_of(wildcard: str) -> str:
+    """The key of the data set that a value of the wildcard `dataset` refers to."""
+    return wildcard.rsplit("/", 1)[-1]
