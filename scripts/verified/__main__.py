@@ -12,9 +12,9 @@ import textwrap
 from verified import __version__
 from verified.cli.command import COMMANDS, Parser
 from verified.errors import DISK, InputError
-from verified.runtime.intact import checked_reads
 from verified.runtime.job import log_to, take_environment
 from verified.runtime.secrets import redact
+from verified.runtime.verify import checked_reads
 
 MODULES = (
     "run", "quote", "data", "audit", "people", "captions", "evaluate", "benchmark", "longform", "rextime", "search",

@@ -15,7 +15,8 @@ from verified.lmm.cassette import STATED, export, models_of
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_parts import line_of
 from verified.lmm.ledger_row import VERSION
-from verified.runtime.seals import check, seal, seal_of
+from verified.runtime.seals import seal, seal_of
+from verified.runtime.verify import check
 from verified.search.store import FORMAT, read_manifest
 from verified.tables.table import read_table_json, write_table_json
 

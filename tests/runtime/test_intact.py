@@ -16,9 +16,9 @@ from verified.__main__ import main
 from verified.io.files import file_digest
 from verified.io.hdf5 import FeatureFile, link_features, write_features
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
-from verified.runtime import intact as module
-from verified.runtime.intact import checked_reads
+from verified.runtime import verify as module
 from verified.runtime.seals import seal, seal_of
+from verified.runtime.verify import checked_reads
 from verified.search.ask import Index
 from verified.search.update import update
 

@@ -20,10 +20,9 @@ from verified.errors import InputError
 from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime import seals
 from verified.runtime.announcements import rebuild_command
-from verified.runtime.intact import check_intact
 from verified.runtime.job import job
-from verified.runtime.seals import check, read_seal, replacing, seal, seal_of, sealed
-from verified.runtime.verify import verify
+from verified.runtime.seals import read_seal, replacing, seal, seal_of
+from verified.runtime.verify import check, check_intact, sealed, verify
 
 
 @pytest.fixture

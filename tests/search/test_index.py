@@ -20,7 +20,7 @@ from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.io.hdf5 import FeatureFile
 from verified.runtime import seals
 from verified.runtime.seals import finished
-from verified.runtime.verify import verify
+from verified.runtime.verify import check, verify
 from verified.search.ask import Index, window_around_best
 from verified.search.encoders import ModelEncoder
 from verified.search.export import export
@@ -308,7 +308,7 @@ def test_a_change_that_breaks_off_leaves_an_index_that_the_next_one_finishes(tmp
     assert broken_off_before("index.json") == [("unfinished", "index.json")]
     assert not finished(folder / "index.json") and len(Index(folder).positions) == 8
     with refused("index.json", remedy=True):
-        seals.check(folder / "index.json")
+        check(folder / "index.json")
     assert update(folder, files, settings)["videos"] == 8
     assert finished(folder / "index.json") and verify(folder)[1] == []
     assert {path.name for path in (folder / "segments").iterdir() if path.is_dir()} == {"000001", "000002"}

@@ -11,9 +11,8 @@ from running import digests, snakemake
 
 from verified.__main__ import main
 from verified.errors import InputError
-from verified.runtime.content import TIMESTAMP
-from verified.runtime.seals import SHARED, check, read_seal, sealed_below, seals_below
-from verified.runtime.verify import verify
+from verified.runtime.seals import SHARED, TIMESTAMP, read_seal, sealed_below, seals_below
+from verified.runtime.verify import check, verify
 
 pytestmark = pytest.mark.slow
 

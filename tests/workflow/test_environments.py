@@ -109,7 +109,7 @@ def reached(script: Path) -> set[str]:
             continue
         seen.add(path)
         ours, outside = imports(path)
-        foreign |= outside - {"content.py": {"h5py"}, "decord_reader.py": {"decord"}, "text.py": {"rapidocr"}}.get(
+        foreign |= outside - {"seals.py": {"h5py"}, "decord_reader.py": {"decord"}, "text.py": {"rapidocr"}}.get(
             path.name, set()
         )
         for name in ours:

@@ -25,7 +25,7 @@ from verified.lmm.refusal import refusal as caption_refusal
 from verified.planning.findings import Finding
 from verified.quality.select import refusal
 from verified.quality.transcripts import unreadable_subtitles
-from verified.runtime.content import digest_of
+from verified.runtime.seals import digest_of
 
 MOST_OPENED = 200
 """Videos of a data set that are opened: a sample at even distances in the list of names."""

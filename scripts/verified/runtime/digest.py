@@ -25,14 +25,13 @@ IGNORED_MODULES = frozenset(
         "errors",
         "io.format_version",
         "runtime.announcements",
-        "runtime.content",
         "runtime.digest",
         "runtime.gpu_leases",
-        "runtime.intact",
         "runtime.job",
         "runtime.progress",
         "runtime.resources",
         "runtime.seals",
+        "runtime.verify",
     }
 )
 """Modules that affect messages, or the place and time of a job, but none of its outputs."""

@@ -11,8 +11,8 @@ from verified.errors import DISK, InputError
 from verified.runtime.announcements import temporary_outputs
 from verified.runtime.gpu_leases import lease
 from verified.runtime.processes import die_with, tie_children
-from verified.runtime.seals import sealed
 from verified.runtime.secrets import redact
+from verified.runtime.verify import sealed
 
 PARENT = "VERIFIED_SNAKEMAKE"
 

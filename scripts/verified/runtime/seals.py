@@ -6,35 +6,35 @@ file bytes, SHA-256 and, for forms that have them, rows (lines, data sets, tenso
 inputs before it reads a byte and seals its outputs when all of them are written (see `runtime.job`); so there is one
 mechanism for all forms, and a file without a seal belongs to a job that did not finish. SHA-256 takes half a second per
 gigabyte. A user's own files need no seals; every file below `results/` must have one, so commands that write there seal
-as well, and commands check the files they read (see `runtime.intact`).
+as well, and commands check the files they read (see `runtime.verify`).
 
 A file is identified by its path below `results/`, so a copy over another file, with its seal, is refused. A file made
 from other versions of its inputs than the present ones is refused as well.
 """
 
 import contextlib
-import functools
 import hashlib
 import json
 import os
+import struct
+import tarfile
 import threading
-import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+import zipfile
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
 from verified.io.files import atomic_path, write_text
 from verified.io.format_version import require_version
-from verified.runtime.announcements import LATENCY, rebuild_command
-from verified.runtime.content import digest_of, files_of, link_targets, measure
+from verified.runtime.announcements import rebuild_command
 
 VERSION = 2
 """Version of the form of seals."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
 SHARED = Path(BUILT, "statistics")
-"""Folder of files that no rule declares as output: jobs make them on demand (see `statistics.kept`)."""
+"""Folder of files that no rule declares as output: jobs make them on demand (see `statistics.cache`)."""
 PEOPLE = "served"
 """Folder beside pages in which a server keeps people's decisions: it is unsealed, as no job can rebuild it."""
 VIDEOS = ".videos.jsonl"
@@ -58,7 +58,7 @@ _looking = threading.local()
 
 @contextlib.contextmanager
 def unchecked() -> Generator[None]:
-    """Inside the block, this thread may open files without a check of their seals (see `runtime.intact`): it opens them
+    """Inside the block, this thread may open files without a check of their seals (see `runtime.verify`): it opens them
     to seal or check them, not to use them."""
     before, _looking.now = is_unchecked(), True
     try:
@@ -90,7 +90,7 @@ def seal_all(
     for path in map(Path, paths):
         with unchecked():
             facts: Seal = measure(path) | ({"temporary": True} if str(path) in temporary else {})
-        folders.setdefault(path.parent, {})[_place(path) or path.name] = facts
+        folders.setdefault(path.parent, {})[place_of(path) or path.name] = facts
     job = {"rule": rule, "wildcards": dict(wildcards or {}), "made_of": dict(made_of or {})}
     for folder, files in folders.items():
         _write(folder, files, **job, params=sorted(map(digest_of_param, params)))
@@ -113,7 +113,7 @@ def made_with(path: str | os.PathLike[str], value: object) -> bool:
     return written is None or digest_of_param(value) in written["params"]
 
 
-def _place(path: Path) -> str | None:
+def place_of(path: Path) -> str | None:
     """The path below `results/`: that of the working directory, else the innermost; None for a path below none."""
     here, parts = (*Path.cwd().parts, BUILT), Path(os.path.abspath(path)).parts
     if parts[: len(here)] == here:
@@ -125,14 +125,6 @@ def as_in_run(path: Path) -> Path:
     """A path below the `results/` of the working directory as rules write it, relative; other paths unchanged."""
     here, parts = (*Path.cwd().parts, BUILT), Path(os.path.abspath(path)).parts
     return Path(*parts[len(here) - 1 :]) if parts[: len(here)] == here else path
-
-
-def _elsewhere(path: Path, written: Seal) -> bool:
-    """Whether the seal beside `path` belongs to another file. Outside of any `results/`, only names are compared."""
-    wanted, parts = Path(written["path"]).parts, Path(os.path.abspath(path)).parts
-    if len(wanted) > 1 and BUILT in parts[:-1]:
-        return parts[-len(wanted) - 1 :] != (BUILT, *wanted)
-    return parts[-1] != Path(written["path"]).name
 
 
 def seal_built(path: str | os.PathLike[str]) -> None:
@@ -151,12 +143,12 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     path = Path(path)
     written = (read_seal(path) if path.is_file() else None) or {}
     both = (written, written.get("earlier", {}))
-    earlier = next((facts for facts in both if facts and _difference(path, facts) is None), None)
+    earlier = next((facts for facts in both if facts and difference(path, facts) is None), None)
     with atomic_path(path) as temporary:
         yield temporary
         facts = {**measure(temporary), "unfinished": True}
         facts |= {"earlier": {key: earlier[key] for key in earlier if key != "earlier"}} if earlier else {}
-        _write(path.parent, {_place(path) or path.name: facts})
+        _write(path.parent, {place_of(path) or path.name: facts})
     seal(path)
 
 
@@ -262,117 +254,7 @@ def unsealed_inputs(folder: str | os.PathLike[str]) -> set[str]:
     return read - sealed
 
 
-def check(path: str | os.PathLike[str]) -> None:
-    """Raise InputError unless `path` matches its seal; the message names both states and the remedy."""
-    path = Path(path)
-    built = path.parts[0] == BUILT and path.parent.name != PEOPLE
-    if built:
-        _await(lambda: read_seal(path) is not None)
-    written = read_seal(path)
-    if not path.exists():
-        raise InputError("no such file", file=path, remedy=rebuild_command([path]))
-    if written is None:
-        if built:
-            raise unsealed_error(path)
-        return
-    if "unfinished" in written:
-        raise InputError("unfinished: what writes it was killed", file=path, remedy="start that again")
-    hold(path, written)
-    if path.name.endswith(VIDEOS) and (problem := _changed_video(path)):
-        raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
-    for target in link_targets(path):
-        if target.parts[0] == BUILT or read_seal(target) is not None:
-            check(target)
-
-
-def is_job_output(path: Path) -> bool:
-    """Whether a job of the run has read a path, or a folder around it, so that another job must have written it."""
-    place = _place(path)
-    if place is None:
-        return False
-    home = Path(os.path.abspath(path)).parents[place.count("/")] / place.partition("/")[0]
-    unsealed = _unsealed_inputs(home)
-    return any("/".join(place.split("/")[:end]) in unsealed for end in range(2, place.count("/") + 2))
-
-
-@functools.cache
-def _unsealed_inputs(home: Path) -> set[str]:
-    return unsealed_inputs(home)
-
-
-def unsealed_error(path: Path, remedy: str = "") -> InputError:
-    """The error for a missing seal. The remedy suggests removal only of files known to be a job's output: others may be
-    the user's work."""
-    if is_job_output(path):
-        problem = "it was changed from outside, or what writes it did not end"
-        way = f"rebuild it: {rebuild_command([path])}"
-    else:
-        problem = "no job is known to have written it"
-        way = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
-    return InputError(f"has no seal: {problem}", file=path, remedy=remedy or way)
-
-
-def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
-    """Raise InputError unless `path` matches its seal and the seal belongs to it.
-
-    `member`: the path of the one file to check in a folder. `remedy` replaces the command that rebuilds it. After an
-    interrupted replacement, either version in the seal is accepted (see `replacing`).
-    """
-    whose = f" by {written['rule']}" if written.get("rule") else ""
-    if _elsewhere(path, written):
-        raise InputError(
-            f"damaged: its seal is that of {written['path']}, written{whose}",
-            file=path,
-            remedy=remedy
-            or f"rebuild it: {rebuild_command([path])}; keep copies under their path, or outside any {BUILT}/",
-        )
-    problem = _difference_of_member(path, written, member) if member else _difference(path, written)
-    if problem and not ("earlier" in written and _difference(path, written["earlier"]) is None):
-        raise InputError(
-            f"damaged: {problem}",
-            file=path / member,
-            remedy=remedy or f"rebuild it: {rebuild_command([path])}",
-        )
-    own: str = written["path"]
-    made_of: dict[str, str] = written["made_of"]
-    for place, digest in made_of.items():
-        source = path.parents[own.count("/")] / place
-        with contextlib.suppress(InputError):  # damage of that file is reported elsewhere
-            now = read_seal(source)
-            if now and now["sha256"] != digest and source.exists():
-                break
-    else:
-        return
-    raise InputError(
-        f"damaged: it was made of another {source.name} than the one that is there ({source})",
-        file=path,
-        remedy=remedy or f"rebuild it: {rebuild_command([path])}",
-    )
-
-
-def _difference_of_member(folder: Path, written: Seal, name: str) -> str | None:
-    """The difference of one file of a folder from the folder's seal, or None."""
-    if name not in written.get("files", {}):
-        return "it is not among the files that were written there"
-    return None if digest_of(folder / name)[0] == written["files"][name] else "it is not as it was written"
-
-
-def _changed_video(path: Path) -> str | None:
-    """The first video of a shard's list that changed since it was probed, in words; None if all are unchanged.
-
-    A download may have continued since, which sizes and samples cannot show (see `corpus.video_folder`).
-    """
-    with path.open(encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            video = Path(row["path"])
-            if not video.is_file():
-                return f"the video {video} is gone since it was probed"
-            if digest_of(video)[0] != row["sha256"]:
-                return f"the video {video} has changed since it was probed"
-    return None
-
-
-def _difference(path: Path, written: Seal) -> str | None:
+def difference(path: Path, written: Seal) -> str | None:
     """The difference from the seal in words, or None."""
     if "files" in written:
         return _difference_of_folder(path, written["files"]) if path.is_dir() else "a folder was written, this is none"
@@ -401,40 +283,89 @@ def _difference_of_folder(path: Path, written: Seal) -> str | None:
     return f"not as written: {', '.join(changed[:3])}" if changed else None
 
 
-@contextlib.contextmanager
-def sealed(
-    inputs: Iterable[str],
-    outputs: Iterable[str],
-    temporary: Iterable[str] = (),
-    rule: str = "",
-    wildcards: Mapping[str, str] | None = None,
-    params: Iterable[object] = (),
-) -> Generator[None]:
-    """Check `inputs` first; seal `outputs`, of a job of `rule`, if the block ends without an error."""
-    outputs, made_of = list(outputs), dict[str, str]()
-    for path in inputs:
-        check(path)
-        written, place = read_seal(path), _place(Path(path))
-        if written and place and "temporary" not in written:
-            made_of[place] = written["sha256"]
-    files = set(map(Path, outputs))
-    for seal_file in [file for folder in {path.parent for path in files} for file in folder.glob(f".*{ENDING}")]:
-        with contextlib.suppress(InputError, FileNotFoundError):
-            if not files.isdisjoint(sealed_below(seal_file)):
-                seal_file.unlink(missing_ok=True)
-    for path in files:
-        seal_of(path).unlink(missing_ok=True)
-    yield
-    there = [path for path in outputs if _await(Path(path).exists)]  # Snakemake reports missing outputs
-    if there:
-        seal_all(there, temporary, rule, wildcards, params, made_of)
+TIMESTAMP = ".snakemake_timestamp"
+"""The file that Snakemake puts into folders that a job wrote."""
+CHUNK = 1 << 20
 
 
-def _await(arrived: Callable[[], bool]) -> bool:
-    """Whether a file appears within the run's --latency-wait, for network file systems."""
-    end = time.monotonic() + float(os.environ.get(LATENCY, 0))
-    while not arrived():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
+def measure(path: Path) -> dict[str, Any]:
+    """`bytes`, `sha256` and, for known formats, `rows` and `unit` of a file; `files` and `sha256` of a folder."""
+    if path.is_dir():
+        return {"files": (files := files_of(path)), "sha256": hashlib.sha256(json.dumps(files).encode()).hexdigest()}
+    digest, lines = digest_of(path)
+    facts = {"bytes": path.stat().st_size, "sha256": digest}
+    if path.suffix == ".jsonl":
+        return {**facts, "rows": lines, "unit": "lines"}
+    if path.suffix in _COUNTED:
+        count, unit = _COUNTED[path.suffix]
+        with contextlib.suppress(Exception):  # a damaged file has a size, but maybe no row count
+            return {**facts, "rows": count(path), "unit": unit}
+    return facts
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file below a folder, by its path there."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != TIMESTAMP)
+    return {path.relative_to(folder).as_posix(): digest_of(path)[0] for path in files}
+
+
+def digest_of(path: Path) -> tuple[str, int]:
+    """SHA-256 and the number of line ends, in one pass."""
+    digest, lines, buffer = hashlib.sha256(), 0, bytearray(CHUNK)
+    view, counts = memoryview(buffer), path.suffix == ".jsonl"
+    with path.open("rb", buffering=0) as file:
+        while size := file.readinto(buffer):
+            digest.update(view[:size])
+            lines += buffer.count(b"\n", 0, size) if counts else 0
+    return digest.hexdigest(), lines
+
+
+def _count_tensors(path: Path) -> int:
+    with path.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        return len(json.loads(file.read(min(length, 100 * CHUNK))).keys() - {"__metadata__"})
+
+
+def _count_members(path: Path) -> int:
+    if path.suffix == ".tar":
+        with tarfile.open(path) as archive:
+            return len(archive.getnames())
+    with zipfile.ZipFile(path) as archive:
+        return len(archive.namelist())
+
+
+def _count_data_sets(path: Path) -> int:
+    import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
+
+    with h5py.File(path, "r", locking=False) as file:
+        return len(file)
+
+
+def _count_array(path: Path) -> int:
+    import numpy as np
+
+    return len(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+_COUNTED = {
+    ".h5": (_count_data_sets, "data sets"),
+    ".npy": (_count_array, "rows"),
+    ".npz": (_count_members, "arrays"),
+    ".safetensors": (_count_tensors, "tensors"),
+    ".tar": (_count_members, "members"),
+}
+
+
+def link_targets(path: Path) -> list[Path]:
+    """The target files of the links in an HDF5 file, each once; empty for other files."""
+    if path.suffix != ".h5":
+        return []
+    import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
+
+    with h5py.File(path, "r", locking=False) as file:
+        links: list[object] = [
+            file.get(key, getlink=True)  # pyright: ignore[reportUnknownMemberType] (has no types)
+            for key in map(str, file)
+        ]
+        names = dict.fromkeys(link.filename for link in links if isinstance(link, h5py.ExternalLink))
+    return [Path(os.path.normpath(path.parent / name)) for name in names]

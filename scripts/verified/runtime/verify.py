@@ -1,21 +1,289 @@
-"""Verify a whole run against its seals: damaged, missing or unsealed files, and the order of their rebuild."""
+"""Check files against their seals: the inputs of a job, files that a command opens, and a whole run.
+
+Jobs check their inputs all at once (see `runtime.job`). The inputs of a command follow from its arguments, so commands
+check files when they open them, once in a process, unless the file changes: Python reports each opening to an audit
+hook (`sys.addaudithook`), and code that opens files in C (HDF5, safetensors) reports itself by `sys.audit`. Files with
+a seal, or in a folder with one, are checked. Other files are refused if Snakemake has recorded a job as their writer,
+and otherwise belong to the user.
+"""
 
 import contextlib
+import functools
+import json
 import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from verified.errors import InputError
+from verified.runtime.announcements import LATENCY, rebuild_command
 from verified.runtime.seals import (
     BUILT,
     ENDING,
+    PEOPLE,
     SHARED,
-    check,
+    VIDEOS,
+    Seal,
+    difference,
+    digest_of,
+    is_unchecked,
+    link_targets,
+    place_of,
     read_seal,
+    seal_all,
+    seal_of,
     sealed_below,
     seals_below,
+    unchecked,
     unsealed_inputs,
 )
+
+
+def check(path: str | os.PathLike[str]) -> None:
+    """Raise InputError unless `path` matches its seal; the message names both states and the remedy."""
+    path = Path(path)
+    built = path.parts[0] == BUILT and path.parent.name != PEOPLE
+    if built:
+        _await(lambda: read_seal(path) is not None)
+    written = read_seal(path)
+    if not path.exists():
+        raise InputError("no such file", file=path, remedy=rebuild_command([path]))
+    if written is None:
+        if built:
+            raise unsealed_error(path)
+        return
+    if "unfinished" in written:
+        raise InputError("unfinished: what writes it was killed", file=path, remedy="start that again")
+    hold(path, written)
+    if path.name.endswith(VIDEOS) and (problem := _changed_video(path)):
+        raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
+    for target in link_targets(path):
+        if target.parts[0] == BUILT or read_seal(target) is not None:
+            check(target)
+
+
+@contextlib.contextmanager
+def sealed(
+    inputs: Iterable[str],
+    outputs: Iterable[str],
+    temporary: Iterable[str] = (),
+    rule: str = "",
+    wildcards: Mapping[str, str] | None = None,
+    params: Iterable[object] = (),
+) -> Generator[None]:
+    """Check `inputs` first; seal `outputs`, of a job of `rule`, if the block ends without an error."""
+    outputs, made_of = list(outputs), dict[str, str]()
+    for path in inputs:
+        check(path)
+        written, place = read_seal(path), place_of(Path(path))
+        if written and place and "temporary" not in written:
+            made_of[place] = written["sha256"]
+    files = set(map(Path, outputs))
+    for seal_file in [file for folder in {path.parent for path in files} for file in folder.glob(f".*{ENDING}")]:
+        with contextlib.suppress(InputError, FileNotFoundError):
+            if not files.isdisjoint(sealed_below(seal_file)):
+                seal_file.unlink(missing_ok=True)
+    for path in files:
+        seal_of(path).unlink(missing_ok=True)
+    yield
+    there = [path for path in outputs if _await(Path(path).exists)]  # Snakemake reports missing outputs
+    if there:
+        seal_all(there, temporary, rule, wildcards, params, made_of)
+
+
+def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
+    """Raise InputError unless `path` matches its seal and the seal belongs to it.
+
+    `member`: the path of the one file to check in a folder. `remedy` replaces the command that rebuilds it. After an
+    interrupted replacement, either version in the seal is accepted (see `replacing`).
+    """
+    whose = f" by {written['rule']}" if written.get("rule") else ""
+    if _elsewhere(path, written):
+        raise InputError(
+            f"damaged: its seal is that of {written['path']}, written{whose}",
+            file=path,
+            remedy=remedy
+            or f"rebuild it: {rebuild_command([path])}; keep copies under their path, or outside any {BUILT}/",
+        )
+    problem = _difference_of_member(path, written, member) if member else difference(path, written)
+    if problem and not ("earlier" in written and difference(path, written["earlier"]) is None):
+        raise InputError(
+            f"damaged: {problem}",
+            file=path / member,
+            remedy=remedy or f"rebuild it: {rebuild_command([path])}",
+        )
+    own: str = written["path"]
+    made_of: dict[str, str] = written["made_of"]
+    for place, digest in made_of.items():
+        source = path.parents[own.count("/")] / place
+        with contextlib.suppress(InputError):  # damage of that file is reported elsewhere
+            now = read_seal(source)
+            if now and now["sha256"] != digest and source.exists():
+                break
+    else:
+        return
+    raise InputError(
+        f"damaged: it was made of another {source.name} than the one that is there ({source})",
+        file=path,
+        remedy=remedy or f"rebuild it: {rebuild_command([path])}",
+    )
+
+
+def unsealed_error(path: Path, remedy: str = "") -> InputError:
+    """The error for a missing seal. The remedy suggests removal only of files known to be a job's output: others may be
+    the user's work."""
+    if is_job_output(path):
+        problem = "it was changed from outside, or what writes it did not end"
+        way = f"rebuild it: {rebuild_command([path])}"
+    else:
+        problem = "no job is known to have written it"
+        way = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
+    return InputError(f"has no seal: {problem}", file=path, remedy=remedy or way)
+
+
+def is_job_output(path: Path) -> bool:
+    """Whether a job of the run has read a path, or a folder around it, so that another job must have written it."""
+    place = place_of(path)
+    if place is None:
+        return False
+    home = Path(os.path.abspath(path)).parents[place.count("/")] / place.partition("/")[0]
+    unsealed = _unsealed_inputs(home)
+    return any("/".join(place.split("/")[:end]) in unsealed for end in range(2, place.count("/") + 2))
+
+
+@functools.cache
+def _unsealed_inputs(home: Path) -> set[str]:
+    return unsealed_inputs(home)
+
+
+def _elsewhere(path: Path, written: Seal) -> bool:
+    """Whether the seal beside `path` belongs to another file. Outside of any `results/`, only names are compared."""
+    wanted, parts = Path(written["path"]).parts, Path(os.path.abspath(path)).parts
+    if len(wanted) > 1 and BUILT in parts[:-1]:
+        return parts[-len(wanted) - 1 :] != (BUILT, *wanted)
+    return parts[-1] != Path(written["path"]).name
+
+
+def _difference_of_member(folder: Path, written: Seal, name: str) -> str | None:
+    """The difference of one file of a folder from the folder's seal, or None."""
+    if name not in written.get("files", {}):
+        return "it is not among the files that were written there"
+    return None if digest_of(folder / name)[0] == written["files"][name] else "it is not as it was written"
+
+
+def _changed_video(path: Path) -> str | None:
+    """The first video of a shard's list that changed since it was probed, in words; None if all are unchanged.
+
+    A download may have continued since, which sizes and samples cannot show (see `corpus.video_folder`).
+    """
+    with path.open(encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            video = Path(row["path"])
+            if not video.is_file():
+                return f"the video {video} is gone since it was probed"
+            if digest_of(video)[0] != row["sha256"]:
+                return f"the video {video} has changed since it was probed"
+    return None
+
+
+def _await(arrived: Callable[[], bool]) -> bool:
+    """Whether a file appears within the run's --latency-wait, for network file systems."""
+    end = time.monotonic() + float(os.environ.get(LATENCY, 0))
+    while not arrived():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+DEEPEST = 4
+"""Parent folders that are searched for a seal if the file is not below a `results/`."""
+
+_checked: dict[str, tuple[int, ...]] = {}
+"""State (device, inode, bytes, times in nanoseconds) of each file when it matched its seal."""
+_watching = False
+_installed = False
+
+
+def check_intact(path: str | os.PathLike[str], required: bool = False, remedy: str = "") -> None:
+    """Raise InputError unless a file matches its seal or that of a folder around it.
+
+    `required`: an unsealed file is refused wherever it is. `remedy` replaces the command that rebuilds it. A folder is
+    checked for its own seal alone; its files are checked when they are read.
+    """
+    path = Path(path)
+    state = _state(path)
+    if state is None or _checked.get(key := os.path.abspath(path)) == state:
+        return  # the reader reports a missing file
+    owner, written = _find_seal(path)
+    if owner is None and path.resolve() != Path(key):
+        path = path.resolve()
+        owner, written = _find_seal(path)
+    if owner is None or written is None:
+        if required or is_job_output(path):
+            raise unsealed_error(path, remedy)
+    else:
+        member = path.relative_to(owner).as_posix() if owner != path else ""
+        try:
+            hold(owner, written, member, remedy)
+        except InputError:
+            again = read_seal(owner)
+            if again is None or again == written:
+                raise
+            hold(owner, again, member, remedy)  # it was replaced in the meantime
+        for target in link_targets(path):  # HDF5 itself opens these in C
+            check_intact(target)
+        _checked[key] = state
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(facts.st_mode):
+        return None
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+def _find_seal(path: Path) -> tuple[Path | None, dict[str, object] | None]:
+    """The file itself, or the nearest folder around it, that has a seal, with that seal."""
+    around = path.parents if BUILT in path.parts else list(path.parents)[:DEEPEST]
+    for owner in (path, *around):
+        if owner.name in ("", BUILT):
+            break
+        if (written := read_seal(owner)) is not None:
+            return owner, written
+    return None, None
+
+
+@contextlib.contextmanager
+def checked_reads() -> Generator[None]:
+    """Inside the block, check every file of a run against its seal before this process reads it."""
+    global _watching, _installed
+    if not _installed:
+        sys.addaudithook(_before)
+        _installed = True
+    _watching = True
+    try:
+        yield
+    finally:
+        _watching = False
+
+
+def _before(event: str, arguments: tuple[object, ...]) -> None:
+    if event != "open" or not _watching or is_unchecked():
+        return
+    path, mode = arguments[0], arguments[1]
+    if not isinstance(path, str) or not isinstance(mode, str) or not set(mode).isdisjoint("wax+"):
+        return
+    if path.endswith((".py", ".pyc")) or os.path.basename(path).startswith("."):
+        return
+    with unchecked():
+        check_intact(path)
 
 
 class Finding(NamedTuple):

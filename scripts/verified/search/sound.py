@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.runtime.intact import check_intact
+from verified.runtime.verify import check_intact
 
 
 def sound(folder: Path, *names: str) -> None:

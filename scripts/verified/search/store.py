@@ -20,8 +20,8 @@ from verified.io.array_file import read_array
 from verified.io.files import file_name
 from verified.io.format_version import require_version
 from verified.io.jsonl import read_json, write_json
-from verified.runtime.intact import check_intact
 from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
+from verified.runtime.verify import check_intact
 from verified.search.presence import PASSES
 from verified.search.segments import VIDEOS, Segment, write_segment
 from verified.search.sound import sound

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from verified.errors import InputError
-from verified.runtime.seals import SHARED, check, seal, seal_of
+from verified.runtime.seals import SHARED, seal, seal_of
+from verified.runtime.verify import check
 
 KINDS = ("cog_desc", "fig_desc")
 """Keys of the captions of a row, coarse and fine."""
