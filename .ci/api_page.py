@@ -21,7 +21,7 @@ PARTS = {
     ),
     "What all benchmarks share": ("benchmark/*.py", "benchmark/vcmr/evaluate.py", "benchmark/vcmr/submission.py"),
     "Training": ("nn/training.py", "nn/checkpoint.py"),
-    "Files": ("io/*.py", "io/video/__init__.py", "io/video/spans.py", "io/video/probe.py", "released/*.py"),
+    "Files": ("io/*.py", "io/video/__init__.py", "io/video/spans.py", "released/*.py"),
 }
 """Heading → files of the package, or patterns of files."""
 HEAD = """# The package, for those who build upon it

@@ -30,7 +30,7 @@ from verified.export.forms import FORMS, write_form
 from verified.export.media import media_of
 from verified.export.paths import export_facts
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
-from verified.io.video.probe import probe
+from verified.io.video import probe
 from verified.keyframes import write_keyframes
 from verified.released.formats import read_split
 

@@ -14,8 +14,7 @@ from verified.features.backbones import load_backbone
 from verified.features.link import link_video_features
 from verified.features.video import encode_videos, write_video_features
 from verified.io.hdf5 import FeatureFile, write_features
-from verified.io.video import iterate_frames
-from verified.io.video.probe import file_digest
+from verified.io.video import file_digest, iterate_frames
 from verified.runtime.wildcards import rows_of_shard, shard_names
 
 SETTINGS = video_features("grid-conv", batch=7)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from refusals import refused
 
-from verified.io.format_version import require_version
+from verified.io.files import require_version
 from verified.lmm.cassette import STATED, export, models_of
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_parts import line_of

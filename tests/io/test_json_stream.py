@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from verified.io.json_stream import members
+from verified.io.jsonl import members
 
 ELEMENTS = [
     '{"desc_id": 1, "predictions": [[0, 0.5, 10, 0.9], [1, -0.0, 1e-7, 12345678901234567]]}',

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verified.io.markup import clock
+from verified.io.pages import clock
 
 
 @pytest.mark.parametrize(

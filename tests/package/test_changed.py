@@ -11,7 +11,7 @@ from changed import PROJECT, TESTS, changed_files, is_reached
     [
         ("scripts/verified/benchmark/tiou.py", "benchmark/test_tiou.py", True),
         ("scripts/verified/benchmark/tiou.py", "mad/test_baselines.py", True),  # through other modules
-        ("scripts/verified/benchmark/tiou.py", "io/test_csv_file.py", False),
+        ("scripts/verified/benchmark/tiou.py", "io/test_text_tables.py", False),
         ("scripts/verified/benchmark/vcmr/models/xml.py", "vcmr/test_conformance.py", True),  # imported by its name
         ("scripts/verified/benchmark/vcmr/models/xml.py", "statistics/test_clustering.py", False),
         ("scripts/verified/cli/people.py", "rextime/test_rextime_evaluate.py", True),  # by the command line
@@ -20,10 +20,10 @@ from changed import PROJECT, TESTS, changed_files, is_reached
         ("rules/retrieval.smk", "workflow/test_nano.py", True),
         ("rules/retrieval.smk", "vcmr/test_training.py", False),
         ("scripts/verified/search/pages/search.js", "search/test_search_page.py", True),
-        ("scripts/verified/search/pages/search.js", "io/test_csv_file.py", False),
+        ("scripts/verified/search/pages/search.js", "io/test_text_tables.py", False),
         ("config/published.csv", "benchmark/test_published.py", True),  # a file by its name
         ("tests/evaluator/conftest.py", "evaluator/test_umt_parity.py", True),
-        ("tests/conftest.py", "io/test_csv_file.py", True),
+        ("tests/conftest.py", "io/test_text_tables.py", True),
     ],
 )
 def test_an_edit_reaches_what_imports_it(edited, test, reached):

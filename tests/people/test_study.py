@@ -15,9 +15,8 @@ from verified.__main__ import main
 from verified.cli.people import study_pages
 from verified.demo.encode import write_video
 from verified.io.jsonl import write_json
-from verified.io.video import cut
+from verified.io.video import cut, probe
 from verified.io.video.cut import clips_of
-from verified.io.video.probe import probe
 from verified.people.pages import write_pages
 from verified.people.study.aggregate import summarise
 from verified.people.study.sample import pages, plan

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from verified.errors import InputError
-from verified.io.archive import open_member
+from verified.io.files import open_member
 
 
 class Keyframes(Protocol):

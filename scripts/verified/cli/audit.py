@@ -61,7 +61,7 @@ def audit(arguments: argparse.Namespace) -> None:
 
 def _lines(summary: dict) -> list[str]:
     from verified.audit.findings import CHECKS
-    from verified.io.text_table import text_table
+    from verified.io.text_tables import text_table
 
     rows = [*summary["splits"].items(), *([("all", summary["all"])] if len(summary["splits"]) > 1 else [])]
     shown = [

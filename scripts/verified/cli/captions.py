@@ -99,7 +99,7 @@ def _judge(arguments: argparse.Namespace, judged: list, videos: dict[str, dict])
 
 def _metric_lines(found: dict) -> list[str]:
     from verified.benchmark.correlation import MEASURES
-    from verified.io.text_table import text_table
+    from verified.io.text_tables import text_table
 
     people = "1 person" if found["people"] == 1 else f"{found['people']} people"
     lines = [f"{found['captions']} captions judged by {people}"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from verified.cli.command import JSON, command, configfile, folder, one_of, option, output
 from verified.errors import InputError
-from verified.io.text_table import text_table
+from verified.io.text_tables import text_table
 from verified.lmm.ledger_row import TOTALS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import json
 
 from verified.cli.command import JSON, WORKFLOW, command, flag
 from verified.errors import InputError
-from verified.io.text_table import text_table
+from verified.io.text_tables import text_table
 
 
 @command(

@@ -26,8 +26,7 @@ from verified.corpus.moment_checks import RowRefused
 from verified.corpus.video_folder import NameRefused, VideoFolder, other_files
 from verified.errors import InputError
 from verified.io.moments_file import iterate_moments_file
-from verified.io.video import VideoError, probe
-from verified.io.video.probe import file_digest
+from verified.io.video import VideoError, file_digest, probe
 from verified.runtime.progress import track
 
 NOTHING: Mapping[str, dict] = {}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from verified.corpus.division import NO_COPIES, divide
-from verified.io.csv_file import write_csv
+from verified.io.text_tables import write_csv
 
 COLUMNS = ("video", "start", "end", "caption", "split")
 

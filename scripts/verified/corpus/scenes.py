@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from verified.config.datasets import Proposals
-from verified.io.video import VideoError, open_video, probe, stored_array
-from verified.io.video.probe import file_digest
+from verified.io.video import VideoError, file_digest, open_video, probe, stored_array
 from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, find_cuts
 from verified.runtime.progress import track

@@ -8,8 +8,7 @@ from verified.config.sources import SourceSection
 from verified.corpus.assemble import read_probes
 from verified.corpus.folder_source import Probes, finish
 from verified.corpus.unprobed import unprobed_rows
-from verified.io.video import VideoError
-from verified.io.video.probe import file_digest
+from verified.io.video import VideoError, file_digest
 from verified.runtime.wildcards import group_by_shard, shard_name
 
 

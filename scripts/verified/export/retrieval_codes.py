@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from verified.export.card import write_cards
 from verified.export.collection import Collection, caption_of
-from verified.io.csv_file import write_csv
 from verified.io.files import write_text
 from verified.io.jsonl import write_json, write_jsonl
+from verified.io.text_tables import write_csv
 
 TVR = (
     "SPLIT.jsonl in the form of TVR's releases (vid_name, duration, ts, desc, type, desc_id; every type is v: no"

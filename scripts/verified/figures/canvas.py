@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from verified.figures.text import line_height, width_of, wrap
-from verified.io.csv_file import write_csv
 from verified.io.files import atomic_path
-from verified.io.palette import DYNAMICS, FALSE, SOFT, STATICS
+from verified.io.pages import DYNAMICS, FALSE, SOFT, STATICS
+from verified.io.text_tables import write_csv
 
 COLOURS = {
     "statics": STATICS,

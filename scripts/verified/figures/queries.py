@@ -14,7 +14,7 @@ from verified.benchmark.intervals import mean_interval
 from verified.benchmark.vcmr.per_query import PerQuery
 from verified.figures.canvas import COLOURS, direct_labels, drawing
 from verified.io.characters import length_in_words
-from verified.io.palette import colour_of
+from verified.io.pages import colour_of
 
 TASKS = {"VR": "r", "SVMR": "0.5/r", "VCMR": "0.5/r"}
 """Prefix of K in a task's metric."""

@@ -8,7 +8,7 @@ from itertools import cycle
 from verified.errors import InputError
 from verified.figures.canvas import LABEL, SERIES, WIDE, drawing, literal
 from verified.figures.text import line_height
-from verified.io.palette import colour_of
+from verified.io.pages import colour_of
 
 LANE, GAP = 0.17, 0.22
 """Inches from one row of a metric to the next, and between metrics; rows of the first metric have room for names."""

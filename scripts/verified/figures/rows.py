@@ -13,7 +13,7 @@ from PIL import Image
 
 from verified.figures.canvas import COLOURS, LABEL, drawing, literal, printable
 from verified.figures.text import line_height, wrap
-from verified.io.archive import open_member
+from verified.io.files import open_member
 
 FRAME = 1.4
 """Height of a keyframe in inches, where all of a row fit beside the text."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from itertools import cycle
 
 from verified.figures.canvas import SERIES, WIDE, direct_labels, drawing
-from verified.io.palette import colour_of
+from verified.io.pages import colour_of
 
 NAMES = {"cog": "COG", "fig": "FIG", "fig-lowest": "FIG-lowest"}
 

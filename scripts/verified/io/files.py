@@ -1,11 +1,15 @@
-"""Files: atomic writes, digests of contents, and the validity of names from data as parts of a path."""
+"""Files: atomic writes, digests of contents, members of archives, format versions, and the validity of names from data
+as parts of a path.
+"""
 
 import contextlib
 import hashlib
 import os
 import shutil
+import tarfile
 from collections.abc import Generator
 from pathlib import Path
+from typing import IO
 
 from verified.errors import InputError
 
@@ -97,3 +101,27 @@ def file_name(name: object, source: str | os.PathLike[str], what: str = "name") 
         file=source,
         remedy=f"use letters, digits, hyphens and dots, at most {LONGEST}, and no dot in front",
     )
+
+
+def open_member(archive: tarfile.TarFile, name: str | tarfile.TarInfo) -> IO[bytes]:
+    """Open a file of an archive for reading. Raises KeyError for a missing name, or a folder."""
+    file = archive.extractfile(name)
+    if file is None:
+        raise KeyError(f"{name} is no file")
+    return file
+
+
+def require_version(found: object, known: int, form: str, file: object, remedy: str) -> None:
+    """Raise InputError unless `found`, which a file of this `form` states (None: no version), is the version `known`
+    here.
+
+    `remedy`: what to do with a file of an older version; a newer one asks for a newer program.
+    """
+    if isinstance(found, int) and not isinstance(found, bool) and found > known:
+        problem, remedy = f"version {found} is newer than {known}, the newest known here", "update the workflow"
+    elif found != known or isinstance(found, bool):
+        stated = "states no version" if found is None else f"is of version {str(found)[:20]}"
+        problem = f"{stated}, and version {known} is read here"
+    else:
+        return
+    raise InputError(f"{form}: {problem}", file=file, remedy=remedy)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.io.csv_file import numbered
 from verified.io.jsonl import Row, iterate_jsonl
+from verified.io.text_tables import numbered
 
 REQUIRED = ("video", "start", "end", "caption")
 SEPARATORS = {";": "semicolons", "\t": "tabs"}

@@ -1,14 +1,17 @@
-"""Self-contained HTML pages: one file with its style, its script and its data, which needs no network.
+"""Self-contained HTML pages, their parts as markup with all texts escaped, and the colours of pages and figures.
 
-Data never becomes markup: it is embedded as JSON inside inert script elements with every ``<`` escaped, and the scripts
-show it as text. A content security policy allows the page's own script and style by their hashes and nothing else, so
-that not even a mistake there could run what a caption says.
+A page is one file with its style, its script and its data, which needs no network. Data never becomes markup: it is
+embedded as JSON inside inert script elements with every ``<`` escaped, and the scripts show it as text. A content
+security policy allows the page's own script and style by their hashes and nothing else, so that not even a mistake
+there could run what a caption says.
 """
 
 import base64
 import hashlib
 import html
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -77,7 +80,7 @@ def page(
 
 def still_page(title: str, body: str, looks: str = "", reload: float | None = None) -> str:
     """A page of tables and texts, `body` in markup; `looks` is added to the common style of such pages. Its only script
-    sorts and copies tables, and is optional. Content wider than the screen scrolls inside `markup.wide`. With `reload`
+    sorts and copies tables, and is optional. Content wider than the screen scrolls inside `wide`. With `reload`
     the page reloads itself every given number of seconds, until a button pauses that."""
     acts, again = script(TABLE), ""
     if reload is not None:
@@ -108,3 +111,101 @@ def data_url(kind: str, content: bytes) -> str:
 def _source(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+FIGURE = re.compile(
+    r"(?P<value>[-+−]?\d[\d,.]*(?: %)?|–)(?P<give> ±[\d.]+)?(?P<between> \[[^\]]*\])?(?P<marks>[¹†]*)"
+    r"(?P<paper> \(paper [^)]*\))?"
+)
+"""A number in a table: its value, ± over trainings, interval, marks, and the paper's figure."""
+NUMERIC = re.compile(r"[-+−]?\d|–$")
+
+
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    caption: str = "",
+    best: Sequence[Sequence[bool]] | None = None,
+    hints: Sequence[Sequence[str]] | None = None,
+    kind: str = "sheet",
+) -> str:
+    """A table element. Numbers are large at the right, with ± and interval small beside and below; `best` marks cells,
+    `hints` are tooltips of cells. A table of the `kind` "sheet" can be sorted and copied."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    columns = range(len(texts[0]) if texts else len(header))
+    numeric = [bool(header and texts) and all(NUMERIC.match(row[n]) for row in texts if row[n]) for n in columns]
+    out = [f'<table class="{kind}">', f"<caption>{html.escape(caption)}</caption>" if caption else ""]
+    if header:
+        heads = (
+            f'<th scope="col"{" class=value" if number else ""}>{html.escape(text)}</th>'
+            for text, number in zip(header, numeric)
+        )
+        out.append(f"<thead><tr>{''.join(heads)}</tr></thead>")
+    out.append("<tbody>")
+    for at, row in enumerate(texts):
+        cells = (
+            _cell(text, numeric[n], bool(best and best[at][n]), hints[at][n] if hints else "")
+            for n, text in enumerate(row)
+        )
+        out.append(f"<tr>{''.join(cells)}</tr>")
+    return "".join([*out, "</tbody></table>\n"])
+
+
+def _cell(text: str, number: bool, best: bool, hint: str) -> str:
+    found = FIGURE.fullmatch(text)
+    kinds = " ".join(name for name, holds in (("value", number or found), ("best", best)) if holds)
+    opening = (f' class="{kinds}"' if kinds else "") + (f' title="{html.escape(hint)}"' if hint else "")
+    if not found:
+        return f"<td{opening}>{html.escape(text)}</td>"
+    parts = [html.escape(found["value"] + found["marks"])]
+    if found["give"]:
+        parts.append(f'<span class="give">{html.escape(found["give"])}</span>')
+    below = [found[name] for name in ("between", "paper") if found[name]]
+    parts += [f'<span class="between">{html.escape(text)}</span>' for text in below]
+    return f"<td{opening}>{''.join(parts)}</td>"
+
+
+def wide(table: str, label: str = "Table") -> str:
+    """Wrap a table so that it scrolls sideways on a narrow screen, also by keyboard."""
+    return f'<div class="wide" role="region" aria-label="{html.escape(label)}" tabindex="0">{table}</div>\n'
+
+
+def thumb(url: str, about: str, told: str) -> str:
+    """A picture from a data URL with a caption; `about` is its alternative text."""
+    picture = f'<img src="{url}" alt="{html.escape(about)}">'
+    return f'<figure class="thumb">{picture}<figcaption>{html.escape(told)}</figcaption></figure>'
+
+
+def paragraphs(lines: Iterable[str]) -> str:
+    """A paragraph for each line."""
+    return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+
+
+def fold(summary: str, body: str, kind: str = "") -> str:
+    """A collapsed section that opens on demand; `body` is markup."""
+    opening = f'<details class="{kind}">' if kind else "<details>"
+    return f"{opening}<summary>{html.escape(summary)}</summary>{body}</details>\n" if body else ""
+
+
+def clock(seconds: float) -> str:
+    """62.5 seconds as ``1:02.5``, the format of all times on pages; infinity as ``∞``."""
+    if not math.isfinite(seconds * 10):
+        return "∞"
+    tenths = round(seconds * 10)
+    return f"{tenths // 600}:{tenths % 600 // 10:02d}.{tenths % 10}"
+
+
+STATICS, DYNAMICS, FALSE, SOFT = "#1b7837", "#2166ac", "#a50026", "#5a5a5a"
+"""Colours have one meaning on every page and in every figure; they are distinct for colour-blind readers, and of a
+contrast of 3 or more with white and with the dark ground of pages."""
+MODELS = {"HERO": "#b5578f", "XML": "#0072b2", "ReLoCLNet": "#00875f", "CONQUER": "#d05400", "SQuiDNet": "#8c6d1f"}
+"""By a model's name in tables."""
+TRAINED_ON = {"COG": "#737373", "FIG": "#0072b2", "FIG-lowest": "#c0392b", "FIG-highest": "#0072b2"}
+"""By captions, for figures of one model."""
+OTHERS = ("#6a51a3", "#3f8f29", "#a6611a", "#c51b7d", "#01665e", "#7570b3")
+
+
+def colour_of(name: str) -> str:
+    """The colour of a model or of training captions; an unknown name gets one derived from the name alone."""
+    known = MODELS.get(name) or TRAINED_ON.get(name)
+    return known or OTHERS[hashlib.sha256(name.encode()).digest()[0] % len(OTHERS)]

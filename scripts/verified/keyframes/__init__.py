@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.config.datasets import Keyframes
-from verified.io.archive import open_member
+from verified.io.files import open_member
 from verified.io.video import VideoError
 from verified.keyframes.archive import KeyframeArchive, encode_jpeg
 from verified.keyframes.extract import extract_keyframes

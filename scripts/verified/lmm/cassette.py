@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.io.files import atomic_path
-from verified.io.format_version import require_version
+from verified.io.files import atomic_path, require_version
 from verified.lmm import hand_written
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_parts import line_of

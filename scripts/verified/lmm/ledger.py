@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from verified.errors import InputError
-from verified.io.format_version import require_version
+from verified.io.files import require_version
 from verified.lmm.ledger_parts import (
     END,
     HEAD,

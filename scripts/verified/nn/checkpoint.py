@@ -18,8 +18,7 @@ from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariable
 from torch import Tensor, nn
 
 from verified.errors import InputError
-from verified.io.files import atomic_path
-from verified.io.format_version import require_version
+from verified.io.files import atomic_path, require_version
 from verified.io.jsonl import Row, is_object
 
 KEY = "verified"

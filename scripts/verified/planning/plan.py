@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from verified.errors import InputError
-from verified.io.text_table import align
+from verified.io.text_tables import align
 from verified.planning.running import snakemake_command
 from verified.runtime.project import PROJECT
 

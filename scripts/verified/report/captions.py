@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from verified.io.archive import open_member
 from verified.io.fig import TYPES
-from verified.io.files import atomic_path, write_text
+from verified.io.files import atomic_path, open_member, write_text
 from verified.io.jsonl import finite
 from verified.io.pages import data_url, inert_json, page, write_page
 from verified.lmm.ledger import Ledger

@@ -4,7 +4,7 @@ import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from verified.io.palette import colour_of
+from verified.io.pages import colour_of
 
 ROW, HEAD, FOOT, LANE = 44, 22, 22, 30
 """Pixels: a row, what stands above and below the rows, and the dots' place in a row."""

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from verified.benchmark.chance import guessed_recall
 from verified.io.fig import read_splits
-from verified.io.markup import clock, thumb
-from verified.io.palette import MODELS
+from verified.io.pages import MODELS, clock, thumb
 from verified.report.captions import Thumbnails
 from verified.report.charts import Dot, ModelRow, aim_mark, dot_panel
 from verified.tables.table import aim_text, format_value

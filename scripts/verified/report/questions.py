@@ -11,8 +11,7 @@ from pathlib import Path
 from PIL import Image
 
 from verified.io.files import atomic_path, write_text
-from verified.io.markup import paragraphs, table, wide
-from verified.io.pages import page, still_page, write_page
+from verified.io.pages import page, paragraphs, still_page, table, wide, write_page
 from verified.io.video import VideoError, frames_of_spans
 from verified.report import QUESTIONS_PAGE
 from verified.report.captions import EMBEDDED, thumbnail

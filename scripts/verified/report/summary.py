@@ -10,8 +10,7 @@ from types import MappingProxyType
 
 from verified.benchmark.published import VERDICTS
 from verified.io.files import write_text
-from verified.io.markup import fold, paragraphs, table, wide
-from verified.io.pages import COLOURS, PARTS, TABLE, still_page
+from verified.io.pages import COLOURS, PARTS, TABLE, fold, paragraphs, still_page, table, wide
 from verified.report import FRONT_PAGE
 from verified.report.front import Corpus, facts, missing, moments, read_cells, recalls, soundness
 

@@ -23,7 +23,6 @@ SCRIPTS = PROJECT / "scripts"
 IGNORED_MODULES = frozenset(
     {
         "errors",
-        "io.format_version",
         "runtime.announcements",
         "runtime.digest",
         "runtime.gpu_leases",

@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, write_text
-from verified.io.format_version import require_version
+from verified.io.files import atomic_path, require_version, write_text
 from verified.runtime.announcements import rebuild_command
 
 VERSION = 2

@@ -17,8 +17,7 @@ import numpy as np
 
 from verified.errors import InputError
 from verified.io.array_file import read_array
-from verified.io.files import file_name
-from verified.io.format_version import require_version
+from verified.io.files import file_name, require_version
 from verified.io.jsonl import read_json, write_json
 from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
 from verified.runtime.verify import check_intact

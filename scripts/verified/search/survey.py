@@ -11,9 +11,8 @@ import cv2
 import numpy as np
 
 from verified.features.backbones import Backbone
-from verified.io.video import TOLERANCE, frame_array, open_video
+from verified.io.video import MISSING_SECONDS, TOLERANCE, frame_array, open_video
 from verified.io.video.decode import upright_size
-from verified.io.video.probe import MISSING_SECONDS
 from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, find_cuts
 from verified.search.pictures import HEIGHT, jpeg

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from verified.io import csv_file
-from verified.io.markup import fold, paragraphs, table, wide
-from verified.io.pages import still_page
+from verified.io import text_tables
+from verified.io.pages import fold, paragraphs, still_page, table, wide
 from verified.tables.table import ONE_TRAINING
 
 MARK = "†"
@@ -108,4 +107,4 @@ def csv_text(frame: pd.DataFrame, notes: Iterable[str]) -> str:
     """CSV with the notes as comment lines; missing values are empty cells."""
     comments = "".join(f"# {one_line(note)}\n" for note in notes)
     cells = [["" if value is None or value != value else value for value in row] for row in frame.to_numpy(object)]
-    return comments + csv_file.csv_text([list(frame.columns), *cells])
+    return comments + text_tables.csv_text([list(frame.columns), *cells])

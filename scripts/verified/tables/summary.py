@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from verified.io.text_table import align
+from verified.io.text_tables import align
 
 SHOWN = Path("results/tables")
 TARGETS = {"all", SHOWN.as_posix()}

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from verified.errors import InputError
-from verified.io.format_version import require_version
+from verified.io.files import require_version
 from verified.io.jsonl import is_object, read_json, write_json
 
 GAP = "–"

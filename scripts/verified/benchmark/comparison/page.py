@@ -10,8 +10,7 @@ from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import most_different
 from verified.benchmark.comparison.runs import Run
 from verified.io.files import write_text
-from verified.io.markup import clock, paragraphs, table, thumb, wide
-from verified.io.pages import data_url, still_page
+from verified.io.pages import clock, data_url, paragraphs, still_page, table, thumb, wide
 from verified.tables.table import Table
 
 STYLE = """

@@ -9,7 +9,7 @@ import numpy as np
 
 from verified.errors import InputError
 from verified.figures.canvas import SERIES, draw_note, drawing, literal
-from verified.io.csv_file import read_csv
+from verified.io.text_tables import read_csv
 
 COLUMNS = ("movie", "year", "genres")
 YEARS = range(1870, 2101)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.characters import hidden
-from verified.io.csv_file import read_csv
+from verified.io.text_tables import read_csv
 
 COLUMNS = ("movie", "track", "described", "transcript", "subtitles")
 ALL = "all"

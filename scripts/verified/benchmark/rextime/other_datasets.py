@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 
 from verified.errors import InputError
-from verified.io.csv_file import read_csv
 from verified.io.jsonl import iterate_jsonl, read_json
+from verified.io.text_tables import read_csv
 
 
 def read_ego4d_nlq(path: str | os.PathLike) -> list[dict]:

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from verified.benchmark.rextime.rows import LETTERS
 from verified.errors import InputError
 from verified.io.characters import hidden
-from verified.io.csv_file import read_csv
 from verified.io.jsonl import finite, is_span, iterate_jsonl
+from verified.io.text_tables import read_csv
 from verified.io.video.cut import cut
 from verified.people.pages import Page
 from verified.people.sample import add_digest, assign

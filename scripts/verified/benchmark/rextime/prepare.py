@@ -10,8 +10,7 @@ from verified.config.rextime import Rextime, RextimeSource
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
-from verified.io.video import VideoError
-from verified.io.video.probe import probe
+from verified.io.video import VideoError, probe
 
 
 def read_sources(section: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict], dict]:

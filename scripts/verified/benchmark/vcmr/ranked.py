@@ -11,7 +11,7 @@ from torch import Tensor
 from verified.benchmark.lists import NO_VIDEO
 from verified.errors import InputError
 from verified.io.files import atomic_path
-from verified.io.plain_hdf5 import data_set, open_hdf5, reading
+from verified.io.hdf5 import data_set, open_hdf5, reading
 
 
 @dataclass

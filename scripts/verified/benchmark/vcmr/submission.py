@@ -27,8 +27,7 @@ from verified.benchmark.submissions import json_rows, list_some
 from verified.benchmark.vcmr.metrics import TASKS, TYPES
 from verified.errors import InputError
 from verified.io.files import atomic_path
-from verified.io.json_stream import members
-from verified.io.jsonl import finite, is_span
+from verified.io.jsonl import finite, is_span, members
 from verified.released.formats import published_form, published_moments
 
 LARGEST = 2**53

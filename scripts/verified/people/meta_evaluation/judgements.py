@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from verified.errors import InputError
-from verified.io.csv_file import read_csv
 from verified.io.jsonl import Row, finite, is_array, is_object, is_span, iterate_jsonl, read_json, read_jsonl
+from verified.io.text_tables import read_csv
 from verified.people.review.decisions import BESIDE, read_decisions
 from verified.runtime.seeds import generator
 

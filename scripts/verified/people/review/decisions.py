@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from verified.errors import InputError
 from verified.io.characters import LONGEST_CAPTION, hidden
 from verified.io.fig import TYPES
-from verified.io.format_version import require_version
+from verified.io.files import require_version
 from verified.io.jsonl import finite, is_span, iterate_jsonl
 
 VERSION = 2

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.characters import plain
-from verified.io.format_version import require_version
+from verified.io.files import require_version
 from verified.io.jsonl import finite, iterate_jsonl, read_json
 from verified.people.review.adjudicate import APPLIED, needs_another
 from verified.people.review.agreement import CODE, agreement

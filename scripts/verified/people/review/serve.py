@@ -20,8 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from verified.errors import InputError
-from verified.io.markup import table, wide
-from verified.io.pages import still_page
+from verified.io.pages import still_page, table, wide
 from verified.io.serving import HEADERS, PATIENCE, trusted_hosts
 from verified.people.pages import page_parts
 from verified.people.review.decisions import VERSION

@@ -3,7 +3,7 @@
 import pytest
 from refusals import refused
 
-from verified.io.csv_file import read_csv
+from verified.io.text_tables import read_csv
 
 
 def test_rows_come_with_their_numbers_and_missing_cells_are_empty(tmp_path):

@@ -1,13 +1,15 @@
-"""Read foreign CSV by column names, and write our own, with texts that no spreadsheet runs as formulas.
+"""Tables as text: CSV files, foreign and our own, and aligned columns for a terminal.
 
-A text that begins like a formula (=, +, -, @, tab) is written behind an apostrophe, and read without it.
+No spreadsheet runs a text of our CSV as a formula: a text that begins like one (=, +, -, @, tab) is written behind an
+apostrophe, and read without it.
 """
 
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from verified.errors import InputError
 from verified.io.files import write_text
@@ -76,3 +78,32 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
 def write_csv(path: str | os.PathLike[str], rows: Iterable[Sequence[object]]) -> None:
     """Write `csv_text` of rows, the header first."""
     write_text(path, csv_text(rows))
+
+
+def align(lines: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
+    """Align lines of cells, each column as wide as needed; the columns `right`, numbered from 0, to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def text_table(columns: list[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as plain text under the names of their columns, numbers to the right."""
+    shown = [[_cell(row.get(column)) for column in columns] for row in rows]
+    right = [
+        number
+        for number, column in enumerate(columns)
+        if all(isinstance(row.get(column), int | float | None) for row in rows)
+    ]
+    return align([columns, *shown], right)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
