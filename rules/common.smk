@@ -32,7 +32,7 @@ from verified.benchmark.rextime import paths as suite_paths
 from verified.config.run_values import refuse_prefix, run_values
 from verified.corpus.minimum_size import check_enough
 from verified.tables.summary import asks_for_tables, closing_message, show
-from verified.tables.paths import leading_tables
+from verified.tables.inputs import leading_tables
 
 DEFAULT = PROJECT / "config" / "config.yaml"
 # Relative, so that a project can be moved with its results.

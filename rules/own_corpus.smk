@@ -2,7 +2,7 @@ from verified.config import outputs
 from verified.config.folders import dataset_wildcards
 from verified.corpus.source_files import scene_captions
 from verified.report.paths import title_of
-from verified.tables.paths import own_corpora
+from verified.tables.inputs import own_corpora
 
 
 rule tabulate_corpus:

@@ -3,7 +3,7 @@ from verified.config.trust import any_confidence_warning
 from verified.io.pages import TABLE, page_digest
 from verified.report import CAPTIONS_PAGE, FRONT_PAGE
 from verified.report.paths import browser_facts, browser_inputs, caption_models, front_corpora, front_files
-from verified.tables.paths import leading_tables
+from verified.tables.inputs import leading_tables
 
 # The front page speaks of the whole run, which as a module of another workflow is not ours.
 if workflow.modifier.namespace is None:

@@ -1,6 +1,6 @@
 from verified.annotations.paths import annotation_files
 from verified.config import outputs
-from verified.tables.paths import demo_fps, demo_segments, validity_folders, validity_runs
+from verified.tables.inputs import demo_fps, demo_segments, validity_folders, validity_runs
 
 
 rule measure_validity:

@@ -25,7 +25,7 @@ from verified.lmm.prompts import read_prompts
 from verified.lmm.refusal import refusal
 from verified.lmm.tasks.paper import PAPER
 from verified.report.captions import NO_SIGNS, released_rows, write_browser
-from verified.tables.forms import Sheet, csv_text, latex, markdown_row
+from verified.tables.render import Sheet, csv_text, latex, markdown_row
 
 TEXTS = list(CAPTIONS.values())
 MUST_BE_REFUSED = [

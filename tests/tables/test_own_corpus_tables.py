@@ -1,8 +1,8 @@
 """Tables of a data set of one's own: counts with reasons, and costs by task and model."""
 
 from verified.config import load
+from verified.tables.inputs import own_corpora
 from verified.tables.own_corpus import corpus_table, costs_table, lineage_of
-from verified.tables.paths import own_corpora
 
 CORPUS = {
     "rows": 9,

@@ -11,16 +11,16 @@ from shown_settings import shown_settings
 from verified.benchmark.published import VERDICTS, Place, read_published
 from verified.io.jsonl import write_json
 from verified.released.files import collections
-from verified.tables.bounds import range_without
 from verified.tables.collect import Collection
+from verified.tables.inputs import Shown
 from verified.tables.reproduction import (
     CAPTIONS,
     HEADER,
     published_table,
+    range_without,
     reproduction,
     verdict_table,
 )
-from verified.tables.shown import Shown
 from verified.tables.write import write_simple
 
 

@@ -16,7 +16,7 @@ from running import PROJECT
 from shown_settings import shown_settings
 
 from verified.tables.collect import Collection
-from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
+from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.table import Estimate, Table, read_table_json, write_table_json
 from verified.tables.write import tidy_rows, write_simple, write_tables
 

@@ -8,8 +8,8 @@ from verified.config.trust import NOT_TRUSTED, is_untrusted
 from verified.runtime.project import commit
 from verified.tables.added.availability import availability_lines
 from verified.tables.collect import Collection
+from verified.tables.inputs import Shown, ShownDataSet, ShownModel, ShownRole
 from verified.tables.layout import title_of
-from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole
 from verified.weights.lock import read_lock
 from verified.weights.wanted import Wanted
 

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 from verified.benchmark.intervals import LEVEL
 from verified.benchmark.published import verdict_of
 from verified.errors import InputError
-from verified.tables.forms import markdown_row
+from verified.tables.render import markdown_row
 from verified.tables.table import GAP
 
 TABLE = "main-4"

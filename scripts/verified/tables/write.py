@@ -9,14 +9,23 @@ import pandas as pd
 from verified.benchmark.published import Published, plain
 from verified.errors import InputError
 from verified.io.files import write_text
-from verified.tables.collect import Cell, Collection
-from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
-from verified.tables.gains import Gain, gain_lines, gains, gains_table
+from verified.tables.collect import Cell, Collection, Gain, gain_lines, gains, gains_table
+from verified.tables.inputs import Shown
 from verified.tables.layout import TABLES, TITLES, PaperTable
 from verified.tables.provenance import provenance, studies
-from verified.tables.render import Block, explanation, remarks, sheet, values
+from verified.tables.render import (
+    Block,
+    Sheet,
+    csv_text,
+    explanation,
+    html_page,
+    latex,
+    markdown,
+    remarks,
+    sheet,
+    values,
+)
 from verified.tables.reproduction import place_of, published_table, reproduction, verdict_table
-from verified.tables.shown import Shown
 from verified.tables.table import Estimate, Table, Value
 
 TIDY = (
