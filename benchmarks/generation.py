@@ -18,9 +18,9 @@ from pathlib import Path
 
 from sides import Row, Side, asked, compare, described, side
 
-from verified.lmm.asking import Call, Client
+from verified.lmm.client import Call, Client
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_row import COLUMNS, key_of, parts_of
+from verified.lmm.ledger_files import COLUMNS, key_of, parts_of
 from verified.lmm.request import Reply, Request
 from verified.lmm.tasks.perturbations import POSITIVES
 

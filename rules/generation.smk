@@ -1,5 +1,5 @@
 from verified.captions.unanswered import asked_in_of
-from verified.lmm.paths import AskingJobs
+from verified.lmm.jobs import AskingJobs
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
 from verified.weights.paths import role_records, sentence_records
 

@@ -3,7 +3,7 @@
 import json
 
 from verified.config.generation import EngineSettings
-from verified.lmm.asking import Call, Client
+from verified.lmm.client import Call, Client
 from verified.lmm.engines.openai import OpenAI
 from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from verified.lmm.ledger_parts import line_of, value_of
+from verified.lmm.ledger_files import line_of, value_of
 
 VALUES = (
     None, True, -1, 0, 1.5, -0.0, 2**31, 2**63, 10**400, float("nan"), float("inf"), 1e308, "", "²", "--5", "1e3", "٣",

@@ -1,6 +1,6 @@
 """Rows of a ledger, as a run writes them."""
 
-from verified.lmm.ledger_row import key_of, parts_of
+from verified.lmm.ledger_files import key_of, parts_of
 from verified.lmm.request import Request
 
 

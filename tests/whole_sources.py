@@ -20,7 +20,7 @@ from verified.io import foreign
 from verified.io.jsonl import write_json, write_jsonl
 from verified.io.sound import write_wave
 from verified.io.subtitles import read_subtitles, read_voices, voice_activity
-from verified.lmm.hand_written import read_answers
+from verified.lmm.cassette import read_answers
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
 from verified.released.formats import read_split

@@ -13,8 +13,7 @@ from refusals import refused
 from verified.io.files import require_version
 from verified.lmm.cassette import STATED, export, models_of
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_parts import line_of
-from verified.lmm.ledger_row import VERSION
+from verified.lmm.ledger_files import VERSION, line_of
 from verified.runtime.seals import seal, seal_of
 from verified.runtime.verify import check
 from verified.search.store import FORMAT, read_manifest

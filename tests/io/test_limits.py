@@ -19,7 +19,7 @@ from verified.io.foreign import read_tensors
 from verified.io.text_tables import csv_text, read_csv, without_apostrophe, write_csv
 from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 from verified.lmm.cassette import _rows
-from verified.lmm.ledger_row import COLUMNS, VERSION
+from verified.lmm.ledger_files import COLUMNS, VERSION
 from verified.runtime.secrets import MASK, keep_secret, redact
 
 FORMULAS = ["=cmd|'/C calc'!A0", '=HYPERLINK("http://a.example","b")', "+1", "-2+3", "@SUM(A1)", "\t=1"]

@@ -17,12 +17,12 @@ from verified.config import load
 from verified.config.generation import EngineSettings, Generation
 from verified.config.params import deciding
 from verified.errors import InputError
-from verified.lmm.asking import Client
 from verified.lmm.budget import Budget
+from verified.lmm.client import Client
 from verified.lmm.engines import batches
-from verified.lmm.engines.batch_store import Store
+from verified.lmm.engines.batch_files import Store
 from verified.lmm.ledger import Ledger
-from verified.lmm.outcome import NotNow
+from verified.lmm.request import NotNow
 from verified.lmm.session import Session
 from verified.perturbations import write as perturbations
 from verified.planning.check_endpoints import endpoint_findings

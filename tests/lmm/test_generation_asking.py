@@ -13,11 +13,10 @@ import pytest
 from refusals import refused
 from stub_engine import StubEngine, good_answer
 
-from verified.lmm.asking import Call, Client, MediaError, _Work
 from verified.lmm.budget import Budget, most_tokens
+from verified.lmm.client import Call, Client, MediaError, _Work
 from verified.lmm.ledger import Ledger
-from verified.lmm.outcome import NotNow
-from verified.lmm.request import Reply, Request, Sampling
+from verified.lmm.request import NotNow, Reply, Request, Sampling
 from verified.lmm.tasks.paper import PAPER
 
 BY_NAME = {task.name: task for task in PAPER}

@@ -14,11 +14,11 @@ from stub_engine import StubEngine
 from verified.__main__ import parser
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
-from verified.lmm.asking import Call, Client
 from verified.lmm.cassette import export, load
+from verified.lmm.client import Call, Client
 from verified.lmm.engines.cassette import Cassette
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_row import key_of
+from verified.lmm.ledger_files import key_of
 from verified.lmm.request import Reply, Request
 from verified.lmm.tasks.perturbations import POSITIVES
 

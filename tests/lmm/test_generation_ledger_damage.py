@@ -16,11 +16,10 @@ from stub_engine import StubEngine
 
 from verified.__main__ import parser
 from verified.errors import InputError
-from verified.lmm.asking import Call, Client
 from verified.lmm.cassette import DIGEST, STATED, _line, export, load, models_of
+from verified.lmm.client import Call, Client
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_parts import line_of, value_of
-from verified.lmm.ledger_row import COLUMNS, VERSION, key_of
+from verified.lmm.ledger_files import COLUMNS, VERSION, key_of, line_of, value_of
 from verified.lmm.request import Request
 from verified.lmm.tasks.perturbations import POSITIVES
 

@@ -9,7 +9,7 @@ import pytest
 from ledger_rows import put_all, row_of
 from two_hosts import on_host, why_not
 
-from verified.lmm import ledger_parts
+from verified.lmm import ledger_files
 from verified.lmm.ledger import Ledger
 from verified.runtime import lock_file
 from verified.runtime.lock_file import exclusive, has_ended, owner
@@ -79,7 +79,7 @@ def test_what_one_host_has_recorded_the_other_does_not_ask(shared):
 
 def test_a_line_under_way_from_another_machine_is_waited_for(tmp_path):
     """What a machine sends may arrive out of order: zeros are no damage while their writer may be alive."""
-    path, lines = tmp_path / "ledger", [ledger_parts.line_of(row_of(number)) for number in range(3)]
+    path, lines = tmp_path / "ledger", [ledger_files.line_of(row_of(number)) for number in range(3)]
     part = path / "elsewhere-00000000-1-1-1.part"
     path.mkdir()
     with Ledger(path) as ledger:
@@ -89,7 +89,7 @@ def test_a_line_under_way_from_another_machine_is_waited_for(tmp_path):
         assert ledger.totals()["calls"] == 3 and not ledger.damaged
         part.write_bytes(b"".join(lines) + bytes(50))
         assert ledger.totals()["calls"] == 3 and not ledger.damaged
-        long_ago = time.time() - 2 * ledger_parts.SILENT
+        long_ago = time.time() - 2 * ledger_files.SILENT
         os.utime(part, (long_ago, long_ago))
         assert ledger.totals()["calls"] == 3 and len(ledger.damaged) == 1
 
@@ -139,7 +139,7 @@ def test_the_first_answer_counts_for_all_machines(tmp_path):
     path.mkdir()
     for host, created in (("a", 2.0), ("b", 1.0), ("c", 3.0)):
         row = {**row_of(0, text=f"1. {host}\n2. y\n3. z"), "created": created}
-        (path / f"{host}-00000000-1-1-1.part").write_bytes(ledger_parts.HEAD + ledger_parts.line_of(row))
+        (path / f"{host}-00000000-1-1-1.part").write_bytes(ledger_files.HEAD + ledger_files.line_of(row))
     with Ledger(path) as ledger:
         row = ledger.get(row_of(0)["key"])
     assert (row["text"], row["attempts"]) == ("1. b\n2. y\n3. z", 3)

@@ -5,8 +5,7 @@ from captioning import settings
 from refusals import refused
 from stub_engine import StubEngine
 
-from verified.lmm.outcome import NotNow
-from verified.lmm.request import Reply
+from verified.lmm.request import NotNow, Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.dynamics import QUESTIONS
 

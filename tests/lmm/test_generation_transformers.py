@@ -10,7 +10,7 @@ from refusals import refused
 
 from verified.config.generation import EngineSettings
 from verified.errors import InputError
-from verified.lmm.asking import Call, Client
+from verified.lmm.client import Call, Client
 from verified.lmm.engines.media import remove_control_tokens
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.ledger import Ledger

@@ -19,7 +19,7 @@ from stub_engine import StubEngine
 from verified.captions.clips import frames_in_context
 from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
-from verified.lmm.asking import Call
+from verified.lmm.client import Call
 from verified.lmm.engines.media import video_facts
 from verified.lmm.request import Request
 from verified.lmm.session import Session

@@ -25,7 +25,7 @@ from running import PROJECT
 
 from verified.config.generation import EngineSettings
 from verified.errors import InputError
-from verified.lmm.asking import Call, Client
+from verified.lmm.client import Call, Client
 from verified.lmm.engines.vllm import VLLM
 from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request, Sampling

@@ -10,8 +10,8 @@ from running import PROJECT
 
 from verified.config import load
 from verified.config.generation import EngineSettings, Generation
+from verified.lmm.cassette import read_answers
 from verified.lmm.engines import make_engine
-from verified.lmm.hand_written import read_answers
 from verified.lmm.request import Request
 from verified.lmm.tasks.dynamics import ANSWERS
 from verified.lmm.tasks.paper import PAPER

@@ -12,7 +12,7 @@ from verified.config import load
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.engines.openai import OpenAI, SeveralEndpoints, addresses_of, make
-from verified.lmm.outcome import NotNow
+from verified.lmm.request import NotNow
 
 
 def several(*urls, **changes):

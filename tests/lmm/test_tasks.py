@@ -5,9 +5,8 @@ from pathlib import Path
 from captioning import settings
 from stub_engine import StubEngine
 
-from verified.lmm.outcome import Parsed
 from verified.lmm.prompts import read_prompts
-from verified.lmm.request import Reply
+from verified.lmm.request import Parsed, Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks import TEXT, Task, object_schema, retrieval, rextime, structured_form
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION

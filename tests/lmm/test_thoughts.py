@@ -5,7 +5,7 @@ from asking_loopback import GOOD, ask, call, engine
 from loopback import completion, endpoint
 from stub_engine import StubEngine
 
-from verified.lmm.asking import Client
+from verified.lmm.client import Client
 from verified.lmm.engines.media import decode_answer
 from verified.lmm.ledger import Ledger
 from verified.lmm.request import Reply, Sampling

@@ -12,7 +12,7 @@ from PIL import Image
 
 from verified.io.pages import TABLE, inert_json, page_digest
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_row import key_of
+from verified.lmm.ledger_files import key_of
 from verified.report import CAPTIONS_PAGE
 from verified.report import captions as module
 from verified.report.captions import generated_rows, released_rows, write_browser

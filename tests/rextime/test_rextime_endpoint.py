@@ -11,7 +11,7 @@ from refusals import refused
 from verified.benchmark.rextime.answer import TASKS, engines_for, take_test
 from verified.config.generation import EngineSettings
 from verified.io.video import probe
-from verified.lmm.engines.chat_protocol import score_of
+from verified.lmm.engines.protocol import score_of
 from verified.lmm.session import Session
 
 WINDOW = (0.4, 1.6)

@@ -13,8 +13,7 @@ from verified.benchmark.rextime.tables import SHOWN, free_table
 from verified.demo.scene_reader.across_time import event_facts
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
-from verified.lmm.outcome import Parsed
-from verified.lmm.request import Reply
+from verified.lmm.request import Parsed, Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.rextime import FREE_ANSWER, READING, parse_letter
 

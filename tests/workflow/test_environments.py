@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from running import PROJECT
 
 from verified.config import load
-from verified.lmm.paths import AskingJobs
+from verified.lmm.jobs import AskingJobs
 
 pytestmark = pytest.mark.slow
 

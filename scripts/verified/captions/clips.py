@@ -10,7 +10,7 @@ from verified.config.generation import EngineSettings
 from verified.errors import InputError
 from verified.io.video import VideoError, frames_of_spans
 from verified.io.video.spans import rate_count
-from verified.lmm.asking import Call, MediaError
+from verified.lmm.client import Call, MediaError
 from verified.lmm.vision_tokens import frame_tokens
 
 

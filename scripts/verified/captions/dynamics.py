@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from verified.captions.clips import Clips, clip_digest, frames_given, frames_in_context, order_by_video
 from verified.captions.rows import candidate_row
-from verified.lmm.asking import Call
+from verified.lmm.client import Call
 from verified.lmm.jobs import prefetch_threads
-from verified.lmm.outcome import Outcome
 from verified.lmm.prompts import quote
+from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks.dynamics import ANSWERS, DYNAMICS_CANDIDATES, QUESTIONS
 

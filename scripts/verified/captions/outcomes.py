@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from verified.lmm.outcome import STATUSES
+from verified.lmm.request import STATUSES
 
 
 def add_up(stages: dict[str, Iterable[dict]]) -> dict:

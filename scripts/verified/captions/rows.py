@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from verified.lmm.outcome import Outcome
+from verified.lmm.request import Outcome
 
 
 def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, reason: str | None) -> dict:

@@ -10,10 +10,10 @@ from PIL import Image
 from verified.captions.rows import candidate_row
 from verified.captions.tar import Keyframes, KeyframeTar
 from verified.errors import InputError
-from verified.lmm.asking import Call, MediaError
+from verified.lmm.client import Call, MediaError
 from verified.lmm.engines.media import fit_picture
-from verified.lmm.outcome import Outcome
 from verified.lmm.prompts import quote
+from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION, STATICS_CANDIDATES
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from verified.cli.command import JSON, command, configfile, folder, one_of, option, output
 from verified.errors import InputError
 from verified.io.text_tables import text_table
-from verified.lmm.ledger_row import TOTALS
+from verified.lmm.ledger_files import TOTALS
 
 if TYPE_CHECKING:
     from verified.lmm.ledger import Ledger
@@ -18,7 +18,7 @@ LEDGER = folder("--ledger", "the ledger's folder (default: results/ledger)", def
 
 def _opened(path: Path) -> "Ledger":
     from verified.lmm.ledger import Ledger
-    from verified.lmm.ledger_parts import SUFFIX
+    from verified.lmm.ledger_files import SUFFIX
 
     ledger = Ledger(path)
     if not any(path.glob(f"*{SUFFIX}")):

@@ -90,8 +90,7 @@ def _look(config, arguments: argparse.Namespace) -> int:
 
 def _probe_endpoints(config):
     """The configuration with `tokens_per_image` as endpoints count them, where neither it nor a rule gives them."""
-    from verified.lmm.probe import probe_picture
-    from verified.lmm.vision_tokens import frame_tokens
+    from verified.lmm.vision_tokens import frame_tokens, probe_picture
 
     generation, measured = config.generation, {}
     for name in ("image_lmm", "video_lmm"):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from verified.captions.clips import Clips, clip_digest, frames_given, order_by_video
-from verified.lmm.asking import Call
+from verified.lmm.client import Call
 from verified.lmm.session import Session
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 

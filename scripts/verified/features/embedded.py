@@ -11,7 +11,7 @@ from verified.captions.clips import span_calls
 from verified.config.generation import EmbedSettings
 from verified.errors import InputError
 from verified.io.hdf5 import write_features
-from verified.lmm.asking import Call
+from verified.lmm.client import Call
 from verified.lmm.embedding import embed_settings, embed_texts, shown_call, stack
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING

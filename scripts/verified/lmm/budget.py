@@ -16,9 +16,8 @@ from typing import Any
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_parts import explain
-from verified.lmm.outcome import NotNow
-from verified.lmm.request import Request
+from verified.lmm.ledger_files import explain
+from verified.lmm.request import NotNow, Request
 from verified.runtime.lock_file import LONG_PATIENCE, exclusive, has_ended, owner
 
 LOOK_AGAIN_SECONDS = 20.0

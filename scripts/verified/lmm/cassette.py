@@ -1,19 +1,68 @@
-"""Cassettes: a ledger exported to Parquet, from which the tables can be built again without model or network.
+"""Cassettes: recorded or hand-written answers, from which the tables can be built without model or network.
 
-What was written by hand (`verified.lmm.hand_written`) counts as one as well.
+A recorded one is a ledger exported to Parquet. One written by hand is a YAML file that maps each coarse caption to its
+answers, by the name of the task (docs/real-clips.md shows one). Moments with equal captions get equal answers. Its only
+model is `hand-written`, whose revision is a digest of the file: after an edit everything is asked anew, which costs
+nothing.
 """
 
 import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, require_version
-from verified.lmm import hand_written
+from verified.io.files import atomic_path, file_digest, require_version
+from verified.io.yaml_file import read_yaml
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_parts import line_of
-from verified.lmm.ledger_row import COLUMNS, INTEGERS, REALS, VERSION, Row, faults_of
+from verified.lmm.ledger_files import COLUMNS, INTEGERS, REALS, VERSION, Row, faults_of, line_of
+
+HAND_WRITTEN = "hand-written"
+FORM_REMEDY = "docs/real-clips.md shows such a file"
+
+Answers = dict[str, dict[str, Any]]
+"""By coarse caption and task: a list of texts, or a mapping of texts and such lists."""
+
+
+def is_hand_written(path: str | os.PathLike[str]) -> bool:
+    """Whether a cassette is one of these, by its name."""
+    return Path(path).suffix == ".yaml"
+
+
+def revision_of(path: str | os.PathLike[str]) -> str:
+    """What pins the answers of a file. Raises InputError where it cannot be read."""
+    try:
+        return file_digest(path)[:16]
+    except OSError as error:
+        raise InputError(f"the cassette cannot be read: {error}", file=path) from None
+
+
+def read_answers(path: str | os.PathLike[str]) -> Answers:
+    """The answers of a file. Raises InputError where it cannot be read, or an answer is of another form."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the cassette cannot be read: {error}", file=path) from None
+    answers = read_yaml(text, path)
+    for caption, tasks in answers.items():
+        if not isinstance(tasks, dict):
+            raise InputError(f"{caption!r} has no answers by task", file=path, remedy=FORM_REMEDY)
+        for task, written in tasks.items():
+            if fault := _fault(written):
+                raise InputError(f"{task} of {caption!r}: {fault}", file=path, remedy=FORM_REMEDY)
+    return answers
+
+
+def _fault(written: Any) -> str:
+    """What is wrong with an answer; empty where nothing is."""
+    if not isinstance(written, dict | list) or not written:
+        return "neither a list of texts nor a mapping"
+    values = list(written.values()) if isinstance(written, dict) else [written]
+    texts = [text for value in values for text in (value if isinstance(value, list) else [value])]
+    unfit = [text for text in texts if not isinstance(text, str) or not text.strip()]
+    return f"{unfit[0]!r} is no text (put it in quotes)" if unfit else ""
+
 
 BATCH = 5000
 MOST_BYTES = 2**28
@@ -58,7 +107,7 @@ def load(ledger: Ledger, path: str | os.PathLike) -> int:
     path = Path(path)
     if not path.is_file():
         raise InputError("no such cassette", file=path, remedy="make one with `verified ledger export`")
-    if hand_written.is_hand_written(path):
+    if is_hand_written(path):
         return 0
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -86,8 +135,8 @@ def _line(row: Row) -> bytes:
 
 def models_of(path: str | os.PathLike[str]) -> dict[str, set[str]]:
     """Models of a cassette with their revisions. Raises InputError for a file that is no cassette."""
-    if hand_written.is_hand_written(path):
-        return {hand_written.MODEL: {hand_written.revision_of(path)}}
+    if is_hand_written(path):
+        return {HAND_WRITTEN: {revision_of(path)}}
     models: dict[str, set[str]] = {}
     for number, row in enumerate(_rows(Path(path), ("model", "revision")), start=1):
         if not isinstance(row["model"], str) or not isinstance(row["revision"], str):

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from verified.config.generation import EmbedSettings, Generation
-from verified.lmm.asking import Call
-from verified.lmm.outcome import Outcome
-from verified.lmm.request import Sampling
+from verified.lmm.client import Call
+from verified.lmm.request import Outcome, Sampling
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING, vector_of
 

@@ -15,21 +15,29 @@ from typing import BinaryIO, cast
 
 from verified.errors import InputError
 from verified.io.files import require_version
-from verified.lmm.ledger_parts import (
+from verified.lmm.ledger_files import (
+    COLUMNS,
     END,
     HEAD,
     SUFFIX,
+    TOTALS,
+    VERSION,
     Part,
+    Row,
     explain,
+    faults_of,
     ignore_missing,
+    is_answer,
     is_over,
     is_place,
+    is_sound,
     is_whole,
     key_in,
     line_of,
+    merge,
+    storable,
     value_of,
 )
-from verified.lmm.ledger_row import COLUMNS, TOTALS, VERSION, Row, faults_of, is_answer, is_sound, merge, storable
 from verified.runtime.lock_file import owner
 
 log = logging.getLogger("verified")

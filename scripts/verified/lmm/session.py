@@ -3,21 +3,19 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Self, cast
 
 from verified.config.generation import EngineSettings, Generation, SpeechSettings
 from verified.errors import InputError
-from verified.lmm.asking import Call, Client
 from verified.lmm.budget import Budget
 from verified.lmm.cassette import load
+from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
-from verified.lmm.engines.asked_before import AskedBefore
 from verified.lmm.ledger import Ledger
-from verified.lmm.outcome import STATUSES, NotNow, Outcome
 from verified.lmm.prompts import check_structured, read_prompts
-from verified.lmm.request import Engine, OnGpu, Request, Sampling
+from verified.lmm.request import STATUSES, Engine, NotNow, OnGpu, Outcome, Reply, Request, Sampling
 from verified.lmm.tasks import Task, structured_form
 from verified.lmm.vision_tokens import picture_tokens
 from verified.runtime.progress import Progress
@@ -259,3 +257,20 @@ def sound_cost(settings: EngineSettings, request: Request) -> float:
     if not isinstance(settings, SpeechSettings):
         return 0.0
     return settings.price_minute * float(request.slots["seconds"]) / 60
+
+
+class AskedBefore:
+    """Has the name and revision of the engine of `settings`, so that its calls are found; answers nothing."""
+
+    def __init__(self, settings: EngineSettings):
+        self.name, self.model, self.revision = settings.engine, settings.model, settings.revision
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
+        """Raise InputError for the first request."""
+        for request in requests:
+            raise InputError(
+                f"the ledger lacks a call of the task {request.task} that ask_models has made",
+                remedy="the ledger was moved or changed since: remove captions/asked in the data set's results, "
+                "and run again",
+            )
+        yield from ()

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from verified.config.generation import SpeechSettings
 from verified.errors import InputError
 from verified.io.sound import read_part, wave_bytes
-from verified.lmm.asking import Call, MediaError
-from verified.lmm.outcome import Outcome
+from verified.lmm.client import Call, MediaError
+from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks.transcription import TRANSCRIPTION, Segment, segments
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from verified.lmm.outcome import Outcome
+from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks.perturbations import DYNAMIC_NEGATIVES, POSITIVES, STATIC_NEGATIVES
 from verified.nn.sentences import encode

@@ -17,7 +17,7 @@ from verified.benchmark.vcmr.grounding import (
 from verified.benchmark.vcmr.paths import follow_ups
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, shown_datasets
-from verified.lmm.asking import Call
+from verified.lmm.client import Call
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task, words
 from verified.lmm.tasks.retrieval import GROUND, YES_OR_NO, tasks_of

@@ -6,7 +6,7 @@ from pathlib import Path
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder
 from verified.io.jsonl import iterate_jsonl
-from verified.lmm.asking import Call
+from verified.lmm.client import Call
 from verified.lmm.session import Session
 from verified.lmm.tasks import words
 from verified.lmm.tasks.retrieval import GRADE

@@ -26,12 +26,10 @@ from verified.config.generation import EngineSettings, Generation
 from verified.corpus.seen import SeenShard, seen_shards
 from verified.errors import InputError
 from verified.io.video import TOLERANCE
-from verified.lmm.asking import Call, Client
+from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
-from verified.lmm.engines.asked_before import AskedBefore
-from verified.lmm.outcome import Outcome
-from verified.lmm.request import Engine
-from verified.lmm.session import Session, sound_cost
+from verified.lmm.request import Engine, Outcome
+from verified.lmm.session import AskedBefore, Session, sound_cost
 from verified.lmm.speech import calls_of
 from verified.lmm.tasks import Task, retrieval, rextime
 from verified.lmm.tasks.embedding import EMBEDDING

@@ -16,7 +16,7 @@ from verified.config.evaluator import PRETRAINED
 from verified.config.rextime import CLIP_SECONDS, PublishedGrounder
 from verified.config.roles import asked_roles
 from verified.errors import InputError
-from verified.lmm.hand_written import is_hand_written, read_answers
+from verified.lmm.cassette import is_hand_written, read_answers
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import PAPER

@@ -10,7 +10,7 @@ from verified.config.folders import dataset_folder, shown_datasets
 from verified.config.outputs import moments as moments_file
 from verified.features.embedded import piece_calls
 from verified.io.jsonl import iterate_jsonl
-from verified.lmm.asking import Call
+from verified.lmm.client import Call
 from verified.lmm.embedding import embed_settings, text_calls
 from verified.lmm.session import Session
 from verified.lmm.tasks import words

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from verified.lmm.outcome import STATUSES
+from verified.lmm.request import STATUSES
 from verified.tables.table import Table, Value
 
 TOTALS = ("attempts", "tokens_in", "tokens_out", "cost", "seconds")

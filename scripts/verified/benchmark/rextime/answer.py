@@ -19,9 +19,8 @@ from verified.benchmark.rextime.rows import LETTERS
 from verified.config.generation import Generation
 from verified.config.rextime import FREE, LETTERS_ALONE
 from verified.errors import InputError
-from verified.lmm.asking import Call
-from verified.lmm.outcome import Outcome
-from verified.lmm.request import Engine
+from verified.lmm.client import Call
+from verified.lmm.request import Engine, Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.rextime import (

@@ -30,7 +30,7 @@ from verified.config.rextime import Lora
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.jsonl import write_json, write_jsonl
-from verified.lmm.asking import MediaError
+from verified.lmm.client import MediaError
 from verified.lmm.engines.scoring import before_continuation, lengthen
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.prompts import Prompt, read_prompts

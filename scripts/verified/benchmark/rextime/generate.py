@@ -13,9 +13,9 @@ from verified.benchmark.rextime.routing import Pair, accepted_sides, pair_of
 from verified.benchmark.rextime.rows import LETTERS
 from verified.captions.clips import span_calls
 from verified.config.rextime import Rextime
-from verified.lmm.asking import Call
-from verified.lmm.outcome import Outcome
+from verified.lmm.client import Call
 from verified.lmm.prompts import quote
+from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.rextime import EVENT_PAIR, OPTIONS, QUESTIONS, RELATED_EVENT, VERIFICATION, span_of

@@ -9,7 +9,7 @@ from verified.benchmark.rextime.rows import Prediction
 from verified.benchmark.vcmr.dense import NO_VECTOR, window_scores, windows
 from verified.config.datasets import Spans
 from verified.features.embedded import embed_videos, piece_calls
-from verified.lmm.asking import Call
+from verified.lmm.client import Call
 from verified.lmm.embedding import embed_settings, embed_texts, text_calls
 from verified.lmm.session import Session
 

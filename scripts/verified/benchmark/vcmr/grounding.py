@@ -19,9 +19,9 @@ from verified.benchmark.vcmr.submission import read_submission
 from verified.captions.clips import span_calls
 from verified.config.retrieval import Grounder, Reranker
 from verified.errors import InputError
-from verified.lmm.asking import Call
+from verified.lmm.client import Call
 from verified.lmm.embedding import NOT_DRAWN
-from verified.lmm.outcome import Outcome
+from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.retrieval import GRADE, GROUND, YES_OR_NO, moments_of, tasks_of

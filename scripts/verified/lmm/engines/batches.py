@@ -21,20 +21,21 @@ from typing import Any, TypeVar
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.files import atomic_path
-from verified.lmm.engines.batch_protocol import (
+from verified.lmm.engines.batch_files import (
+    ANSWERS,
     REASON,
+    REQUESTS,
+    Batch,
+    Store,
     read_result,
     refused_batch,
     request_line,
     result_rows,
     taken_line,
 )
-from verified.lmm.engines.batch_store import ANSWERS, REQUESTS, Batch, Store
-from verified.lmm.engines.chat_protocol import DETAIL, Unreadable
-from verified.lmm.engines.exchange import path_of
 from verified.lmm.engines.openai import OpenAI, mask_key
-from verified.lmm.outcome import NotNow, is_passing
-from verified.lmm.request import Reply, Request
+from verified.lmm.engines.protocol import DETAIL, Unreadable, path_of
+from verified.lmm.request import NotNow, Reply, Request, is_passing
 from verified.runtime.secrets import redact
 
 log = logging.getLogger("verified")

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
-from verified.lmm.cassette import models_of
-from verified.lmm.hand_written import is_hand_written, read_answers
+from verified.lmm.cassette import is_hand_written, models_of, read_answers
 from verified.lmm.request import Reply, Request
 
 

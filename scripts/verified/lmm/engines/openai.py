@@ -25,11 +25,19 @@ from typing import TYPE_CHECKING
 
 from verified.config.generation import EngineSettings, Generation, plain_address
 from verified.errors import InputError
-from verified.lmm.engines.chat_protocol import DETAIL, Unreadable, taken_body, untaken
-from verified.lmm.engines.exchange import body_of, path_of, read_answer, read_refusal
-from verified.lmm.engines.transcription_protocol import transcription_arguments, transcription_reply
-from verified.lmm.outcome import NotNow, is_passing
-from verified.lmm.request import Reply, Request
+from verified.lmm.engines.protocol import (
+    DETAIL,
+    Unreadable,
+    body_of,
+    path_of,
+    read_answer,
+    read_refusal,
+    taken_body,
+    transcription_arguments,
+    transcription_reply,
+    untaken,
+)
+from verified.lmm.request import NotNow, Reply, Request, is_passing
 from verified.runtime.secrets import keep_secret, redact
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from functools import cache, partial
 
-from verified.lmm.outcome import Parsed
+from verified.lmm.request import Parsed
 from verified.lmm.thoughts import separate
 
 TEXT = {"type": "string", "minLength": 1}

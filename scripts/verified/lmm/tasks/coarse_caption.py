@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 
 from verified.io.characters import plain
-from verified.lmm.outcome import Parsed
 from verified.lmm.parsing import clean, json_value, strip_fences, text_of
 from verified.lmm.refusal import refusal
+from verified.lmm.request import Parsed
 from verified.lmm.tasks import TEXT, Task, object_schema
 
 

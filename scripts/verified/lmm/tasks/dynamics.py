@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-from verified.lmm.outcome import Parsed
 from verified.lmm.parsing import (
     clean,
     first_paragraph,
@@ -14,6 +13,7 @@ from verified.lmm.parsing import (
     text_of,
     whole_sentences,
 )
+from verified.lmm.request import Parsed
 from verified.lmm.tasks import SAID, TEXT, Task, object_schema, words
 from verified.lmm.tasks.numbered import list_task, read_captions, read_items, take_worded
 

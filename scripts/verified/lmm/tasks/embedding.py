@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from verified.lmm.outcome import Parsed
+from verified.lmm.request import Parsed
 from verified.lmm.tasks import TEXT, Task, object_schema
 
 

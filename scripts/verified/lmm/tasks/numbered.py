@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable
 
-from verified.lmm.outcome import Parsed
 from verified.lmm.parsing import list_items, strip_fences
 from verified.lmm.refusal import refusal
+from verified.lmm.request import Parsed
 from verified.lmm.tasks import TEXT, Task, object_schema, words
 
 

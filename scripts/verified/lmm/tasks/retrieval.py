@@ -6,8 +6,8 @@ Answers are read from JSON or from words, whatever stands around them.
 import re
 
 from verified.io.jsonl import finite
-from verified.lmm.outcome import Parsed
 from verified.lmm.parsing import json_value
+from verified.lmm.request import Parsed
 from verified.lmm.tasks import Task, object_schema
 from verified.lmm.tasks.rextime import best_object, seconds, span, span_in_words
 from verified.lmm.tasks.rextime import parse_score as read_log_probability

@@ -7,8 +7,8 @@ lacks a key or holds an impossible value gives no part at all and counts what is
 import re
 from collections.abc import Callable, Iterable
 
-from verified.lmm.outcome import Parsed
 from verified.lmm.parsing import json_objects
+from verified.lmm.request import Parsed
 from verified.lmm.tasks import TEXT, Task, object_schema, words
 
 WORDS = "a few words that say what happens"

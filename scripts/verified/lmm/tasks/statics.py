@@ -2,8 +2,8 @@
 
 import re
 
-from verified.lmm.outcome import Parsed
 from verified.lmm.parsing import clean, first_paragraph, json_value, strip_fences, text_of, whole_sentences
+from verified.lmm.request import Parsed
 from verified.lmm.tasks import SAID, TEXT, Task, object_schema, words
 from verified.lmm.tasks.numbered import list_task, read_captions
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from verified.io.characters import plain
 from verified.io.jsonl import finite
-from verified.lmm.outcome import Parsed
+from verified.lmm.request import Parsed
 from verified.lmm.tasks import TEXT, Task, object_schema
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from verified.captions.clips import span_calls
-from verified.lmm.asking import Call
-from verified.lmm.outcome import Outcome
+from verified.lmm.client import Call
+from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks.retrieval import GRADE
 from verified.people.meta_evaluation.judgements import Judged, as_moments

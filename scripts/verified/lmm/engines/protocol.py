@@ -1,4 +1,11 @@
-"""OpenAI's chat protocol, as bytes: what a request looks like, and how an answer is read without trusting it."""
+"""OpenAI's protocol, as bytes: how each role's calls look, and how an answer is read without trusting it; the same in a
+batch.
+
+Roles chat, ask for vectors (`/embeddings`, and the form of a chat in which vLLM's server takes pictures there), for
+relevance (`/score` of vLLM's server in pooling mode: a sentence and a clip in, a number out) or for transcripts
+(`/audio/transcriptions`). A chat for vectors ends in an empty answer that the model would go on with, as vLLM's
+examples ask Qwen3-VL-Embedding: the last token is then the same as in the model's own code.
+"""
 
 import dataclasses
 import json
@@ -6,10 +13,12 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from verified.config.generation import EmbedSettings, EngineSettings, RerankSettings
 from verified.errors import InputError
 from verified.io.jsonl import finite
 from verified.lmm.engines.media import data_url, jpeg_of, mp4_url, video_facts, video_url
 from verified.lmm.request import Reply, Request
+from verified.lmm.tasks.embedding import vector_text
 
 FILTER_CODES = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 FIELDS = {
@@ -252,3 +261,130 @@ def error_of(status: int, body: object, message: str, key_variable: str, model: 
             f"the endpoint's quota is used up: {detail}", remedy="all answers so far are kept; run again later"
         )
     return Reply("", "error", "rate-limit" if status == 429 else f"status-{status}", detail)
+
+
+MOST_DIMENSIONS = 2**16
+"""A longer vector is nonsense."""
+
+
+def embedding_body(request: Request, settings: EmbedSettings) -> dict:
+    """The body of a request to `/embeddings`."""
+    body: dict = {"model": settings.model, "encoding_format": "float"}
+    if settings.dimensions:
+        body["dimensions"] = settings.dimensions
+    if not settings.chats:
+        return body | {"input": request.prompt}
+    media, more = shown_media(request, settings.video_input)
+    system = [{"role": "system", "content": [_text(request.slots["instruction"])]}]
+    messages = [
+        *(system if request.slots["instruction"] else []),
+        {"role": "user", "content": [*media, _text(request.prompt)]},
+        {"role": "assistant", "content": [_text("")]},
+    ]
+    return body | more | {"messages": messages, "continue_final_message": True, "add_special_tokens": True}
+
+
+def _text(text: str) -> dict:
+    return {"type": "text", "text": text}
+
+
+def embedding_reply(content: bytes, model: str) -> Reply:
+    """A reply that holds the vector (see `tasks.embedding`). Raises Unreadable for an answer without one."""
+    try:
+        body = json.loads(content.decode("utf-8"))
+        (entry,) = body["data"]
+        values = entry["embedding"]
+        if not isinstance(values, list) or not 0 < len(values) <= MOST_DIMENSIONS:
+            raise ValueError("no list of numbers")
+        if not all(type(value) in (int, float) for value in values):
+            raise ValueError("a vector of other things than numbers")
+        text, usage = vector_text(values), body.get("usage") or {}
+        taken, served = tokens(usage.get("prompt_tokens")), body.get("model")
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise Unreadable(f"the endpoint's vector cannot be read: {error!r}"[:DETAIL]) from None
+    notes = {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
+    return Reply(text, tokens_in=taken, notes=notes)
+
+
+def relevance_body(request: Request, settings: RerankSettings) -> dict:
+    """The body of a request to `/score`: the first text is the query, the second what is shown."""
+    media, more = shown_media(request, settings.video_input)
+    return {"model": settings.model, "text_1": request.prompt, "text_2": {"content": media}, **more}
+
+
+def relevance_reply(content: bytes, model: str) -> Reply:
+    """A reply with the score, ``{"score": ...}``. Raises Unreadable for an answer without one."""
+    try:
+        body = json.loads(content.decode("utf-8"))
+        (entry,) = body["data"]
+        score = entry["score"]
+        if not finite(score):
+            raise ValueError("no number")
+        usage = body.get("usage") or {}
+        taken, served = tokens(usage.get("prompt_tokens")), body.get("model")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"the endpoint's score cannot be read: {error!r}"[:DETAIL]) from None
+    notes = {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
+    return Reply(json.dumps({"score": float(score)}), tokens_in=taken, notes=notes)
+
+
+def transcription_arguments(request: Request, model: str) -> dict:
+    """Keyword arguments of the client's `audio.transcriptions.create`."""
+    values = {
+        "model": model,
+        "file": ("sound.wav", request.sound, "audio/wav"),
+        "response_format": "verbose_json",
+        "temperature": request.sampling.temperature,
+    }
+    return values | ({"language": request.slots["language"]} if request.slots["language"] else {})
+
+
+def transcription_reply(content: bytes, request: Request) -> Reply:
+    """A reply whose text is JSON with `segments` of start, end (seconds) and text. Raises Unreadable.
+
+    An answer without times counts as one segment over the whole sound.
+    """
+    try:
+        body = json.loads(content.decode("utf-8"))
+        usage = body.get("usage") or {}
+        taken, given = tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens"))
+        if (heard := body.get("segments")) is None:
+            heard = [{"start": 0.0, "end": float(request.slots["seconds"]), "text": body["text"]}]
+        listed = [{name: segment[name] for name in ("start", "end", "text")} for segment in heard]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"the endpoint's transcript cannot be read: {error!r}"[:DETAIL]) from None
+    return Reply(json.dumps({"segments": listed}, ensure_ascii=False), tokens_in=taken, tokens_out=given)
+
+
+def path_of(role: EngineSettings) -> str:
+    """The path of a role's calls, below the address of its endpoint."""
+    if isinstance(role, EmbedSettings):
+        return "/embeddings"
+    return "/score" if isinstance(role, RerankSettings) else "/chat/completions"
+
+
+def body_of(request: Request, role: EngineSettings) -> dict:
+    """The body of a call."""
+    if isinstance(role, EmbedSettings):
+        return embedding_body(request, role)
+    if isinstance(role, RerankSettings):
+        return relevance_body(request, role)
+    return chat_body(request, role.model, role.video_input)
+
+
+def read_answer(content: bytes, request: Request, role: EngineSettings) -> Reply:
+    """The reply in the bytes of an answer. Raises Unreadable for anything that is not as the protocol promises."""
+    if isinstance(role, EmbedSettings):
+        return embedding_reply(content, role.model)
+    if isinstance(role, RerankSettings):
+        return relevance_reply(content, role.model)
+    scored = request.slots.get("continuation")
+    return reply_of(content, role.model) if scored is None else score_of(content, scored, role.model)
+
+
+def read_refusal(status: int, body: object, message: str, request: Request | None, role: EngineSettings) -> Reply:
+    """The meaning of an error status for a call. Raises InputError if no further call can succeed."""
+    reply = error_of(status, body, message, role.api_key_variable, role.model)
+    if request and "continuation" in request.slots and any(name in reply.detail for name in SCORING):
+        raise no_scores(role.model, reply.detail) from None
+    return reply

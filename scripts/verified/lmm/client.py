@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from verified.lmm.budget import Budget, most_tokens
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_row import key_of, parts_of
-from verified.lmm.outcome import SHORT, NotNow, Outcome, Parsed, Status, is_passing
-from verified.lmm.request import Engine, Gathering, Reply, Request
+from verified.lmm.ledger_files import key_of, parts_of
+from verified.lmm.request import SHORT, Engine, Gathering, NotNow, Outcome, Parsed, Reply, Request, Status, is_passing
 from verified.lmm.tasks import Task
 from verified.lmm.thoughts import Separated, has_thought, separate
 from verified.runtime.seeds import derive_seed

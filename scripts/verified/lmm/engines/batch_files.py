@@ -1,25 +1,118 @@
-"""Batches on disk, so that the job after a killed one sends nothing twice.
+"""Files of batches: their lines, as OpenAI's Batches takes and gives them, and their state on disk.
 
-They lie in the folder NAME.batches beside the ledger: of each the requests, the answers once they are there, the state
-(keys, address, the provider's names of file and batch), and the keys whose answers a job has recorded. A batch is named
-after the process that made it. It is removed when nothing is left to be read of it.
+A line is JSON, one call. A request: ``custom_id`` (the ledger key), ``method``, ``url``, ``body``. A result:
+``custom_id``, ``response`` with ``status_code`` and ``body``, ``error``. Results come in any order; where a call
+failed, OpenAI's line has the error in its body, vLLM's beside it, and one that ran out of time has no response at all.
+
+The state lies in the folder NAME.batches beside the ledger, so that the job after a killed one sends nothing twice: of
+each batch the requests, the answers once they are there, the state (keys, address, the provider's names of file and
+batch), and the keys whose answers a job has recorded. A batch is named after the process that made it. It is removed
+when nothing is left to be read of it.
 """
 
 import contextlib
 import itertools
 import json
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from verified.config.generation import EngineSettings
 from verified.errors import InputError
 from verified.io.files import write_text
-from verified.lmm.engines.batch_protocol import result_rows
-from verified.lmm.ledger_parts import explain
+from verified.lmm.engines.guarded_http import MOST_BYTES
+from verified.lmm.engines.protocol import (
+    DETAIL,
+    Unreadable,
+    body_of,
+    path_of,
+    read_answer,
+    read_refusal,
+    taken_body,
+    untaken,
+)
+from verified.lmm.ledger_files import explain
+from verified.lmm.request import Reply, Request
 from verified.runtime.lock_file import LONG_PATIENCE, exclusive, has_ended, owner
+from verified.runtime.secrets import redact
 
-MOST_ROWS, MOST_BYTES = 50_000, 190_000_000
+REASON = "batch"
+"""Of calls that a batch did not answer: they are asked again."""
+
+
+def request_line(request: Request, role: EngineSettings) -> bytes:
+    """A call as a line of the file that is sent."""
+    row = {"custom_id": request.key, "method": "POST", "url": f"/v1{path_of(role)}", "body": body_of(request, role)}
+    return json.dumps(row, ensure_ascii=True).encode("ascii") + b"\n"
+
+
+def taken_line(line: bytes, without: Collection[str]) -> bytes:
+    """A line whose body has no field that the model does not take."""
+    if not without:
+        return line
+    row = json.loads(line)
+    row["body"] = taken_body(row["body"], without)
+    return json.dumps(row, ensure_ascii=True).encode("ascii") + b"\n"
+
+
+def result_rows(file: Path) -> Iterator[tuple[str, dict]]:
+    """(key, row) of each line that names one; what cannot be read is passed over, and so counts as not answered."""
+    with file.open("rb") as lines:
+        while line := lines.readline(MOST_BYTES):
+            try:
+                row = json.loads(line)
+                key = row["custom_id"]
+            except (ValueError, KeyError, TypeError, RecursionError):
+                continue
+            if isinstance(key, str):
+                yield key, row
+
+
+def read_result(row: dict, request: Request, role: EngineSettings) -> Reply:
+    """What a line says of its call, which is asked again without a field that the model does not take.
+
+    Raises InputError where no further call can succeed.
+    """
+    response = row.get("response")
+    response = response if isinstance(response, dict) else {}
+    status, body = response.get("status_code"), response.get("body")
+    try:
+        if status == 200 and not row.get("error"):
+            return read_answer(json.dumps(body).encode("utf-8"), request, role)
+    except (Unreadable, RecursionError) as error:
+        return Reply("", "error", "garbage", redact(str(error))[:DETAIL])
+    error = _error(body) or _error(row.get("error")) or {}
+    message = redact(str(error.get("message") or error or "no answer"))
+    if isinstance(status, int) and (field := untaken(status, error, message, body_of(request, role))):
+        return Reply("", "error", REASON, message[:DETAIL], notes={"untaken": [field]})
+    if isinstance(status, int) and status >= 400:
+        return read_refusal(status, error, message, request, role)
+    return Reply("", "error", REASON, f"{redact(str(error.get('code') or 'failed'))}: {message}"[:DETAIL])
+
+
+def _error(value: Any) -> dict | None:
+    """An error in any of its forms: text, itself, or wrapped as the body of an error answer has it."""
+    if isinstance(value, str):
+        return {"message": value}
+    if isinstance(value, dict):
+        return _error(value["error"]) if "error" in value else value
+    return None
+
+
+def refused_batch(errors: list[dict], address: str) -> InputError:
+    """The error of a batch that the provider does not accept."""
+    said = "; ".join(
+        f"line {error['line']}: {error['message']}" if error.get("line") else str(error.get("message"))
+        for error in errors[:3]
+    )
+    return InputError(
+        f"{address} refuses the batch: {redact(said)[:DETAIL] or 'it does not say why'}",
+        remedy="correct the role, or leave `batch` out; all answers so far are kept",
+    )
+
+
+MOST_ROWS, MOST_FILE_BYTES = 50_000, 190_000_000
 """Of one file: OpenAI takes 50,000 calls and 200 MB."""
 REQUESTS, ANSWERS, STATE, READ, LOCK, PARTIAL = (
     ".requests.jsonl",
@@ -112,7 +205,7 @@ class Batch:
 class Store:
     """The batches of a ledger."""
 
-    def __init__(self, ledger: Path, most_rows: int = MOST_ROWS, most_bytes: int = MOST_BYTES):
+    def __init__(self, ledger: Path, most_rows: int = MOST_ROWS, most_bytes: int = MOST_FILE_BYTES):
         self.folder = ledger.with_name(f"{ledger.name}.batches")
         self.most_rows, self.most_bytes = most_rows, most_bytes
 
