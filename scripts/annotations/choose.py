@@ -3,8 +3,16 @@
 from verified.runtime.job import job
 
 with job(snakemake) as log:
-    from verified.annotations.choose import SCORE_KEYS, annotate, candidates_by_moment, choose_by
-    from verified.annotations.select import drawn_rows, select, smallest_score, with_times
+    from verified.annotations.selection import (
+        SCORE_KEYS,
+        annotate,
+        candidates_by_moment,
+        choose_by,
+        drawn_rows,
+        select,
+        smallest_score,
+        with_times,
+    )
     from verified.io.fig import write_fig
     from verified.io.jsonl import read_json, read_jsonl, write_json
 

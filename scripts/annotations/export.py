@@ -5,9 +5,8 @@ from verified.runtime.job import job
 with job(snakemake):
     from collections import Counter
 
-    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment, choose_by
-    from verified.annotations.export import count, write_candidates, write_card
-    from verified.annotations.origins import origins
+    from verified.annotations.export import count, origins, write_candidates, write_card
+    from verified.annotations.selection import SCORE_KEYS, candidates_by_moment, choose_by
     from verified.io.jsonl import iterate_jsonl, read_json, read_jsonl, write_json
 
     moments = read_jsonl(snakemake.input.moments)

@@ -4,7 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
     from verified.annotations.agreement import agreement, frame_vectors
-    from verified.annotations.choose import SCORE_KEYS
+    from verified.annotations.selection import SCORE_KEYS
     from verified.captions.tar import KeyframeTars
     from verified.features.joint import load_joint
     from verified.io.jsonl import read_jsonl, write_jsonl

@@ -3,7 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake) as log:
-    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment
+    from verified.annotations.selection import SCORE_KEYS, candidates_by_moment
     from verified.config.annotations import Lint
     from verified.errors import InputError
     from verified.io.jsonl import read_jsonl, write_json

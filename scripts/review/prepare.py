@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from pathlib import Path
 
-    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment, choose_by
+    from verified.annotations.selection import SCORE_KEYS, candidates_by_moment, choose_by
     from verified.io.jsonl import read_jsonl
     from verified.people.pages import write_pages
     from verified.people.review.pages import pages, queue

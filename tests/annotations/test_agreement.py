@@ -10,7 +10,7 @@ from PIL import Image
 from refusals import refused
 
 from verified.annotations.agreement import PARTS, agreement, frame_vectors, things_in, unit
-from verified.annotations.choose import candidates_by_moment, choose, choose_by
+from verified.annotations.selection import candidates_by_moment, choose, choose_by
 from verified.captions.tar import KeyframeTars
 from verified.config.annotations import Annotations
 from verified.features.packaged import PackagedJoint

@@ -5,9 +5,8 @@ import hashlib
 import pyarrow.parquet
 import pytest
 
-from verified.annotations.choose import annotate, candidates_by_moment
-from verified.annotations.export import count, write_candidates, write_card
-from verified.annotations.origins import origins
+from verified.annotations.export import count, origins, write_candidates, write_card
+from verified.annotations.selection import annotate, candidates_by_moment
 from verified.io.jsonl import write_jsonl
 
 MOMENTS = [

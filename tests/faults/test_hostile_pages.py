@@ -11,7 +11,7 @@ from small_index import describe_videos, random_videos, write_corpus
 from starlette.testclient import TestClient
 
 from verified.__main__ import main
-from verified.annotations.choose import candidates_by_moment
+from verified.annotations.selection import candidates_by_moment
 from verified.config.trust import NOT_TRUSTED
 from verified.demo.encode import write_video
 from verified.io.characters import hidden, plain

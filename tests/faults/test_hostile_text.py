@@ -14,8 +14,8 @@ import pytest
 from hostile import CAPTIONS
 from whole_corpus import read_folder
 
-from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import write_candidates
+from verified.annotations.selection import annotate, candidates_by_moment
 from verified.errors import InputError
 from verified.figures.rows import MomentRow, draw_rows
 from verified.io.characters import hidden

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.annotations.choose import candidates_by_moment
+from verified.annotations.selection import candidates_by_moment
 from verified.config.annotations import Lint
 from verified.config.trust import NOT_TRUSTED
 from verified.demo.encode import write_video

@@ -5,10 +5,17 @@ import json
 import pytest
 from refusals import refused
 
-from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import count
 from verified.annotations.lint import lint
-from verified.annotations.select import drawn_rows, precision_threshold, select, smallest_score, with_times
+from verified.annotations.selection import (
+    annotate,
+    candidates_by_moment,
+    drawn_rows,
+    precision_threshold,
+    select,
+    smallest_score,
+    with_times,
+)
 from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig

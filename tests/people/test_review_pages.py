@@ -7,9 +7,8 @@ import pytest
 from browser import browser
 from people.small_review import COUNT, GROUPS, MOMENTS, SCORES, build_pages
 
-from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.lint import caption_findings
-from verified.annotations.select import select
+from verified.annotations.selection import annotate, candidates_by_moment, select
 from verified.config.annotations import Lint
 from verified.config.trust import NOT_TRUSTED
 from verified.io.jsonl import read_jsonl

@@ -44,7 +44,7 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
     (desc_ids), `judged`.
 
     `decisions` are rows of `read_decisions` of one data set, `groups` the scored candidates of each moment (see
-    `annotations.choose.candidates_by_moment`). An outcome contains decision, type and candidate (of the judged or
+    `annotations.selection.candidates_by_moment`). An outcome contains decision, type and candidate (of the judged or
     chosen caption; None for reject and RETIMED), caption, reviewers, when (the latest) and reason; `time` where it was
     corrected; and for split and merge `parts`, the moments (time, text) that take its place, of which the second of two
     merged ones has none. `drawn` have video, split, duration, time, text, reviewers and when. `judged` are [score,

@@ -6,7 +6,7 @@ The caption to judge is the machine's choice: highest by `annotations.choose_by`
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from verified.annotations.choose import choose
+from verified.annotations.selection import choose
 from verified.benchmark.tiou import tiou
 from verified.io.jsonl import finite
 from verified.io.video.cut import clips_of

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.annotations.choose import annotate, candidates_by_moment, choose, choose_by
+from verified.annotations.selection import annotate, candidates_by_moment, choose, choose_by
 from verified.annotations.similarity import similarities
 from verified.io.fig import FIG_KEYS
 
