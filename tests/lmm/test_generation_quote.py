@@ -12,10 +12,10 @@ from verified.captions import dynamics, statics
 from verified.captions.tar import KeyframeTar
 from verified.config import load
 from verified.io.jsonl import write_jsonl
+from verified.lmm.engines import probe_picture
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.perturbations import POSITIVES, TASKS
-from verified.lmm.vision_tokens import probe_picture
 from verified.planning.quote import quote, roles_without_prices, totals
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]

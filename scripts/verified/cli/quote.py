@@ -90,7 +90,8 @@ def _look(config, arguments: argparse.Namespace) -> int:
 
 def _probe_endpoints(config):
     """The configuration with `tokens_per_image` as endpoints count them, where neither it nor a rule gives them."""
-    from verified.lmm.vision_tokens import frame_tokens, probe_picture
+    from verified.lmm.engines import probe_picture
+    from verified.lmm.vision_tokens import frame_tokens
 
     generation, measured = config.generation, {}
     for name in ("image_lmm", "video_lmm"):

@@ -1,6 +1,6 @@
 """The ledger: every call and its outcome, content-addressed: nothing is asked twice, nothing is lost.
 
-It is a folder of parts (see `ledger_parts`): each job appends to its own and reads all. Nothing is shared, so machines
+It is a folder of parts (see `ledger_files`): each job appends to its own and reads all. Nothing is shared, so machines
 need no lock, and after SIGKILL only calls whose answers had not arrived yet are asked again. An open ledger holds in
 memory where the lines of each call are; a line is read, and checked, when its call is asked for. A damaged one counts
 as never asked.

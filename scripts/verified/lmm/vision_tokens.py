@@ -1,4 +1,4 @@
-"""Tokens of a picture or a frame of a clip: by the model's rule where it is published, or counted by its endpoint.
+"""Tokens of a picture or a frame of a clip, for models whose rule is published.
 
 The rules are those of the models' own processors in transformers (LLaVA-NeXT's "anyres", Qwen2-VL's and Qwen3-VL's
 resizing) at the settings that their published checkpoints carry.
@@ -8,10 +8,8 @@ import io
 import math
 import re
 
-from verified.config.generation import EngineSettings, Generation
-from verified.errors import InputError
-from verified.lmm.engines import make_engine
-from verified.lmm.request import Request, Sampling
+from verified.config.generation import EngineSettings
+from verified.lmm.request import Request
 
 LLAVA_SIDE, LLAVA_GRID = 336, 24
 LLAVA_SHAPES = ((336, 672), (672, 336), (672, 672), (1008, 336), (336, 1008))
@@ -83,33 +81,3 @@ def qwen(width: int, height: int, unit: int, video: bool, picture: tuple[int, in
         rows, columns = (math.ceil(side * scale / unit) * unit for side in (height, width))
     tokens = (rows // unit) * (columns // unit)
     return tokens / 2 if video else tokens + 2.0  # the marks of begin and end
-
-
-def probe_picture(role: EngineSettings, generation: Generation) -> int:
-    """Tokens of a grey picture, 4 to 3, with `frame_side` pixels on its longer side.
-
-    Two calls of the endpoint count it, one with the picture and one without. Raises InputError.
-    """
-    import numpy as np
-
-    from verified.lmm.engines.media import jpeg_of
-
-    side = generation.frame_side
-    picture = jpeg_of(np.full((side * 3 // 4, side, 3), 128, np.uint8))
-    asked = [
-        Request("probe", "Say yes.", {}, images=images, sampling=Sampling(max_tokens=1, temperature=0.0))
-        for images in ((), (picture,))
-    ]
-    counted = []
-    for request in asked:
-        (reply,) = make_engine(role.model_copy(update={"batch": False}), generation).answer([request])
-        if reply.finish not in ("stop", "length"):
-            raise InputError(f"no answer to a picture from {role.model}: {reply.reason}: {reply.detail}")
-        counted.append(reply.tokens_in)
-    tokens = counted[1] - counted[0]
-    if tokens <= 0:
-        raise InputError(
-            f"{role.model}'s endpoint does not count the tokens of a picture ({counted[0]} without, {counted[1]} with)",
-            remedy="set tokens_per_image of the role",
-        )
-    return tokens
