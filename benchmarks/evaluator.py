@@ -68,8 +68,8 @@ def scored(tiny: bool) -> list[Row]:
 
 def shortened(tiny: bool):
     """An evaluator with L/16's proportions and random weights, computing as scoring does."""
-    from verified.evaluator.architecture import Architecture
     from verified.evaluator.model import NoiseEvaluator
+    from verified.evaluator.settings import Architecture
 
     width, layers = (64, 1) if tiny else (256, 5)
     size = Architecture(
@@ -93,10 +93,9 @@ def shortened(tiny: bool):
 def trained(moments: int) -> Row:
     """A step of fine-tuning at the demo's size."""
     from verified.demo.tiny_evaluator.pretrain import world_batch
-    from verified.evaluator.architecture import architecture
     from verified.evaluator.model import NoiseEvaluator
-    from verified.evaluator.step import TrainingStep
-    from verified.evaluator.training import adamw
+    from verified.evaluator.settings import architecture
+    from verified.evaluator.training import TrainingStep, adamw
 
     size = architecture("tiny", 8, 64)
     step = TrainingStep(NoiseEvaluator(size), "all", "batch")

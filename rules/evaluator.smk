@@ -1,4 +1,4 @@
-from verified.evaluator.architecture import job_needs
+from verified.evaluator.settings import job_needs
 from verified.evaluator.paths import (
     backbone_weights,
     clip_ending,

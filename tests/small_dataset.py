@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from verified.demo.tiny_evaluator.world import world_item
-from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.settings import architecture
 from verified.io.jsonl import write_jsonl
 
 FRAMES, PIXELS, MOMENTS = 4, 32, 10

@@ -6,7 +6,7 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
     from verified.demo.tiny_evaluator.pretrain import Pretraining, run_pretraining
-    from verified.evaluator.architecture import architecture
+    from verified.evaluator.settings import architecture
     from verified.runtime.job import set_threads
 
     params = snakemake.params

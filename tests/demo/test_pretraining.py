@@ -6,9 +6,8 @@ from torch.nn.functional import normalize
 from verified.demo.tiny_evaluator.alignment import WordAlignment
 from verified.demo.tiny_evaluator.pretrain import initialise
 from verified.demo.tiny_evaluator.stem import TinyStem
-from verified.evaluator.architecture import architecture
-from verified.evaluator.model import NoiseEvaluator
-from verified.evaluator.tokens import encode
+from verified.evaluator.model import NoiseEvaluator, encode
+from verified.evaluator.settings import architecture
 
 SIZE = architecture("tiny", 8, 64)
 

@@ -6,8 +6,8 @@ from transformers.models.videomae.modeling_videomae import VideoMAELayer
 
 from verified.demo.pretrained.image_backbone import save
 from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES, SmallResNet
-from verified.evaluator.architecture import architecture
-from verified.evaluator.video_layer import VideoLayer
+from verified.evaluator.settings import architecture
+from verified.evaluator.vision import VideoLayer
 
 TINY = architecture("tiny", 4, 112)
 

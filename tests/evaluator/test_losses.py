@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from verified.evaluator.losses import contrastive_loss, matching_loss, total_loss
 from verified.evaluator.model import similarity
+from verified.evaluator.training import contrastive_loss, matching_loss, total_loss
 
 Q, PLUS, STATIC, DYNAMIC = range(4)
 

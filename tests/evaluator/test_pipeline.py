@@ -11,13 +11,12 @@ from small_dataset import FRAMES, MOMENTS, PIXELS, SETTINGS, start, write_datase
 from verified.demo.pretrained.image_backbone import save as save_backbone
 from verified.demo.tiny_evaluator.pretrain import Pretraining, pretrain, run_pretraining
 from verified.demo.tiny_evaluator.small_resnet import SmallResNet
-from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import FORM, WORDS, load_checkpoint, save_checkpoint
 from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import read_tuples
+from verified.evaluator.model import encode
 from verified.evaluator.score import score_candidates
-from verified.evaluator.settings import FineTuningSettings
-from verified.evaluator.tokens import encode
+from verified.evaluator.settings import FineTuningSettings, architecture
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.nn.checkpoint import load, save
 

@@ -10,13 +10,19 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-from verified.evaluator.architecture import architecture
 from verified.evaluator.inputs import make_batch
-from verified.evaluator.losses import contrastive_loss, draw_negatives, matching_loss, total_loss
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
 from verified.evaluator.processes import share
-from verified.evaluator.step import TrainingStep
-from verified.evaluator.training import Schedule, train
+from verified.evaluator.settings import architecture
+from verified.evaluator.training import (
+    Schedule,
+    TrainingStep,
+    contrastive_loss,
+    draw_negatives,
+    matching_loss,
+    total_loss,
+    train,
+)
 from verified.evaluator.vision import DEVIATION, MEAN, normalise
 from verified.nn.training import TrainingState
 

@@ -3,10 +3,9 @@
 import pytest
 import torch
 
-from verified.evaluator.architecture import architecture
-from verified.evaluator.losses import contrastive_loss, negative_weights
-from verified.evaluator.model import NoiseEvaluator, confidence, similarity
-from verified.evaluator.text import select_videos
+from verified.evaluator.model import NoiseEvaluator, confidence, select_videos, similarity
+from verified.evaluator.settings import architecture
+from verified.evaluator.training import contrastive_loss, negative_weights
 from verified.evaluator.vision import sine_cosine_table
 
 CLOSE = {"atol": 1e-5, "rtol": 0}
@@ -118,7 +117,7 @@ def test_weights_of_trivial_negatives(io):
 
 def test_matching_loss_of_umt(four_frames, io):
     """Cross-entropy of the two-way head is the sigmoid loss of the margin; UMT averages over all 3B pairs."""
-    from verified.evaluator.losses import matching_loss
+    from verified.evaluator.training import matching_loss
 
     margin = confidence(io["match_logits"])["margin"]
     item = torch.arange(5)

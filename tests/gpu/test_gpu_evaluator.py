@@ -7,13 +7,12 @@ import pytest
 import torch
 from gpu_device import NO_GPU, ON_CPU, most_gigabytes, wait
 
-from verified.evaluator.architecture import architecture
 from verified.evaluator.inputs import make_batch
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.processes import run_in_processes
 from verified.evaluator.score import moment_readings
-from verified.evaluator.step import TrainingStep
-from verified.evaluator.training import adamw
+from verified.evaluator.settings import architecture
+from verified.evaluator.training import TrainingStep, adamw
 from verified.nn.layers import computing
 
 SIZE = ("mini/16", 4, 32) if ON_CPU else ("L/16", 20, 224)

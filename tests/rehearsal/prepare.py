@@ -12,7 +12,7 @@ from corpora import write_corpora
 from umt_file import write_umt
 
 from verified.config import read
-from verified.evaluator.architecture import architecture
+from verified.evaluator.settings import architecture
 from verified.io.files import write_text
 
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "rehearsal.yaml"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from verified.evaluator.architecture import Architecture
+from verified.evaluator.settings import Architecture
 
 
 def shapes(size: Architecture) -> dict[str, tuple[int, ...]]:

@@ -152,8 +152,8 @@ def _import_clip4clip(file: Path, target: Path, options: dict[str, str]) -> str:
 
 
 def _import_umt(file: Path, target: Path, options: dict[str, str]) -> str:
-    from verified.evaluator.architecture import architecture
-    from verified.evaluator.umt import import_umt
+    from verified.evaluator.checkpoint import import_umt
+    from verified.evaluator.settings import architecture
 
     frames = options.pop("frames", "20")
     if options or not frames.isdecimal() or int(frames) < 1:

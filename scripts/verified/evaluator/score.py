@@ -7,10 +7,8 @@ import torch
 from torch import Tensor
 
 from verified.evaluator.clips import CodedClips
-from verified.evaluator.inputs import check_complete
-from verified.evaluator.model import NoiseEvaluator, confidence, similarity
-from verified.evaluator.sampling import scoring_view
-from verified.evaluator.tokens import encode
+from verified.evaluator.inputs import check_complete, scoring_view
+from verified.evaluator.model import NoiseEvaluator, confidence, encode, similarity
 from verified.evaluator.vision import normalise
 from verified.io.fig import TYPES
 from verified.nn.layers import computing

@@ -9,8 +9,8 @@ import torch
 from verified.benchmark.auroc import auroc_interval
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.clips import CodedClips, open_clips
+from verified.evaluator.inputs import scoring_view
 from verified.evaluator.model import NoiseEvaluator
-from verified.evaluator.sampling import scoring_view
 from verified.evaluator.score import caption_readings, encode_moment
 from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.nn.layers import visible_device

@@ -47,7 +47,7 @@ class EvaluatorEncoder:
 
     @torch.inference_mode()
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        from verified.evaluator.tokens import encode
+        from verified.evaluator.model import encode
 
         ids, mask, _ = encode(texts)
         states, whole = self._model.encode_text(ids.to(self._device), mask.to(self._device))

@@ -11,13 +11,11 @@ from torch import Tensor, nn
 
 from verified.demo.tiny_evaluator.alignment import WordAlignment
 from verified.demo.tiny_evaluator.world import world_item
-from verified.evaluator.architecture import Architecture
 from verified.evaluator.checkpoint import save_compact
 from verified.evaluator.inputs import make_batch
-from verified.evaluator.model import NoiseEvaluator
-from verified.evaluator.step import Batch, TrainingStep
-from verified.evaluator.tokens import CLS, encode
-from verified.evaluator.training import Schedule, train
+from verified.evaluator.model import CLS, NoiseEvaluator, encode
+from verified.evaluator.settings import Architecture
+from verified.evaluator.training import Batch, Schedule, TrainingStep, train
 from verified.evaluator.vision import normalise
 from verified.io.jsonl import write_jsonl
 from verified.nn.checkpoint import load_tensors

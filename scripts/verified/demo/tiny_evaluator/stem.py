@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from verified.demo.tiny_evaluator.motion_stem import TOKENS, MotionStem
 from verified.demo.tiny_evaluator.small_resnet import STAGES, SmallResNet
-from verified.evaluator.architecture import TINY_TOKENS, Architecture
+from verified.evaluator.settings import TINY_TOKENS, Architecture
 from verified.nn.layers import channels_last
 
 LOOKS = TINY_TOKENS - TOKENS
