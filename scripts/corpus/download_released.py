@@ -3,8 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.corpus.download import download
-    from verified.released.files import read_sources
+    from verified.released.files import download, read_sources
 
     wanted = next(file for file in read_sources() if file.place == snakemake.wildcards.place)
     download(wanted, snakemake.output[0])

@@ -5,9 +5,9 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from pathlib import Path
 
-    from verified.corpus.released_source import moments_of
     from verified.io.fig import read_splits
     from verified.io.jsonl import write_jsonl
+    from verified.released.collections import moments_of
 
     all_moments, all_exclusions = [], []
     for path in snakemake.input.annotations:

@@ -6,7 +6,7 @@ with job(snakemake) as log:
     from collections import Counter
 
     from verified.corpus.copies import video_copies
-    from verified.corpus.proposed import write_proposals
+    from verified.corpus.proposals import write_proposals
     from verified.io.jsonl import read_json, read_jsonl
 
     rows = [row for path in snakemake.input.scenes for row in read_jsonl(path)]

@@ -7,8 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from refusals import refused
 
-from verified.corpus.download import download
-from verified.released.files import SourceFile
+from verified.released.files import SourceFile, download
 from verified.runtime import download as module
 
 DATA = bytes(range(256)) * 400

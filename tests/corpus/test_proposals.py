@@ -14,11 +14,10 @@ from whole_corpus import read_folder
 
 from verified.config import load
 from verified.config.datasets import Proposals
-from verified.corpus.proposals import caption_scenes
-from verified.corpus.proposed import write_proposals
+from verified.corpus.inventory import unprobed_moments
+from verified.corpus.proposals import caption_scenes, write_proposals
 from verified.corpus.scenes import detect_scenes, scene_spans
 from verified.corpus.source_files import scene_captions
-from verified.corpus.unprobed import unprobed_moments
 from verified.demo.source import render_demo
 from verified.io.jsonl import read_jsonl
 from verified.lmm.session import Session

@@ -8,9 +8,8 @@ import pytest
 from verified.annotations.lint import lint
 from verified.config.annotations import Annotations
 from verified.config.sources import ReleasedSource
-from verified.corpus.released_source import moments_of
 from verified.io.fig import read_fig, write_fig
-from verified.released.collections import read_release
+from verified.released.collections import moments_of, read_release
 
 RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data"
 pytestmark = [

@@ -8,9 +8,8 @@ import pytest
 from refusals import refused
 
 from verified.config.sources import PublishedSource, ReleasedSource
-from verified.corpus.released_source import moments_of
 from verified.errors import InputError
-from verified.released.collections import DOWNLOADS, read_release, resolve
+from verified.released.collections import DOWNLOADS, moments_of, read_release, resolve
 
 HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"
 

@@ -10,7 +10,7 @@ import pytest
 from running import PROJECT
 
 from verified.config import read
-from verified.corpus.held_out import hold_out
+from verified.corpus.splits import hold_out
 
 PAPER = read(PROJECT / "config" / "paper.yaml")
 PAGE = " ".join((PROJECT / "docs" / "paper-run.md").read_text(encoding="utf-8").split())

@@ -6,7 +6,7 @@ from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import PublishedSource, ReleasedSource
 from verified.config.trust import confidence_warning
-from verified.corpus.held_out import HELD_OUT
+from verified.corpus.splits import HELD_OUT
 from verified.errors import InputError
 from verified.released.collections import Release, resolve
 from verified.runtime.wildcards import key_of

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from verified.corpus.divided_rows import read_own_rows
-from verified.corpus.division import NO_COPIES, divide
 from verified.corpus.folder_source import Probes, Reading, moment_key, read_shard
-from verified.corpus.held_out import choose_unasked, hold_out, move
+from verified.corpus.splits import NO_COPIES, choose_unasked, divide, hold_out, move
 from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
 from verified.io.video import VideoError
 from verified.runtime.previous_output import PreviousOutput
@@ -70,7 +69,7 @@ def write_corpus(
     """Write moments, videos, exclusions and counts below `folder`, with a held-out split where `splits` asks for one.
 
     `splits` holds `train_split`, `selection_split`, `test_split` and `held_out_share` of the section `spans`, and
-    `division` where no row names a split (see `corpus.division`, also on `copies`). Where
+    `division` where no row names a split (see `corpus.splits`, also on `copies`). Where
     no row is in the selection split, videos of the train split are held out for it: the moments are then written twice.
     """
     folder = Path(folder)

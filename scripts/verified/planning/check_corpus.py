@@ -10,11 +10,10 @@ from verified.config import Config
 from verified.config.datasets import Quality
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.config.retrieval import SELECTION_VIDEOS, Training
-from verified.corpus.division import divide
-from verified.corpus.held_out import choose_unasked
-from verified.corpus.proposed import caption_of_most
+from verified.corpus.inventory import unprobed_rows
+from verified.corpus.proposals import caption_of_most
 from verified.corpus.source_files import division_of
-from verified.corpus.unprobed import unprobed_rows
+from verified.corpus.splits import choose_unasked, divide
 from verified.corpus.video_folder import VideoFolder, other_files
 from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl

@@ -9,7 +9,7 @@ from verified.config import Config, load
 from verified.config.features import PACKAGED
 from verified.config.retrieval import SELECTION_VIDEOS
 from verified.config.sources import FolderSource
-from verified.corpus.unprobed import Unprobed, unprobed_rows
+from verified.corpus.inventory import Unprobed, unprobed_rows
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.search.paths import JOINT

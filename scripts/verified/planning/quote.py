@@ -23,7 +23,7 @@ from verified.config import Config
 from verified.config.datasets import DataSet, Keyframes
 from verified.config.folders import dataset_folder, judged_datasets, shown_datasets
 from verified.config.generation import EngineSettings, Generation
-from verified.corpus.seen import SeenShard, seen_shards
+from verified.corpus.inventory import SeenShard, seen_shards
 from verified.errors import InputError
 from verified.io.video import TOLERANCE
 from verified.lmm.client import Call, Client

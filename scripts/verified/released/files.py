@@ -1,7 +1,8 @@
-"""The list of published files, `config/sources.csv`: origin, checksum, licence, where to put each."""
+"""The list of published files, `config/sources.csv`: origin, checksum, licence, where to put each; their download."""
 
 import csv
 import hashlib
+import logging
 import os
 from dataclasses import dataclass
 from functools import cache
@@ -9,7 +10,10 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.files import is_inside
+from verified.runtime.download import download_part
 from verified.runtime.project import PROJECT, WORKFLOW, check_installed
+
+log = logging.getLogger("verified")
 
 SOURCES = PROJECT / "config" / "sources.csv"
 ACCESS = ("open", "form", "none", "own")
@@ -89,3 +93,23 @@ def how_to_get(source: SourceFile) -> str:
     if source.access == "own":
         return f"save your annotations of split {source.split} as {source.place} in the folder released_dir"
     return f"{source.place} was not published"
+
+
+def download(source: SourceFile, path: str | os.PathLike, pause: float = 2.0) -> None:
+    """Fetch `source.url` to `path`, which appears only when its size and SHA-256 are right.
+
+    The bytes received so far stay in ``path.part`` and the next attempt, or the next run, asks for the rest. Raises
+    InputError when the attempts are used up, when the server refuses, or when the bytes are not the published ones (the
+    partial file is then removed).
+    """
+    path = Path(path)
+    partial = path.with_name(path.name + ".part")
+    by_hand = "fetch the file by hand and name its folder in released_dir"
+    download_part(source.url, partial, source.bytes, by_hand, pause)
+    try:
+        verify(partial, source)
+    except InputError:
+        partial.unlink()
+        raise
+    partial.replace(path)
+    log.info("%s: %d bytes, checksum right", path, path.stat().st_size)

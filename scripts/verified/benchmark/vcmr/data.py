@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from verified.benchmark.vcmr.contract import RetrievalModel
-from verified.corpus.held_out import HELD_OUT, hold_out
+from verified.corpus.splits import HELD_OUT, hold_out
 from verified.errors import InputError
 from verified.features.inspect import fits_duration, rate_problem
 from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig
@@ -69,7 +69,7 @@ def read_moments(path: str | Path, captions: str, part: str | None = None, share
     """The moments of one annotation file in the FIG form, with "cog" or "fig" captions.
 
     `part` divides a train file for selection: "held-out" keeps a `share` of the videos (the division of
-    `corpus.held_out`), "rest" the others, None all. Raises InputError for a file, or a part of it, without moments.
+    `corpus.splits`), "rest" the others, None all. Raises InputError for a file, or a part of it, without moments.
     """
     path = Path(path)
     key = "cog_desc" if captions == "cog" else "fig_desc"

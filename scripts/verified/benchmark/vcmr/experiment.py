@@ -19,7 +19,7 @@ from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
 from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.retrieval import Training
-from verified.corpus.held_out import HELD_OUT
+from verified.corpus.splits import HELD_OUT
 from verified.io.hdf5 import FeatureFile, Room
 from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest

@@ -12,7 +12,7 @@ from verified.config import Config, outputs
 from verified.config.features import EMBED
 from verified.config.folders import dataset_of, dataset_pattern, datasets_with
 from verified.config.params import deciding
-from verified.corpus.held_out import HELD_OUT
+from verified.corpus.splits import HELD_OUT
 from verified.features.paths import CAPTIONS
 from verified.runtime.digest import modules_digest
 from verified.runtime.resources import CRITICAL_PATH

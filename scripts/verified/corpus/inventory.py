@@ -1,15 +1,57 @@
-"""The moments that a source has now, with what runs have found in their videos where that still holds: for quotes."""
+"""The moments of a source as far as they are known before a run: for quotes and checks.
+
+No video is decoded; probes of an earlier run count where they still hold.
+"""
 
 import os
 from pathlib import Path
 from typing import NamedTuple
 
+from verified.config import Config
+from verified.config.folders import dataset_folder, evaluator_folder, finetuning_datasets
 from verified.config.sources import SourceSection
 from verified.corpus.assemble import read_probes
-from verified.corpus.folder_source import Probes, finish
-from verified.corpus.unprobed import unprobed_rows
+from verified.corpus.folder_source import Probes, finish, open_folder, usable_rows
+from verified.corpus.video_folder import VideoFolder
+from verified.errors import InputError
+from verified.io.moments_file import read_moments_file
 from verified.io.video import VideoError, file_digest
 from verified.runtime.wildcards import group_by_shard, shard_name
+
+
+class Unprobed(NamedTuple):
+    """Numbered rows of a moments file, the folder of videos, the usable rows, and the exclusions of the others."""
+
+    rows: list[tuple[int, dict]]
+    folder: VideoFolder
+    usable: list[tuple[int, dict]]
+    refused: list[dict]
+
+
+def unprobed_moments(source: SourceSection, corpus: str) -> list[dict]:
+    """Usable rows of `source`, whose files that rules make are in the folder `corpus`; `duration` is None.
+
+    Videos that do not decode are still among them. Raises InputError where the folder of videos, the moments file or
+    published annotations are not there.
+    """
+    return [row for _, row in unprobed_rows(source, corpus).usable]
+
+
+def unprobed_rows(source: SourceSection, corpus: str) -> Unprobed:
+    """The same with everything around it; raises as `unprobed_moments` does."""
+    files = source.files(corpus)
+    if source.lists_moments and not Path(files["moments"]).is_file():
+        rows = list(enumerate(source.rows(), start=1))
+    elif source.proposes_moments and not Path(files["moments"]).is_file():
+        raise InputError(
+            "no moments are proposed yet",
+            file=files["moments"],
+            remedy=f"run: snakemake --cores all {files['moments']} --configfile …, or continue: a run begins with it",
+        )
+    else:
+        rows = read_moments_file(files["moments"])
+    folder = open_folder(files["videos"], rows, source.published)
+    return Unprobed(rows, folder, *usable_rows(rows, folder, getattr(source, "default_split", None) or "test"))
 
 
 class SeenShard(NamedTuple):
@@ -74,3 +116,29 @@ def _same(path: Path, sha256: str) -> bool:
         return file_digest(path) == sha256
     except VideoError:
         return False
+
+
+def check_enough(settings: Config) -> None:
+    """Raise InputError where the evaluator would be fine-tuned on fewer moments than a batch.
+
+    Moments are counted without opening a video. A source that cannot be counted yet is left to its own jobs.
+    """
+    names = [name for name in finetuning_datasets(settings) if not settings.datasets[name].source.rendered]
+    if Path(evaluator_folder(settings), "checkpoint.safetensors").exists():
+        return
+    if len(names) < len(finetuning_datasets(settings)):
+        return
+    count = 0
+    for name in names:
+        try:
+            corpus = f"{dataset_folder(settings, name)}/corpus"
+            count += len(unprobed_moments(settings.datasets[name].source, corpus))
+        except InputError:
+            return
+        if count >= settings.evaluator.batch:
+            return
+    if count:
+        raise InputError(
+            f"{count} usable moments are too few for the evaluator's batches of {settings.evaluator.batch}",
+            remedy=f"set evaluator.batch to {max(2, count)} or less, or add moments; nothing was asked of any model",
+        )

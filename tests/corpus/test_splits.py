@@ -1,4 +1,4 @@
-"""Moments without any split are divided by video: the same videos each time, and all three splits where it can be."""
+"""Splits of whole videos: divided where no row names one, the same each time, and held out of train."""
 
 import csv
 
@@ -7,8 +7,8 @@ from media import scenes, write_video
 
 from verified.config import load
 from verified.corpus.assemble import read_source, write_corpus
-from verified.corpus.division import divide
 from verified.corpus.source_files import division_of, source_reading, split_settings
+from verified.corpus.splits import HELD_OUT, choose_unasked, divide, hold_out, move
 from verified.io.jsonl import read_jsonl
 
 NAMES = {"train_split": "train", "selection_split": "val", "test_split": "test"}
@@ -80,3 +80,45 @@ def test_the_corpus_of_a_moments_file_with_and_without_splits(tmp_path, split, s
     write_corpus(read_source(source_reading(config)(Wildcards), files), split_settings(config)(Wildcards), tmp_path)
     assert {row["split"] for row in read_jsonl(tmp_path / "moments.jsonl")} == expected
     assert (division_of(config, "lab") is None) == (len(expected) == 1)
+
+
+def moments(videos: int) -> list[dict]:
+    return [
+        {"desc_id": 3 * v + k, "video": f"v{v}", "split": ("train", "test")[v % 2]}
+        for v in range(videos)
+        for k in range(3)
+    ]
+
+
+def test_whole_videos_of_train_move_and_nothing_else():
+    before = moments(2000)
+    after = list(hold_out(before, "train", 0.1))
+    moved = {row["video"] for row in after if row["split"] == HELD_OUT}
+    assert 70 <= len(moved) <= 130
+    assert [row["desc_id"] for row in after] == [row["desc_id"] for row in before]
+    assert all(row["split"] == HELD_OUT for row in after if row["video"] in moved)
+    assert all(a["split"] == b["split"] for a, b in zip(before, after) if b["split"] != HELD_OUT)
+    assert not any(row["split"] == "test" and row["video"] in moved for row in before)
+
+
+def test_a_video_moves_whatever_the_others_are():
+    whole = {row["video"] for row in hold_out(moments(400), "train", 0.2) if row["split"] == HELD_OUT}
+    half = {row["video"] for row in hold_out(moments(200), "train", 0.2) if row["split"] == HELD_OUT}
+    assert half == {video for video in whole if int(video[1:]) < 200}
+
+
+def test_no_share_changes_nothing():
+    before = moments(10)
+    assert list(hold_out(before, "train", 0.0)) == before
+
+
+def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_and_at_least_one():
+    for videos, least, most in ((2000, 70, 130), (4, 1, 1)):
+        before = moments(videos)
+        chosen = choose_unasked({row["video"] for row in before if row["split"] == "train"})
+        after = list(move(before, chosen, "train", "val"))
+        moved = {row["video"] for row in after if row["split"] == "val"}
+        assert least <= len(moved) <= most and moved == chosen
+        assert {row["video"] for row in after if row["split"] == "train"}.isdisjoint(moved)
+        assert [row for row in after if row["split"] == "test"] == [row for row in before if row["split"] == "test"]
+    assert not choose_unasked({"the only one"})
