@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from verified.benchmark.auroc import auroc, auroc_interval
+from verified.benchmark.correlation import auroc, auroc_interval
 
 
 def test_auroc_agrees_with_scikit_learn_with_ties_and_weights():

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from verified.benchmark.chance import guessed_recall, guessed_span
-from verified.benchmark.tiou import tiou
+from verified.benchmark.tiou import guessed_recall, guessed_span, tiou
 
 MOMENTS = [(2.0, 6.0, 10.0), (0.0, 30.0, 30.0), (1.0, 1.5, 20.0)]
 

@@ -11,9 +11,8 @@ from refusals import refused, said
 
 from verified.__main__ import main
 from verified.benchmark.answers import Query
-from verified.benchmark.comparison.compare import difference, most_different, overall_table
+from verified.benchmark.comparison.compare import count_similar, difference, groups_of, most_different, overall_table
 from verified.benchmark.comparison.ground_truth import read_ground_truth
-from verified.benchmark.comparison.groups import count_similar, groups_of
 from verified.benchmark.comparison.runs import read_run
 from verified.keyframes.archive import encode_jpeg
 

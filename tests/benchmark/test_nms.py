@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verified.benchmark.lists import Lists
-from verified.benchmark.nms import best_spans, suppress, suppress_spans
+from verified.benchmark.lists import Lists, best_spans, suppress, suppress_spans
 from verified.benchmark.tiou import tiou
 
 SPAN = st.tuples(st.integers(0, 40), st.integers(1, 20)).map(lambda pair: (pair[0] * 0.4, (pair[0] + pair[1]) * 0.4))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.benchmark.paired import compare_paired
+from verified.benchmark.intervals import compare_paired
 
 ANSWERS = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 4)), min_size=1, max_size=40)
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.benchmark.recall import first_ranks
-from verified.benchmark.tiou import hits, tiou
+from verified.benchmark.tiou import first_ranks, hits, tiou
 
 SECONDS = st.floats(0, 200, allow_nan=False)
 SPAN = st.tuples(SECONDS, SECONDS)

@@ -12,7 +12,7 @@ from refusals import refused
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
 from whole_files import sealed_anew
 
-from verified.benchmark.nms import suppress
+from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.data import Queries, Videos, read_moments
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from verified.benchmark.intervals import compare_paired
 from verified.benchmark.lists import NO_VIDEO
-from verified.benchmark.paired import compare_paired
 from verified.benchmark.vcmr.dense import dense_lists, window_scores, windows
 from verified.config import load
 from verified.config.datasets import Spans

@@ -12,8 +12,7 @@ from refusals import refused
 
 from verified.__main__ import main
 from verified.benchmark.comparison.forms import LONGEST, first_row
-from verified.benchmark.lists import Lists
-from verified.benchmark.nms import suppress
+from verified.benchmark.lists import Lists, suppress
 from verified.benchmark.vcmr.evaluate import evaluate_files
 from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
 from verified.benchmark.vcmr.submission import read_submission, write_submission

@@ -9,7 +9,7 @@ import pytest
 import torch
 from vcmr_golden import Golden
 
-from verified.benchmark.nms import suppress
+from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.models.xml import XML, XMLConfig
 from verified.benchmark.vcmr.scoring import ClipTable, max_over_clips
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search, search_encoded_corpus

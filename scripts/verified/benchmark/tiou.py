@@ -1,11 +1,15 @@
-"""Temporal IoU, the one of all benchmarks: what two spans share, by the hull of both.
+"""Temporal IoU, the one of all benchmarks: what two spans share, by the hull of both; and the recall that rests on it.
 
 The hull is the union wherever two spans overlap, and spans that do not overlap have a tIoU of 0, so this is IoU proper.
 The TVR evaluator, MAD's and VLG-Net's scripts and ReXTime's evaluator all compute it so; they differ in precision and
 in what counts as a hit. TVR: float32, tIoU ≥ θ. MAD: float32, IoU > θ in the text and the zero-shot script, IoU ≥ θ in
 VLG-Net's evaluator. ReXTime: float64, IoU ≥ θ.
+
+R@K of ranked lists follows from the rank of the first row that is right, for every K. Chance level is the recall of a
+span drawn uniformly from a video, and of a video drawn from a corpus.
 """
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -27,3 +31,40 @@ def tiou(start: Any, end: Any, other_start: Any, other_end: Any) -> Any:
 def hits(values: Any, threshold: Any, iou_cmp: Comparison = "ge") -> Any:
     """Whether tIoUs count as hits at thresholds, numbers or arrays that broadcast."""
     return values > threshold if iou_cmp == "gt" else values >= threshold
+
+
+def first_ranks(right: np.ndarray, ranks: np.ndarray | None = None) -> np.ndarray:
+    """Rank, from 1, of the first row that is right, [...] float64; infinity where none is, so that its inverse is 0.
+
+    right [..., rows] bool; `ranks` of the rows, ascending, where they are not simply counted.
+    """
+    ranks = np.arange(1, right.shape[-1] + 1) if ranks is None else ranks
+    return np.where(right, ranks, np.inf).min(axis=-1, initial=np.inf)
+
+
+PARTS = 64
+"""Equal parts of a video between which a guessed span may begin and end."""
+
+
+def guessed_span(moments: Iterable[tuple[float, float, float]], threshold: float) -> float:
+    """Probability that a span guessed in the right video meets a moment (start, end, duration of the video in seconds)
+    at a tIoU of `threshold` or more, on average over moments; not a number without moments."""
+    first, last = np.triu_indices(PARTS + 1, 1)
+    shares = []
+    for start, end, duration in moments:
+        part = duration / PARTS
+        overlaps = tiou(first * part, last * part, start, end)
+        shares.append(float(hits(overlaps, threshold, "ge").mean()))
+    return float(np.mean(shares)) if shares else float("nan")
+
+
+def guessed_recall(task: str, metric: str, moments: list[tuple[float, float, float]], videos: int) -> float | None:
+    """Expected recall in percent of one guess, for VR ``r1``, and SVMR and VCMR ``THRESHOLD/r1`` over `videos`; None
+    for other metrics."""
+    threshold, _, rank = metric.rpartition("/")
+    if rank != "r1" or not videos or not moments:
+        return None
+    if task == "VR":
+        return 100 / videos
+    share = guessed_span(moments, float(threshold)) if threshold else float("nan")
+    return {"SVMR": 100 * share, "VCMR": 100 * share / videos}.get(task)

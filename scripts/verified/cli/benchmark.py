@@ -25,11 +25,15 @@ from verified.errors import InputError
 )
 def compare(arguments: argparse.Namespace) -> None:
     """Write table, figure and page, and print the table. Raises InputError for runs that cannot be compared."""
-    from verified.benchmark.comparison.compare import common_metrics, groups_table, overall_table, scores_table
-    from verified.benchmark.comparison.figure import draw_groups
+    from verified.benchmark.comparison.compare import (
+        common_metrics,
+        groups_of,
+        groups_table,
+        overall_table,
+        scores_table,
+    )
     from verified.benchmark.comparison.ground_truth import read_ground_truth
-    from verified.benchmark.comparison.groups import groups_of
-    from verified.benchmark.comparison.page import write_comparison
+    from verified.benchmark.comparison.page import draw_groups, write_comparison
     from verified.benchmark.comparison.runs import read_run, runs_of, sample
     from verified.tables.write import write_simple
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from verified.benchmark.lists import NO_VIDEO, Lists
-from verified.benchmark.nms import suppress
+from verified.benchmark.lists import NO_VIDEO, Lists, suppress
 from verified.benchmark.tiou import tiou
 from verified.figures.canvas import COLOURS, LABEL, drawing, literal, printable
 from verified.figures.text import line_height, wrap

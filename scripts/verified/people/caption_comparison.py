@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.paired import compare_paired
+from verified.benchmark.intervals import compare_paired
 from verified.benchmark.vcmr.per_query import FILE, PerQuery, read_per_query
 from verified.config.statistics import Statistics
 from verified.errors import InputError

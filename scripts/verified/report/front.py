@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.benchmark.chance import guessed_recall
+from verified.benchmark.tiou import guessed_recall
 from verified.io.fig import read_splits
 from verified.io.pages import MODELS, clock, thumb
 from verified.report.captions import Thumbnails

@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.benchmark.lists import NO_VIDEO, Lists
-from verified.benchmark.nms import suppress
+from verified.benchmark.lists import NO_VIDEO, Lists, suppress
 from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
 from verified.benchmark.vcmr.decode import best_spans

@@ -12,7 +12,7 @@ The limit is a quantile of their scores in this corpus, with a known rate of mis
 
 import numpy as np
 
-from verified.benchmark.auroc import auroc_interval
+from verified.benchmark.correlation import auroc_interval
 from verified.search.captions import KINDS, Captions
 
 RESAMPLES = 500

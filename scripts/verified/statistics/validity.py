@@ -8,9 +8,8 @@ import operator
 
 import numpy as np
 
-from verified.benchmark.auroc import auroc_interval
-from verified.benchmark.intervals import share_interval
-from verified.benchmark.paired import compare_paired
+from verified.benchmark.correlation import auroc_interval
+from verified.benchmark.intervals import compare_paired, share_interval
 from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.per_query import PerQuery
 

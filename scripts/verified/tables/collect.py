@@ -10,8 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.first_stages import UNTRAINED
-from verified.benchmark.intervals import SIGNIFICANT, Interval, intra_class_correlation, mean_interval
-from verified.benchmark.paired import Paired, compare_paired
+from verified.benchmark.intervals import (
+    SIGNIFICANT,
+    Interval,
+    Paired,
+    compare_paired,
+    intra_class_correlation,
+    mean_interval,
+)
 from verified.benchmark.vcmr.metrics import VIDEO_RECALLS
 from verified.benchmark.vcmr.per_query import PerQuery, read_per_query
 from verified.benchmark.vcmr.same_settings import read_metrics

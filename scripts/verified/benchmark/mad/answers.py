@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.answers import Answers, Query
+from verified.benchmark.lists import suppress_spans
 from verified.benchmark.mad.annotations import check_rows, read_mad
 from verified.benchmark.mad.recall import DEPTH, IOUS, KS, first_hits
 from verified.benchmark.mad.submission import read_submission
-from verified.benchmark.nms import suppress_spans
 from verified.benchmark.submissions import match
 
 

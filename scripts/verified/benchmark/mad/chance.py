@@ -6,8 +6,7 @@ import numpy as np
 
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.recall import IOUS, KS
-from verified.benchmark.recall import first_ranks
-from verified.benchmark.tiou import Comparison, hits, tiou
+from verified.benchmark.tiou import Comparison, first_ranks, hits, tiou
 from verified.runtime.seeds import generator
 
 

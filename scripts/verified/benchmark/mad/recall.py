@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from verified.benchmark.intervals import mean_of_training
-from verified.benchmark.recall import first_ranks
-from verified.benchmark.tiou import Comparison, hits, tiou
+from verified.benchmark.tiou import Comparison, first_ranks, hits, tiou
 
 KS = (1, 5, 10, 50, 100)
 IOUS = (0.1, 0.3, 0.5)

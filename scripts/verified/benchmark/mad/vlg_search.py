@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from verified.benchmark.lists import best_spans
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.recall import DEPTH
 from verified.benchmark.mad.vlg_net import VLGNet
 from verified.benchmark.mad.zero_shot import NMS, clip_sums, cosines, span_norms
-from verified.benchmark.nms import best_spans
 
 TOKENS = 50
 """Tokens of a query that are read."""

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from verified.benchmark.lists import best_spans
 from verified.benchmark.mad.grid import Grid, distinct
 from verified.benchmark.mad.recall import DEPTH
-from verified.benchmark.nms import best_spans
 
 QUERIES_AT_ONCE = 32
 WINDOWS_AT_ONCE = 64

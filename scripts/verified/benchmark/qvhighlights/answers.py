@@ -8,7 +8,7 @@ from verified.benchmark.answers import Answers, Query
 from verified.benchmark.qvhighlights.evaluate import evaluate, windows_of_moments
 from verified.benchmark.qvhighlights.metrics import measures, overlap
 from verified.benchmark.qvhighlights.rows import read_window_answers, read_window_queries
-from verified.benchmark.recall import first_ranks
+from verified.benchmark.tiou import first_ranks
 from verified.errors import InputError
 
 RIGHT = 0.5

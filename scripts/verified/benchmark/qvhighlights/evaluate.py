@@ -16,8 +16,7 @@ from verified.benchmark.qvhighlights.rows import (
     read_window_answers,
     read_window_queries,
 )
-from verified.benchmark.span_notes import Spans, span_notes
-from verified.benchmark.submissions import list_some, match
+from verified.benchmark.submissions import Spans, list_some, match, span_notes
 from verified.benchmark.vcmr.answers import MomentTruth
 from verified.benchmark.vcmr.submission import read_truth
 from verified.errors import InputError

@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from verified.benchmark.intervals import mean_of_training
-from verified.benchmark.paired import compare_paired
+from verified.benchmark.intervals import compare_paired, mean_of_training
 from verified.benchmark.rextime.metrics import Scores, ceiling, measures, official_result, score
 from verified.benchmark.rextime.rows import LETTERS, Mode, Prediction, Question, read_questions, read_submission
 from verified.benchmark.submissions import list_some, match

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.answers import Answers, Prediction, Query
-from verified.benchmark.recall import first_ranks
+from verified.benchmark.tiou import first_ranks
 from verified.benchmark.vcmr.evaluate import Scored, scored_tasks
 from verified.benchmark.vcmr.metrics import DEPTH, THRESHOLDS, RankedRows
 from verified.benchmark.vcmr.submission import read_truth, truth_rows

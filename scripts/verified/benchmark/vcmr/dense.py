@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from verified.benchmark.lists import NO_VIDEO, Lists
-from verified.benchmark.nms import suppress
+from verified.benchmark.lists import NO_VIDEO, Lists, suppress
 from verified.benchmark.vcmr.data import read_moments
 from verified.benchmark.vcmr.metrics import DEPTH
 from verified.benchmark.vcmr.results import write_test

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.lists import NO_VIDEO, Lists
-from verified.benchmark.nms import suppress
-from verified.benchmark.span_notes import Spans, span_notes
-from verified.benchmark.submissions import list_some, match
+from verified.benchmark.lists import NO_VIDEO, Lists, suppress
+from verified.benchmark.submissions import Spans, list_some, match, span_notes
 from verified.benchmark.vcmr.metrics import DEPTH, TASKS, TVR_METRICS, Truth, per_query, percentage, tvr_summary
 from verified.benchmark.vcmr.submission import Submission, TrueMoment, has_types, read_submission, read_truth
 from verified.errors import InputError

@@ -21,8 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from verified.benchmark.lists import NO_VIDEO, Lists
-from verified.benchmark.recall import first_ranks
-from verified.benchmark.tiou import tiou
+from verified.benchmark.tiou import first_ranks, tiou
 
 TASKS = ("VCMR", "SVMR", "VR")
 DEPTH = 100

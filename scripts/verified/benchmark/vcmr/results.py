@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from verified.benchmark.intervals import mean_interval
-from verified.benchmark.lists import Lists
-from verified.benchmark.nms import suppress
+from verified.benchmark.lists import Lists, suppress
 from verified.benchmark.vcmr.data import Moments
 from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
 from verified.benchmark.vcmr.per_query import write_per_query
