@@ -12,7 +12,7 @@ with job(snakemake) as log:
     from verified.corpus.copies import video_copies
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_json, write_json, write_jsonl
-    from verified.statistics.embeddings import Embeddings
+    from verified.statistics.cache import Embeddings
 
     inputs, params = snakemake.input, snakemake.params
     settings = Audit(**params.audit)

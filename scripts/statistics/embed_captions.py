@@ -5,8 +5,7 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads):
     from verified.io.fig import read_splits
     from verified.nn.sentences import weights_digest
-    from verified.statistics.cache import KINDS, caption_lists
-    from verified.statistics.embeddings import write_embeddings
+    from verified.statistics.cache import KINDS, caption_lists, write_embeddings
     from verified.statistics.encoding import encode_lists
     from verified.weights.records import source_of
 

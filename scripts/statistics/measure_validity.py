@@ -10,7 +10,6 @@ with job(snakemake):
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_json, read_jsonl, write_json
     from verified.statistics import validity
-    from verified.statistics.caption_attributes import caption_facts
 
     def rows_of(paths):
         return [row for path in paths for row in read_jsonl(path)]
@@ -28,7 +27,7 @@ with job(snakemake):
 
     rows = [validity.cut_recall(truth, index, settings.segments, settings.fps)]
     rows.append(validity.proposed_recall(truth, rows_of(inputs.scenes)))
-    rows += validity.caption_accuracy(truth, faithful, caption_facts)
+    rows += validity.caption_accuracy(truth, faithful)
     rows += validity.evaluator_auroc(scores, corrupted, settings.resamples, settings.seed)
     releases = {"chosen": read_splits(inputs.chosen), "lowest": read_splits(inputs.lowest)}
     rows += validity.false_captions(scores, corrupted, releases)

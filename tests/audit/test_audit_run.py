@@ -16,7 +16,7 @@ from verified.demo.span_corruption import KINDS, corrupt_spans
 from verified.export.collection import without
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_json
-from verified.statistics.embeddings import write_embeddings
+from verified.statistics.cache import write_embeddings
 from verified.tables.added import audit as audit_tables
 from verified.tables.collect import Collection, Run
 from verified.tables.inputs import select_shown

@@ -3,7 +3,7 @@
 import pytest
 
 from verified.demo.caption_facts import agreement, caption_facts
-from verified.statistics.caption_attributes import caption_facts as attributes
+from verified.statistics.validity import attributes_of
 
 CASES = [
     ("a ball moves", {"shape": "ball", "count": 1, "motion": "moves"}),
@@ -75,7 +75,7 @@ def test_facts_of_a_caption(caption, facts):
 
 
 def test_attributes_hold_one_value_each():
-    assert attributes("a red ball grows over sand, then the background changes to light blue water") == {
+    assert attributes_of("a red ball grows over sand, then the background changes to light blue water") == {
         "colour": "red",
         "shape": "ball",
         "count": 1,

@@ -3,8 +3,7 @@
 import pytest
 from refusals import refused
 
-from verified.statistics.language import averages, load_tagger, tally
-from verified.statistics.tagging import measure_lists
+from verified.statistics.language import averages, load_tagger, measure_lists, tally
 
 
 def measure(texts, tagger, processes=1):
@@ -51,7 +50,7 @@ def test_files_are_tagged_once_and_count_as_one_list_does(tagger, tmp_path, monk
     train, test = ["a dog runs", "a dog runs", "a large dog runs quickly"], ["a dog runs", "two cats sleep"]
     together = measure(train + test, tagger)
     assert measure_lists([("train", train), ("test", test)], tagger) == together
-    monkeypatch.setattr("verified.statistics.tagging.tally", lambda *_: pytest.fail("tagged twice"))
+    monkeypatch.setattr("verified.statistics.language.tally", lambda *_: pytest.fail("tagged twice"))
     assert measure_lists([("test", test), ("train", train)], tagger) == together
     assert measure_lists([], tagger) == measure([], tagger)
 

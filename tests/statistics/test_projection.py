@@ -5,9 +5,8 @@ import pytest
 from given import fig
 
 from verified.figures import statistics
-from verified.statistics.clustering import nearest_distances, unit
-from verified.statistics.embeddings import Embeddings, write_embeddings
-from verified.statistics.projection import projection
+from verified.statistics.cache import Embeddings, write_embeddings
+from verified.statistics.clustering import nearest_distances, projection, unit
 from verified.statistics.summaries import confidence, spans
 
 COARSE = ["a ball moves", "a box grows", "a star circles"]

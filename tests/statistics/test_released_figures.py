@@ -52,8 +52,8 @@ def test_many_to_many_and_its_labels_against_scikit_learn(rows, tmp_path):
     from sklearn.cluster import DBSCAN
 
     from verified.nn.sentences import PACKAGED, encode, weights_digest
-    from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
-    from verified.statistics.many_to_many import cluster_labels, many_to_many
+    from verified.statistics.cache import Embeddings, distinct, write_embeddings
+    from verified.statistics.clustering import cluster_labels, many_to_many
 
     texts = distinct(row[key] for key in ("cog_desc", "fig_desc") for row in rows)
     write_embeddings(tmp_path / "e.npz", texts, encode(texts), PACKAGED, weights_digest(), "float32")

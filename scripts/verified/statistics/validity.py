@@ -12,6 +12,7 @@ from verified.benchmark.correlation import auroc_interval
 from verified.benchmark.intervals import compare_paired, share_interval
 from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.per_query import PerQuery
+from verified.demo.caption_facts import caption_facts
 
 STATIC = ("colour", "shape", "size", "texture", "count", "background")
 DYNAMIC = ("motion", "direction", "speed")
@@ -97,17 +98,17 @@ def proposed_recall(truth: list[dict], scenes: list[dict]) -> dict:
     return ratio_row("true events met by a proposed moment at tIoU 0.5", np.array(counts), "events")
 
 
-def caption_accuracy(truth: list[dict], captions: list[dict], facts_of) -> list[dict]:
+def caption_accuracy(truth: list[dict], captions: list[dict]) -> list[dict]:
     """Share of the attributes that captions state which are true, per attribute and over all of a kind.
 
-    `captions` are rows with desc_id and caption; `facts_of` extracts {attribute: value} from an English caption.
+    `captions` are rows with desc_id and caption.
     """
     true_facts = {event["desc_id"]: _accepted_values(event["facts"]) for video in truth for event in video["events"]}
     counts: dict[int, dict[str, list[int]]] = {}
     for caption in captions:
         known = true_facts[caption["desc_id"]]
         tally = counts.setdefault(caption["desc_id"], {})
-        for attribute, value in facts_of(caption["caption"]).items():
+        for attribute, value in attributes_of(caption["caption"]).items():
             if attribute in known:
                 hits = tally.setdefault(attribute, [0, 0])
                 hits[0] += value in known[attribute]
@@ -121,6 +122,17 @@ def caption_accuracy(truth: list[dict], captions: list[dict], facts_of) -> list[
             ]
             rows.append(ratio_row(f"faithful captions: {name}", np.array(parts), "statements"))
     return rows
+
+
+def attributes_of(caption: str) -> dict:
+    """{attribute: value} of an English caption of the demo, as in `corpus/truth.jsonl`, without what it does not state.
+
+    ``background`` is the first that is named: where the caption tells of a cut, the one before it. A singular ("a
+    ball") states the count 1, a bare plural states none.
+    """
+    stated = caption_facts(caption)
+    facts = {name: stated[name] for name in STATIC + DYNAMIC if name in stated}
+    return facts | ({"background": stated["backgrounds"][0]} if "backgrounds" in stated else {})
 
 
 def _accepted_values(facts: dict) -> dict[str, set]:
