@@ -110,7 +110,7 @@ test-real: env
 	  echo "note: no WordNet; as root on Debian this target installs it"
 	$(VENV).real/bin/python -m pytest -s tests/lmm/test_generation_small_llm.py \
 	  tests/workflow/test_own_corpus.py tests/workflow/test_real_clips.py \
-	  tests/annotations/test_agreement_real_clips.py tests/mad/test_wordnet_whole.py $(ARGS)
+	  tests/annotations/test_agreement_real_clips.py extensions/longform/tests/test_wordnet_whole.py $(ARGS)
 
 test-gpu: env
 	$(BIN)/pytest tests/gpu -rs $(ARGS)
@@ -137,9 +137,9 @@ pretrained: env
 	cp results/pretrained/evaluator/demo/pretraining.jsonl $(WEIGHTS)/evaluator.log.jsonl
 
 # The same of VLG-Net for long videos, about twenty minutes of one core.
-VLG_NET := scripts/verified/benchmark/mad/pretrained/weights
+VLG_NET := extensions/longform/verified_longform/pretrained/weights
 pretrained-vlg-net: env
-	$(BIN)/snakemake --cores all results/longform-pretrained/longform/training/movies/card.json --configfile config/longform-pretrained.yaml $(ARGS)
+	$(BIN)/snakemake --cores all results/longform-pretrained/longform/training/movies/card.json --configfile extensions/longform/config/longform-pretrained.yaml $(ARGS)
 	mkdir -p $(VLG_NET)
 	cp results/longform-pretrained/longform/training/movies/card.json $(VLG_NET)/
 	cp results/longform-pretrained/longform/training/movies/checkpoint.safetensors $(VLG_NET)/vlg-net.safetensors
@@ -173,14 +173,14 @@ audit: env
 lint: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakefmt --check Snakefile rules extensions/*/rules.smk
 	$(BIN)/snakemake --lint
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 format: env
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile rules
+	$(BIN)/snakefmt Snakefile rules extensions/*/rules.smk
 
 # Pins and hashes for every package that requirements.in and requirements-dev.in bring; run after editing one of them. Pins
 # that still fit stay; ARGS=--upgrade renews all.

@@ -58,12 +58,10 @@ if suite_paths.is_on(settings):
         include: "rules/rextime_report.smk"
 
 
-if settings.longform.described:
+for extension in extensions():
+    if extension.is_on(settings):
 
-    include: "rules/longform.smk"
-    include: "rules/longform_statistics.smk"
-    include: "rules/longform_figures.smk"
-    include: "rules/longform_models.smk"
+        include: f"extensions/{extension.name}/rules.smk"
 
 
 include: "rules/figures.smk"

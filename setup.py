@@ -10,7 +10,17 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
-WORKFLOW = ("Snakefile", "rules/*", "scripts/*/*.py", "envs/*", "report/*", "config/**/*", "profiles/**/*")
+WORKFLOW = (
+    "Snakefile",
+    "rules/*",
+    "scripts/*/*.py",
+    "envs/*",
+    "report/*",
+    "config/**/*",
+    "extensions/*/*",
+    "extensions/*/[!t]*/**/*",
+    "profiles/**/*",
+)
 
 
 class BuildWithWorkflow(build_py):

@@ -11,6 +11,7 @@ from snakemake.exceptions import WorkflowError
 
 from verified.runtime.digest import code_param, modules_digest
 from verified.errors import InputError
+from verified.extension import extensions
 from verified.io.video_reader import READER
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT

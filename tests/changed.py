@@ -8,7 +8,8 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent
 PROJECT = TESTS.parent
 PACKAGE = PROJECT / "scripts" / "verified"
-ROOTS = (PROJECT / "scripts", TESTS, PROJECT)
+EXTENSIONS = tuple(file.parent for file in sorted(PROJECT.glob("extensions/*/extension.py")))
+ROOTS = (PROJECT / "scripts", *EXTENSIONS, TESTS, PROJECT)
 
 
 def changed_files(project: Path, revision: str) -> set[Path]:
@@ -25,7 +26,7 @@ def is_reached(test: Path, changed: set[Path]) -> bool:
     reaches its folder; what is no part of the package, such as a rule, for a test that starts the workflow.
     """
     reached = _closure(test)
-    if reached & changed or TESTS / "conftest.py" in changed:
+    if reached & changed or PROJECT / "conftest.py" in changed:
         return True
     folders = {file.parent for file in reached}
     texts = [_text(file) for file in reached if not file.is_relative_to(PACKAGE)]
@@ -43,7 +44,7 @@ def is_reached(test: Path, changed: set[Path]) -> bool:
 @cache
 def _closure(test: Path) -> frozenset[Path]:
     """A test file, the conftest files around it but the topmost, and all modules of ours that these import."""
-    around = (folder / "conftest.py" for folder in test.parents if TESTS in folder.parents)
+    around = (folder / "conftest.py" for folder in test.parents if PROJECT in folder.parents)
     seen = {test, *(file for file in around if file.is_file())}
     waiting = list(seen)
     while waiting:
@@ -62,7 +63,11 @@ def _imports(file: Path) -> frozenset[Path]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("verified."):
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value.startswith(("verified.", "verified_"))
+        ):
             names.add(node.value)
     parts = (name.split(".") for name in names if name.replace(".", "").isidentifier())
     return frozenset(path for one in parts for end in range(1, len(one) + 1) for path in _files("/".join(one[:end])))
@@ -81,4 +86,5 @@ def _text(file: Path) -> str:
 
 @cache
 def _is_imported(file: Path) -> bool:
-    return any(file in _imports(module) for module in PACKAGE.rglob("*.py"))
+    modules = (module for folder in (PACKAGE, *EXTENSIONS) for module in folder.rglob("*.py"))
+    return any(file in _imports(module) for module in modules)

@@ -7,6 +7,12 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1]
 NANO = PROJECT / "config" / "nano.yaml"
+SHIPPED = {
+    path.stem: path for path in sorted([*PROJECT.glob("config/*.yaml"), *PROJECT.glob("extensions/*/config/*.yaml")])
+}
+"""Configurations that come with the workflow and its extensions, by name."""
+DOCS = sorted([*PROJECT.glob("docs/*.md"), *PROJECT.glob("extensions/*/README.md")])
+"""Pages of documentation that are written by hand; an extension's is its README."""
 
 
 def snakemake(folder: Path, *arguments: str, config: Path = NANO, **options) -> subprocess.CompletedProcess:

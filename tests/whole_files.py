@@ -18,7 +18,6 @@ from running import PROJECT
 from small_index import describe_videos, random_videos, write_corpus
 from tvr_lists import COUNT, lists
 
-from verified.benchmark.mad.annotations import write_mad
 from verified.export.collection import collect
 from verified.export.forms import FORMS, write_form
 from verified.io.fig import read_splits
@@ -30,6 +29,7 @@ from verified.runtime.seals import seal
 from verified.search.update import update
 from verified.tables.readme import COLUMNS, read_rows, readme_figures
 from verified.tables.write import TIDY
+from verified_longform.annotations import write_mad
 
 
 def evaluate_files(folder):

@@ -12,8 +12,6 @@ from safetensors.torch import load_file
 from vcmr_golden import Golden
 from whole_videos import write_small_video
 
-from verified.benchmark.mad.lsmdc import count_clips
-from verified.benchmark.mad.transcripts import read_transcript, sentences
 from verified.benchmark.vcmr import importing
 from verified.errors import InputError
 from verified.io import foreign
@@ -25,6 +23,8 @@ from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
 from verified.released.formats import read_split
 from verified.runtime.seals import seal
+from verified_longform.lsmdc import count_clips
+from verified_longform.transcripts import read_transcript, sentences
 
 
 def subtitle_files(folder):

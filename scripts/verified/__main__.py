@@ -12,12 +12,13 @@ import textwrap
 from verified import __version__
 from verified.cli.command import COMMANDS, Parser
 from verified.errors import DISK, InputError
+from verified.extension import extensions
 from verified.runtime.job import log_to, take_environment
 from verified.runtime.secrets import redact
 from verified.runtime.verify import checked_reads
 
 MODULES = (
-    "run", "quote", "data", "audit", "people", "captions", "evaluate", "benchmark", "longform", "rextime", "search",
+    "run", "quote", "data", "audit", "people", "captions", "evaluate", "benchmark", "rextime", "search",
     "maintain", "ledger",
 )  # fmt: skip
 """Modules of `verified.cli`, which import heavy packages only when a command runs."""
@@ -26,7 +27,7 @@ GROUPS = {
     "annotate videos and build the benchmark": ("init", "check", "quote", "plan", "report", "show"),
     "have people judge captions": ("review", "review-serve", "study", "answers", "compare-captions", "meta-evaluate"),
     "check data and hand it on": ("lint", "audit", "verify", "export", "crate"),
-    "score retrieval": ("evaluate", "compare", "check-model", "import", "longform", "rextime"),
+    "score retrieval": ("evaluate", "compare", "check-model", "import", "rextime"),
     "search videos": ("index", "search", "serve"),
     "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
 }
@@ -38,7 +39,6 @@ word is for those that only maintainers of a ledger or authors of one benchmark 
 
 FAMILIES = {
     "ledger": "the record of all model calls",
-    "longform": "long videos",
     "rextime": "questions across time",
 }
 """First words that several commands share."""
@@ -50,8 +50,8 @@ SHOWN = 100
 
 def parser() -> argparse.ArgumentParser:
     """The argument parser with all commands."""
-    for name in MODULES:
-        importlib.import_module(f"verified.cli.{name}")
+    for module in [f"verified.cli.{name}" for name in MODULES] + [m for added in extensions() for m in added.commands]:
+        importlib.import_module(module)
     top = Parser(
         prog="verified",
         usage="verified [-h] [--version] COMMAND …",
@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, prog="verified", metavar="COMMAND", help=argparse.SUPPRESS)
     families = {
         word: commands.add_parser(word, description=text).add_subparsers(required=True, metavar="ACTION")
-        for word, text in FAMILIES.items()
+        for word, text in _families().items()
     }
     for command in COMMANDS.values():
         family, _, action = command.words.rpartition(" ")
@@ -74,16 +74,28 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _families() -> dict[str, str]:
+    return FAMILIES | {word: text for extension in extensions() for word, text in extension.families.items()}
+
+
 def _overview() -> str:
     """All commands and families of commands by group, each on as few lines as the terminal allows."""
     texts: dict[str, str] = {}
+    families = _families()
     for words, command in COMMANDS.items():
         word, _, action = words.partition(" ")
-        texts[word] = f"{texts.get(word, FAMILIES[word] + ':')} {action}," if action else command.help
+        texts[word] = f"{texts.get(word, families[word] + ':')} {action}," if action else command.help
     width = min(shutil.get_terminal_size().columns, 120) - 2
     lines = []
-    for group, words in GROUPS.items():
-        lines.append(f"{group}:")
+    added = {
+        extension.title: dict.fromkeys(
+            words.partition(" ")[0] for words, command in COMMANDS.items() if command.module in extension.commands
+        )
+        for extension in extensions()
+    }
+    for group, words in {**GROUPS, **added}.items():
+        if words:
+            lines.append(f"{group}:")
         for word in words:
             text = texts[word].rstrip(",")
             lines += textwrap.wrap(text, width, initial_indent=f"  {word:12} ", subsequent_indent=" " * 15)

@@ -7,13 +7,13 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.comparison.ground_truth import read_ground_truth
-from verified.benchmark.mad.answers import MovieTruth
-from verified.benchmark.mad.recall import IOUS, KS
-from verified.benchmark.mad.submission import evaluate, read_submission
 from verified.benchmark.rextime.answers import QuestionTruth
 from verified.benchmark.rextime.evaluate import evaluate_files
 from verified.benchmark.vcmr.answers import MomentTruth
+from verified.cli.forms import read_ground_truth
+from verified_longform.answers import MovieTruth
+from verified_longform.recall import IOUS, KS
+from verified_longform.submission import evaluate, read_submission
 
 COUNT = 12
 

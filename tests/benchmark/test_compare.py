@@ -12,8 +12,8 @@ from refusals import refused, said
 from verified.__main__ import main
 from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import count_similar, difference, groups_of, most_different, overall_table
-from verified.benchmark.comparison.ground_truth import read_ground_truth
 from verified.benchmark.comparison.runs import read_run
+from verified.cli.forms import read_ground_truth
 from verified.keyframes.archive import encode_jpeg
 
 COUNT = 12

@@ -9,8 +9,11 @@ from verified.__main__ import parser
 from verified.cli.command import COMMANDS
 from verified.config.key_table import key_table
 
-RULES = "\n".join(path.read_text() for path in sorted((PROJECT / "rules").glob("*.smk")))
-PACKAGE = "\n".join(path.read_text() for path in sorted((PROJECT / "scripts" / "verified").rglob("*.py")))
+RULES = "\n".join(path.read_text() for path in sorted(PROJECT.glob("**/*.smk")))
+PACKAGE = "\n".join(
+    path.read_text()
+    for path in sorted([*PROJECT.glob("scripts/verified/**/*.py"), *PROJECT.glob("extensions/*/verified_*/**/*.py")])
+)
 KEYS = set(re.findall(r"^\| `([\w.]+)` \|", key_table(), re.MULTILINE))
 parser()  # imports all modules that declare commands
 SECTION = re.compile(r"## What of the (?:paper|document) is where\n(.+?)\n## ", re.DOTALL)
@@ -18,7 +21,7 @@ SECTION = re.compile(r"## What of the (?:paper|document) is where\n(.+?)\n## ", 
 
 def listed(page: str) -> list[tuple[str, str]]:
     """Rows of the list of a page: part of the document, and where it is."""
-    section = SECTION.search((PROJECT / "docs" / page).read_text(encoding="utf-8"))
+    section = SECTION.search((PROJECT / page).read_text(encoding="utf-8"))
     assert section is not None
     return re.findall(r"^\| (?!of the |---)(.+?) \| (.+) \|$", section[1], re.MULTILINE)
 
@@ -35,7 +38,7 @@ def is_there(name: str) -> bool:
     return f'"{name}"' in PACKAGE or re.search(rf"rule (\w+ as )?{name}( as \w+)?( with)?:", RULES) is not None
 
 
-@pytest.mark.parametrize("page", ["longform.md", "rextime.md"])
+@pytest.mark.parametrize("page", ["extensions/longform/README.md", "docs/rextime.md"])
 def test_what_the_list_names_is_there(page):
     rows = listed(page)
     absent = [name for _, where in rows for name in re.findall(r"`([^`]+)`", where) if not is_there(name)]
@@ -47,10 +50,13 @@ def test_what_the_list_names_is_there(page):
     ("page", "tables"),
     [
         (
-            "longform.md",
+            "extensions/longform/README.md",
             [*(f"Table {number}" for number in range(1, 8)), *(f"Figure {number}" for number in range(1, 5))],
         ),
-        ("rextime.md", ["C.2", "C.3", "C.5", "C.6", "C.7", "C.8.1 to C.8.7", "D.1", "D.2", "D.3", "Tables 1 and 2"]),
+        (
+            "docs/rextime.md",
+            ["C.2", "C.3", "C.5", "C.6", "C.7", "C.8.1 to C.8.7", "D.1", "D.2", "D.3", "Tables 1 and 2"],
+        ),
     ],
 )
 def test_every_part_of_the_document_has_a_row(page, tables):

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 import yaml
 from pydantic.fields import FieldInfo
-from running import PROJECT
+from running import PROJECT, SHIPPED
 
 from verified.config import load
 from verified.config.base import Section
@@ -219,7 +219,7 @@ def walk(folder: Path) -> dict[str, dict[str, Any]]:
     """Of each key, by its path: whether it is operational, whether a change of it was planned, and in which base."""
     found: dict[str, dict[str, Any]] = {}
     for base, (name, added, targets, sections) in BASES.items():
-        settings = load(merge(merge_layers([PROJECT / "config" / f"{name}.yaml"]), added))
+        settings = load(merge(merge_layers([SHIPPED[name]]), added))
         values = settings.model_dump(mode="json")
         before = plan(values, targets, folder)
         for path, field, operational in leaves(settings):

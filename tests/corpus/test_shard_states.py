@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from verified.config import Config
+from verified.config import load
 from verified.config.sources import FolderSource
 from verified.corpus import shard_states, video_folder
 from verified.corpus.shard_states import VideoStates, rows_by_shard
@@ -77,7 +77,7 @@ def states_of_shards():
     """What a start tells of each shard and of the folder; the next start is another process."""
     shard_states.next_start()
     source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
-    settings = Config.model_validate({"shards": SHARDS, "datasets": {"mine": {"title": "Mine", "source": source}}})
+    settings = load({"shards": SHARDS, "datasets": {"mine": {"title": "Mine", "source": source}}})
     shards = [SimpleNamespace(dataset="mine", shard=name) for name in shard_names(SHARDS)]
     state = shard_state(settings)
     return [state(shard) for shard in shards], folder_state(settings)(shards[0])

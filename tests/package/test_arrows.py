@@ -9,13 +9,12 @@ PACKAGES = {"verified"} | {
 }
 
 ORDER = (
-    *("errors", "io", "runtime", "nn"),
+    *("errors", "io", "runtime", "extension", "nn"),
     *("released", "config", "weights"),
     *("benchmark", "lmm", "corpus", "keyframes", "captions", "perturbations", "evaluator", "annotations", "features"),
     "quality",
     *("benchmark.vcmr", "demo", "statistics", "tables", "figures"),
     *(
-        "benchmark.mad",
         "people",
         "benchmark.rextime",
         "benchmark.qvhighlights",
@@ -40,7 +39,7 @@ UPWARDS = {
         "annotations",
         "features.packaged",
     ): "The classes that the packaged one knows are looked for in captions.",
-    ("demo", "benchmark.mad.annotations"): "The demo's long videos are rendered with annotations in the form of MAD.",
+    ("audit", "cli.forms"): "Annotations are read by the forms that `verified evaluate` knows.",
     ("cli", "__main__"): "The searches that a page shows are typed again, so they are parsed as typed commands are.",
 }
 """(room, module that it imports) → why this arrow may point upwards."""

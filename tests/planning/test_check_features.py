@@ -11,6 +11,7 @@ from refusals import refused
 from verified.benchmark.vcmr.data import Videos, read_moments
 from verified.benchmark.vcmr.registry import model_class
 from verified.config import read
+from verified.extension import stages
 from verified.io.jsonl import write_jsonl
 from verified.planning.check_features import feature_findings
 
@@ -56,7 +57,13 @@ retrieval: {{models: [xml]}}
 
 
 def found(folder):
-    return [(one.level, one.message) for one in feature_findings(read(folder / "c.yaml"))]
+    settings = read(folder / "c.yaml")
+    added = [one for stage in stages() for one in stage.preflight(settings, set())]
+    return [
+        (one.level, one.message)
+        for one in [*feature_findings(settings), *added]
+        if one.key.find(".source") > 0 or one.key.find("published") > 0
+    ]
 
 
 def test_features_that_fit_are_said_to_fit(folder):

@@ -8,10 +8,9 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.comparison.forms import form_of
-from verified.benchmark.comparison.ground_truth import read_ground_truth
 from verified.benchmark.qvhighlights.evaluate import evaluate_files
 from verified.benchmark.qvhighlights.metrics import average_precision
+from verified.cli.forms import form_of, read_ground_truth
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl, write_jsonl
 
@@ -150,7 +149,7 @@ PUBLISHED = {
 def test_moments_in_a_published_form_take_submissions_of_both_kinds(tmp_path, capsys, name):
     truth = tmp_path / name
     truth.write_text(PUBLISHED[name])
-    assert form_of(truth) == "moments"
+    assert form_of(truth).name == "moments"
     rows = {0: [[0, 1.0, 4.5, 0.9], [1, 2.0, 9.0, 0.5]], 1: [[0, 1.0, 4.5, 0.9], [1, 2.0, 9.0, 0.5]]}
     lists = [{"desc_id": number, "predictions": found} for number, found in rows.items()]
     (tmp_path / "s.json").write_text(json.dumps({"video2idx": {"AAA": 0, "BBB": 1}, "VCMR": lists, "SVMR": lists}))

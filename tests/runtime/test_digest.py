@@ -34,6 +34,7 @@ def package(tmp_path, monkeypatch):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     monkeypatch.setattr(digest, "PACKAGE", tmp_path / "verified")
+    monkeypatch.setitem(digest.PACKAGES, "verified", tmp_path / "verified")
     cached = (digest.script_digest, digest.modules_digest, digest._module, digest._file)
     for function in cached:
         function.cache_clear()
@@ -67,20 +68,20 @@ def test_what_a_script_uses_is_found(package, source, files):
 
 
 def test_packages_around_a_module_count(package):
-    files = digest._closure(["stage.unused"])
+    files = digest._closure(["verified.stage.unused"])
     assert [file.relative_to(package).as_posix() for file in files] == ["stage/__init__.py", "stage/unused.py"]
 
 
 def test_any_edit_of_what_is_used_changes_the_digest(package):
-    seen = {digest.modules_digest("stage.late")}
+    seen = {digest.modules_digest("verified.stage.late")}
     for name in ("io/rows.py", "stage/words.txt", "stage/__init__.py"):
         (package / name).write_text("# edited\n")
         digest.modules_digest.cache_clear()
         digest._module.cache_clear()
-        assert digest.modules_digest("stage.late") not in seen
-        seen.add(digest.modules_digest("stage.late"))
+        assert digest.modules_digest("verified.stage.late") not in seen
+        seen.add(digest.modules_digest("verified.stage.late"))
 
 
 def test_a_module_that_does_not_exist_is_named(package):
-    with pytest.raises(FileNotFoundError, match=r"no module stage\.none"):
-        digest.modules_digest("stage.none")
+    with pytest.raises(FileNotFoundError, match=r"no module verified\.stage\.none"):
+        digest.modules_digest("verified.stage.none")

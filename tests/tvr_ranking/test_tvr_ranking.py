@@ -7,11 +7,10 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.comparison.forms import form_of
-from verified.benchmark.comparison.ground_truth import read_ground_truth
 from verified.benchmark.tvr_ranking.evaluate import evaluate_files
 from verified.benchmark.tvr_ranking.metrics import relevance_found
 from verified.benchmark.tvr_ranking.rows import GradedMoment, GradedQuery
+from verified.cli.forms import form_of, read_ground_truth
 from verified.io.jsonl import write_jsonl
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "tvr-ranking"
@@ -45,7 +44,7 @@ def test_a_moment_is_found_once_and_a_hit_exceeds_the_threshold():
 
 
 def test_a_comparison_reads_the_form():
-    assert form_of(TRUTH) == "graded moments"
+    assert form_of(TRUTH).name == "graded moments"
     truth = read_ground_truth(TRUTH)
     answers = truth.answers(SUBMISSION, None)
     assert len(truth.queries()) == len(answers.ranks) == len(answers.first) == 25

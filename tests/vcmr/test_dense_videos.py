@@ -7,7 +7,6 @@ import pytest
 from brightness import bright_between, brightness_session
 from refusals import refused
 
-from verified.benchmark.mad.embedded import spread, write_embedded_movies
 from verified.benchmark.rextime.vectors import ground_by_vectors
 from verified.benchmark.vcmr.data import feature_width
 from verified.benchmark.vcmr.dense import test_dense as rank_dense
@@ -16,6 +15,7 @@ from verified.benchmark.vcmr.submission import read_submission
 from verified.config.datasets import Spans
 from verified.features.embedded import pieces, write_embedded, write_embedded_captions
 from verified.io.hdf5 import FeatureFile
+from verified_longform.embedded import spread, write_embedded_movies
 
 SPANS = Spans(clip_seconds=1.0, min_pred_clips=1, max_pred_clips=3)
 

@@ -11,11 +11,11 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.comparison.forms import LONGEST, first_row
 from verified.benchmark.lists import Lists, suppress
 from verified.benchmark.vcmr.evaluate import evaluate_files
 from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
 from verified.benchmark.vcmr.submission import read_submission, write_submission
+from verified.cli.forms import LONGEST, first_row
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
 METRICS = sorted(FIXTURES.glob("eval_0*.json")) + sorted(FIXTURES.glob("eval_1*.json"))

@@ -31,7 +31,7 @@ def copy(tmp_path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
     skipped = shutil.ignore_patterns("__pycache__")
-    for name in ("Snakefile", "config", "envs", "examples", "profiles", "report", "rules", "scripts"):
+    for name in ("Snakefile", "config", "envs", "examples", "profiles", "report", "rules", "scripts", "extensions"):
         if (PROJECT / name).is_dir():
             shutil.copytree(PROJECT / name, folder / name, ignore=skipped)
         else:

@@ -51,7 +51,7 @@ def snakemake(folder: Path, *arguments: str) -> str:
 def finished(tmp_path_factory) -> Path:
     """A copy of the project in which Snakemake believes that nano was built: its files are there, and empty."""
     folder = tmp_path_factory.mktemp("edits")
-    for name in ("Snakefile", "config", "envs", "profiles", "report", "rules", "scripts"):
+    for name in ("Snakefile", "config", "envs", "profiles", "report", "rules", "scripts", "extensions"):
         copy = shutil.copytree if (PROJECT / name).is_dir() else shutil.copy
         copy(PROJECT / name, folder / name)
     for outputs in re.findall(r"^    output: (.*)$", snakemake(folder, "--dry-run"), re.MULTILINE):

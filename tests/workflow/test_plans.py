@@ -3,20 +3,18 @@
 import pytest
 import yaml
 from refusals import names
-from running import PROJECT, snakemake
+from running import PROJECT, SHIPPED, snakemake
 
 from verified.__main__ import main
 
 # Plans that need nothing beside the checkout; the others read a corpus of the user's.
-CONFIGS = [
-    name for name in ("config", "nano", "released", "grounding") if (PROJECT / "config" / f"{name}.yaml").is_file()
-]
+CONFIGS = [name for name in ("config", "nano", "released", "grounding") if name in SHIPPED]
 PROFILES = sorted(path.parent for path in (PROJECT / "profiles").glob("*/config.yaml"))
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_configurations_plan(tmp_path, name):
-    run = snakemake(tmp_path, "--dry-run", "results/tables", config=PROJECT / "config" / f"{name}.yaml")
+    run = snakemake(tmp_path, "--dry-run", "results/tables", config=SHIPPED[name])
     assert run.returncode == 0, run.stdout[-4000:]
     assert "build_tables" in run.stdout
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import PROJECT
+from running import DOCS, PROJECT, SHIPPED
 
 from verified.__main__ import main, parser
 from verified.config import read
@@ -17,8 +17,8 @@ from verified.planning.placeholders import lay_out
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 ROOT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
-PAGES = sorted([*(PROJECT / name for name in ROOT), *(PROJECT / "docs").glob("*.md")])
-TESTS = {path.name for path in (PROJECT / "tests").rglob("test_*.py")}
+PAGES = sorted([*(PROJECT / name for name in ROOT), *DOCS])
+TESTS = {path.name for path in [*PROJECT.glob("tests/**/test_*.py"), *PROJECT.glob("extensions/*/tests/test_*.py")]}
 NAMES = [path.relative_to(PROJECT).as_posix() for path in PAGES]
 
 
@@ -63,7 +63,12 @@ def documented() -> list[str]:
     lines = [line.replace("$(ARGS)", "").replace("$(CRATE)", "config/config.yaml") for line in recipes]
     pages = [*PAGES, PROJECT / "config" / "README.md", PROJECT / "profiles" / "README.md"]
     lines += [shlex.join(words) for page in pages for words in commands(page)]
-    heads = [*pages, *(PROJECT / "config").rglob("*.yaml"), *(PROJECT / "profiles").rglob("*.yaml")]
+    heads = [
+        *pages,
+        *SHIPPED.values(),
+        *(PROJECT / "config" / "layers").glob("*.yaml"),
+        *(PROJECT / "profiles").rglob("*.yaml"),
+    ]
     lines += [line for file in heads for line in re.findall(r"`(snakemake [^`]+)`", file.read_text(encoding="utf-8"))]
     lines = [re.sub(r"--configfile\W+(\.\.\.|…|FILE)", "--configfile config/nano.yaml", line) for line in lines]
     lines = [" ".join(line.replace("NAME", "nano").split()) for line in lines if line.startswith("snakemake ")]
@@ -73,15 +78,15 @@ def documented() -> list[str]:
 @pytest.fixture(scope="module")
 def kitchen(tmp_path_factory) -> Path:
     """A folder with the files of docs/own-corpus.md and the configuration that `verified init` writes for them, the
-    configuration of docs/longform.md for films, with a film that is not there, and that of docs/benchmark.md, with a
-    model that is there in place of the reader's."""
+    configuration of extensions/longform/README.md for films, with a film that is not there, and that of
+    docs/benchmark.md, with a model that is there in place of the reader's."""
     folder = tmp_path_factory.mktemp("kitchen")
     page = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
     (folder / "moments.csv").write_text(re.search(r"```csv\n(.*?)```", page, re.DOTALL)[1])
     for video in ("kitchen/breakfast.mp4", "street.mp4"):
         (folder / "videos" / video).parent.mkdir(parents=True, exist_ok=True)
         (folder / "videos" / video).touch()
-    films = (PROJECT / "docs" / "longform.md").read_text(encoding="utf-8")
+    films = (PROJECT / "extensions" / "longform" / "README.md").read_text(encoding="utf-8")
     (folder / "mine.yaml").write_text(re.search(r"```yaml\n(name: mine\n.*?)```", films, re.DOTALL)[1])
     benchmark = (PROJECT / "docs" / "benchmark.md").read_text(encoding="utf-8")
     mine = re.search(r"```yaml\n(name: my-run\n.*?)```", benchmark, re.DOTALL)[1]
@@ -101,7 +106,7 @@ def test_commands_of_snakemake_plan(line, kitchen):
     """Each is planned as it stands, with placeholders for what is not here, and without the files of conda, which is
     not everywhere: options keep their number."""
     words = [re.sub("^conda$", "env-modules", word) for word in shlex.split(line)[1:]]
-    words = [str(PROJECT / word) if re.match("(config|profiles)/", word) else word for word in words]
+    words = [str(PROJECT / word) if re.match("(config|profiles|extensions)/", word) else word for word in words]
     if any(word.endswith("proposed.csv") for word in words):
         settings = (kitchen / "kitchen.yaml").read_text().replace("      moments: moments.csv\n", "")
         (kitchen / "proposed.yaml").write_text(settings)
@@ -125,5 +130,5 @@ def test_commands_in_a_pages_text_exist(page):
 def test_the_menu_of_the_site_shows_every_page():
     menu = yaml.safe_load((PROJECT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     shown = [page for entry in menu for page in ([entry] if isinstance(entry, str) else next(iter(entry.values())))]
-    written = {page.name for page in (PROJECT / "docs").glob("*.md")}
+    written = {f"{page.parent.name}.md" if page.name == "README.md" else page.name for page in DOCS}
     assert sorted(shown) == sorted(written | {"api.md", "keys.md"}), "api.md and keys.md are made with the site"

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from verified.benchmark.comparison.forms import form_of
 from verified.benchmark.qvhighlights.rows import read_window_answers, read_window_queries
 from verified.benchmark.submissions import rows_by_id
 from verified.benchmark.vcmr.answers import MomentTruth
 from verified.benchmark.vcmr.submission import read_submission, truth_rows
+from verified.cli.forms import form_of
 from verified.errors import InputError
 from verified.io.characters import plain
 from verified.released.formats import charades_lengths
@@ -68,7 +68,7 @@ def of_file(path: Path, lengths: Path | None = None) -> list[Audited]:
     InputError for movies, questions and graded moments.
     """
     known = charades_lengths(lengths) if lengths else {}
-    form, split = form_of(path), path.stem
+    form, split = form_of(path).name, path.stem
     if form == "windows":
         return [
             Audited(
@@ -99,7 +99,7 @@ def of_file(path: Path, lengths: Path | None = None) -> list[Audited]:
 
 def rows_of_file(path: Path) -> Iterator[tuple[str, dict]]:
     """Id and content of each row of a file that `of_file` reads; of published forms, rows as of `released.formats`."""
-    if form_of(path) == "windows":
+    if form_of(path).name == "windows":
         yield from ((qid, row) for _, qid, row in rows_by_id(path, "qid"))
     else:
         yield from ((str(int(row["desc_id"])), row) for row in truth_rows(path))  # "7" and 7 are one

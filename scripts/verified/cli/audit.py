@@ -93,8 +93,8 @@ def _videos(where: Path, wanted: set[str]) -> list[dict]:
 def _answers(runs: list[str], files: list[Path], audited: list) -> dict[str, dict]:
     """Spans by query, for each training of each run."""
     from verified.audit.queries import spans_of_runs
-    from verified.benchmark.comparison.ground_truth import read_ground_truth
     from verified.benchmark.comparison.runs import submissions
+    from verified.cli.forms import read_ground_truth
 
     by_split = {path.stem: path for path in files}
     answers = {}

@@ -5,6 +5,10 @@ from pathlib import Path
 
 from verified.cli.command import NMS_THRESHOLD, command, folder, option, output, several
 from verified.errors import InputError
+from verified.extension import extensions
+
+KINDS = ("xml", "reloclnet", "conquer", "squidnet", "hero", "univtg", "cg_detr", "umt")
+"""Checkpoints that can be imported; umt is the evaluator's."""
 
 
 @command(
@@ -32,9 +36,9 @@ def compare(arguments: argparse.Namespace) -> None:
         overall_table,
         scores_table,
     )
-    from verified.benchmark.comparison.ground_truth import read_ground_truth
     from verified.benchmark.comparison.page import draw_groups, write_comparison
     from verified.benchmark.comparison.runs import read_run, runs_of, sample
+    from verified.cli.forms import read_ground_truth
     from verified.tables.write import write_simple
 
     path, output = arguments.ground_truth, arguments.output
@@ -107,15 +111,15 @@ def check_model(arguments: argparse.Namespace) -> int:
     option(
         "model",
         metavar="MODEL",
-        help="xml, reloclnet, conquer, squidnet, hero, univtg, cg_detr, umt (evaluator), clip4clip (movies)",
+        help=", ".join([*KINDS, *(kind for extension in extensions() for kind in extension.importers)]),
     ),
     folder("file", "the published checkpoint, which is read as plain tensors", metavar="FILE"),
-    output("file to write (default: FILE with the ending .safetensors); of clip4clip, a folder", metavar="FILE"),
+    output("file to write (default: FILE with the ending .safetensors); or a folder", metavar="FILE"),
     several(
         "--option",
         nargs="*",
         metavar="NAME=VALUE",
-        help="what tensors do not show: heads=8; of umt: frames=20; of clip4clip: tokenizer=FOLDER with CLIP's",
+        help="what tensors do not show: heads=8; of umt: frames=20",
     ),
 )
 def import_model(arguments: argparse.Namespace) -> None:
@@ -124,9 +128,10 @@ def import_model(arguments: argparse.Namespace) -> None:
 
     options = dict(option.partition("=")[::2] for option in arguments.option)
     target = arguments.output or arguments.file.with_suffix(".safetensors")
-    if arguments.model == "clip4clip":
-        print(_import_clip4clip(arguments.file, arguments.output or arguments.file.with_suffix(""), options))
-        return
+    for extension in extensions():
+        if convert := extension.importers.get(arguments.model):
+            print(convert(arguments.file, arguments.output, options))
+            return
     if arguments.model == "umt":
         told = _import_umt(arguments.file, target, options)
     else:
@@ -141,18 +146,6 @@ def import_model(arguments: argparse.Namespace) -> None:
             told += f"\nuse it with: rextime.published.{arguments.model}.checkpoint: {target}"
     seal_built(target)
     print(f"{target}: {told}")
-
-
-def _import_clip4clip(file: Path, target: Path, options: dict[str, str]) -> str:
-    from verified.benchmark.mad.clip4clip import convert
-    from verified.config.longform import MAD_ENCODER
-
-    tokenizer = options.pop("tokenizer", MAD_ENCODER)
-    if options or target.exists():
-        problem = f"{target} is there already" if target.exists() else "clip4clip takes one option, its tokenizer"
-        raise InputError(problem, remedy="name a new folder with --output, and --option tokenizer=FOLDER")
-    head = convert(file, tokenizer, target)
-    return f"{target}: {head.label}\nuse it with: longform.encoder: {target}"
 
 
 def _import_umt(file: Path, target: Path, options: dict[str, str]) -> str:

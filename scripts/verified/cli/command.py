@@ -27,6 +27,8 @@ class Command:
     help: str
     options: tuple[Option, ...]
     run: Run
+    module: str
+    """Where it is declared."""
     checks_itself: bool
     """Whether it looks after the seals of what it reads by itself."""
 
@@ -45,7 +47,7 @@ def command(words: str, text: str, *options: Option, checks_itself: bool = False
     """Declare the function below as a command; its status is what the function returns, 0 for None."""
 
     def declare(run: Run) -> Run:
-        COMMANDS[words] = Command(words, text, options, run, checks_itself)
+        COMMANDS[words] = Command(words, text, options, run, run.__module__, checks_itself)
         return run
 
     return declare

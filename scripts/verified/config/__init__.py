@@ -3,10 +3,11 @@
 import difflib
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, create_model, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from verified.config.annotations import Annotations
@@ -16,11 +17,10 @@ from verified.config.datasets import RESERVED, DataSet
 from verified.config.engines import ENGINES
 from verified.config.evaluator import Evaluator
 from verified.config.export import Export
-from verified.config.features import EMBED, PACKAGED_JOINT, Features
+from verified.config.features import EMBED, Features
 from verified.config.generation import Generation
 from verified.config.json_schema import properties_at
 from verified.config.layers import merge_layers
-from verified.config.longform import MAD_ENCODER, Longform, MovieSourceSection
 from verified.config.meta_evaluation import MetaEvaluation
 from verified.config.names import PATTERN, check_name
 from verified.config.retrieval import Retrieval
@@ -31,14 +31,16 @@ from verified.config.statistics import Statistics
 from verified.config.study import Study
 from verified.config.weights import Weights
 from verified.errors import InputError
+from verified.extension import extensions
 from verified.io.jsonl import is_array, is_object
 
-STAND_ALONE = {"longform", "rextime"}
+STAND_ALONE = {"rextime"}
 """Sections that bring their own data: with one of them a configuration needs no data sets."""
+Kind = TypeVar("Kind", bound=Section)
 
 
 class Config(Section):
-    """All settings of a run."""
+    """All settings of a run; `config_model` adds the sections of extensions."""
 
     name: str = Field(default="demo", pattern=PATTERN)
     """Name of this configuration: of its folder below results/, and in every table."""
@@ -68,7 +70,6 @@ class Config(Section):
     audit: Audit | None = None
     meta_evaluation: MetaEvaluation | None = None
     export: Export = Export()
-    longform: Longform = Longform()
     rextime: Rextime = Rextime()
     weights: Weights = Weights()
 
@@ -86,13 +87,14 @@ class Config(Section):
     def folder_names(cls, datasets: dict[str, DataSet]) -> dict[str, DataSet]:
         for name in datasets:
             check_name(name, "data set name")
-            if name in RESERVED:
+            if name in {*RESERVED, *(extension.name for extension in extensions())}:
                 raise ValueError(f"data set name {name!r} is taken by a folder of that name below results/NAME")
         return datasets
 
     @model_validator(mode="after")
     def something_to_do(self) -> "Config":
-        if not self.datasets and not STAND_ALONE & self.model_fields_set:
+        alone = {key for extension in extensions() if extension.stands_alone for key in extension.sections}
+        if not self.datasets and not (STAND_ALONE | alone) & self.model_fields_set:
             raise ValueError("missing key datasets")
         for name in self.tables or ():
             if name not in self.datasets:
@@ -105,8 +107,6 @@ class Config(Section):
     def vectors_are_there(self) -> "Config":
         if self.retrieval.dense and (self.generation.embed is None or self.generation.embed.shows == "nothing"):
             raise ValueError("retrieval.dense needs generation.embed, whose model sees frames or clips")
-        if "dense" in self.longform.models and (self.generation.embed is None or not self.generation.embed.chats):
-            raise ValueError("longform.models: dense needs generation.embed, whose model sees frames or clips")
         if self.features.text_encoder == EMBED:
             if self.generation.embed is None:
                 raise ValueError("features.text_encoder: embed needs generation.embed")
@@ -133,32 +133,6 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
-    def encoder_of_the_movies(self) -> "Config":
-        if not self.longform.encoder:
-            sources = [movies.source for movies in self.longform.datasets.values()]
-            own = [not source.comparable and not self._is_rendered(source) for source in sources]
-            named = {"encoder": PACKAGED_JOINT if own and all(own) else MAD_ENCODER}
-            object.__setattr__(self, "longform", self.longform.model_copy(update=named))  # sections are frozen
-        return self
-
-    def _is_rendered(self, source: MovieSourceSection) -> bool:
-        corpus = self.datasets.get(source.corpus or "")
-        return source.rendered or bool(corpus and corpus.source.rendered)
-
-    @model_validator(mode="after")
-    def movie_data_sets(self) -> "Config":
-        for name, movies in self.longform.datasets.items():
-            key = getattr(movies.source, "dataset", None)
-            if key is None:
-                continue
-            if key not in self.datasets:
-                known = ", ".join(self.datasets) or "none"
-                raise ValueError(f"longform.datasets.{name}: unknown data set {key!r}; known: {known}")
-            if not self.datasets[key].source.has_videos:
-                raise ValueError(f"longform.datasets.{name}: the data set {key!r} has no videos")
-        return self
-
-    @model_validator(mode="after")
     def rextime_data_sets(self) -> "Config":
         for name, source in self.rextime.sources.items():
             if source.dataset is None:
@@ -181,6 +155,35 @@ class Config(Section):
             )
         return self
 
+    @model_validator(mode="after")
+    def extensions_fit(self) -> "Config":
+        for extension in extensions():
+            extension.check(self)
+        return self
+
+    def section(self, kind: type[Kind]) -> Kind:
+        """The section of an extension by its model; its defaults where the configuration has none."""
+        return getattr(self, section_key(kind)) or kind()
+
+    def has(self, kind: type[Section]) -> bool:
+        """Whether the configuration has a section of an extension."""
+        return getattr(self, section_key(kind)) is not None
+
+
+@cache
+def config_model() -> type[Config]:
+    """The model of a whole configuration: `Config` with the sections of all extensions."""
+    sections = {key: kind for extension in extensions() for key, kind in extension.sections.items()}
+    fields: dict[str, Any] = {key: (kind | None, None) for key, kind in sections.items()}
+    return create_model("Config", __base__=Config, __doc__=Config.__doc__, **fields)
+
+
+@cache
+def section_key(kind: type[Section]) -> str:
+    """The key of a section at the top of the configuration; empty for a model of a section below it."""
+    kinds: dict[Any, str] = {field.annotation: name for name, field in config_model().model_fields.items()}
+    return kinds.get(kind) or kinds.get(kind | None, "")
+
 
 def load(values: dict[str, Any], source: str = "configuration") -> Config:
     """Validate plain values; raises InputError with each key's path, its value and the nearest valid key."""
@@ -188,7 +191,7 @@ def load(values: dict[str, Any], source: str = "configuration") -> Config:
         if found := SCRIPT.search(text):
             raise InputError(f"{path} holds {found[0]!r}, which Snakemake's report would run", file=source)
     try:
-        return Config.model_validate(values)
+        return config_model().model_validate(values)
     except ValidationError as error:
         lines = [_explain(detail, values) for detail in error.errors()]
         raise InputError("; ".join(lines), file=source, remedy="`verified config-docs` lists all keys") from None
@@ -247,4 +250,4 @@ def _written_path(location: tuple[int | str, ...], values: Any) -> list[int | st
 
 def _keys_beside(path: list[int | str]) -> list[str]:
     """Valid keys of the section that holds the last part of `path`."""
-    return properties_at(Config.model_json_schema(), path[:-1])
+    return properties_at(config_model().model_json_schema(), path[:-1])

@@ -17,7 +17,6 @@ RESERVED = {
     "features",
     "figures",
     "keyframes",
-    "longform",
     "perturbations",
     "report",
     "retrieval",

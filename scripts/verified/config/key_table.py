@@ -2,14 +2,14 @@
 
 import json
 
-from verified.config import Config
+from verified.config import config_model
 from verified.config.json_schema import Node, options_of
 from verified.io.jsonl import is_object
 
 
 def key_table() -> str:
     """Markdown table of every key with its default and meaning."""
-    root = Config.model_json_schema()
+    root = config_model().model_json_schema()
     lines = ["| key | default | meaning |", "|---|---|---|"]
     _describe(root, root, "", lines)
     return "\n".join(lines) + "\n"

@@ -13,14 +13,12 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
-from verified.config import Config
+from verified.config import Config, section_key
 from verified.config.base import Operational, Section
 from verified.io.jsonl import is_object
 
 VARIABLE = "VERIFIED_OPERATIONAL"
 """Environment variable: JSON, the operational values of the configuration."""
-PLACES = {field.annotation: name for name, field in Config.model_fields.items()}
-"""Key of each section at the top of the configuration."""
 
 Kind = TypeVar("Kind", bound=Section)
 
@@ -42,7 +40,7 @@ def received(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     A field that the rule did not pass is absent: reading it raises AttributeError, so that no script depends on a value
     whose change Snakemake would not see.
     """
-    announced = json.loads(os.environ[VARIABLE]).get(PLACES.get(kind, ""), {})
+    announced = json.loads(os.environ[VARIABLE]).get(section_key(kind), {})
     fields = kind.model_fields
     given = {
         name: _merged(announced.get(name), values.get(name))

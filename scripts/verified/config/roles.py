@@ -3,6 +3,7 @@
 from verified.config import Config
 from verified.config.generation import ROLES, EngineSettings
 from verified.config.rextime import FREE
+from verified.extension import stages
 
 
 def asked_roles(settings: Config) -> dict[str, EngineSettings]:
@@ -18,4 +19,5 @@ def asked_roles(settings: Config) -> dict[str, EngineSettings]:
         asked |= {"llm", "video_lmm"} if {*FREE} & {*suite.protocols} else {"video_lmm"}
     if retrieval.grounder.first_stages or (retrieval.reranker.first_stages and retrieval.reranker.by != "relevance"):
         asked |= {"video_lmm"}
+    asked |= {role for stage in stages() for role in stage.roles(settings)}
     return {name: role for name, role in roles.items() if name in asked}

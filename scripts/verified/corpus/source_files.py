@@ -88,7 +88,7 @@ def source_inputs(settings: Config) -> Callable[[OfDataset], list[str]]:
 
 def source_code(settings: Config) -> Callable[[OfDataset], str]:
     """A params function: a digest of how the source of ``wildcards.dataset`` lists its moments."""
-    return lambda wildcards: modules_digest(type(dataset_of(settings, wildcards).source).__module__.partition(".")[2])
+    return lambda wildcards: modules_digest(type(dataset_of(settings, wildcards).source).__module__)
 
 
 def folder_state(settings: Config) -> Callable[[object], str | None]:

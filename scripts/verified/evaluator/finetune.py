@@ -48,7 +48,9 @@ class FineTuning:
 def run_finetuning(job: FineTuning) -> None:
     """Fine-tune and write checkpoint, card and log; in as many processes as the settings ask for."""
     inputs = [job.start, *files_of(job.datasets)]
-    owner = fingerprint(modules_digest("evaluator.finetune"), [job.settings.model_dump(mode="json"), job.seed], inputs)
+    owner = fingerprint(
+        modules_digest("verified.evaluator.finetune"), [job.settings.model_dump(mode="json"), job.seed], inputs
+    )
     run_in_processes(job.settings.processes, job.settings.gpus > 0, finetune_files, owner, job)
 
 

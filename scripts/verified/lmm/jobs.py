@@ -90,7 +90,7 @@ class AskingJobs:
     def engine_code(self, *roles: str) -> dict[str, str]:
         """A digest of the code of each engine that a job uses."""
         modules = {role.engine: role.kind.module for role in self._used_roles(roles)}
-        return {engine: modules_digest(modules[engine].removeprefix("verified.")) for engine in sorted(modules)}
+        return {engine: modules_digest(modules[engine]) for engine in sorted(modules)}
 
     def threads(self, stage: str) -> int:
         """Cores of a job that makes a stage's calls: those that compute, and those that decode ahead of a GPU."""

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 
-from verified.benchmark.mad.paths import BLIND_EVALUATOR, has_blind_encoder
 from verified.config import Config, outputs
 from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import dataset_folder, datasets_with
@@ -11,18 +10,18 @@ from verified.config.generation import ROLES
 from verified.config.roles import asked_roles
 from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
+from verified.extension import stages
 from verified.io.jsonl import finite, read_jsonl
 from verified.lmm.ledger import Ledger
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
 from verified.planning.check_features import feature_findings
 from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings
-from verified.planning.check_movies import movie_findings
 from verified.planning.check_questions import question_findings
 from verified.planning.findings import Finding
 from verified.planning.quote import quote, totals
 from verified.planning.readiness import problems
-from verified.weights.wanted import has_computed_features, wanted_models
+from verified.weights.wanted import wanted_models
 
 
 def findings(settings: Config, files: str, offline: bool = False, cluster: bool = False) -> Iterator[Finding]:
@@ -42,7 +41,8 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
         ):
             moments += yield from corpus_findings(settings, name)
     yield from feature_findings(settings)
-    yield from movie_findings(settings, stuck)
+    for stage in stages():
+        yield from stage.preflight(settings, stuck)
     yield from question_findings(settings, stuck)
     yield from batch_findings(settings, moments)
     yield from _backbone_findings(settings)
@@ -71,7 +71,7 @@ def _statement_findings(settings: Config) -> Iterator[Finding]:
 def _backbone_findings(settings: Config) -> Iterator[Finding]:
     """Limits of the image encoders of workflow and packages on videos that are not rendered."""
     name, better = settings.features.video_backbone, "a CLIP or SigLIP model of the hub knows more"
-    used = {"longform.encoder": settings.longform.encoder} if has_computed_features(settings) else {}
+    used: dict[str, str] = {}
     rendered = all(settings.datasets[videos].source.rendered for videos in datasets_with(settings, "has_videos"))
     if not rendered:
         used["features.video_backbone"] = name
@@ -80,10 +80,6 @@ def _backbone_findings(settings: Config) -> Iterator[Finding]:
     for key, encoder in used.items():
         if encoder in (PACKAGED, PACKAGED_JOINT):
             yield Finding("note", key, f"{encoder} {PACKAGED_KNOWS}", better)
-    movies = settings.longform.datasets
-    if blind := [key for key in movies if has_blind_encoder(settings, movies[key])]:
-        message = f"the evaluator sees the movies of {', '.join(blind)}: {BLIND_EVALUATOR}"
-        yield Finding("note", "longform.encoder", message, f"set it to {PACKAGED_JOINT}; {better}")
     if not rendered and name in BLIND:
         message = f"{name} knows nothing of real videos: what is found by its features is close to random"
         yield Finding("note", "features.video_backbone", message, f"set it to {PACKAGED}; {better}")

@@ -3,13 +3,11 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from verified.benchmark.mad.annotations import read_mad
 from verified.benchmark.rextime.rows import read_questions
 from verified.benchmark.submissions import list_some
 from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config
 from verified.config.folders import datasets_with
-from verified.config.longform import MadSource
 from verified.config.rextime import CLIP_SECONDS
 from verified.config.sources.released import ReleasedSource
 from verified.errors import InputError
@@ -20,15 +18,12 @@ from verified.tables.layout import runs
 
 ROWS = 1000
 """Items of a movie whose values are read: a file of MAD's frames is larger than memory."""
-TEXTS = 2000
-"""Sentences of movies that are checked, at even distances."""
 REMEDY = "make the features anew, one HDF5 data set [items, dim] per id"
 
 
 def feature_findings(settings: Config) -> Iterator[Finding]:
     """Problems of every feature file that a configuration names."""
     yield from _of_datasets(settings)
-    yield from _of_movies(settings)
     yield from _of_questions(settings)
 
 
@@ -57,27 +52,6 @@ def _of_datasets(settings: Config) -> Iterator[Finding]:
             yield Finding("ok", key, f"{', '.join(needed)}: features of {len(needed['video'])} videos fit")
 
 
-def _of_movies(settings: Config) -> Iterator[Finding]:
-    """Problems of movies in MAD's form: frames, tokens and sentences. A run skips moments without features."""
-    for name, movie_set in settings.longform.datasets.items():
-        source, key = movie_set.source, f"longform.datasets.{name}.source"
-        if not isinstance(source, MadSource):
-            continue
-        try:
-            rows = [row for split, path in source.annotations.items() for row in read_mad(path, split, movie_set.times)]
-        except InputError:  # another check reports it
-            continue
-        movies = {row["movie"]: row["duration"] for row in rows}
-        texts = {row["id"]: None for row in rows[:: max(1, len(rows) // TEXTS)]}
-        if source.frames:
-            seconds = 1 / settings.longform.grid.fps
-            yield from _of_file(f"{key}.frames", source.frames, "movies", movies, seconds, "longform.grid.fps")
-        if source.tokens:
-            yield from _of_file(f"{key}.tokens", source.tokens, "annotations", texts)
-        if source.sentences:
-            yield from _of_file(f"{key}.sentences", source.sentences, "annotations", texts)
-
-
 def _of_questions(settings: Config) -> Iterator[Finding]:
     """Problems of the clips of grounding models with published weights, for the videos of given questions only."""
     suite = settings.rextime
@@ -88,10 +62,10 @@ def _of_questions(settings: Config) -> Iterator[Finding]:
     videos = {question.video: question.duration for question in given}
     for name, published in suite.published.items():
         if published.video and videos:
-            yield from _of_file(f"rextime.published.{name}.video", published.video, "videos", videos, CLIP_SECONDS)
+            yield from file_findings(f"rextime.published.{name}.video", published.video, "videos", videos, CLIP_SECONDS)
 
 
-def _of_file(
+def file_findings(
     key: str,
     path: str,
     items: str,

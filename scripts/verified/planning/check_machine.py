@@ -8,6 +8,7 @@ from verified.captions.clips import PROMPT_ROOM
 from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
+from verified.extension import stages
 from verified.lmm.vision_tokens import frame_tokens
 from verified.planning.check_corpus import has_clip
 from verified.planning.findings import Finding
@@ -42,9 +43,8 @@ def gpus_asked(settings: Config) -> dict[str, int]:
             asked[f"generation.{name}.gpu"] = role.gpu
     asked["features.gpu"] = settings.features.gpu if datasets_with(settings, "has_videos") else 0
     asked["retrieval.device"] = int(settings.retrieval.device == "cuda")
-    if settings.longform.datasets:
-        asked["longform.vlg_net.gpu"] = settings.longform.vlg_net.gpu
-        asked["longform.encoder_gpu"] = settings.longform.encoder_gpu
+    for stage in stages():
+        asked |= stage.gpus(settings)
     return {key: count for key, count in asked.items() if count}
 
 

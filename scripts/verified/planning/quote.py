@@ -25,6 +25,7 @@ from verified.config.folders import dataset_folder, judged_datasets, shown_datas
 from verified.config.generation import EngineSettings, Generation
 from verified.corpus.inventory import SeenShard, seen_shards
 from verified.errors import InputError
+from verified.extension import stages
 from verified.io.video import TOLERANCE
 from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
@@ -239,16 +240,16 @@ def quote(config: Config) -> list[dict]:
                 answering, walk = answering_tasks(config.rextime), tuned_walk(config, tested)
                 suite += _count_calls("rextime, fine-tuned", answering, config, tuned, set(), walk)
             rows += [{**row, "unseen": 0} for row in suite]
-        if generation.speech and config.longform.datasets:
-            from verified.benchmark.mad.listening import walk_of as tracks_of
-
-            movies = _count_calls("longform", (TRANSCRIPTION,), config, generation, seen, tracks_of(config))
-            rows += [{**row, "unseen": 0} for row in movies]
-        if "dense" in config.longform.models:
-            from verified.planning.movie_calls import movie_walk
-
-            found = _count_calls("longform", (EMBEDDING,), config, generation, seen, movie_walk(config))
-            rows += [{**row, "unseen": 0} for row in found]
+        for asked in (asked for stage in stages() for asked in stage.asks(config, generation)):
+            counted = _count_calls(
+                asked.label,
+                asked.tasks,
+                config,
+                asked.generation or generation,
+                set() if asked.generation else seen,
+                asked.walk,
+            )
+            rows += [{**row, "unseen": 0} for row in counted]
     return rows
 
 

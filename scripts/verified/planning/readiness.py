@@ -3,10 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from verified.benchmark.mad.paths import published_files, wordnet_files
-from verified.benchmark.mad.wordnet import PUBLISHED as PUBLISHED_WORDNET
 from verified.benchmark.rextime.paths import datasets_used
 from verified.benchmark.rextime.paths import supplied_paths as rextime_files
 from verified.benchmark.rextime.quote import tasks_of
@@ -16,28 +13,18 @@ from verified.config.evaluator import PRETRAINED
 from verified.config.rextime import CLIP_SECONDS, PublishedGrounder
 from verified.config.roles import asked_roles
 from verified.errors import InputError
+from verified.extension import stages
 from verified.lmm.cassette import is_hand_written, read_answers
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import PAPER
-from verified.planning.supplied import supplied_movies
+from verified.planning.findings import Problem
 from verified.quality.text import missing_packages
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
-from verified.weights.wanted import BUILT_IN, has_computed_features, is_from_hub, wanted_models
+from verified.weights.wanted import BUILT_IN, is_from_hub, wanted_models
 
 HELD_OUT = "held-out"
-
-
-class Problem(NamedTuple):
-    """The configuration key, the problem, and the remedy."""
-
-    key: str
-    message: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.key}: {self.message} ({self.remedy})"
 
 
 def problems(settings: Config, files: str) -> list[Problem]:
@@ -47,7 +34,7 @@ def problems(settings: Config, files: str) -> list[Problem]:
         *_evaluator(settings, files),
         *_data(settings),
         *_selection(settings),
-        *_movies(settings),
+        *(problem for stage in stages() for problem in stage.problems(settings)),
         *_rextime(settings),
         *_answers(settings),
         *_quality(settings),
@@ -89,8 +76,7 @@ def _models(settings: Config, files: str) -> Iterator[Problem]:
                 yield Problem(where, message, f"run: {fetch}")
     features = settings.features
     named = {"features.video_backbone": features.video_backbone, "features.text_encoder": features.text_encoder}
-    if has_computed_features(settings):
-        named["longform.encoder"] = settings.longform.encoder
+    named |= {key: name for stage in stages() for name, _, key in stage.models(settings)}
     for key, name in named.items():
         if name not in BUILT_IN and not is_from_hub(name) and not Path(name).is_dir():
             yield Problem(key, f"no folder {name}", "name a folder or a model of the hub")
@@ -153,22 +139,6 @@ def _selection(settings: Config) -> Iterator[Problem]:
     for path in annotations.review:
         if not Path(path).is_file():
             yield Problem("annotations.review", f"no file {path}", "put it there, or take it out of the list")
-
-
-def _movies(settings: Config) -> Iterator[Problem]:
-    for key, path, is_folder, _ in supplied_movies(settings):
-        if not Path(path).exists():
-            yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
-    section = settings.longform
-    own_wordnet = [] if section.wordnet == PUBLISHED_WORDNET else wordnet_files(settings)
-    if absent := [path for path in own_wordnet if not Path(path).is_file()]:
-        remedy = "name a folder with WordNet's database files, or `published`"
-        yield Problem("longform.wordnet", f"no file {absent[0]}", remedy)
-    for collection in section.published:
-        try:
-            published_files(settings, collection)
-        except InputError as error:
-            yield Problem("longform.published", error.problem, error.remedy or "take it out of the list")
 
 
 def _rextime(settings: Config) -> Iterator[Problem]:

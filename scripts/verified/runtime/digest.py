@@ -15,38 +15,45 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from verified.runtime.project import PROJECT
+from verified.runtime.project import EXTENSIONS, PROJECT
 
 PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGES = {"verified": PACKAGE} | {
+    f"verified_{folder.name}": folder / f"verified_{folder.name}" for folder in EXTENSIONS
+}
+"""Folders of our packages: the core's and those of extensions."""
 SCRIPTS = PROJECT / "scripts"
 
 IGNORED_MODULES = frozenset(
     {
-        "errors",
-        "runtime.announcements",
-        "runtime.digest",
-        "runtime.gpu_leases",
-        "runtime.job",
-        "runtime.progress",
-        "runtime.resources",
-        "runtime.seals",
-        "runtime.verify",
+        "verified.errors",
+        "verified.extension",
+        "verified.runtime.announcements",
+        "verified.runtime.digest",
+        "verified.runtime.gpu_leases",
+        "verified.runtime.job",
+        "verified.runtime.progress",
+        "verified.runtime.resources",
+        "verified.runtime.seals",
+        "verified.runtime.verify",
     }
 )
 """Modules that affect messages, or the place and time of a job, but none of its outputs."""
-READING = "io.video.spans"
+READING = "verified.io.video.spans"
 """The module through which frames are read by the library that the configuration names."""
 
 
 def code_param(reader: str, script: str) -> Callable[[object], str]:
-    """A params function: the digest of the code behind `script`, a path below our scripts, computed on demand.
+    """A params function: the digest of the code behind `script`, computed on demand.
+
+    `script` is a path below our scripts, or below the project for one of an extension.
 
     A script that reads frames of videos also depends on `reader`, the library that decodes them (pyav by default).
     Raises FileNotFoundError for a script that is not there.
     """
 
     def code(wildcards: object) -> str:
-        file = SCRIPTS / script
+        file = PROJECT / script if script.startswith("extensions/") else SCRIPTS / script
         return script_digest(file) if reader == "pyav" or not _reads_frames(file) else f"{script_digest(file)} {reader}"
 
     return code
@@ -75,8 +82,8 @@ def script_digest(script: Path) -> str:
 def modules_digest(*names: str) -> str:
     """The same digest over modules and their imports.
 
-    `names` are dotted and relative to the package: ``"benchmark.vcmr.models.xml"``. Raises FileNotFoundError for a name
-    that is neither a package nor a module.
+    `names` are dotted: ``"verified.benchmark.vcmr.models.xml"``. Raises FileNotFoundError for a name that is neither a
+    package nor a module.
     """
     for name in names:
         _known_file(name)
@@ -86,7 +93,7 @@ def modules_digest(*names: str) -> str:
 @cache
 def code_digest(*names: str) -> str:
     """SHA-256 (first 16 hex digits) over the Python files of the named packages and modules and of no others."""
-    bases = [PACKAGE.joinpath(*name.split(".")) for name in sorted(names)]
+    bases = [_path(name) for name in sorted(names)]
     return _digest(
         file for base in bases for file in (sorted(base.rglob("*.py")) if base.is_dir() else [base.with_suffix(".py")])
     )
@@ -95,7 +102,8 @@ def code_digest(*names: str) -> str:
 def _digest(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
-        digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+        base = PACKAGE if file.is_relative_to(PACKAGE) else PROJECT
+        digest.update(file.relative_to(base).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -112,13 +120,13 @@ def _closure(names: Iterable[str], also: frozenset[str] = frozenset()) -> list[P
         file, imported, data_files = _module(name)
         files.update((file, *data_files))
         waiting += imported
-        waiting += [name.rpartition(".")[0]] if "." in name else []
+        waiting += [name.rpartition(".")[0]] if name.count(".") > 1 else []
     return sorted(files)
 
 
 def _counts(name: str) -> bool:
     parts = name.split(".")
-    return parts[0] not in ("config", "cli", "__main__") and name not in IGNORED_MODULES
+    return parts[1:2] not in (["config"], ["cli"], ["__main__"]) and name not in IGNORED_MODULES
 
 
 @cache
@@ -133,7 +141,7 @@ def _module(name: str) -> tuple[Path, list[str], list[Path]]:
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:
-    """Names, relative to the package, of the modules that a source imports or names, as if in a process of its own.
+    """Names of the modules of ours that a source imports or names, as if in a process of its own.
 
     `package` is the one that the source belongs to. Imports for type checkers do not count.
     """
@@ -149,14 +157,14 @@ def _imports(tree: ast.AST, package: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
-                above = ["verified", *package.split(".")][: len(package.split(".")) + 2 - node.level]
+                above = package.split(".")[: len(package.split(".")) + 1 - node.level]
                 base = ".".join([*above, base] if base else above)
             modules = [base, *(f"{base}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             modules = [node.value]
         else:
             continue
-        inside = (module.removeprefix("verified.") for module in modules if module.startswith("verified."))
+        inside = (module for module in modules if module.partition(".")[0] in PACKAGES and "." in module)
         yield from (module for module in inside if module.replace(".", "").isidentifier() and _file(module) is not None)
 
 
@@ -179,10 +187,15 @@ def _data(source: bytes, tree: ast.AST, folder: Path) -> list[Path]:
     return [beside[name] for name in sorted(names & beside.keys())]
 
 
+def _path(name: str) -> Path:
+    package, *below = name.split(".")
+    return PACKAGES[package].joinpath(*below)
+
+
 @cache
 def _file(name: str) -> Path | None:
     """The file of a module or package of ours, or None."""
-    path = PACKAGE.joinpath(*name.split("."))
+    path = _path(name)
     if path.with_suffix(".py").is_file():
         return path.with_suffix(".py")
     return path / "__init__.py" if (path / "__init__.py").is_file() else None
@@ -192,5 +205,5 @@ def _known_file(name: str) -> Path:
     """The file of a module or package of ours; FileNotFoundError if there is none."""
     file = _file(name)
     if file is None:
-        raise FileNotFoundError(f"no module {name} below {PACKAGE}")
+        raise FileNotFoundError(f"no module {name}")
     return file

@@ -25,6 +25,10 @@ PROJECT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parent
 """The checkout, or the copy of it that an installed package carries (see setup.py)."""
 
 
+EXTENSIONS = tuple(sorted(file.parent for file in PROJECT.glob("extensions/*/extension.py")))
+"""Folders of extensions (see `verified.extension`)."""
+
+
 def locate(path: str | os.PathLike[str]) -> Path:
     """`path`, or the project's own file or folder of that name if `path` does not exist."""
     return PROJECT / path if not os.path.exists(path) and os.path.exists(PROJECT / path) else Path(path)

@@ -122,4 +122,6 @@ def index_settings(settings: Config) -> Callable[[object], dict]:
 
 def indexed_code(wildcards) -> str:
     """A params function: digest of the code of the indexed model, which imports do not reveal."""
-    return modules_digest(*([] if wildcards.indexed == JOINT else [f"benchmark.vcmr.models.{wildcards.indexed}"]))
+    return modules_digest(
+        *([] if wildcards.indexed == JOINT else [f"verified.benchmark.vcmr.models.{wildcards.indexed}"])
+    )

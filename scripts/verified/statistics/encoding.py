@@ -30,7 +30,7 @@ def encode_lists(
     of the first.
     """
     decided_by = {
-        "code": modules_digest("nn.sentences"),
+        "code": modules_digest("verified.nn.sentences"),
         "encoder": source,
         "commit": commit,
         "weights": weights_digest(source),

@@ -92,7 +92,7 @@ def averages(tallies: Iterable[dict]) -> dict:
 def measure_lists(lists: Iterable[tuple[str, list[str]]], tagger, processes: int = 1) -> dict:
     """`averages` over all captions of `lists`, which are (name for the log, captions)."""
     decided_by = {
-        "code": modules_digest("statistics.language"),
+        "code": modules_digest("verified.statistics.language"),
         "model": [tagger.meta[name] for name in ("lang", "name", "version")],
         "parts": tagger.pipe_names,
         "libraries": versions("numpy", "spacy", "thinc"),

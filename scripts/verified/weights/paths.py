@@ -23,17 +23,17 @@ def role_records(settings: Config, *roles: str) -> list[str]:
 
 def sentence_records(settings: Config) -> list[str]:
     """The record of the sentence encoder."""
-    return _records(settings, settings.generation.sentence_encoder, settings.generation.sentence_revision)
+    return model_records(settings, settings.generation.sentence_encoder, settings.generation.sentence_revision)
 
 
 def video_records(settings: Config) -> list[str]:
     """The record of the image backbone."""
-    return _records(settings, settings.features.video_backbone, settings.features.video_revision)
+    return model_records(settings, settings.features.video_backbone, settings.features.video_revision)
 
 
 def text_records(settings: Config) -> list[str]:
     """The record of the text encoder."""
-    return _records(settings, settings.features.text_encoder, settings.features.text_revision)
+    return model_records(settings, settings.features.text_encoder, settings.features.text_revision)
 
 
 def published_records(settings: Config) -> Callable[[object], list[str]]:
@@ -41,20 +41,15 @@ def published_records(settings: Config) -> Callable[[object], list[str]]:
 
     def files(wildcards) -> list[str]:
         given = settings.rextime.published[wildcards.published]
-        return _records(settings, given.text_encoder, given.text_revision)
+        return model_records(settings, given.text_encoder, given.text_revision)
 
     return files
 
 
 def agreement_records(settings: Config) -> list[str]:
     """The records of the sentence encoder and of the joint encoder that agreement compares candidates by."""
-    joint = _records(settings, settings.annotations.joint_encoder, settings.annotations.joint_revision)
+    joint = model_records(settings, settings.annotations.joint_encoder, settings.annotations.joint_revision)
     return sorted({*sentence_records(settings), *joint})
-
-
-def joint_records(settings: Config) -> list[str]:
-    """The record of the joint encoder of long movies."""
-    return _records(settings, settings.longform.encoder, settings.longform.encoder_revision)
 
 
 def retrieval_records(settings: Config) -> Callable[[object], list[str]]:
@@ -62,12 +57,12 @@ def retrieval_records(settings: Config) -> Callable[[object], list[str]]:
 
     def files(wildcards) -> list[str]:
         start = initial_weights(settings, wildcards.model)
-        return sorted({*text_records(settings), *(_records(settings, start, "") if start else ())})
+        return sorted({*text_records(settings), *(model_records(settings, start, "") if start else ())})
 
     return files
 
 
-def _records(settings: Config, name: str, revision: str) -> list[str]:
+def model_records(settings: Config, name: str, revision: str) -> list[str]:
     """The record of a hub model as a list; empty if the model is built in or a folder."""
     return [record_file(settings, Wanted(name, revision))] if is_from_hub(name) else []
 

@@ -7,6 +7,7 @@ from verified.config import Config
 from verified.config.features import EMBED
 from verified.config.generation import EngineSettings
 from verified.config.roles import asked_roles
+from verified.extension import stages
 
 BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "packaged", "packaged-joint", "evaluator", EMBED)
 """Names that are not models of the hub: they come with the installed packages or with the workflow."""
@@ -48,12 +49,6 @@ def initial_weights(settings: Config, model: str) -> str:
     return str(training.options.get("roberta", "")) if training and model in settings.retrieval.models else ""
 
 
-def has_computed_features(settings: Config) -> bool:
-    """Whether a joint encoder computes features of a data set of movies."""
-    sources = [movies.source for movies in settings.longform.datasets.values()]
-    return not all(getattr(source, "features_supplied", False) for source in sources)
-
-
 def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     """Models of the hub → the configuration's keys that name them."""
     roles = asked_roles(settings).items()
@@ -68,9 +63,8 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     if settings.annotations.choose_by == "agreement":
         agreeing = Wanted(settings.annotations.joint_encoder, settings.annotations.joint_revision)
         named.append((agreeing if is_from_hub(agreeing.name) else None, "annotations.joint_encoder"))
-    if has_computed_features(settings):
-        encoder = Wanted(settings.longform.encoder, settings.longform.encoder_revision)
-        named.append((encoder if is_from_hub(encoder.name) else None, "longform.encoder"))
+    for name, revision, key in (model for stage in stages() for model in stage.models(settings)):
+        named.append((Wanted(name, revision) if is_from_hub(name) else None, key))
     for model in settings.retrieval.models:
         if (start := initial_weights(settings, model)) and is_from_hub(start):
             named.append((Wanted(start), f"retrieval.training.{model}.model.roberta"))

@@ -128,7 +128,7 @@ def fine_tune(
     settings = {"lora": lora.model_dump(mode="json"), "model": deciding(role)}
     settings |= {"frames": shown.frames, "side": shown.side, "seed": seed, "threads": generation.threads}
     owner = fingerprint(
-        modules_digest("benchmark.rextime.fine_tune_lmm"),
+        modules_digest("verified.benchmark.rextime.fine_tune_lmm"),
         settings,
         [files["questions"]],
         videos=sorted((row["vid"], shown.videos[row["vid"]]["sha256"]) for row in taught),

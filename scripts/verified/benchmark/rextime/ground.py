@@ -80,7 +80,7 @@ def fine_tune(
     recipe = own_recipe(type(model).recipe, settings.recipe)
     recipe = replace(recipe, selection_videos=MEASURED_VIDEOS + 1)  # no split of questions selects an epoch
     owner = fingerprint(
-        modules_digest("benchmark.rextime.ground", f"benchmark.vcmr.models.{name}"),
+        modules_digest("verified.benchmark.rextime.ground", f"verified.benchmark.vcmr.models.{name}"),
         settings.model_dump(mode="json", exclude={"memory_mb"}),
         [files[key] for key in sorted(files)],
     )

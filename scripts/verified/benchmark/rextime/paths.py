@@ -306,7 +306,7 @@ def published_search(settings: Config) -> dict:
 
 def published_code(wildcards) -> str:
     """A params function: digest of the code of the model in ``wildcards.published``."""
-    return modules_digest(f"benchmark.vcmr.models.{wildcards.published}")
+    return modules_digest(f"verified.benchmark.vcmr.models.{wildcards.published}")
 
 
 def videos_of(settings: Config, dataset: str) -> list[str]:
@@ -345,7 +345,7 @@ def fine_tuning_values(settings: Config) -> Callable[[object], dict]:
 
 def grounder_code(wildcards) -> str:
     """A params function: digest of the code of the model in ``wildcards.grounder``, which imports cannot tell."""
-    return modules_digest(f"benchmark.vcmr.models.{_grounder(wildcards)[0]}")
+    return modules_digest(f"verified.benchmark.vcmr.models.{_grounder(wildcards)[0]}")
 
 
 def _grounder(wildcards) -> tuple[str, str]:

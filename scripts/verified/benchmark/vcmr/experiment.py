@@ -49,7 +49,7 @@ def train_model(
     room = _room(settings)
     data = {split: _split(model, files, moments, settings, tokeniser, split, room) for split, moments in splits.items()}
     owner = fingerprint(
-        modules_digest("benchmark.vcmr.experiment", f"benchmark.vcmr.models.{name}"),
+        modules_digest("verified.benchmark.vcmr.experiment", f"verified.benchmark.vcmr.models.{name}"),
         settings.model_dump(mode="json", exclude={"memory_mb"}),
         [files[key] for key in sorted(files)],
         run=[name, trained_on, seed],

@@ -25,7 +25,7 @@ WHERE = ("memory_mb", "device", "threads")
 def model_code(wildcards) -> str:
     """A params function: digest of the code of ``wildcards.model``, which imports cannot tell."""
     name = getattr(wildcards, "model", "xml")
-    return modules_digest(f"benchmark.vcmr.models.{name}")
+    return modules_digest(f"verified.benchmark.vcmr.models.{name}")
 
 
 def training_inputs(settings: Config) -> Callable[[object], dict[str, str]]:

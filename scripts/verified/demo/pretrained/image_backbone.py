@@ -78,7 +78,7 @@ class Classifier(nn.Module):
 
 def run_training(schedule: Schedule, save_seconds: float, folder: str, record: str) -> None:
     """Train, grade, and write the folder and its log. While it runs, its state is saved beside the folder."""
-    owner = fingerprint(modules_digest("demo.pretrained.image_backbone"), asdict(schedule), [])
+    owner = fingerprint(modules_digest("verified.demo.pretrained.image_backbone"), asdict(schedule), [])
     state = TrainingState(Path(folder).with_name("unfinished-image-backbone.safetensors"), owner, save_seconds)
     model, rows = train(schedule, state)
     accuracy = grade(model, schedule.seed, GRADED, schedule.batch)

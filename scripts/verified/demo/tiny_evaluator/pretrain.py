@@ -80,7 +80,7 @@ def run_pretraining(size: Architecture, plan: Pretraining, save_seconds: float, 
     """Pre-train and write the checkpoint and its log. While it runs, its state is saved beside `checkpoint`."""
     input_files = [Path(plan.backbone) / "model.safetensors"]
     values = [size.as_dict(), plan.clips, plan.batch, plan.learning_rate, plan.seed]
-    owner = fingerprint(modules_digest("demo.tiny_evaluator.pretrain"), values, input_files)
+    owner = fingerprint(modules_digest("verified.demo.tiny_evaluator.pretrain"), values, input_files)
     state = TrainingState(Path(checkpoint).with_name("unfinished-pre-training.safetensors"), owner, save_seconds)
     step, rows = pretrain(size, plan, state)
     write_jsonl(record, rows)

@@ -33,7 +33,7 @@ def added_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
 
 def added_code() -> str:
     """A digest of the code of all tables here."""
-    return modules_digest(*(f"tables.added.{name}" for name in table_modules()))
+    return modules_digest(*(f"{__name__}.{name}" for name in table_modules()))
 
 
 def added_tables(settings: Shown, collection: Collection, inputs: Mapping[str, Sequence[str]]) -> list[Table]:

@@ -1,0 +1,678 @@
+import re
+
+from verified_longform import paths as movie_paths
+from verified_longform.config import Longform
+from verified.lmm.tasks.transcription import TRANSCRIPTION
+
+MOVIES = movie_paths.folder(settings)
+MOVIE_LOGS = f"logs/{settings.name}/longform"
+
+
+wildcard_constraints:
+    movies=movie_paths.pattern(movie_paths.movie_sets(settings)),
+    training="|".join(map(re.escape, movie_paths.trainings(settings))) or "(?!)",
+
+
+rule render_movies:
+    """Movies of the demo's world, sound tracks and descriptions with what is planted in them."""
+    output:
+        source=directory(f"{MOVIES}/{{movies}}/source"),
+    log:
+        f"{MOVIE_LOGS}/render_movies/{{movies}}.log",
+    wildcard_constraints:
+        movies=movie_paths.pattern(movie_paths.rendered_sets(settings)),
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(30),
+        disk_mb=500,
+    params:
+        code=code_of("extensions/longform/scripts/render_movies.py"),
+        movies=movie_paths.set_values(settings),
+        fps=settings.section(Longform).grid.fps,
+        seed=settings.seed,
+    script:
+        "scripts/render_movies.py"
+
+
+rule collect_movie:
+    """A described track to grounded sentences: delay, transcript, dialogue out (section 3.1); a job a movie."""
+    input:
+        unpack(movie_paths.part_inputs(settings)),
+        cassettes=ASKING.cassettes(*movie_paths.listening_roles(settings)),
+    output:
+        part=f"{MOVIES}/{{movies}}/collecting/{{part}}.json",
+    log:
+        f"{MOVIE_LOGS}/collect_movie/{{movies}}/{{part}}.log",
+    wildcard_constraints:
+        movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
+        part="[a-z0-9]+",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(60),
+        disk_mb=500,
+        api_slots=ASKING.api_slots(*movie_paths.listening_roles(settings)),
+    params:
+        code=code_of("extensions/longform/scripts/collect.py"),
+        settings=settings.section(Longform).collection.model_dump(mode="json"),
+        generation=ASKING.values(TRANSCRIPTION),
+        seed=settings.seed,
+        engines=ASKING.engine_code(*movie_paths.listening_roles(settings)),
+    script:
+        "scripts/collect.py"
+
+
+rule join_collection:
+    """Grounded sentences of all movies in MAD's form, and a report on each."""
+    input:
+        parts=movie_paths.collected_parts(settings),
+    output:
+        rows=directory(f"{MOVIES}/{{movies}}/collected"),
+    log:
+        f"{MOVIE_LOGS}/join_collection/{{movies}}.log",
+    wildcard_constraints:
+        movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(15),
+    params:
+        code=code_of("extensions/longform/scripts/join.py"),
+    script:
+        "scripts/join.py"
+
+
+rule extract_movie_features:
+    """Frame features of the movies of a shard by the joint encoder, streamed."""
+    input:
+        unpack(movie_paths.video_inputs(settings)),
+        **movie_paths.encoder_inputs(settings),
+    output:
+        features=f"{MOVIES}/{{movies}}/features/frames/{{shard}}.h5",
+        failed=f"{MOVIES}/{{movies}}/features/frames/{{shard}}.failed.json",
+    log:
+        f"{MOVIE_LOGS}/extract_movie_features/{{movies}}/{{shard}}.log",
+    retries: tries(1440)
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.section(Longform).encoder_threads
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(1440),
+        disk_mb=5000,
+        gpu=settings.section(Longform).encoder_gpu,
+    params:
+        code=code_of("extensions/longform/scripts/extract_features.py"),
+        encoder=movie_paths.encoder_settings(settings),
+        gpu=settings.section(Longform).encoder_gpu,
+        fps=settings.section(Longform).grid.fps,
+        shards=settings.shards,
+    script:
+        "scripts/extract_features.py"
+
+
+rule link_movie_features:
+    """One file of links over the shards."""
+    input:
+        shards=movie_paths.frame_shards(settings),
+    output:
+        features=f"{MOVIES}/{{movies}}/features/frames.h5",
+    log:
+        f"{MOVIE_LOGS}/link_movie_features/{{movies}}.log",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(10),
+    params:
+        code=code_of("extensions/longform/scripts/link_features.py"),
+    script:
+        "scripts/link_features.py"
+
+
+rule list_movie_annotations:
+    """Rows of a data set of movies, checked against their movies and features; what cannot be used, and why."""
+    input:
+        unpack(movie_paths.annotation_inputs(settings)),
+        unpack(movie_paths.feature_files(settings, "frames")),
+    output:
+        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
+        exclusions=f"{MOVIES}/{{movies}}/exclusions.jsonl",
+        counts=f"{MOVIES}/{{movies}}/counts.json",
+    log:
+        f"{MOVIE_LOGS}/list_movie_annotations/{{movies}}.log",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(30),
+    params:
+        code=code_of("extensions/longform/scripts/list_annotations.py"),
+        movies=movie_paths.set_values(settings),
+    script:
+        "scripts/list_annotations.py"
+
+
+rule extract_sentence_features:
+    """Token and sentence features of all usable annotations by the joint encoder."""
+    input:
+        **movie_paths.encoder_inputs(settings),
+        rows=rules.list_movie_annotations.output.rows,
+    output:
+        tokens=f"{MOVIES}/{{movies}}/features/tokens.h5",
+        sentences=f"{MOVIES}/{{movies}}/features/sentences.h5",
+    log:
+        f"{MOVIE_LOGS}/extract_sentence_features/{{movies}}.log",
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.section(Longform).encoder_threads
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(240),
+        disk_mb=20000,
+        gpu=settings.section(Longform).encoder_gpu,
+    params:
+        code=code_of("extensions/longform/scripts/extract_sentence_features.py"),
+        encoder=movie_paths.encoder_settings(settings),
+        gpu=settings.section(Longform).encoder_gpu,
+    script:
+        "scripts/extract_sentence_features.py"
+
+
+rule describe_movies:
+    """A row of Tables 1 and 7 with its histograms, of a data set of movies."""
+    input:
+        rows=rules.list_movie_annotations.output.rows,
+    output:
+        f"{MOVIES}/{{movies}}/statistics.json",
+    log:
+        f"{MOVIE_LOGS}/describe_movies/{{movies}}.log",
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.section(Longform).processes
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(120),
+    params:
+        code=code_of("extensions/longform/scripts/describe.py"),
+        kind="movies",
+        title=lambda wildcards: movie_paths.movie_sets(settings)[wildcards.movies].title,
+        spacy_model=settings.statistics.spacy_model,
+        processes=settings.section(Longform).processes,
+    script:
+        "scripts/describe.py"
+
+
+rule describe_dataset:
+    """The same for a data set of the configuration, by its coarse captions."""
+    input:
+        rows=lambda wildcards: movie_paths.moments_of(settings, wildcards.own),
+    output:
+        f"{MOVIES}/datasets/{{own}}.json",
+    log:
+        f"{MOVIE_LOGS}/describe_dataset/{{own}}.log",
+    wildcard_constraints:
+        own=movie_paths.pattern(settings.datasets),
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.section(Longform).processes
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(120),
+    params:
+        code=code_of("extensions/longform/scripts/describe.py"),
+        kind="moments",
+        title=lambda wildcards: settings.datasets[wildcards.own].title,
+        spacy_model=settings.statistics.spacy_model,
+        processes=settings.section(Longform).processes,
+    script:
+        "scripts/describe.py"
+
+
+rule describe_published:
+    """The same for a published data set, from its own files."""
+    input:
+        lambda wildcards: movie_paths.published_files(settings, wildcards.collection),
+    output:
+        f"{MOVIES}/published/{{collection}}.json",
+    log:
+        f"{MOVIE_LOGS}/describe_published/{{collection}}.log",
+    wildcard_constraints:
+        collection=movie_paths.pattern(settings.section(Longform).published),
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.section(Longform).processes
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(120),
+    params:
+        code=code_of("extensions/longform/scripts/describe.py"),
+        kind="published",
+        title=lambda wildcards: movie_paths.PUBLISHED[wildcards.collection],
+        folder=settings.section(Longform).published_dir,
+        spacy_model=settings.statistics.spacy_model,
+        processes=settings.section(Longform).processes,
+    script:
+        "scripts/describe.py"
+
+
+rule unpack_wordnet:
+    """The database files of WordNet 3.0 from NLTK's archive."""
+    input:
+        archive=f"{movie_paths.UNPACKED_WORDNET}.zip",
+    output:
+        folder=directory(movie_paths.UNPACKED_WORDNET),
+    log:
+        "logs/unpack_wordnet.log",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(10),
+        disk_mb=100,
+    params:
+        code=code_of("extensions/longform/scripts/unpack_wordnet.py"),
+    script:
+        "scripts/unpack_wordnet.py"
+
+
+rule measure_uniqueness:
+    """Sentences that are unique in their movie by METEOR (appendix A.1.2)."""
+    input:
+        rows=rules.list_movie_annotations.output.rows,
+        wordnet=movie_paths.wordnet_files(settings),
+    output:
+        f"{MOVIES}/{{movies}}/uniqueness.json",
+    log:
+        f"{MOVIE_LOGS}/measure_uniqueness/{{movies}}.log",
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.section(Longform).processes
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(720),
+    params:
+        code=code_of("extensions/longform/scripts/measure_uniqueness.py"),
+        wordnet=movie_paths.wordnet_folder(settings),
+        direction=settings.section(Longform).meteor_direction,
+        processes=settings.section(Longform).processes,
+    script:
+        "scripts/measure_uniqueness.py"
+
+
+rule check_collection:
+    """A collection of the demo against what was planted."""
+    input:
+        source=rules.render_movies.output.source,
+        rows=rules.join_collection.output.rows,
+    output:
+        check=f"{MOVIES}/{{movies}}/collection.json",
+    log:
+        f"{MOVIE_LOGS}/check_collection/{{movies}}.log",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(10),
+    params:
+        code=code_of("extensions/longform/scripts/check_collection.py"),
+    script:
+        "scripts/check_collection.py"
+
+
+rule draw_movie_statistics:
+    """Data sets beside each other; where moments lie; how long sentences are (Figures 1, 3, 5 and 6)."""
+    input:
+        statistics=movie_paths.statistics_files(settings),
+    output:
+        moments=[
+            report(
+                f"{MOVIES}/figures/moments.svg",
+                caption="report/longform.rst",
+                category="Long videos",
+                labels={"figure": "moments by data set"},
+            ),
+            f"{MOVIES}/figures/moments.csv",
+        ],
+        sentences=[
+            report(
+                f"{MOVIES}/figures/sentences.svg",
+                caption="report/longform.rst",
+                category="Long videos",
+                labels={"figure": "length of sentences"},
+            ),
+            f"{MOVIES}/figures/sentences.csv",
+        ],
+        datasets=[
+            report(
+                f"{MOVIES}/figures/datasets.svg",
+                caption="report/longform.rst",
+                category="Long videos",
+                labels={"figure": "data sets beside each other"},
+            ),
+            f"{MOVIES}/figures/datasets.csv",
+        ],
+    log:
+        f"{MOVIE_LOGS}/draw_movie_statistics.log",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(15),
+    params:
+        code=code_of("extensions/longform/scripts/draw_statistics.py"),
+    script:
+        "scripts/draw_statistics.py"
+
+
+rule draw_movies:
+    """Moments by split; recall by length (Figure 4); sentences of one movie (2); genres and years (7)."""
+    input:
+        **movie_paths.metadata_files(settings),
+        statistics=movie_paths.statistics_files(settings),
+        results=movie_paths.result_files(settings),
+        example=movie_paths.example_rows(settings),
+    output:
+        splits=[
+            report(
+                f"{MOVIES}/figures/splits.svg",
+                caption="report/longform.rst",
+                category="Long videos",
+                labels={"figure": "moments by split"},
+            ),
+            f"{MOVIES}/figures/splits.csv",
+        ],
+        lengths=[
+            report(
+                f"{MOVIES}/figures/lengths.svg",
+                caption="report/longform.rst",
+                category="Long videos",
+                labels={"figure": "recall by length of the video"},
+            ),
+            f"{MOVIES}/figures/lengths.csv",
+        ],
+        example=[
+            report(
+                f"{MOVIES}/figures/example.svg",
+                caption="report/longform.rst",
+                category="Long videos",
+                labels={"figure": "sentences of one movie"},
+            ),
+            f"{MOVIES}/figures/example.csv",
+        ],
+        diversity=[
+            report(
+                f"{MOVIES}/figures/diversity.svg",
+                caption="report/longform.rst",
+                category="Long videos",
+                labels={"figure": "genres and years"},
+            ),
+            f"{MOVIES}/figures/diversity.csv",
+        ],
+    log:
+        f"{MOVIE_LOGS}/draw_movies.log",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(15),
+    params:
+        code=code_of("extensions/longform/scripts/draw.py"),
+        titles=movie_paths.titles_with_metadata(settings),
+    script:
+        "scripts/draw.py"
+
+
+REPORT_FILES += rules.draw_movie_statistics.output
+
+if movie_paths.movie_sets(settings):
+    REPORT_FILES += rules.draw_movies.output
+
+
+from verified.lmm.tasks.embedding import EMBEDDING
+
+
+rule measure_baselines:
+    """Oracle and Random Chance on the test split, in segments of each length and in whole movies."""
+    input:
+        rows=rules.list_movie_annotations.output.rows,
+    output:
+        metrics=f"{MOVIES}/{{movies}}/baselines.json",
+    log:
+        f"{MOVIE_LOGS}/measure_baselines/{{movies}}.log",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(120),
+    params:
+        code=code_of("extensions/longform/scripts/measure_baselines.py"),
+        movies=movie_paths.set_values(settings),
+        settings=movie_paths.testing_values(settings, "baselines"),
+    script:
+        "scripts/measure_baselines.py"
+
+
+rule rank_zero_shot:
+    """The zero-shot baseline on the test split: mean-pooled proposals against the sentence, by cosine."""
+    input:
+        unpack(movie_paths.feature_files(settings, "frames", "sentences")),
+        rows=rules.list_movie_annotations.output.rows,
+    output:
+        metrics=f"{MOVIES}/{{movies}}/zero-shot/metrics.json",
+        submission=f"{MOVIES}/{{movies}}/zero-shot/submission.jsonl",
+    log:
+        f"{MOVIE_LOGS}/rank_zero_shot/{{movies}}.log",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(720),
+        disk_mb=2000,
+    params:
+        code=code_of("extensions/longform/scripts/rank_zero_shot.py"),
+        movies=movie_paths.set_values(settings),
+        settings=movie_paths.testing_values(settings, "zero-shot"),
+        encoder=movie_paths.computing_encoder(settings),
+    script:
+        "scripts/rank_zero_shot.py"
+
+
+if movie_paths.embedded_sets(settings):
+
+    rule embed_movies:
+        """Vectors of the test movies by the role `embed`, at the grid's rate, and of their sentences."""
+        input:
+            unpack(movie_paths.video_inputs(settings)),
+            rows=rules.list_movie_annotations.output.rows,
+            weights=role_records(settings, "embed"),
+            cassettes=ASKING.cassettes("embed"),
+        output:
+            frames=f"{MOVIES}/{{movies}}/dense/frames.h5",
+            sentences=f"{MOVIES}/{{movies}}/dense/sentences.h5",
+            counts=f"{MOVIES}/{{movies}}/dense/counts.json",
+        log:
+            f"{MOVIE_LOGS}/embed_movies/{{movies}}.log",
+        retries: tries(2880)
+        conda:
+            "../../envs/asking.yaml"
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(8000),
+            runtime=minutes(2880),
+            disk_mb=20000,
+            gpu=ASKING.gpus("embed"),
+            api_slots=ASKING.api_slots("embed"),
+        params:
+            code=code_of("extensions/longform/scripts/embed_movies.py"),
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("embed"),
+            generation=ASKING.values(EMBEDDING),
+            movies=movie_paths.set_values(settings),
+            fps=settings.section(Longform).grid.fps,
+            asked_in=asked_in_of(f"{MOVIES}/{{movies}}/dense/counts.json"),
+        script:
+            "scripts/embed_movies.py"
+
+    use rule rank_zero_shot as rank_dense_movies with:
+        input:
+            frames=f"{MOVIES}/{{movies}}/dense/frames.h5",
+            sentences=f"{MOVIES}/{{movies}}/dense/sentences.h5",
+            rows=rules.list_movie_annotations.output.rows,
+        output:
+            metrics=f"{MOVIES}/{{movies}}/dense/metrics.json",
+            submission=f"{MOVIES}/{{movies}}/dense/submission.jsonl",
+        log:
+            f"{MOVIE_LOGS}/rank_dense_movies/{{movies}}.log",
+        params:
+            movies=movie_paths.set_values(settings),
+            settings=movie_paths.testing_values(settings, "dense"),
+            encoder="",
+
+
+rule train_vlg_net:
+    """VLG-Net on windows of the training movies of one data set, or of a mixture (Table 5)."""
+    input:
+        movie_paths.training_inputs(settings),
+    output:
+        checkpoint=f"{MOVIES}/training/{{training}}/checkpoint.safetensors",
+        record=f"{MOVIES}/training/{{training}}/log.jsonl",
+    log:
+        f"{MOVIE_LOGS}/train_vlg_net/{{training}}.log",
+    retries: tries(2880)
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.section(Longform).vlg_net.threads
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(2880),
+        disk_mb=5000,
+        gpu=settings.section(Longform).vlg_net.gpu,
+    params:
+        code=code_of("extensions/longform/scripts/train_vlg_net.py"),
+        mixture=movie_paths.mixture_of(settings),
+        grid=settings.section(Longform).grid.model_dump(mode="json"),
+        settings=settings.section(Longform).vlg_net.model_dump(mode="json"),
+        seed=settings.seed,
+    script:
+        "scripts/train_vlg_net.py"
+
+
+rule rank_vlg_net:
+    """A trained VLG-Net on the test split of a data set."""
+    input:
+        unpack(movie_paths.feature_files(settings, "frames", "tokens")),
+        rows=rules.list_movie_annotations.output.rows,
+        checkpoint=rules.train_vlg_net.output.checkpoint,
+    output:
+        metrics=f"{MOVIES}/{{movies}}/vlg-net/{{training}}/metrics.json",
+        submission=f"{MOVIES}/{{movies}}/vlg-net/{{training}}/submission.jsonl",
+    log:
+        f"{MOVIE_LOGS}/rank_vlg_net/{{movies}}/{{training}}.log",
+    retries: tries(1440)
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.section(Longform).vlg_net.threads
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(1440),
+        disk_mb=5000,
+        gpu=settings.section(Longform).vlg_net.gpu,
+    params:
+        code=code_of("extensions/longform/scripts/rank_vlg_net.py"),
+        movies=movie_paths.set_values(settings),
+        settings=movie_paths.testing_values(settings, "vlg-net"),
+    script:
+        "scripts/rank_vlg_net.py"
+
+
+use rule rank_vlg_net as rank_guided with:
+    input:
+        unpack(movie_paths.feature_files(settings, "frames", "tokens", "sentences")),
+        rows=rules.list_movie_annotations.output.rows,
+        checkpoint=f"{MOVIES}/training/{{movies}}/checkpoint.safetensors",
+    output:
+        metrics=f"{MOVIES}/{{movies}}/guided/metrics.json",
+        submission=f"{MOVIES}/{{movies}}/guided/submission.jsonl",
+    log:
+        f"{MOVIE_LOGS}/rank_guided/{{movies}}.log",
+    params:
+        movies=movie_paths.set_values(settings),
+        settings=movie_paths.testing_values(settings, "guided"),
+
+
+if movie_paths.pretrained_sets(settings):
+
+    use rule rank_vlg_net as rank_pretrained_vlg_net with:
+        input:
+            unpack(movie_paths.feature_files(settings, "frames", "tokens")),
+            **movie_paths.shipped_inputs(settings),
+            rows=rules.list_movie_annotations.output.rows,
+        output:
+            metrics=f"{MOVIES}/{{movies}}/{movie_paths.PRETRAINED}/metrics.json",
+            submission=f"{MOVIES}/{{movies}}/{movie_paths.PRETRAINED}/submission.jsonl",
+        log:
+            f"{MOVIE_LOGS}/rank_pretrained_vlg_net/{{movies}}.log",
+        params:
+            movies=movie_paths.set_values(settings),
+            settings=movie_paths.testing_values(settings, movie_paths.PRETRAINED),
+
+
+if movie_paths.trainings(settings) and settings.section(Longform).encoder == "evaluator":
+
+    rule describe_vlg_net:
+        """The card of a trained VLG-Net: its recipe and corpus, what it finds in the corpus's test movies, its digest."""
+        input:
+            checkpoint=f"{MOVIES}/training/{{movies}}/checkpoint.safetensors",
+            record=f"{MOVIES}/training/{{movies}}/log.jsonl",
+            rows=rules.list_movie_annotations.output.rows,
+            metrics=f"{MOVIES}/{{movies}}/vlg-net/{{movies}}/metrics.json",
+            encoder=movie_paths.encoder_inputs(settings)["checkpoint"],
+        output:
+            card=f"{MOVIES}/training/{{movies}}/card.json",
+        log:
+            f"{MOVIE_LOGS}/describe_vlg_net/{{movies}}.log",
+        conda:
+            "../../envs/models.yaml"
+        resources:
+            mem_mb=scale_by_attempt(1000),
+            runtime=minutes(10),
+        params:
+            code=code_of("extensions/longform/scripts/describe_vlg_net.py"),
+            plan=movie_paths.card_plan(settings),
+        script:
+            "scripts/describe_vlg_net.py"
+
+
+rule tabulate_movies:
+    """The tables of the MAD paper for the configuration's data sets of movies, and the stage's own."""
+    input:
+        statistics=movie_paths.statistics_files(settings),
+        results=movie_paths.result_files(settings),
+        counts=movie_paths.count_files(settings),
+        uniqueness=movie_paths.uniqueness_files(settings),
+        collected=movie_paths.collection_folders(settings),
+        collections=movie_paths.truth_checks(settings),
+        lsmdc16=list(settings.section(Longform).lsmdc16.values()),
+        published=PUBLISHED,
+    output:
+        tables=f"{MOVIES}/tables.json",
+    log:
+        f"{MOVIE_LOGS}/tabulate_movies.log",
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(10),
+    params:
+        code=code_of("extensions/longform/scripts/tabulate.py"),
+        layout=movie_paths.table_layout(settings),
+    script:
+        "scripts/tabulate.py"
+
+
+STAGE_TABLES += rules.tabulate_movies.output

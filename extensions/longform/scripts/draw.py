@@ -1,0 +1,36 @@
+"""Figures of long-form grounding (see rules/longform_figures.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from verified.io.jsonl import read_json, read_jsonl
+    from verified_longform.diversity import count_diversity, draw_diversity
+    from verified_longform.figures import draw_example, draw_lengths, draw_moments
+    from verified_longform.recall_tables import METHODS
+
+    movies = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "movies"]
+    output = snakemake.output
+    splits = [
+        (f"{one['title']}, {split}", one[split]["histograms"])
+        for one in movies
+        for split in ("train", "val/test")
+        if split in one
+    ]
+    draw_moments(splits, output.splits)
+    curves = []
+    for path in map(Path, snakemake.input.results):
+        result = read_json(path)
+        lengths = [measure["seconds"] for measure in result["lengths"]]
+        method = "chance" if path.name == "baselines.json" else path.parent.name
+        name = METHODS.get(method, f"VLG-Net, {method}")  # a training of VLG-Net has the name of its data
+        recalls = [measure.get("chance", measure)["recall"] for measure in result["lengths"]]
+        curves.append((name, lengths, {1: [one[0][2] for one in recalls], 5: [one[1][2] for one in recalls]}))
+    draw_lengths(curves, output.lengths)
+    draw_example(read_jsonl(snakemake.input.example[0]), output.example)
+    named = zip(snakemake.params.titles, snakemake.input.metadata, snakemake.input.described, strict=True)
+    draw_diversity(
+        [(title, count_diversity(path, {row["movie"] for row in read_jsonl(rows)})) for title, path, rows in named],
+        output.diversity,
+    )

@@ -1,0 +1,27 @@
+"""Encode the movies of one shard (see rules/longform.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.encoder["threads"]):
+    from pathlib import Path
+
+    from verified.corpus.video_folder import VideoFolder
+    from verified.io.jsonl import read_jsonl, write_json
+    from verified.runtime.wildcards import shard_index, shard_of
+    from verified.weights.records import source_of
+    from verified_longform.encoders import load_encoder, write_movie_features
+
+    inputs, params = snakemake.input, snakemake.params
+    if inputs.get("videos"):
+        movies = {row["video"]: row["path"] for row in read_jsonl(inputs.videos)}
+    else:
+        rendered = Path(inputs.folder, "videos")
+        movies = VideoFolder(rendered if rendered.is_dir() else inputs.folder).paths
+    wanted = shard_index(snakemake.wildcards.shard)
+    shard_movies = {movie: path for movie, path in sorted(movies.items()) if shard_of(movie, params.shards) == wanted}
+    source, _ = source_of(params.encoder["name"], params.encoder["revision"], inputs.get("weights", []))
+    encoder = load_encoder(source, inputs.get("checkpoint"))
+    failed = write_movie_features(
+        shard_movies, encoder, params.encoder["name"], params.fps, params.encoder["batch"], snakemake.output.features
+    )
+    write_json(snakemake.output.failed, failed)

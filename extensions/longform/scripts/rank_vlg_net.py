@@ -1,0 +1,32 @@
+"""A trained VLG-Net on a test split, guided where sentence features are given (see rules/longform_models.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.settings["threads"]):
+    from pathlib import Path
+
+    from verified.io.hdf5 import FeatureFile
+    from verified.io.jsonl import write_json
+    from verified_longform.config import MovieSet
+    from verified_longform.experiment import measure_ranker, test_rows, vlg_ranker
+    from verified_longform.feature_files import LongFeatures
+    from verified_longform.pretrained.paths import require_its_encoder
+    from verified_longform.settings import Testing, make_grid
+
+    inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
+    if inputs.get("encoder"):
+        require_its_encoder(inputs.encoder)
+    rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
+    grid = make_grid(testing.grid)
+    sentences = FeatureFile(inputs.sentences) if inputs.get("sentences") else None
+    features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens), sentences)
+    metrics = measure_ranker(
+        rows,
+        grid,
+        features,
+        vlg_ranker(inputs.checkpoint, features, grid, testing.nms_threshold, testing.search_batch),
+        testing,
+        f"vlg-net trained on {Path(inputs.checkpoint).parent.name}",
+        snakemake.output.submission,
+    )
+    write_json(snakemake.output.metrics, metrics)

@@ -1,0 +1,32 @@
+"""The zero-shot baseline on a test split (see rules/longform_models.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from verified.io.hdf5 import FeatureFile
+    from verified.io.jsonl import write_json
+    from verified_longform.clip4clip import clip_pooling, load_head
+    from verified_longform.config import MovieSet
+    from verified_longform.experiment import measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
+    from verified_longform.feature_files import LongFeatures
+    from verified_longform.settings import Testing, make_grid
+
+    inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
+    rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
+    grid = make_grid(testing.grid)
+    features = LongFeatures(FeatureFile(inputs.frames), sentences=FeatureFile(inputs.sentences))
+    metrics = measure_ranker(
+        rows,
+        grid,
+        features,
+        zero_shot_ranker(features, grid, testing.nms_threshold),
+        testing,
+        "zero-shot",
+        snakemake.output.submission,
+    )
+    metrics["clip_retrieval"] = retrieve_clips(rows, features, grid.fps)
+    head = load_head(snakemake.params.encoder) if snakemake.params.encoder else None
+    if head is not None:
+        recall = retrieve_clips(rows, features, grid.fps, pool=clip_pooling(head, grid.fps))
+        metrics["clip4clip"] = {"method": head.label, "recall": recall}
+    write_json(snakemake.output.metrics, metrics)

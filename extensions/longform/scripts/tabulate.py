@@ -1,0 +1,56 @@
+"""The tables of long-form grounding (see rules/longform_models.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from verified.benchmark.published import read_published
+    from verified.io.jsonl import read_json
+    from verified.tables.table import write_table_json
+    from verified_longform.lsmdc import count_clips
+    from verified_longform.manifest import summarise_reports
+    from verified_longform.paths import PRETRAINED
+    from verified_longform.tables import all_tables
+
+    inputs = snakemake.input
+    layout = dict(snakemake.params.layout)
+    layout["lsmdc16"] = count_clips(dict(zip(layout["lsmdc16"], inputs.lsmdc16, strict=True)))
+    sets = layout["sets"]
+
+    def by_title(paths):
+        return {sets[Path(path).parent.name]["title"]: read_json(path) for path in paths}
+
+    results: dict[str, dict] = {name: {} for name in sets}
+    mixtures = {}
+    for path in map(Path, inputs.results):
+        if path.name == "baselines.json":
+            results[path.parent.name]["baselines"] = read_json(path)
+        elif path.parent.name in ("zero-shot", "dense", "guided", PRETRAINED):
+            results[path.parent.parent.name][path.parent.name] = read_json(path)
+        else:
+            name, training = path.parts[-4], path.parent.name
+            if training == name:
+                results[name]["vlg-net"] = read_json(path)
+            if training in layout["mixtures"] and name == layout["mixture_test"]:
+                mixtures[training] = read_json(path)
+    statistics = []
+    for path in map(Path, inputs.statistics):
+        one = read_json(path)
+        comparable = one["kind"] == "movies" and sets[path.parent.name]["comparable"]
+        statistics.append({**one, "comparable": comparable})
+    tables = all_tables(
+        statistics,
+        results,
+        mixtures,
+        by_title(inputs.counts),
+        {
+            sets[Path(folder).parent.name]["title"]: summarise_reports(read_json(Path(folder, "report.json")))
+            for folder in inputs.collected
+        },
+        by_title(inputs.uniqueness),
+        by_title(inputs.collections),
+        layout,
+        read_published(inputs.published, "mad"),
+    )
+    write_table_json(snakemake.output.tables, tables)

@@ -1,0 +1,8 @@
+"""Unpack WordNet for METEOR (see rules/longform_statistics.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from verified_longform.wordnet import unpack_wordnet
+
+    unpack_wordnet(snakemake.input.archive, snakemake.output.folder)

@@ -1,0 +1,135 @@
+"""MAD's JSON: read as documented, hostile files named, bad rows excluded with a reason."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import refused
+
+from verified_longform.annotations import check_rows, from_fig, read_mad, write_mad
+from verified_longform.short_videos import cut_movies
+
+GOOD = {
+    "movie": "0001",
+    "sentence": "She waits.",
+    "movie_duration": 6000.5,
+    "timestamps": [1.5, 4.0],
+    "ext_timestamps": [1.0, 4.5],
+}
+
+
+def _file(folder, values) -> str:
+    path = folder / "MAD_test.json"
+    path.write_text(values if isinstance(values, str) else json.dumps(values))
+    return str(path)
+
+
+def test_the_documented_form_is_read_with_either_kind_of_times(tmp_path):
+    path = _file(tmp_path, {"17": GOOD})
+    row = {"id": "17", "movie": "0001", "sentence": "She waits.", "duration": 6000.5, "split": "test"}
+    assert read_mad(path, "test") == [{**row, "start": 1.0, "end": 4.5}]
+    assert read_mad(path, "test", "timestamps") == [{**row, "start": 1.5, "end": 4.0}]
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    rows = [{"id": "a", "movie": "f", "sentence": "é ♪", "duration": 9.0, "start": 0.0, "end": 1.0, "split": "val"}]
+    write_mad(tmp_path / "x.json", rows)
+    assert read_mad(tmp_path / "x.json", "val") == rows
+    with refused("'a'"):
+        write_mad(tmp_path / "x.json", rows * 2)
+
+
+@pytest.mark.parametrize(
+    "values, said",
+    [
+        ("{", "JSON"),
+        ("[" * 100_000, "JSON"),
+        ("[]", "object"),
+        ('{"1": {}, "1": {}}', "'1'"),
+        ({"1": 3}, "'1'"),
+        ({"1": {**GOOD, "movie": None}}, "movie None"),
+        ({"1": {**GOOD, "sentence": 5}}, "sentence 5"),
+        ({"1": {**GOOD, "movie_duration": "long"}}, "movie_duration 'long'"),
+        ({"1": {**GOOD, "movie_duration": float("nan")}}, "movie_duration nan"),
+        ({"1": {**GOOD, "ext_timestamps": [1]}}, "ext_timestamps [1]"),
+        ({"1": {**GOOD, "ext_timestamps": [1, float("inf")]}}, "ext_timestamps [1, inf]"),
+        ({"1": {key: GOOD[key] for key in GOOD if key != "ext_timestamps"}}, "ext_timestamps"),
+        ({"1": {}}, "missing key 'movie', 'sentence'"),
+    ],
+)
+def test_hostile_files_are_named_with_the_annotation(tmp_path, values, said):
+    path = _file(tmp_path, values)
+    with refused(said, file=path):
+        read_mad(path, "test")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with refused(file=tmp_path / "none.json"):
+        read_mad(tmp_path / "none.json", "test")
+
+
+def test_bad_rows_are_named_and_counted():
+    row = {"id": "1", "movie": "f", "sentence": "x", "duration": 100.0, "start": 1.0, "end": 2.0}
+    rows = [
+        row,
+        row | {"id": "2", "start": 5.0, "end": 5.0},
+        row | {"id": "3", "start": 7.0, "end": 6.0},
+        row | {"id": "4", "start": 100.0, "end": 103.0},
+        row | {"id": "5", "movie": "g"},
+        row | {"id": "6"},
+        row | {"id": "7", "sentence": " "},
+        row | {"id": "8", "duration": 0.0},
+        row | {"id": "9", "start": -1.0, "end": 200.0},
+        row | {"id": "10", "movie": "empty"},
+    ]
+    texts = [other["id"] for other in rows if other["id"] != "6"]
+    kept, excluded, counts = check_rows(rows, {"f": 500, "empty": 0}, texts)
+    assert [(row["id"], row["start"], row["end"]) for row in kept] == [("1", 1.0, 2.0), ("9", 0.0, 100.0)]
+    assert {row["id"]: row["reason"] for row in excluded} == {
+        "2": "end-before-start",
+        "3": "end-before-start",
+        "4": "beyond-the-movie",
+        "5": "no-movie-features",
+        "6": "no-text-features",
+        "7": "no-sentence",
+        "8": "no-duration",
+        "10": "no-movie-features",
+    }
+    assert (
+        counts["rows"]
+        == 10
+        == counts["usable"]
+        + sum(counts[row["reason"]] for row in {other["reason"]: other for other in excluded}.values())
+    )
+    assert counts["clipped"] == 1
+
+
+def test_fig_rows_become_rows_of_this_stage():
+    fig = {"video": "v", "time": [1, 2.5], "desc_id": 7, "duration": 30, "cog_desc": "a", "fig_desc": "b"}
+    assert from_fig([fig], "val") == [
+        {"id": "7", "movie": "v", "sentence": "a", "duration": 30.0, "start": 1.0, "end": 2.5, "split": "val"}
+    ]
+    assert from_fig([fig], "val", "fig_desc")[0]["sentence"] == "b"
+
+
+MOMENT = st.tuples(st.floats(0, 590), st.floats(0.1, 10)).map(lambda pair: (pair[0], min(600.0, sum(pair))))
+
+
+@given(MOMENT, st.sampled_from([30.0, 180.0, 250.0, 1000.0]))
+def test_each_query_goes_to_the_segment_that_it_overlaps_most(moment, seconds):
+    start, end = moment
+    row = {"movie": "f", "duration": 600.0, "start": start, "end": end}
+    (cut,) = cut_movies([row], seconds)
+    movie, first = cut["origin"]
+    assert movie == "f" and cut["start"] == start - first and cut["end"] == end - first
+    assert cut["duration"] == min(seconds, 600 - first) > 0
+    overlaps = [min(end, low + seconds) - max(start, low) for low in [first - seconds, first, first + seconds]]
+    assert overlaps[1] >= max(overlaps) - 1e-6
+    (clipped,) = cut_movies([row], seconds, "clip")
+    assert 0 <= clipped["start"] < clipped["end"] <= clipped["duration"] + 1e-9
+
+
+def test_whole_movies_stay_whole():
+    row = {"movie": "f", "duration": 600.0, "start": 1.0, "end": 2.0}
+    assert cut_movies([row], None) == [{**row, "origin": ("f", 0.0)}]

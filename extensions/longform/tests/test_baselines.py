@@ -1,0 +1,129 @@
+"""Oracle, Random Chance and the zero-shot baseline against geometry and the official functions."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verified.benchmark.tiou import tiou
+from verified_longform.chance import expected_recall, hit_shares, oracle_iou, simulate_recall
+from verified_longform.grid import Grid
+from verified_longform.recall import first_hits, recall
+from verified_longform.zero_shot import rank_proposals
+
+FIXTURES = Path(__file__).parent / "fixtures"
+MOVIE = 33_231  # frames of 110.77 minutes
+
+
+@pytest.fixture(scope="module")
+def official():
+    return np.load(FIXTURES / "clip_zero_shot.npz"), json.loads((FIXTURES / "clip_zero_shot_expected.json").read_text())
+
+
+def _ranked(stored) -> list[np.ndarray]:
+    ranked = [None] * len(stored["query"])
+    for movie, duration in enumerate(stored["durations"]):
+        queries = np.flatnonzero(stored["movie_index"] == movie)
+        of_movie = rank_proposals(stored[f"feat_m{movie}"], stored["query"][queries], Grid(), duration)
+        for query, spans in zip(queries, of_movie, strict=True):
+            ranked[query] = spans[:, :2]
+    return ranked
+
+
+def test_proposals_are_the_official_ones(official):
+    stored, _ = official
+    grid = Grid()
+    assert (grid.anchors == stored["moments"]).all()
+    for movie, duration in enumerate(stored["durations"]):
+        ours = grid.seconds(grid.proposals(grid.frames_of(duration)))
+        assert np.abs(ours - stored[f"proposals_m{movie}"]).max() < 2e-5  # theirs are float32
+
+
+@pytest.mark.parametrize("iou_cmp, key", [("gt", "recall_strict_gt"), ("ge", "recall_ge")])
+def test_zero_shot_recall_equals_the_official_functions(official, iou_cmp, key):
+    stored, expected = official
+    ours = recall(first_hits(_ranked(stored), stored["gt"], iou_cmp))
+    assert np.abs(ours - np.array(expected[key])).max() < 1e-5
+
+
+def test_zero_shot_moments_equal_the_official_functions(official):
+    stored, expected = official
+    for query, spans in enumerate(_ranked(stored)):
+        wanted = expected["per_query"][str(query)]
+        assert len(spans) == wanted["n_kept"]
+        assert np.abs(spans[:5] - np.array(wanted["top5"])).max() < 2e-5
+
+
+def test_scores_are_the_cosines_of_pooled_proposals():
+    random = np.random.default_rng(2)
+    frames, queries = random.normal(size=(201, 8)).astype(np.float32), random.normal(size=(40, 8)).astype(np.float32)
+    grid = Grid(tail="cover")
+    for query, ranked in zip(queries, rank_proposals(frames, queries, grid), strict=True):
+        spans = grid.proposals(201)
+        pooled = np.stack([frames[2 * a : 2 * b].mean(axis=0) for a, b in spans])
+        cosines = pooled @ query / np.linalg.norm(pooled, axis=1) / np.linalg.norm(query)
+        assert ranked[0, 2] == pytest.approx(cosines.max(), abs=1e-6)
+        assert ranked[0, :2] == pytest.approx(grid.seconds(spans[cosines.argmax()]))
+
+
+def test_a_movie_without_windows_gives_no_prediction():
+    assert [len(spans) for spans in rank_proposals(np.ones((128, 4)), np.ones((2, 4)), Grid())] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "seconds, least",
+    [(0.2, 0.25), (0.4, 0.50), (0.6, 0.67), (1, 0.80), (4.1, 0.85), (12, 0.88), (20, 0.77), (25.6, 0.72), (40, 0.62),
+     (50, 0.496)],
+)  # fmt: skip
+def test_the_oracle_by_length_of_the_moment(seconds, least):
+    phases = 100 + np.arange(0, 12.8, 0.05)
+    lowest = min(oracle_iou(Grid(), MOVIE, start, start + seconds) for start in phases)
+    assert lowest == pytest.approx(least, abs=0.005)
+
+
+def test_the_oracle_looks_at_every_proposal():
+    grid, random = Grid(), np.random.default_rng(3)
+    spans = grid.seconds(grid.proposals(900))
+    for start in random.uniform(-5, 185, 60):
+        end = start + random.uniform(0.1, 60)
+        assert oracle_iou(grid, 900, start, end) == pytest.approx(tiou(*spans.T, start, end).max())
+        assert hit_shares(grid, 900, start, end) == pytest.approx(
+            [(tiou(*spans.T, start, end) > threshold).mean() for threshold in (0.1, 0.3, 0.5)]
+        )
+
+
+@pytest.mark.parametrize(
+    "frames, seconds, percent, within",
+    [
+        (MOVIE, 1, (0.044, 0.013, 0.003), 0.002), (MOVIE, 2, (0.071, 0.026, 0.009), 0.002),
+        (MOVIE, 3, (0.086, 0.038, 0.014), 0.002), (MOVIE, 4.1, (0.095, 0.047, 0.018), 0.003),
+        (MOVIE, 8, (0.133, 0.057, 0.023), 0.002), (900, 2, (2.56, 0.95, 0.31), 0.06),
+        (900, 4.1, (3.59, 1.77, 0.66), 0.1), (900, 8, (4.97, 2.18, 0.89), 0.06), (150, 4.1, (23.6, 11.8, 4.4), 0.8),
+    ],
+)  # fmt: skip
+def test_chance_by_geometry(frames, seconds, percent, within):
+    latest = frames / 5 - seconds
+    starts = np.linspace(0 if frames < 1000 else 60, latest if frames < 1000 else 6400, 400)
+    shares = [hit_shares(Grid(), frames, start, start + seconds) for start in starts]
+    assert np.abs(100 * np.mean(shares, axis=0) - percent).max() < within
+
+
+def test_expected_recall_gives_the_published_row_of_random_chance():
+    published = [[0.09, 0.04, 0.01], [0.44, 0.19, 0.07], [0.88, 0.39, 0.14], [4.33, 1.92, 0.71], [8.47, 3.80, 1.40]]
+    ours = 100 * expected_recall(np.array([[0.000885, 0.000387, 0.000141]]))[0]
+    assert np.abs(ours[:3] - published[:3]).max() <= 0.005
+    assert np.abs(ours - published).max() < 0.008
+
+
+@pytest.mark.parametrize("iou_cmp", ["gt", "ge"])
+def test_drawing_agrees_with_expectation(iou_cmp):
+    grid, random = Grid(), np.random.default_rng(4)
+    frames = random.choice([900, 1500, 4000, 100], 60)
+    starts = random.uniform(0, frames / 5 - 4)
+    moments = np.stack([starts, starts + 4], axis=1)
+    shares = [hit_shares(grid, count, *moment, iou_cmp=iou_cmp) for count, moment in zip(frames, moments, strict=True)]
+    expected = expected_recall(np.array(shares)).mean(axis=0)
+    runs = simulate_recall(grid, frames.tolist(), moments, 0, runs=200, iou_cmp=iou_cmp)
+    error = runs.std(axis=0) / np.sqrt(len(runs))
+    assert (np.abs(runs.mean(axis=0) - expected) < 4 * error + 1e-4).all()

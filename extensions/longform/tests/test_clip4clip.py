@@ -1,0 +1,212 @@
+"""CLIP4Clip from a checkpoint in the authors' form, against its computation written out from the tensors' names."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from refusals import refused
+from tiny_models import clip as write_tiny_clip
+from torch.nn import functional
+
+from verified.__main__ import main
+from verified.features.joint import load_joint
+from verified_longform import clip4clip
+from verified_longform.clip4clip import clip_pooling, load_head
+from verified_longform.experiment import retrieve_clips
+from verified_longform.recall_tables import retrieval_table
+
+WIDTH, DIM, VOCABULARY, PLACES, PATCH, SIDE = 128, 64, 54, 20, 16, 2
+
+
+def _block(prefix, width, draw):
+    return {
+        f"{prefix}.attn.in_proj_weight": draw(3 * width, width),
+        f"{prefix}.attn.in_proj_bias": draw(3 * width),
+        f"{prefix}.attn.out_proj.weight": draw(width, width),
+        f"{prefix}.attn.out_proj.bias": draw(width),
+        **_norm(f"{prefix}.ln_1", width, draw),
+        **_norm(f"{prefix}.ln_2", width, draw),
+        f"{prefix}.mlp.c_fc.weight": draw(4 * width, width),
+        f"{prefix}.mlp.c_fc.bias": draw(4 * width),
+        f"{prefix}.mlp.c_proj.weight": draw(width, 4 * width),
+        f"{prefix}.mlp.c_proj.bias": draw(width),
+    }
+
+
+def _norm(prefix, width, draw):
+    return {f"{prefix}.weight": 1 + draw(width), f"{prefix}.bias": draw(width)}
+
+
+@pytest.fixture(scope="module")
+def tensors():
+    """A CLIP4Clip of random weights: two layers in pictures, one in words, two over frames."""
+    random = torch.Generator().manual_seed(0)
+
+    def draw(*shape):
+        return torch.randn(shape, generator=random) * 0.1
+
+    values = {
+        "clip.visual.class_embedding": draw(WIDTH),
+        "clip.visual.conv1.weight": draw(WIDTH, 3, PATCH, PATCH),
+        "clip.visual.positional_embedding": draw(SIDE**2 + 1, WIDTH),
+        "clip.visual.proj": draw(WIDTH, DIM),
+        **_norm("clip.visual.ln_pre", WIDTH, draw),
+        **_norm("clip.visual.ln_post", WIDTH, draw),
+        "clip.token_embedding.weight": draw(VOCABULARY, WIDTH),
+        "clip.positional_embedding": draw(PLACES, WIDTH),
+        "clip.text_projection": draw(WIDTH, DIM),
+        **_norm("clip.ln_final", WIDTH, draw),
+        "clip.logit_scale": torch.tensor(4.6),
+        "frame_position_embeddings.weight": draw(PLACES, DIM),
+    }
+    for layer in range(2):
+        values |= _block(f"clip.visual.transformer.resblocks.{layer}", WIDTH, draw)
+        values |= _block(f"transformerClip.resblocks.{layer}", DIM, draw)
+    return values | _block("clip.transformer.resblocks.0", WIDTH, draw)
+
+
+def _transform(x, tensors, prefix, layers, mask=None):
+    """CLIP's blocks, [places, width]."""
+    for layer in range(layers):
+        own = {
+            name.removeprefix(f"{prefix}.{layer}."): value
+            for name, value in tensors.items()
+            if name.startswith(f"{prefix}.{layer}.")
+        }
+        width = x.shape[-1]
+        y = functional.layer_norm(x, (width,), own["ln_1.weight"], own["ln_1.bias"])
+        q, k, v = (y @ own["attn.in_proj_weight"].T + own["attn.in_proj_bias"]).chunk(3, dim=-1)
+        heads = []
+        for one in range(width // 64):
+            part = slice(64 * one, 64 * one + 64)
+            scores = q[:, part] @ k[:, part].T / 8
+            heads.append((scores if mask is None else scores + mask).softmax(dim=-1) @ v[:, part])
+        x = x + torch.cat(heads, dim=-1) @ own["attn.out_proj.weight"].T + own["attn.out_proj.bias"]
+        y = functional.layer_norm(x, (width,), own["ln_2.weight"], own["ln_2.bias"])
+        y = y @ own["mlp.c_fc.weight"].T + own["mlp.c_fc.bias"]
+        x = x + (y * torch.sigmoid(1.702 * y)) @ own["mlp.c_proj.weight"].T + own["mlp.c_proj.bias"]
+    return x
+
+
+def _picture(pixels, tensors):
+    patches = functional.conv2d(pixels[None], tensors["clip.visual.conv1.weight"], stride=PATCH)[0].flatten(1).T
+    x = torch.cat([tensors["clip.visual.class_embedding"][None], patches])
+    x = x + tensors["clip.visual.positional_embedding"]
+    x = functional.layer_norm(x, (WIDTH,), *(tensors[f"clip.visual.ln_pre.{end}"] for end in ("weight", "bias")))
+    x = _transform(x, tensors, "clip.visual.transformer.resblocks", 2)[0]
+    x = functional.layer_norm(x, (WIDTH,), *(tensors[f"clip.visual.ln_post.{end}"] for end in ("weight", "bias")))
+    return x @ tensors["clip.visual.proj"]
+
+
+def _words(ids, tensors):
+    mask = torch.full((len(ids), len(ids)), float("-inf")).triu(1)
+    x = tensors["clip.token_embedding.weight"][ids] + tensors["clip.positional_embedding"][: len(ids)]
+    x = _transform(x, tensors, "clip.transformer.resblocks", 1, mask)
+    x = functional.layer_norm(x, (WIDTH,), *(tensors[f"clip.ln_final.{end}"] for end in ("weight", "bias")))
+    return x[ids.argmax()] @ tensors["clip.text_projection"]
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    return write_tiny_clip(tmp_path_factory.mktemp("words"))
+
+
+@pytest.fixture(scope="module")
+def imported(tensors, words, tmp_path_factory):
+    """The folder that the command makes of the checkpoint."""
+    folder = tmp_path_factory.mktemp("imported")
+    torch.save(tensors, folder / "own.bin")
+    options = ["--output", str(folder / "converted"), "--option", f"tokenizer={words}"]
+    assert main(["import", "clip4clip", str(folder / "own.bin"), *options]) == 0
+    return folder / "converted"
+
+
+@pytest.fixture
+def converted(tensors, words, tmp_path, monkeypatch):
+    """Convert the checkpoint with other tensors (None: without), read in this process; returns the folder."""
+
+    def run(**changes):
+        values = {key: value for key, value in {**tensors, **changes}.items() if value is not None}
+        monkeypatch.setattr(clip4clip, "read_tensors", lambda source: values)
+        clip4clip.convert("own.bin", words, tmp_path / "converted")
+        return tmp_path / "converted"
+
+    return run
+
+
+def _without_head(tensors):
+    return {name: None for name in tensors if name.startswith(("transformerClip", "frame_position"))}
+
+
+def test_both_encoders_give_what_the_checkpoint_computes(imported, tensors):
+    encoder = load_joint(str(imported))
+    pixels = np.random.default_rng(0).integers(0, 255, (2, 32, 32, 3), dtype=np.uint8)
+    mean = torch.tensor([0.48145466, 0.4578275, 0.40821073]) * 255
+    deviation = torch.tensor([0.26862954, 0.26130258, 0.27577711]) * 255
+    scaled = ((torch.from_numpy(pixels).float() - mean) / deviation).permute(0, 3, 1, 2)
+    expected = torch.stack([_picture(one, tensors) for one in scaled])
+    assert np.abs(encoder(pixels) - expected.numpy()).max() < 1e-4
+    ((tokens, whole),) = encoder.sentences(["ab a"])
+    ids = torch.tensor([52, 0, 27, 26, 53])  # start, a, b</w>, a</w>, end
+    assert len(tokens) == len(ids) and np.abs(whole - _words(ids, tensors).numpy()).max() < 1e-4
+
+
+@pytest.mark.parametrize("transformer", [True, False])
+def test_a_clips_vector_is_that_of_the_head(imported, converted, tensors, transformer):
+    head = load_head(imported if transformer else converted(**_without_head(tensors)))
+    assert ("transformer" in head.label) == transformer
+    frames = np.random.default_rng(1).normal(size=(40, DIM)).astype(np.float32)
+    picked = torch.from_numpy(frames[::5])  # one a second of five
+    if transformer:
+        placed = picked + tensors["frame_position_embeddings.weight"][: len(picked)]
+        picked = picked + _transform(placed, tensors, "transformerClip.resblocks", 2)
+    mean = functional.normalize(picked, dim=-1).mean(dim=0)
+    expected = mean / mean.norm()
+    assert np.abs(clip_pooling(head, 5.0)(frames) - expected.numpy()).max() < 1e-5
+    vector = clip_pooling(head, 5.0)(np.repeat(frames, 5, axis=0))
+    assert vector.shape == (DIM,) and np.linalg.norm(vector) == pytest.approx(1)
+
+
+def test_the_row_stands_in_table_6_instead_of_the_untrained_one(imported):
+    class Features:
+        class frames:
+            length = staticmethod(lambda movie: 200)
+
+        rows = np.random.default_rng(2).normal(size=(200, DIM)).astype(np.float32)
+
+        def movie(self, movie, first, last):
+            return self.rows[first:last]
+
+        def sentence_rows(self, names):
+            return np.stack([np.asarray(pool(self.rows[20 * int(name) : 20 * int(name) + 20])) for name in names])
+
+    head = load_head(imported)
+    pool = clip_pooling(head, 5.0)
+    rows = [{"id": str(n), "movie": "m", "start": 4.0 * n, "end": 4.0 * n + 4} for n in range(10)]
+    recall = retrieve_clips(rows, Features(), 5.0, pool=pool)
+    assert recall == {"1": 100.0, "5": 100.0, "10": 100.0}
+    layout = {"sets": {"m": {"title": "Mine", "comparable": False, "encoder": "frames by it"}}}
+    results = {"m": {"zero-shot": {"clip_retrieval": recall, "clip4clip": {"method": head.label, "recall": recall}}}}
+    table = retrieval_table(results, layout, {})
+    assert list(table.rows) == [("Mine", "CLIP4Clip, sequential transformer", "this run", 100.0, 100.0, 100.0)]
+
+
+@pytest.mark.parametrize(
+    "change, named",
+    [
+        ({"cross.embeddings.position_embeddings.weight": torch.ones(2, 2)}, "loose_type"),
+        ({"clip.visual.proj": None}, "clip.visual.proj"),
+        ({"clip.ln_final.weight": None}, "final_layer_norm"),
+    ],
+)
+def test_another_checkpoint_is_refused(converted, change, named):
+    with refused(named, file="own.bin"):
+        converted(**change)
+
+
+def test_another_encoder_has_no_head_and_a_damaged_one_is_named(tmp_path):
+    assert load_head("openai/clip-vit-base-patch32") is None
+    (tmp_path / "clip4clip.safetensors").write_bytes(json.dumps({}).encode())
+    with refused(file="clip4clip.safetensors"):
+        load_head(tmp_path)

@@ -1,0 +1,314 @@
+"""The collection algorithms on signals with a planted truth."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import refused
+
+from verified.io.sound import read_track, write_wave
+from verified.io.subtitles import _outside_brackets, read_subtitles, read_voices, voice_activity
+from verified_longform.alignment import align_tracks
+from verified_longform.clip_alignment import locate_clip
+from verified_longform.collect import collect_movie, described_sentences
+from verified_longform.transcripts import Sentence, read_transcript, sentences
+
+RATE = 1000
+SETTINGS = {"window_seconds": 10.0, "most_seconds": 30.0}
+
+
+def _movie(seconds=300, seed=0):
+    random = np.random.default_rng(seed)
+    return np.convolve(random.normal(size=seconds * RATE), np.ones(5) / 5, "same").astype(np.float32)
+
+
+def _late(movie, samples):
+    """The movie `samples` later (earlier where negative), its length kept."""
+    pad = np.zeros(abs(samples), np.float32)
+    return np.concatenate([pad, movie[:-samples]]) if samples > 0 else np.concatenate([movie[-samples:], pad])
+
+
+@pytest.mark.parametrize("samples", [1, 2345, 29_000, -1, -3210, -29_999])
+def test_a_planted_delay_is_found_to_the_sample_through_narration_and_noise(samples):
+    movie = _movie()
+    random = np.random.default_rng(1)
+    described = 0.5 * _late(movie, samples) + 0.1 * random.normal(size=len(movie)).astype(np.float32)
+    for begin in range(20_000, len(movie), 40_000):  # a narrator, louder than the movie
+        described[begin : begin + 8000] += random.normal(size=8000).astype(np.float32)
+    aligned = align_tracks(movie, described, RATE, **SETTINGS)
+    assert aligned.reason == "" and aligned.delay == samples / RATE
+    assert len(aligned.delays) == 20
+
+
+def test_an_inserted_scene_is_refused_with_the_window_that_disagrees():
+    movie = _movie()
+    cut = np.concatenate([movie[:200_000], _movie(2, seed=9), movie[200_000:]])
+    aligned = align_tracks(movie, cut, RATE, **SETTINGS)
+    assert aligned.delay is None and "windows disagree with the median delay of 0.000 s" in aligned.reason
+    assert "finds 2.000 s" in aligned.reason
+
+
+@pytest.mark.parametrize("seconds, refused", [(0.09, False), (0.11, True)])
+def test_the_tolerance_is_a_tenth_of_a_second(seconds, refused):
+    movie = _movie()
+    drifted = np.concatenate([movie[:200_000], _movie(1, seed=9)[: round(seconds * RATE)], movie[200_000:]])
+    assert (align_tracks(movie, drifted, RATE, **SETTINGS).delay is None) == refused
+
+
+def test_another_movies_track_silence_and_a_stub_are_refused():
+    movie = _movie()
+    assert "disagree" in align_tracks(movie, _movie(seed=5), RATE, **SETTINGS).reason
+    assert "too short" in align_tracks(movie[:400], movie[:400], RATE).reason
+    quiet = movie.copy()
+    quiet[:40_000] = 0
+    assert "silent" in align_tracks(quiet, movie, RATE, **SETTINGS).reason
+
+
+def test_a_track_is_read_as_it_was_written(tmp_path):
+    movie = np.clip(_movie(3) / 4, -1, 1)
+    write_wave(tmp_path / "movie.wav", movie, RATE)
+    assert np.abs(read_track(tmp_path / "movie.wav", RATE) - movie).max() < 1e-4
+    assert len(read_track(tmp_path / "movie.wav", 500)) == pytest.approx(1500, abs=20)
+
+
+def test_what_is_no_sound_is_named(tmp_path):
+    for content in (None, b"", b"\0" * 500):
+        path = tmp_path / "x.wav"
+        if content is not None:
+            path.write_bytes(content)
+        with refused(file=path):
+            read_track(path, RATE)
+
+
+@pytest.mark.parametrize("first", [0, 137, 960])
+def test_a_clip_is_found_in_its_movie(first):
+    random = np.random.default_rng(2)
+    movie = np.repeat(random.normal(size=(250, 16)), 4, axis=0) + 0.3 * random.normal(size=(1000, 16))  # shots
+    clip = movie[first : first + 40] + 0.3 * random.normal(size=(40, 16))
+    located = locate_clip(movie, clip)
+    assert located.first == first and located.agreement == 1 and len(located.firsts) == 10
+
+
+def test_a_foreign_clip_and_one_longer_than_the_movie_are_refused():
+    random = np.random.default_rng(3)
+    movie = np.repeat(random.normal(size=(250, 16)), 4, axis=0)
+    for _ in range(20):
+        assert locate_clip(movie, np.repeat(random.normal(size=(10, 16)), 4, axis=0)).first is None
+    assert "41 frames, the movie 40" in locate_clip(movie[:40], movie[:41]).reason
+
+
+SRT = """1
+00:00:01,000 --> 00:00:02,500
+<i>Where is she?</i>
+
+2
+00:00:03,000 --> 00:00:04,000
+[door slams]
+
+3
+00:00:05,000 --> 00:00:06,000 X1:40
+JOHN: (whispering) Over there.
+
+4
+00:00:07,000 --> 00:00:09,000
+♪ La la la ♪
+
+5
+00:00:08,500 --> 00:00:10,5
+- Who sings?
+
+6
+00:00:11,000 --> 00:00:12,000
+♪♪
+"""
+
+
+def test_subtitles_become_voice_activity_without_closed_captions(tmp_path):
+    path = tmp_path / "movie.srt"
+    path.write_bytes(("\ufeff" + SRT.replace("\n", "\r\n")).encode())
+    cues = read_subtitles(path)
+    assert [cue.kind for cue in cues] == ["speech", "sound", "speech", "song", "speech", "sound"]
+    assert cues[0].text == "Where is she?"
+    assert voice_activity(cues) == [(1.0, 2.5), (5.0, 6.0), (7.0, 10.5)]
+
+
+WEBVTT = """WEBVTT - of a movie
+
+STYLE
+::cue { color: red }
+
+NOTE 00:00:01.000 is where
+nobody speaks
+
+intro
+00:01.000 --> 00:02.500 align:start
+<v Anna>Where is she?</v>
+
+01:00:03.000 --> 01:00:04.000
+[door slams]
+"""
+
+
+def test_webvtt_is_read_as_subrip_is(tmp_path):
+    path = tmp_path / "movie.vtt"
+    path.write_text(WEBVTT)
+    cues = read_subtitles(path)
+    assert [(cue.start, cue.end, cue.text, cue.kind) for cue in cues] == [
+        (1.0, 2.5, "Where is she?", "speech"),
+        (3603.0, 3604.0, "[door slams]", "sound"),
+    ]
+    assert [word.text for word in read_transcript(path)] == ["Where is she?", "[door slams]"]
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (b"", "holds no subtitle"),
+        (b"WEBVTT\n\nNOTE nothing\n", "holds no subtitle"),
+        (b"1\n00:00:01 -> 00:00:02\nHi\n", "row 1"),
+        (b"1\nHi\n", "row 1"),
+        (b"1\n00:00:05,000 --> 00:00:04,000\nHi\n", "4.000 s"),
+        (b"1\n00:00:01,000 --> 00:00:02,000\nHi\n\n\xe9\n", "not UTF-8"),
+        (b"1\n00:99:01,000 --> 00:00:02,000\nHi\n", "row 2"),
+    ],
+)
+def test_broken_subtitles_are_named_with_their_line(tmp_path, content, said):
+    path = tmp_path / "movie.srt"
+    path.write_bytes(content)
+    with refused(said, file=path):
+        read_subtitles(path)
+
+
+def _words(*texts, start=0.0):
+    return [
+        {"word": f" {text}", "start": start + number, "end": start + number + 0.5} for number, text in enumerate(texts)
+    ]
+
+
+WHISPER = {"segments": [{"words": _words("She", "waits.", "He")}, {"words": _words("leaves", start=3.0)}]}
+AZURE = {
+    "recognizedPhrases": [
+        {
+            "nBest": [
+                {
+                    "display": "She waits.",
+                    "words": [
+                        {"word": "she", "offsetInTicks": 0, "durationInTicks": 5_000_000},
+                        {"word": "waits", "offsetInTicks": 10_000_000, "durationInTicks": 5_000_000},
+                    ],
+                }
+            ]
+        },
+        {"nBest": []},
+    ]
+}
+DETAILED = {
+    "NBest": [
+        {
+            "Display": "She waits.",
+            "Words": [
+                {"Word": "she", "Offset": 0, "Duration": 5_000_000},
+                {"Word": "waits", "Offset": 10_000_000, "Duration": 5_000_000},
+            ],
+        }
+    ]
+}
+
+
+def _transcript(folder, value):
+    path = folder / "transcript.json"
+    path.write_text(json.dumps(value))
+    return path
+
+
+def test_whisper_and_azure_give_sentences(tmp_path):
+    waits = Sentence("She waits.", 0.0, 1.5)
+    assert sentences(read_transcript(_transcript(tmp_path, WHISPER))) == [
+        waits,
+        Sentence("He.", 2.0, 2.5),
+        Sentence("Leaves.", 3.0, 3.5),
+    ]
+    assert sentences(read_transcript(_transcript(tmp_path, AZURE))) == [waits]
+    assert sentences(read_transcript(_transcript(tmp_path, DETAILED))) == [waits]
+    assert sentences(read_transcript(_transcript(tmp_path, [DETAILED]))) == [waits]
+
+
+def test_a_long_pause_ends_a_sentence(tmp_path):
+    value = {"segments": [{"words": [*_words("one", "two"), *_words("three", start=9.0)]}]}
+    texts = [sentence.text for sentence in sentences(read_transcript(_transcript(tmp_path, value)))]
+    assert texts == ["One two.", "Three."]
+
+
+@pytest.mark.parametrize(
+    "value, said",
+    [
+        ({}, "transcript"),
+        ({"segments": 3}, "list"),
+        ({"segments": [{"text": "x"}]}, "'words'"),
+        ({"segments": [{"words": [{"word": "x", "start": 2, "end": 1}]}]}, "segment 1"),
+        ({"segments": [{"words": [{"word": "x", "start": "a", "end": 1}]}]}, "segment 1"),
+        ({"recognizedPhrases": [{"nBest": [{"display": "x"}]}]}, "phrase 1"),
+    ],
+)
+def test_broken_transcripts_are_named(tmp_path, value, said):
+    with refused(said, file="transcript.json"):
+        read_transcript(_transcript(tmp_path, value))
+
+
+def test_sentences_that_overlap_a_voice_go_and_touching_ones_stay():
+    spoken = [
+        Sentence(name, start, end)
+        for name, start, end in (
+            ("touches.", 2.0, 3.0),
+            ("overlaps.", 2.5, 3.1),
+            ("between.", 4.0, 5.0),
+            ("early.", -3.0, -1.0),
+            ("late.", 9.5, 12.0),
+            ("after.", 11.0, 12.0),
+        )
+    ]
+    shifted = [Sentence(one.text, one.start + 0.5, one.end + 0.5) for one in spoken]
+    kept, counts = described_sentences(shifted, 0.5, [(3.0, 4.0), (5.0, 6.0)], 10.0)
+    assert [(one.text, one.start, one.end) for one in kept] == [
+        ("touches.", 2.0, 3.0),
+        ("between.", 4.0, 5.0),
+        ("late.", 9.5, 10.0),
+    ]
+    assert counts == {"spoken": 6, "dialogue": 1, "outside": 2, "kept": 3}
+
+
+def test_a_movie_is_collected_or_refused_as_a_whole():
+    movie = _movie()
+    spoken = [Sentence("A door opens.", 10.0, 12.0), Sentence("Hello there.", 20.0, 21.0)]
+    rows, report = collect_movie("f", (movie, _late(movie, 2000)), RATE, spoken, [(17.0, 19.5)], "train", **SETTINGS)
+    assert [(row["sentence"], row["start"], row["end"]) for row in rows] == [("A door opens.", 8.0, 10.0)]
+    assert report["delay"] == 2.0 and report["dialogue"] == 1 and report["kept"] == 1
+    rows, report = collect_movie("f", (movie, _movie(seed=7)), RATE, spoken, [], "train", **SETTINGS)
+    assert rows == [] and report["delay"] is None and report["reason"] and report["kept"] == 0
+
+
+def test_characters_that_act_on_a_terminal_or_turn_text_are_left_out_of_what_is_said(tmp_path):
+    said = "a \x1b[2J\u202ebig\u202c\x00 dog"
+    (tmp_path / "a.srt").write_text(f"1\n00:00:01,000 --> 00:00:02,000\n{said}\n", encoding="utf-8")
+    words = [{"word": said, "start": 0, "end": 1}]
+    (tmp_path / "a.json").write_text(json.dumps({"segments": [{"start": 0, "end": 1, "text": said, "words": words}]}))
+    for name in ("a.srt", "a.json"):
+        assert [cue.text for cue in read_voices(tmp_path / name)] == ["a [2J big dog"]
+        assert [word.text for word in read_transcript(tmp_path / name)] == ["a [2J big dog"]
+
+
+@pytest.mark.parametrize(
+    "text", [" " * 10**6 + "x", "[" * 10**5 + "(" * 10**5, "{\\" * 10**5, "A" + " " * 10**6, "<a" * 10**5]
+)
+def test_a_subtitle_of_whitespace_or_brackets_without_end_is_read_in_one_pass(tmp_path, text):
+    (tmp_path / "a.srt").write_text(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n{text}\n", encoding="utf-8")
+    (cue,) = read_subtitles(tmp_path / "a.srt")
+    assert cue.kind in ("speech", "sound")
+
+
+@given(st.text(alphabet="[]()a \n", max_size=12))
+def test_what_stands_in_brackets_is_left_out_as_the_innermost_end_says(text):
+    assert _outside_brackets(text) == re.sub(r"\[[^\]]*\]|\([^)]*\)", "", text)

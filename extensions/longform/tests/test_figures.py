@@ -1,0 +1,106 @@
+"""Figures 1, 2 and 7 and the row of LSMDC16: what they show of small data sets, and what they say without one."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from refusals import refused
+
+from verified.benchmark.published import read_published
+from verified.runtime.project import PROJECT
+from verified_longform.diversity import count_diversity, draw_diversity
+from verified_longform.figures import draw_datasets, draw_example
+from verified_longform.lsmdc import count_clips
+from verified_longform.tables import splits_table
+
+METADATA = "movie,year,genres\na,1994,Drama; Crime\nb,,Drama\nc,2004,\nz,1950,War\n"
+
+
+def _said(path) -> str:
+    """The words of a figure: outlines have theirs in a comment."""
+    ElementTree.parse(path)
+    return path.read_text()
+
+
+def test_genres_and_decades_are_those_of_the_movies_asked_for(tmp_path):
+    (tmp_path / "m.csv").write_text(METADATA)
+    counts = count_diversity(tmp_path / "m.csv", ["a", "b", "c", "d"])
+    assert counts == {
+        "movies": 4,
+        "unknown": 1,
+        "genres": {"Drama": 2, "Crime": 1},
+        "decades": {1990: 1, 2000: 1},
+    }
+    draw_diversity([("Mine $x$", counts)], [tmp_path / "f.svg"])
+    assert all(f"<!-- {word}" in _said(tmp_path / "f.svg") for word in ("Drama", "Crime", "1990s", "2000s", "Mine"))
+
+
+@pytest.mark.parametrize(
+    "text, row",
+    [
+        ("movie,genres\na,Drama\n", 1),
+        ("movie,year,genres\na,soon,Drama\n", 2),
+        ("movie,year,genres\na,19945,Drama\n", 2),
+        ("movie,year,genres\na,1994,\na,1995,\n", 3),
+    ],
+)
+def test_metadata_that_cannot_be_used_are_named_by_row(tmp_path, text, row):
+    (tmp_path / "m.csv").write_text(text)
+    with refused(file="m.csv", row=row):
+        count_diversity(tmp_path / "m.csv", ["a"])
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path):
+    for read in (lambda: count_diversity(tmp_path, ["a"]), lambda: count_clips({"test": tmp_path})):
+        with refused(file=tmp_path):
+            read()
+
+
+def test_without_metadata_the_figure_says_so(tmp_path):
+    draw_diversity([], [tmp_path / "f.svg"])
+    assert "longform.datasets.NAME.metadata" in _said(tmp_path / "f.svg")
+
+
+def test_the_example_is_the_movie_with_the_most_sentences(tmp_path):
+    rows = [
+        {
+            "movie": movie,
+            "sentence": f"{movie} number {second}.",
+            "start": second,
+            "end": second + 2.0,
+            "duration": 4000,
+        }
+        for movie, last in (("short", 100), ("long", 3700))
+        for second in range(0, last, 50)
+    ]
+    draw_example(rows, [tmp_path / "f.svg"])
+    said = _said(tmp_path / "f.svg")
+    assert "<!-- long: 74 sentences" in said and "<!-- 0:00:00–0:00:02 long number 0." in said.replace("&#8211;", "–")
+    assert "1:00:50" in said and "short number" not in said
+
+
+def test_every_data_set_is_a_circle_with_its_vocabulary(tmp_path):
+    measures = {"coverage": 0.1, "minutes": 2.0, "vocabulary": 1300}
+    draw_datasets([("A", measures), ("B", {**measures, "minutes": 110.0, "vocabulary": 61400})], [tmp_path / "f.svg"])
+    assert all(f"<!-- {said}" in _said(tmp_path / "f.svg") for said in ("A: 1,300 words", "B: 61,400 words"))
+
+
+def test_lsmdc16_is_counted_beside_its_published_row(tmp_path):
+    clip = "0001_A_Film_00.00.51.926-00.00.54.129\t00.00.51.926\t00.00.54.129\t0\t0\tSOMEONE sleeps.\n"
+    (tmp_path / "train.csv").write_text(clip + clip.replace("51", "52") + clip.replace("0001_A", "0002_B"))
+    counts = count_clips({"train": tmp_path / "train.csv"})
+    assert counts == {"train": {"videos": 2, "queries": 3}}
+    published = read_published(PROJECT / "config" / "published.csv", "mad")
+    mine = {
+        "title": "Mine",
+        "kind": "movies",
+        "comparable": False,
+        "splits": {split: {"videos": 1, "queries": 2} for split in ("train", "val", "test")},
+    }
+    ours, printed = splits_table([mine], published, counts).rows[1:]
+    assert ours == ("LSMDC16", "this run", "2", None, None, "3", None, None)
+    assert printed == ("LSMDC16", "published", "155", "12", "17", "101.1K", "7.4K", "10.1K")
+    assert [row[0] for row in splits_table([mine], published).rows] == ["Mine"]
+    assert "LSMDC16" in [row[0] for row in splits_table([{**mine, "comparable": True}], published).rows]
+    (tmp_path / "train.csv").write_text(clip + "clip,start\n")
+    with refused(file="train.csv", row=2, remedy=True):
+        count_clips({"train": tmp_path / "train.csv"})

@@ -1,0 +1,100 @@
+"""Movies without transcript or subtitles: files beside their tracks, and the role speech."""
+
+import json
+
+import numpy as np
+import pytest
+from loopback import endpoint, refusal, transcription
+from refusals import names, refused
+
+from verified.config import load
+from verified.io.sound import write_wave
+from verified.planning.quote import quote
+from verified_longform.collection import collect
+from verified_longform.config import Collection
+from verified_longform.listening import listening
+from verified_longform.manifest import read_manifest, summarise_reports
+
+RATE, SECONDS = 1000, 60
+SETTINGS = Collection(rate=RATE, window_seconds=5.0, most_seconds=10.0)
+DESCRIPTION = [(5.0, 8.0, " A dog runs across the yard "), (20.0, 22.0, "someone talks here")]
+DIALOGUE = [(19.0, 21.0, "Where is the dog?"), (40.0, 41.0, "[music]")]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A movie, its described track two seconds late, and a manifest that names neither transcript nor subtitles."""
+    movie = np.random.default_rng(0).normal(size=SECONDS * RATE).astype(np.float32) / 8
+    write_wave(tmp_path / "movie.wav", movie, RATE)
+    write_wave(tmp_path / "described.wav", np.concatenate([np.zeros(2 * RATE, np.float32), movie[: -2 * RATE]]), RATE)
+    (tmp_path / "m.csv").write_text("movie,track,described,transcript,subtitles\nfilm,movie.wav,described.wav,,\n")
+    return tmp_path
+
+
+def _whisper(segments) -> str:
+    return json.dumps({"segments": [{"start": start, "end": end, "text": text} for start, end, text in segments]})
+
+
+def _settings(folder, url):
+    movies = {"title": "M", "source": {"kind": "described", "manifest": str(folder / "m.csv"), "videos": str(folder)}}
+    speech = {"base_url": url, "model": "loud-1", "retries": 1, "piece_seconds": 60, "price_minute": 0.5}
+    generation = {"ledger": str(folder / "ledger"), "speech": speech}
+    return load({"name": "own", "longform": {"datasets": {"m": movies}}, "generation": generation})
+
+
+def test_whispers_files_beside_the_tracks_are_taken(folder):
+    (folder / "described.json").write_text(_whisper(DESCRIPTION))
+    (folder / "movie.json").write_text(_whisper(DIALOGUE))
+    rows, (report,) = collect(read_manifest(folder / "m.csv"), SETTINGS)
+    assert [(row["sentence"], row["start"], row["end"]) for row in rows["train"]] == [
+        ("A dog runs across the yard.", 3.0, 6.0)
+    ]
+    assert report["dialogue"] == 1 and report["subtitles"] is True and not report["transcribed"]
+
+
+def test_one_file_is_not_both_the_transcript_and_the_subtitles(folder):
+    (folder / "described.wav").rename(folder / "sub-described.wav")
+    (folder / "a").mkdir()
+    (folder / "sub-described.wav").rename(folder / "a" / "movie.wav")
+    (folder / "m.csv").write_text("movie,track,described,transcript,subtitles\nf,a/movie.wav,a/movie.wav,,\n")
+    (folder / "a" / "movie.srt").write_text("1\n00:00:05,000 --> 00:00:08,000\nA dog runs.\n")
+    (row,) = read_manifest(folder / "m.csv")
+    assert row["transcript"] == folder / "a" / "movie.srt" and row["subtitles"] is None
+
+
+def test_without_either_the_movie_is_left_out_with_the_remedy(folder):
+    rows, reports = collect(read_manifest(folder / "m.csv"), SETTINGS)
+    (reason,) = summarise_reports(reports)["left_out"].values()
+    assert not rows["train"] and names(reason, "described.wav", "generation.speech")
+    (folder / "described.json").write_text('{"segments": [{"start": "a", "end": 1, "text": "x"}]}')
+    _, reports = collect(read_manifest(folder / "m.csv"), SETTINGS)
+    assert names(reports[0]["reason"], "described.json", "segment 1")
+
+
+def test_the_role_writes_both_tracks_down_once_and_a_quote_counts_it(folder):
+    def answer(number, body):
+        return transcription(DIALOGUE if any(body["file"][44:2000]) else DESCRIPTION)  # the late track begins silent
+
+    with endpoint(answer) as served:
+        settings = _settings(folder, served.url)
+        (row,) = quote(settings)
+        assert (row["dataset"], row["calls"], row["known"]) == ("longform", 2, 0) and row["money"] == pytest.approx(1.0)
+        for _ in range(2):
+            with listening(settings.generation, settings.seed) as listen:
+                rows, reports = collect(read_manifest(folder / "m.csv"), SETTINGS, listen=listen)
+        assert len(served.bodies) == 2, "each track once"
+        assert [row["sentence"] for row in rows["train"]] == ["A dog runs across the yard."]
+        assert reports[0]["transcribed"] == ["subtitles", "transcript"] and reports[0]["dialogue"] == 1
+        summary = summarise_reports(reports)
+        assert summary["transcribed"] == 1 and summary["without_subtitles"] == 0
+        assert summary["spoken"] == summary["dialogue"] + summary["outside"] + summary["kept"] == 2
+        (row,) = quote(settings)
+        assert (row["calls"], row["known"]) == (0, 2)
+
+
+def test_a_part_without_an_answer_stops_the_job_instead_of_leaving_the_movie_out(folder):
+    refusing = endpoint(lambda number, body: refusal(400, message="no such format"))
+    with refusing as served:
+        generation = _settings(folder, served.url).generation
+        with listening(generation, 0) as listen, refused("status-400", remedy=True):
+            collect(read_manifest(folder / "m.csv"), SETTINGS, listen=listen)

@@ -1,0 +1,164 @@
+"""The stage's rules: a few rendered movies end to end; MAD's published files; what the shipped configuration plans."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+from refusals import refused
+from running import SHIPPED, snakemake
+
+from verified.config import load
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import read_json, read_jsonl
+from verified_longform.annotations import write_mad
+from verified_longform.config import MadSource, MovieSet
+from verified_longform.experiment import collect_rows
+from verified_longform.paths import collected_parts, part_inputs
+
+SMALL = {
+    "name": "small",
+    "layers": [str(SHIPPED["longform-demo"])],
+    "evaluator": {"pretrain_clips": 20},
+    "longform": {
+        "datasets": {
+            "movies": {
+                "title": "Small movies",
+                "source": {"kind": "demo", "movies": 5, "shortest": 90, "longest": 100, "train_share": 0.6},
+            }
+        },
+        "window_seconds": [],
+        "mixtures": [],
+        "collection": {"window_seconds": 10, "most_seconds": 25},
+        "vlg_net": {"epochs": 1},
+        "chance_runs": 5,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("movies")
+    config = folder / "small.yaml"
+    config.write_text(yaml.safe_dump(SMALL))
+    figure = "results/small/longform/figures/lengths.csv"
+    run = snakemake(folder, "--cores", "2", "results/tables", figure, config=config)
+    assert run.returncode == 0, run.stdout[-4000:]
+    return folder, config
+
+
+@pytest.mark.slow
+def test_the_tables_of_the_paper_are_there(built):
+    folder, _ = built
+    names = {path.name for path in (folder / "results" / "tables").iterdir()}
+    assert {
+        f"mad-{number}.{ending}" for number in range(1, 8) if number != 5 for ending in ("md", "tex", "csv", "html")
+    } <= names
+    recall = (folder / "results" / "tables" / "mad-2.md").read_text()
+    pretrained = "VLG-Net, pretrained on another generated corpus"
+    methods = ("Oracle", "Zero-shot", pretrained, "VLG-Net", "VLG-Net, guided by zero-shot")
+    assert all(f"| {method} |" in recall for method in methods)
+    curves = (folder / "results" / "small" / "longform" / "figures" / "lengths.csv").read_text()
+    assert all(method in curves for method in ("Random Chance", "Zero-shot", "VLG-Net, movies", methods[-1]))
+
+
+@pytest.mark.slow
+def test_every_annotation_is_counted_and_the_collection_is_the_planted_one(built):
+    stage = built[0] / "results" / "small" / "longform" / "movies"
+    counts, rows = read_json(stage / "counts.json"), read_jsonl(stage / "annotations.jsonl")
+    excluded = read_jsonl(stage / "exclusions.jsonl")
+    assert counts["rows"] == len(rows) + len(excluded) and counts["usable"] == len(rows)
+    check = read_json(stage / "collection.json")
+    assert check["refused_rightly"] == 1 and check["accepted_rightly"] == check["movies"] - 1
+    assert check["delay_error"] == 0 and check["right"] >= 0.9 * check["rows"] > 0
+    submission = read_jsonl(stage / "zero-shot" / "submission.jsonl")
+    assert [row["id"] for row in submission] == [row["id"] for row in rows if row["split"] == "test"]
+
+
+@pytest.mark.slow
+def test_nothing_is_left_to_do(built):
+    folder, config = built
+    run = snakemake(folder, "--dry-run", "results/tables", config=config)
+    assert run.returncode == 0 and "render_movies" not in run.stdout and "train_vlg_net" not in run.stdout
+
+
+def test_described_movies_are_collected_a_job_each_and_another_row_above_repeats_none(tmp_path):
+    def planned(*names):
+        rows = [f"{name},{name}.wav,d.wav,t.json,,train\n" for name in names]
+        (tmp_path / "m.csv").write_text("movie,track,described,transcript,subtitles,split\n" + "".join(rows))
+        movies = {"title": "Mine", "source": {"kind": "described", "manifest": str(tmp_path / "m.csv"), "videos": "."}}
+        settings = load({"name": "own", "longform": {"datasets": {"mine": movies}}})
+        return collected_parts(settings)(SimpleNamespace(movies="mine")), part_inputs(settings)
+
+    (tmp_path / "a.wav").touch()
+    first, inputs = planned("a", "b")
+    files = [inputs(SimpleNamespace(movies="mine", part=Path(part).stem)).get("files") for part in first]
+    assert files == [[str(tmp_path / "a.wav")], []]
+    assert planned("z", "a", "b")[0][1:] == first and len(set(first)) == 2
+
+
+def test_mads_own_files_are_planned_without_any_feature_extraction(tmp_path):
+    files = yaml.safe_load(SHIPPED["mad"].read_text())["longform"]["datasets"]
+    for movies in files.values():
+        for path in (
+            *movies["source"]["annotations"].values(),
+            *(movies["source"][k] for k in ("frames", "tokens", "sentences")),
+        ):
+            file = tmp_path / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+    run = snakemake(tmp_path, "--dry-run", "results/tables", config=SHIPPED["mad"])
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert "extract_" not in run.stdout and "pretrain_evaluator" not in run.stdout and "fetch_model" not in run.stdout
+    for rule, times in (("train_vlg_net", 6), ("rank_vlg_net", 7), ("describe_published", 3), ("tabulate_movies", 1)):
+        assert f"\n{rule} " in run.stdout and int(run.stdout.split(f"\n{rule} ")[1].split()[0]) == times
+
+
+def _mad_files(folder, rows):
+    write_mad(folder / "test.json", [row for row in rows if row["split"] == "test"])
+    write_mad(folder / "train.json", [row for row in rows if row["split"] == "train"])
+    features = np.ones((3, 4), np.float32)
+    write_features(folder / "frames.h5", {"dim": 4}, [("f", features, {})])
+    write_features(folder / "tokens.h5", {"dim": 4}, [(row["id"], features, {}) for row in rows if row["id"] != "3"])
+    write_features(folder / "sentences.h5", {"dim": 4}, [("1", features[:1], {}), ("4", features[:1], {})])
+    source = MadSource(kind="mad", annotations={"train": "", "test": ""}, frames="")
+    files = {name: folder / f"{name}.h5" for name in ("frames", "tokens", "sentences")}
+    return MovieSet(title="x", source=source, times="timestamps"), {
+        **files,
+        "annotations": [folder / "train.json", folder / "test.json"],
+    }
+
+
+def _row(number, split, **other):
+    return {
+        "id": str(number),
+        "movie": "f",
+        "sentence": "x",
+        "duration": 9.0,
+        "start": 1.0,
+        "end": 2.0,
+        "split": split,
+        **other,
+    }
+
+
+def test_published_features_say_which_annotations_can_be_used(tmp_path):
+    rows = [_row(1, "test"), _row(2, "train"), _row(3, "test"), _row(4, "test", movie="g"), _row(5, "test")]
+    kept, excluded, counts = collect_rows(*_mad_files(tmp_path, rows))
+    # Sentence features are published for the test split alone: training rows need none.
+    assert sorted(row["id"] for row in kept) == ["1", "2"]
+    assert {row["id"]: row["reason"] for row in excluded} == {
+        "3": "no-text-features",
+        "4": "no-movie-features",
+        "5": "no-text-features",
+    }
+    assert counts["rows"] == 5
+
+
+def test_an_id_in_two_splits_is_an_error(tmp_path):
+    movies, files = _mad_files(tmp_path, [_row(1, "test"), _row(2, "train")])
+    files["annotations"][0].write_text(json.dumps(json.loads(files["annotations"][1].read_text())))
+    with refused("'1'", remedy=True):
+        collect_rows(movies, files)

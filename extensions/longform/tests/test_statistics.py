@@ -1,0 +1,126 @@
+"""Statistics of grounding data sets: by hand on a few rows, and the published rows of published data sets."""
+
+from collections import Counter
+
+import pytest
+from running import PROJECT
+
+from verified.benchmark.published import read_published
+from verified.statistics.language import load_tagger
+from verified_longform.statistics import describe, measure_splits, overlap, vocabulary
+from verified_longform.tables import all_tables, published_form
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return load_tagger("en_core_web_sm")
+
+
+def _row(number, movie, start, end, split="train", duration=100.0):
+    return {
+        "id": str(number),
+        "movie": movie,
+        "sentence": "She opens a red door.",
+        "duration": duration,
+        "start": start,
+        "end": end,
+        "split": split,
+    }
+
+
+def test_a_few_rows_by_hand(tagger):
+    rows = [_row(0, "a", 0, 10), _row(1, "a", 90, 100), _row(2, "b", 5, 10, "test", 20.0)]
+    measures = measure_splits(rows, tagger)
+    whole = measures["all"]
+    assert (whole["videos"], whole["queries"], whole["tokens"], whole["vocabulary"]) == (2, 3, 18, 6)
+    assert whole["hours"] == pytest.approx(120 / 3600) and whole["minutes"] == 1.0
+    assert whole["seconds"] == pytest.approx(25 / 3) and whole["coverage"] == pytest.approx((0.1 + 0.1 + 0.25) / 3)
+    assert (whole["adjectives"], whole["nouns"], whole["verbs"]) == (1, 1, 1)
+    assert whole["histograms"]["start"]["counts"][0] == 1 and whole["histograms"]["end"]["counts"][-1] == 1
+    assert sum(whole["histograms"]["seconds"]["counts"]) == 3 and whole["histograms"]["seconds"]["counts"][10] == 2
+    assert measures["splits"]["test"] == {"videos": 1, "queries": 1} and measures["overlap"]["shared_share"] == 1
+    assert measures["train"]["queries"] == 2 and measures["val/test"]["queries"] == 1
+
+
+def test_vocabularies_meet_as_the_appendix_counts():
+    assert overlap(Counter(a=3, b=1), Counter(a=1, c=3)) == {
+        "shared": 1,
+        "shared_share": 0.5,
+        "unseen": 1,
+        "unseen_tokens_share": 0.75,
+        "train_only": 1,
+        "train_only_tokens_share": 0.25,
+    }
+
+
+def test_no_rows_are_no_error(tagger):
+    assert describe([], vocabulary([], tagger)) == {"videos": 0, "queries": 0}
+
+
+@pytest.mark.parametrize(
+    "column, value, shown",
+    [
+        ("hours", 487.595, "487.6"),
+        ("minutes", 1.96, "1.96"),
+        ("queries", 71957, "72.0K"),
+        ("tokens", 1037245, "1.0M"),
+        ("verbs", 445, "0.4K"),
+        ("vocabulary", None, None),
+    ],
+)
+def test_figures_take_the_published_form(column, value, shown):
+    assert published_form(column, value) == shown
+
+
+def _part(seconds):
+    values = [[10.0, 5.0, 1.0]] * 5
+    measure = dict.fromkeys(("recall", "low", "high", "intra_class"), values)
+    return {
+        "seconds": seconds,
+        **measure,
+        "oracle": {name: [one[0]] for name, one in measure.items()},
+        "chance": measure,
+        "chance_drawn": {"runs": 2, "recall": values, "error": values},
+        "tail": {"videos": 1, "seconds": 3.0, "without_windows": 0, "queries_without_overlap": 1},
+    }
+
+
+def _result():
+    lengths = [_part(180.0), _part(None)]
+    return {
+        "queries": 3,
+        "movies": 1,
+        "iou_cmp": "gt",
+        "lengths": lengths,
+        "clip_retrieval": {"1": 1.0, "5": 2.0, "10": 3.0},
+    }
+
+
+@pytest.mark.parametrize("comparable", [False, True])
+def test_printed_figures_stand_beside_the_papers_data_and_never_beside_the_demo(tagger, comparable):
+    rows = [_row(0, "a", 0, 10), _row(1, "a", 90, 100, "test")]
+    facts = {"title": "MAD", "kind": "movies", "comparable": comparable, "missing": {}}
+    one = {**facts, "counts": {"rows": 3, "usable": 2, "clipped": 0}, **measure_splits(rows, tagger)}
+    layout = {
+        "sets": {"mad": {"title": "MAD", "comparable": comparable, "test_split": "test", "encoder": "by CLIP"}},
+        "mixtures": {"mad": {"mad": 1.0}},
+        "mixture_test": "mad",
+        "short_seconds": 180.0,
+        "tail": "drop",
+    }
+    published = read_published(PROJECT / "config" / "published.csv", "mad")
+    results = {"mad": {"baselines": _result(), "zero-shot": _result(), "vlg-net": _result()}}
+    tables = {
+        table.key: table
+        for table in all_tables(
+            [one], results, {"mad": _result()}, {"MAD": one["counts"]}, {}, {}, {}, layout, published
+        )
+    }
+    assert {f"mad-{number}" for number in range(1, 8)} <= tables.keys()
+    shown = [row for number in range(1, 8) for row in tables[f"mad-{number}"].rows if "published" in row]
+    assert bool(shown) == comparable
+    assert ("mad-1-verdicts" in tables) == comparable
+    if comparable:
+        clip = next(row for row in tables["mad-2"].rows if row[1:3] == ("Zero-shot", "published"))
+        assert clip[3:8] == (6.57, 15.05, 20.26, 37.92, 47.73)
+        assert tables["mad-7"].rows[1][:4] == ("MAD", "train", "published", "891.8")

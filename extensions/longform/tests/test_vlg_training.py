@@ -1,0 +1,273 @@
+"""VLG-Net's windows, training and search."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import refused
+
+from verified.io.hdf5 import FeatureFile, write_features
+from verified.nn import checkpoint
+from verified.nn.training import TrainingState
+from verified_longform.config import VlgNet
+from verified_longform.feature_files import LongFeatures
+from verified_longform.grid import Grid
+from verified_longform.recall import first_hits, recall
+from verified_longform.vlg_alignment import alignment_loss
+from verified_longform.vlg_checkpoint import FORM, load, save
+from verified_longform.vlg_net import VLGSettings
+from verified_longform.vlg_search import rank_windows
+from verified_longform.vlg_training import initial, train
+from verified_longform.vlg_windows import draw_window, targets
+
+pytestmark = pytest.mark.slow
+
+GRID = Grid(fps=2.0, window=16, clips=8, pooling_counts=(3, 2))
+SIZE = VLGSettings(6, 6, 32, 32, 8, blocks=1, neighbours=3, groups=4, per_group=4, stack=2, gather="correct")
+
+
+@given(st.integers(0, 990), st.integers(1, 300), st.integers(128, 1000), st.integers(0, 2**32))
+def test_paper_windows_hold_the_moment_or_nothing_of_it(first, length, frames, seed):
+    first = min(first, frames - 1)
+    last = min(frames, first + length)
+    drawn = draw_window(np.random.default_rng(seed), first, last, frames, 128)
+    begin, end = drawn.start, drawn.start + 128
+    assert begin >= 0 and end <= max(frames, 128)
+    if drawn.positive and last - first <= 128:
+        assert begin <= first and last <= end
+    elif drawn.positive:
+        assert first <= begin + 64 <= last or begin in (0, frames - 128)
+    else:
+        assert end < first or begin > last
+
+
+def test_every_window_of_the_paper_is_drawn_and_the_code_never_ends_with_the_moment():
+    random = np.random.default_rng(0)
+    starts = {
+        jitter: Counter(draw_window(random, 500, 520, 2000, 128, 0.0, jitter).start for _ in range(20_000))
+        for jitter in ("paper", "code")
+    }
+    assert sorted(starts["paper"]) == list(range(392, 501)) and sorted(starts["code"]) == list(range(393, 501))
+    assert max(starts["paper"].values()) < 2 * min(starts["paper"].values())
+
+
+def test_code_negatives_show_the_moment_now_and_then():
+    random = np.random.default_rng(0)
+    starts = [draw_window(random, 500, 520, 1000, 128, 1.0, negatives="code").start for _ in range(2000)]
+    assert any(start <= 520 and start + 128 >= 500 for start in starts)
+
+
+def test_a_moment_everywhere_leaves_no_room_for_negatives():
+    assert draw_window(np.random.default_rng(0), 0, 200, 200, 128, 1.0).positive
+
+
+def test_targets_are_ious_with_the_anchors():
+    ious = targets(GRID, 16, 20, 24)
+    spans = GRID.anchors * GRID.clip_frames + 16
+    assert ious[(spans == [20, 24]).all(axis=1)] == [1.0]
+    assert (ious[spans[:, 1] <= 20] == 0).all()
+
+
+def test_targets_know_only_what_lies_in_the_window():
+    assert (targets(GRID, 16, 4, 24) == targets(GRID, 16, 16, 24)).all()
+    assert (targets(GRID, 16, 26, 40) == targets(GRID, 16, 26, 32)).all()
+    whole = (GRID.anchors == [0, 8]).all(axis=1)
+    assert (targets(GRID, 16, 0, 100)[whole] == 1).all() and targets(GRID, 16, 20, 20).any()
+
+
+def _world(folder, movies=20, seed=0):
+    """Movies in which five directions take turns, and sentences whose tokens name one of them."""
+    random = np.random.default_rng(seed)
+    directions = np.eye(6, dtype=np.float32)[:5]
+    frames, tokens, rows = [], [], []
+    for movie in range(movies):
+        order = np.concatenate([random.permutation(5) for _ in range(4)])
+        features = np.repeat(directions[order], 6, axis=0) + 0.1 * random.normal(size=(120, 6))
+        frames.append((f"f{movie}", features.astype(np.float32), {}))
+        for number, kind in enumerate(order[:5]):
+            name = f"{movie}-{number}"
+            row = {"id": name, "movie": f"f{movie}", "duration": 60.0, "start": number * 3.0, "end": number * 3.0 + 3}
+            rows.append({**row, "source": "s", "kind": int(kind)})
+            tokens.append((name, np.repeat(directions[kind][None], 1 + number % 3, axis=0), {}))
+    write_features(folder / "frames.h5", {"dim": 6}, frames)
+    write_features(folder / "tokens.h5", {"dim": 6}, tokens)
+    return rows, LongFeatures(FeatureFile(folder / "frames.h5"), FeatureFile(folder / "tokens.h5"))
+
+
+SETTINGS, SEED = VlgNet(epochs=30, batch=10, learning_rate=3e-3, halve_every=100, negative_share=0.3), 1
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    rows, features = _world(tmp_path_factory.mktemp("world"))
+    model = initial(SIZE, GRID, SEED)
+    log = train(model, rows, {"s": features}, GRID, SETTINGS, SEED)
+    return rows, features, model, log
+
+
+def test_training_lowers_the_loss_and_ranks_above_chance(trained):
+    rows, features, model, log = trained
+    assert np.mean([row["loss"] for row in log[-3:]]) < 0.8 * log[0]["loss"]
+    right = []
+    for movie in ("f0", "f1", "f2", "f3"):
+        movie_rows = [row for row in rows if row["movie"] == movie]
+        frames = features.movie(movie)
+        ranked = rank_windows(model, frames, [features.token_rows(row["id"], 50) for row in movie_rows], GRID)
+        for spans, row in zip(ranked, movie_rows, strict=True):
+            right.append(frames[round(spans[0, 0] * 2) : round(spans[0, 1] * 2)].mean(axis=0).argmax() == row["kind"])
+    assert np.mean(right) >= 0.5  # 0.2 by chance
+
+
+class Killed(Exception):
+    pass
+
+
+class KilledAfter(TrainingState):
+    """A state whose training dies once it has saved that many steps."""
+
+    steps = 9
+
+    def save(self, reached, module, optimiser):
+        super().save(reached, module, optimiser)
+        if reached.finished >= self.steps:
+            raise Killed
+
+
+def test_a_killed_training_goes_on_to_the_same_weights_and_log(trained, tmp_path):
+    rows, features, _, _ = trained
+    short = SETTINGS.model_copy(update={"epochs": 4, "halve_every": 2, "batch": 40})  # three steps an epoch
+    state = TrainingState(tmp_path / "state.safetensors", {}, 0.0)
+    whole, stopped, again = (initial(SIZE, GRID, SEED) for _ in range(3))
+    log = train(whole, rows, {"s": features}, GRID, short, SEED)
+    with pytest.raises(Killed):
+        train(stopped, rows, {"s": features}, GRID, short, SEED, KilledAfter(state.path, {}, 0.0))
+    assert train(again, rows, {"s": features}, GRID, short, SEED, state) == log
+    assert [row["learning_rate"] for row in log] == [3e-3, 3e-3, 1.5e-3, 1.5e-3]
+    for one, other in zip(whole.state_dict().values(), again.state_dict().values(), strict=True):
+        assert torch.equal(one, other)
+
+
+ALIGNED = SETTINGS.model_copy(update={"align_epochs": 3, "epochs": 2, "batch": 40, "decay": "cosine"})
+
+
+def test_a_sentence_is_held_against_its_own_moment_among_all_clips_of_the_batch():
+    video = torch.eye(4).view(4, 2, 2).transpose(0, 1)  # two windows of two clips, each of a direction of its own
+    query = torch.zeros(2, 4, 3)
+    query[0, :, 1], query[1, :, 2] = video[0, :, 1], video[1, :, 0]
+    query[0, :, 2] = video[1, :, 1]  # behind the last word of the first sentence
+    own = torch.tensor([[False, True], [True, False]])
+    lengths = torch.tensor([2, 3])
+    assert alignment_loss(video, query, lengths, own) < 1e-4
+    assert alignment_loss(video, query, lengths, ~own) > 10
+    whole = alignment_loss(video, query, lengths, torch.ones_like(own))  # half of each share lies on the other clip
+    assert whole == pytest.approx(0.5 / 0.07, abs=0.01)
+
+
+def test_a_training_that_begins_with_alignment_is_the_same_after_a_kill_in_either_stage(tmp_path):
+    rows, features = _world(tmp_path)
+    whole = initial(SIZE, GRID, 1)
+    log = train(whole, rows, {"s": features}, GRID, ALIGNED, 1)
+    assert [row["stage"] for row in log] == ["alignment"] * 3 + ["grounding"] * 2
+    assert [row["positives"] == row["queries"] for row in log] == [True] * 3 + [False] * 2
+    assert log[2]["loss"] < log[0]["loss"] and log[4]["learning_rate"] < log[1]["learning_rate"]
+    for steps in (3, 12):
+        state = TrainingState(tmp_path / f"{steps}.safetensors", {}, 0.0)
+        dying = KilledAfter(state.path, {}, 0.0)
+        dying.steps = steps
+        with pytest.raises(Killed):
+            train(initial(SIZE, GRID, 1), rows, {"s": features}, GRID, ALIGNED, 1, dying)
+        again = initial(SIZE, GRID, 1)
+        assert train(again, rows, {"s": features}, GRID, ALIGNED, 1, state) == log
+        for one, other in zip(whole.state_dict().values(), again.state_dict().values(), strict=True):
+            assert torch.equal(one, other)
+
+
+def test_alignment_leaves_the_fusion_as_it_was(tmp_path):
+    rows, features = _world(tmp_path, movies=4)
+    fresh, stopped = initial(SIZE, GRID, 1), initial(SIZE, GRID, 1)
+    dying = KilledAfter(tmp_path / "state.safetensors", {}, 0.0)
+    dying.steps = 1
+    with pytest.raises(Killed):
+        train(stopped, rows, {"s": features}, GRID, ALIGNED, 1, dying)
+    moved = {
+        name.split(".")[0]
+        for (name, one), other in zip(fresh.state_dict().items(), stopped.state_dict().values(), strict=True)
+        if not torch.equal(one, other)
+    }
+    assert {"feat_pool", "language_encoder"} <= moved <= {"feat_pool", "context_aggregator", "language_encoder"}
+
+
+def test_a_checkpoint_is_read_for_its_own_windows(trained, tmp_path):
+    path, model = tmp_path / "c.safetensors", trained[2]
+    save(path, model, GRID, {})
+    assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), load(path, GRID).state_dict().values()))
+    with refused("window", "16", "32", file=path, remedy=True):
+        load(path, replace(GRID, window=32))
+    tensors, facts = checkpoint.load(path, FORM)
+    for damaged in ({}, {**facts, "size": 3}, {**facts, "grid": None}, {**facts, "size": {"hidden": 64}}):
+        checkpoint.save(path, FORM, tensors, damaged)
+        with refused(file=path):
+            load(path, GRID)
+
+
+def test_features_that_are_not_finite_are_named(trained, tmp_path):
+    import h5py
+
+    rows, features, _, _ = trained
+    with h5py.File(tmp_path / "frames.h5", "w") as file:
+        for movie in features.frames:
+            values = features.frames[movie]
+            values[7] = np.nan
+            file[movie] = values
+    broken = LongFeatures(FeatureFile(tmp_path / "frames.h5"), features.tokens)
+    with refused("frames.h5", "'f0'", "6 values", remedy=True):
+        broken.movie("f0")
+    with refused("finite"):
+        train(initial(SIZE, GRID, SEED), rows, {"s": broken}, GRID, SETTINGS, SEED)
+
+
+def test_movies_shorter_than_a_window_are_said_and_covered_by_the_switch(trained, tmp_path):
+    rows, features, model, _ = trained
+    wide = Grid(fps=2.0, window=200, clips=8, pooling_counts=(3, 2))
+    with refused("window"):
+        train(initial(SIZE, wide, SEED), rows, {"s": features}, wide, SETTINGS, SEED)
+    tokens = [features.token_rows("0-0", 50)]
+    assert len(rank_windows(model, features.movie("f0", 0, 10), tokens, GRID)[0]) == 0
+    covered = Grid(fps=2.0, window=16, clips=8, pooling_counts=(3, 2), tail="cover")
+    spans = rank_windows(model, features.movie("f0", 0, 10), tokens, covered)[0]
+    assert len(spans) and spans[:, 1].max() <= 5
+
+
+def test_search_scores_do_not_depend_on_the_batch(trained):
+    rows, features, model, _ = trained
+    tokens = [features.token_rows(row["id"], 50) for row in rows[:4]]
+    one = rank_windows(model, features.movie("f0"), tokens, GRID, batch=1)
+    all_at_once = rank_windows(model, features.movie("f0"), tokens, GRID, batch=64)
+    for first, second in zip(one, all_at_once, strict=True):
+        assert np.abs(first - second).max() < 1e-5
+    assert recall(first_hits([spans[:, :2] for spans in one], np.array([[0, 60]] * 4))).shape == (5, 3)
+
+
+def test_a_guided_search_adds_the_cosine_of_each_proposal_to_its_logit(trained):
+    rows, features, model, _ = trained
+    frames = features.movie("f0")
+    tokens = [features.token_rows(row["id"], 50) for row in rows[:3]]
+    sentences = np.stack([words[0] for words in tokens])
+    plain = rank_windows(model, frames, tokens, GRID, nms_threshold=1.0)
+    ranked = rank_windows(model, frames, tokens, GRID, nms_threshold=1.0, sentences=sentences)
+    spans = GRID.proposals(len(frames))
+    pooled = np.stack([frames[2 * a : 2 * b].mean(axis=0) for a, b in spans])
+    starts = torch.from_numpy(np.stack([frames[first : first + 16] for first in GRID.starts(len(frames))]))
+    for words, sentence, unguided, guided in zip(tokens, sentences, plain, ranked, strict=True):
+        query = torch.from_numpy(words)[None].expand(len(starts), -1, -1)
+        with torch.inference_mode():
+            logits = model(starts, query, torch.full((len(starts),), len(words))).flatten().double().numpy()
+        cosines = pooled @ sentence / np.linalg.norm(pooled, axis=1) / np.linalg.norm(sentence)
+        scores = sum((one - one.mean()) / one.std() for one in (logits, cosines))
+        assert guided[0, 2] == pytest.approx(scores.max(), abs=1e-4)
+        assert guided[0, :2] == pytest.approx(GRID.seconds(spans[scores.argmax()]))
+        assert not np.array_equal(guided[:, :2], unguided[:, :2])

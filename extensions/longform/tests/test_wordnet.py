@@ -1,0 +1,87 @@
+"""WordNet's files: read by NLTK, unpacked from its archive, refused where they are none; measured by the rule."""
+
+import numpy as np
+import pytest
+import yaml
+from refusals import refused
+from running import snakemake
+from small_wordnet import pack_wordnet, write_wordnet
+
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import read_json
+from verified_longform.annotations import write_mad
+from verified_longform.uniqueness import measure_uniqueness, movie_scores
+from verified_longform.wordnet import WORDNET_FILES, load_wordnet, unpack_wordnet, wordnet_digest
+
+pytest.importorskip("nltk")
+
+MOVIE = ["quick car", "fast auto", "a dog sleeps in the sun"]
+
+
+def test_synonyms_are_read_from_the_files(tmp_path):
+    wordnet = load_wordnet(str(write_wordnet(tmp_path / "wordnet")))
+    assert {lemma.name() for synset in wordnet.synsets("car") for lemma in synset.lemmas()} == {
+        "car",
+        "auto",
+        "automobile",
+    }
+    assert wordnet.synsets("ran")[0].pos() == "v"
+    scores = movie_scores(MOVIE, wordnet)
+    # Both words find their synonym; in one run of two words, METEOR is 1 - 0.5 (1/2)³.
+    assert scores == [0.9375, 0.9375, 0.0]
+
+
+def test_the_archive_gives_the_same_files_and_nothing_else(tmp_path):
+    folder = write_wordnet(tmp_path / "wordnet")
+    (folder / "LICENSE").write_text("any use with the notice kept")
+    unpack_wordnet(pack_wordnet(folder, tmp_path / "wordnet.zip"), tmp_path / "a" / "unpacked")
+    assert wordnet_digest(tmp_path / "a" / "unpacked") == wordnet_digest(folder)
+    assert {path.name for path in (tmp_path / "a" / "unpacked").iterdir()} == {*WORDNET_FILES, "LICENSE"}
+    assert not list(tmp_path.glob("outside")) and not list(tmp_path.glob("a/outside"))
+
+
+def test_an_archive_without_a_file_or_that_is_none_is_named(tmp_path):
+    folder = write_wordnet(tmp_path / "wordnet")
+    (folder / "verb.exc").unlink()
+    with refused("wordnet.zip", "wordnet/verb.exc"):
+        unpack_wordnet(pack_wordnet(folder, tmp_path / "wordnet.zip"), tmp_path / "unpacked")
+    (tmp_path / "page.zip").write_text("<html>")
+    with refused("ZIP"):
+        unpack_wordnet(tmp_path / "page.zip", tmp_path / "unpacked")
+
+
+@pytest.mark.parametrize(
+    "name, text, said",
+    [
+        ("index.noun", "car n many\n", "NLTK"),
+        ("data.noun", "", "index.noun, row 2"),
+    ],
+)
+def test_files_that_are_no_wordnet_are_said(tmp_path, name, text, said):
+    folder = write_wordnet(tmp_path / "wordnet")
+    (folder / name).write_text(text)
+    with refused(said):
+        measure_uniqueness({"f": MOVIE}, str(folder))
+
+
+def test_the_rule_measures_with_the_folder_of_the_configuration(tmp_path):
+    rows = [
+        {"id": str(number), "movie": movie, "sentence": sentence, "duration": 60.0, "start": 1.0, "end": 3.0}
+        for number, (movie, sentence) in enumerate([*(("f", text) for text in MOVIE), ("g", MOVIE[0])])
+    ]
+    write_mad(tmp_path / "test.json", rows)
+    config = tmp_path / "movies.yaml"
+    given = {kind: str(tmp_path / f"{kind}.h5") for kind in ("frames", "tokens", "sentences")}
+    for kind, names in (("frames", ("f", "g")), ("tokens", "0123"), ("sentences", "0123")):
+        write_features(given[kind], {"dim": 4}, [(name, np.ones((3, 4), np.float32), {}) for name in names])
+    source = {"kind": "mad", "annotations": {"test": str(tmp_path / "test.json")}, **given}
+    longform = {"datasets": {"movies": {"title": "Movies", "source": source}}}
+    longform["wordnet"] = str(write_wordnet(tmp_path / "wordnet"))
+    config.write_text(yaml.safe_dump({"name": "movies", "longform": longform}))
+    target = "results/movies/longform/movies/uniqueness.json"
+    run = snakemake(tmp_path, "--cores", "1", target, config=config)
+    assert run.returncode == 0, run.stdout[-3000:]
+    measured = read_json(tmp_path / target)
+    # Two of four sentences say the same in other words; the one of another movie is never compared with them.
+    assert measured["unique"] == {"0.9": 50.0, "0.99": 100.0} and measured["movies"] == 2
+    assert measured["wordnet_sha256"] == wordnet_digest(tmp_path / "wordnet")

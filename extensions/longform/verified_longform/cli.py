@@ -1,0 +1,175 @@
+"""Long videos: described sound tracks, clips of movies, and scores at chance."""
+
+import argparse
+import json
+import sys
+
+from verified.cli.command import between, command, folder, option, output
+from verified_longform.form import TIMES, recalls
+
+DAY = 86_400
+"""Seconds; no movie is longer."""
+ALIGNMENT = (
+    option("--rate", type=between(99, 1_000_000, int), default=4000, help="samples per second (default: 4000)"),
+    option("--window", type=between(0, DAY), default=60.0, help="seconds of each of the twenty windows (default: 60)"),
+    option("--most", type=between(0, DAY), default=120.0, help="largest delay in seconds (default: 120)"),
+)
+
+
+@command(
+    "longform align",
+    "delay of a described track against a movie's track",
+    folder("movie", "a file with the movie's own sound track"),
+    folder("described", "a file with the sound track that holds the audio description"),
+    *ALIGNMENT,
+)
+def align(arguments: argparse.Namespace) -> int:
+    """Print the delay in each window, and in all; 1 where they do not agree."""
+    from verified.io.sound import read_track
+    from verified_longform.alignment import align_tracks
+
+    movie, described = (read_track(path, arguments.rate) for path in (arguments.movie, arguments.described))
+    alignment = align_tracks(movie, described, arguments.rate, arguments.window, arguments.most)
+    for number, (delay, peak) in enumerate(zip(alignment.delays, alignment.peaks), start=1):
+        print(f"window {number:2}: {delay:+.3f} s, correlation {peak:.2f}")
+    print(
+        f"refused: {alignment.reason}"
+        if alignment.delay is None
+        else f"the description is {alignment.delay:+.4f} s late"
+    )
+    return 1 if alignment.delay is None else 0
+
+
+@command(
+    "longform collect",
+    "movies with described tracks to annotations in MAD's JSON",
+    folder("manifest", "CSV: movie, track, described, transcript, subtitles, split"),
+    output("folder for SPLIT.json and report.json", required=True, metavar="FOLDER"),
+    option("--pause", type=between(0, DAY), default=1.5, help="seconds of silence that end a sentence (default: 1.5)"),
+    *ALIGNMENT,
+)
+def collect_movies(arguments: argparse.Namespace) -> None:
+    """Write annotations of movies that can be read and aligned, and a report of all; what is done is not done again."""
+    from verified.io.jsonl import write_json
+    from verified_longform.annotations import write_mad
+    from verified_longform.collection import collect
+    from verified_longform.config import Collection
+    from verified_longform.manifest import read_manifest, summarise_reports
+
+    settings = Collection(
+        rate=arguments.rate,
+        window_seconds=arguments.window,
+        most_seconds=arguments.most,
+        pause_seconds=arguments.pause,
+    )
+    rows, reports = collect(read_manifest(arguments.manifest), settings, arguments.output / "parts")
+    for split, split_rows in rows.items():
+        path = arguments.output / f"{split}.json"
+        print(f"{path}: {write_mad(path, split_rows)} sentences")
+    write_json(arguments.output / "report.json", reports)
+    summary = summarise_reports(reports)
+    print(
+        f"{summary['collected']} of {summary['movies']} movies collected,"
+        f" {summary['without_subtitles']} of them without subtitles"
+    )
+    for movie, reason in summary["left_out"].items():
+        print(f"{movie} is left out: {reason}")
+
+
+@command(
+    "longform locate",
+    "where clips lie in their movies, by frame features at one rate",
+    folder("movies", "HDF5, a data set per movie"),
+    folder("clips", "HDF5, a data set per clip"),
+    folder("pairs", 'JSONL, {"clip": …, "movie": …}, with "sentence" (and "split", "start", "end") for --output'),
+    output("folder for the annotations on the movies' time: SPLIT.json in MAD's form", metavar="FOLDER"),
+    option("--fps", type=between(0, 1000), default=5.0, help="frames per second of both (default: 5)"),
+)
+def locate(arguments: argparse.Namespace) -> None:
+    """Print a JSON line per pair, with the clip's place in the movie, and write the annotations.
+
+    Raises InputError for features of two widths.
+    """
+    from verified.errors import InputError
+    from verified.io.hdf5 import FeatureFile
+    from verified.io.jsonl import iterate_jsonl
+    from verified_longform.annotations import write_mad
+    from verified_longform.clip_alignment import locate_clip, retime
+
+    movies, clips = FeatureFile(arguments.movies), FeatureFile(arguments.clips)
+    needed = ("clip", "movie", "sentence") if arguments.output else ("clip", "movie")
+    rows: dict[str, list[dict]] = {}
+    for number, row in enumerate(iterate_jsonl(arguments.pairs, needed), start=1):
+        movie, clip = movies[row["movie"]], clips[row["clip"]]
+        if movie.ndim != 2 or clip.ndim != 2 or movie.shape[1] != clip.shape[1]:
+            raise InputError(
+                f"clip {row['clip']!r} has features {list(clip.shape)}, its movie {list(movie.shape)}: not one width",
+                file=arguments.clips,
+                remedy="extract both by one model",
+            )
+        located = locate_clip(movie, clip)
+        start = None if located.first is None else round(located.first / arguments.fps, 3)
+        end = None if start is None else round(start + len(clip) / arguments.fps, 3)
+        if arguments.output and start is not None:
+            timed = retime(row, start, len(clip) / arguments.fps, len(movie) / arguments.fps, arguments.pairs, number)
+            rows.setdefault(timed["split"], []).append(timed)
+        print(
+            json.dumps(
+                {
+                    **row,
+                    "start": start,
+                    "end": end,
+                    "agreement": located.agreement,
+                    "similarity": round(located.similarity, 4),
+                    "reason": located.reason,
+                }
+            )
+        )
+    for split, split_rows in rows.items():
+        path = arguments.output / f"{split}.json"
+        print(f"{path}: {write_mad(path, split_rows)} sentences", file=sys.stderr)
+
+
+@command(
+    "longform chance",
+    "Oracle and Random Chance of annotations, from their times alone",
+    folder("truth", "annotations in MAD's JSON"),
+    TIMES,
+    option("--seconds", type=between(0, DAY), help="cut movies into segments of this length"),
+    option(
+        "--tail",
+        choices=("drop", "cover"),
+        default="drop",
+        help="end of a movie: left out as published (default: drop), or covered by one more window",
+    ),
+    option("--fps", type=between(0, 1000), default=5.0, help="frames per second (default: 5)"),
+    option("--window", type=between(1, 1_000_000, int), default=128, help="frames of a window (default: 128)"),
+    option("--clips", type=between(1, 1000, int), default=64, help="clips of a window (default: 64)"),
+)
+def chance(arguments: argparse.Namespace) -> None:
+    """Print the recall of both, and what no proposal covers. Raises InputError for a window of no whole clips."""
+    from verified.errors import InputError
+    from verified_longform.annotations import check_rows, read_mad
+    from verified_longform.config import GridSettings
+    from verified_longform.grid import Grid
+    from verified_longform.ranking import baselines
+    from verified_longform.short_videos import cut_movies
+
+    rows, _, counts = check_rows(read_mad(arguments.truth, "test", arguments.times or "ext_timestamps"))
+    print(", ".join(f"{count} {name}" for name, count in counts.items()))
+    if not rows:
+        return
+    cut = cut_movies(rows, arguments.seconds)
+    given = {name: getattr(arguments, name) for name in ("fps", "window", "clips", "tail")}
+    try:
+        grid = Grid(**GridSettings(**given).model_dump())
+    except ValueError as error:
+        message = f"a window of {arguments.window} frames cannot be read as {arguments.clips} clips"
+        raise InputError(message, remedy="half a window holds whole clips, such as 64 frames and 32 clips") from error
+    measured = baselines(cut, grid, "gt", 100, 0)
+    print("Oracle\n" + recalls(measured["oracle"]))
+    print("Random Chance (expectation)\n" + recalls(measured["chance"]))
+    print(
+        f"not covered at ends: {measured['tail']['seconds']:.1f} s of {measured['tail']['videos']} videos,"
+        f" {measured['tail']['without_windows']} without a proposal"
+    )

@@ -1,0 +1,227 @@
+"""CLIP4Clip (Table 6): a CLIP that was fine-tuned for text-to-clip retrieval, by its mean pooling or its transformer.
+
+Luo et al., "CLIP4Clip: An Empirical Study of CLIP for End to End Video Clip Retrieval" (arXiv 2104.08860), of which the
+MAD paper says neither the head nor how its clips are cut: both heads that compare one vector of a clip with one of a
+sentence are here. Its training is not: a checkpoint of the authors' code is read (`convert`), its two encoders become a
+CLIP model in transformers' form, which then extracts the stage's features, and its head is stored beside them.
+
+Differences from the official code: frames are drawn from the features' rate, one a second and at most twelve, evenly
+(there: decoded at one a second); the tight head, which reads each pair of clip and sentence together, is refused.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from verified.errors import InputError
+from verified.io.foreign import read_tensors
+from verified.nn import checkpoint
+from verified_longform.config import MAD_ENCODER
+
+FORM = checkpoint.Form("clip4clip-head", 1, "convert CLIP4Clip's file again")
+HEAD = "clip4clip.safetensors"
+"""The head's file in the folder of the converted CLIP."""
+FRAMES = 12
+"""Maximal frames of a clip, as for LSMDC."""
+HEAD_WIDTH = 64
+"""Channels of an attention head, throughout CLIP."""
+
+
+class _Block(nn.Module):
+    """A residual attention block of CLIP, by the names of its checkpoint."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(width, max(1, width // HEAD_WIDTH), batch_first=True)
+        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.mlp = nn.ModuleDict({"c_fc": nn.Linear(width, 4 * width), "c_proj": nn.Linear(4 * width, width)})
+
+    def forward(self, x: Tensor) -> Tensor:
+        normed = self.ln_1(x)
+        x = x + self.attn(normed, normed, normed, need_weights=False)[0]
+        inner = self.mlp["c_fc"](self.ln_2(x))
+        return x + self.mlp["c_proj"](inner * torch.sigmoid(1.702 * inner))
+
+
+class Head(nn.Module):
+    """One vector of unit length [dim] of a clip's frame features [frames, dim].
+
+    Mean pooling of normalised frames, after a transformer over frames and their positions where `layers` is not 0.
+    """
+
+    def __init__(self, dim: int, layers: int, positions: int):
+        super().__init__()
+        self.layers = layers
+        if layers:
+            self.frame_position_embeddings = nn.Embedding(positions, dim)
+            self.blocks = nn.Sequential(*(_Block(dim) for _ in range(layers)))
+
+    @property
+    def label(self) -> str:
+        """Name in tables."""
+        return f"CLIP4Clip, {'sequential transformer' if self.layers else 'mean pooling'}"
+
+    @torch.inference_mode()
+    def forward(self, frames: Tensor) -> Tensor:
+        if self.layers:
+            placed = frames + self.frame_position_embeddings.weight[: len(frames)]
+            frames = frames + self.blocks(placed[None])[0]
+        mean = nn.functional.normalize(frames, dim=-1).mean(dim=0)
+        return nn.functional.normalize(mean, dim=-1)
+
+
+def clip_pooling(head: Head, fps: float) -> Callable[[np.ndarray], np.ndarray]:
+    """A function of a clip's frame features [frames, dim] at `fps`: the clip's vector [dim]."""
+
+    def pool(frames: np.ndarray) -> np.ndarray:
+        seconds = np.arange(0, len(frames), max(1, round(fps)))
+        if len(seconds) > FRAMES:
+            seconds = seconds[np.linspace(0, len(seconds) - 1, FRAMES).astype(int)]
+        return head(torch.from_numpy(np.ascontiguousarray(frames[seconds], dtype=np.float32))).numpy()
+
+    return pool
+
+
+def load_head(folder: str | Path) -> Head | None:
+    """The head beside a converted CLIP; None for any other encoder. Raises InputError where it is damaged."""
+    path = Path(folder, HEAD)
+    if not path.is_file():
+        return None
+    tensors, header = checkpoint.load(path, FORM)
+    try:
+        head = Head(header["dim"], header["layers"], header["positions"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"damaged: its header describes no head ({error})", file=path) from None
+    checkpoint.fill(head, tensors, "CLIP4Clip's head", path)
+    return head.eval()
+
+
+def convert(source: str | Path, tokenizer: str | Path, folder: str | Path) -> Head:
+    """Write a CLIP4Clip checkpoint as a CLIP model of transformers with its head into `folder`; returns the head.
+
+    tokenizer: a folder or hub name that holds CLIP's. Raises InputError for a file without CLIP's encoders, and for one
+    of the tight or LSTM heads.
+    """
+    from transformers import AutoTokenizer, CLIPConfig, CLIPModel
+
+    tensors = {name: value.float() for name, value in read_tensors(source).items()}
+    for prefix, kind in (("cross.", "tight"), ("lstm_visual.", "LSTM")):
+        if any(name.startswith(prefix) for name in tensors):
+            remedy = "use one trained with --loose_type and --sim_header meanP or seqTransf"
+            raise InputError(f"a CLIP4Clip with the {kind} head, which is not read here", file=source, remedy=remedy)
+    try:
+        model = CLIPModel(CLIPConfig(**_sizes(tensors)))
+        missing, _ = model.load_state_dict(_encoders(tensors), strict=False)
+    except (KeyError, RuntimeError) as error:
+        raise InputError(f"no checkpoint of CLIP4Clip with a ViT: {error}", file=source) from None
+    if lost := [name for name in missing if not name.endswith("position_ids")]:
+        raise InputError(f"no checkpoint of CLIP4Clip: nothing becomes {lost[0]}", file=source)
+    try:
+        words = AutoTokenizer.from_pretrained(str(tokenizer))
+    except (OSError, ValueError) as error:
+        raise InputError(f"no CLIP with a tokenizer: {error}", file=tokenizer) from None
+    head = _head(tensors, int(tensors["clip.text_projection"].shape[1]))
+    model.save_pretrained(folder)
+    words.save_pretrained(folder)
+    positions = head.frame_position_embeddings.num_embeddings if head.layers else 0
+    facts = {"dim": int(tensors["clip.text_projection"].shape[1]), "layers": head.layers, "positions": positions}
+    checkpoint.save(Path(folder, HEAD), FORM, head.state_dict(), facts)
+    return head
+
+
+def _head(tensors: Mapping[str, Tensor], dim: int) -> Head:
+    own = {
+        re.sub(r"^transformerClip\.resblocks\.", "blocks.", name): value
+        for name, value in tensors.items()
+        if name.startswith(("transformerClip.", "frame_position_embeddings."))
+    }
+    layers = len({name.split(".")[1] for name in own if name.startswith("blocks.")})
+    positions = len(own["frame_position_embeddings.weight"]) if layers else 0
+    head = Head(dim, layers, positions)
+    if layers:
+        head.load_state_dict(own)
+    return head.eval()
+
+
+def _sizes(tensors: Mapping[str, Tensor]) -> dict:
+    """Sizes of both encoders in the words of transformers, as their tensors have them."""
+    patches = tensors["clip.visual.conv1.weight"]
+    words, places = tensors["clip.token_embedding.weight"], tensors["clip.positional_embedding"]
+    side = round((len(tensors["clip.visual.positional_embedding"]) - 1) ** 0.5)
+
+    def encoder(width: int, prefix: str) -> dict:
+        layers = {name.removeprefix(prefix).split(".")[0] for name in tensors if name.startswith(prefix)}
+        sizes = {"hidden_size": width, "intermediate_size": 4 * width, "num_hidden_layers": len(layers)}
+        return sizes | {"num_attention_heads": max(1, width // HEAD_WIDTH), "hidden_act": "quick_gelu"}
+
+    vocabulary, width = words.shape
+    ends = {"bos_token_id": vocabulary - 2, "eos_token_id": vocabulary - 1, "pad_token_id": vocabulary - 1}
+    text = {**encoder(width, "clip.transformer.resblocks."), **ends, "vocab_size": vocabulary}
+    vision = encoder(patches.shape[0], "clip.visual.transformer.resblocks.")
+    return {
+        "text_config": {**text, "max_position_embeddings": len(places)},
+        "vision_config": {**vision, "image_size": side * patches.shape[-1], "patch_size": patches.shape[-1]},
+        "projection_dim": tensors["clip.text_projection"].shape[1],
+    }
+
+
+NAMES = {
+    "clip.visual.class_embedding": "vision_model.embeddings.class_embedding",
+    "clip.visual.conv1.weight": "vision_model.embeddings.patch_embedding.weight",
+    "clip.visual.positional_embedding": "vision_model.embeddings.position_embedding.weight",
+    "clip.visual.ln_pre.": "vision_model.pre_layrnorm.",
+    "clip.visual.ln_post.": "vision_model.post_layernorm.",
+    "clip.token_embedding.weight": "text_model.embeddings.token_embedding.weight",
+    "clip.positional_embedding": "text_model.embeddings.position_embedding.weight",
+    "clip.ln_final.": "text_model.final_layer_norm.",
+    "clip.logit_scale": "logit_scale",
+    "clip.visual.transformer.resblocks.": "vision_model.encoder.layers.",
+    "clip.transformer.resblocks.": "text_model.encoder.layers.",
+}
+"""OpenAI's names to those of transformers, whole or by their beginning."""
+INSIDE = {
+    ".ln_1.": ".layer_norm1.",
+    ".ln_2.": ".layer_norm2.",
+    ".mlp.c_fc.": ".mlp.fc1.",
+    ".mlp.c_proj.": ".mlp.fc2.",
+    ".attn.out_proj.": ".self_attn.out_proj.",
+}
+
+
+def _encoders(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """CLIP's weights under the names of transformers."""
+    renamed = {
+        "visual_projection.weight": tensors["clip.visual.proj"].T.contiguous(),
+        "text_projection.weight": tensors["clip.text_projection"].T.contiguous(),
+    }
+    for name, value in tensors.items():
+        old = next((start for start in NAMES if name.startswith(start)), None)
+        if old is None:
+            continue
+        new = NAMES[old] + name.removeprefix(old)
+        for theirs, ours in INSIDE.items():
+            new = new.replace(theirs, ours)
+        if ".attn.in_proj_" in new:
+            for part, piece in zip("qkv", value.chunk(3)):
+                renamed[new.replace(".attn.in_proj_", f".self_attn.{part}_proj.")] = piece.clone()
+        else:
+            renamed[new] = value
+    return renamed
+
+
+def import_file(file: Path, output: Path | None, options: dict[str, str]) -> str:
+    """Convert CLIP4Clip's `file` into a folder; returns what it is and how it is used.
+
+    Raises InputError for a folder that is there, or any option but `tokenizer`, a folder with CLIP's.
+    """
+    target = output or file.with_suffix("")
+    tokenizer = options.pop("tokenizer", MAD_ENCODER)
+    if options or target.exists():
+        problem = f"{target} is there already" if target.exists() else "clip4clip takes one option, its tokenizer"
+        raise InputError(problem, remedy="name a new folder with --output, and --option tokenizer=FOLDER")
+    head = convert(file, tokenizer, target)
+    return f"{target}: {head.label}\nuse it with: longform.encoder: {target}"

@@ -1,0 +1,169 @@
+"""Rows of described movies: each row of a manifest read, aligned and collected, or omitted with the reason."""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from verified.benchmark.tiou import tiou
+from verified.errors import InputError
+from verified.io.jsonl import read_json, write_json
+from verified.io.sound import read_part, read_track
+from verified.io.subtitles import Cue, read_voices, spoken, voice_activity
+from verified.runtime.progress import track
+from verified_longform.collect import collect_movie
+from verified_longform.config import Collection
+from verified_longform.manifest import (
+    ALL,
+    OPTIONAL,
+    absent_files,
+    digest,
+    find_row,
+    movie_files,
+    read_manifest,
+    row_name,
+)
+from verified_longform.transcripts import Word, read_transcript, sentences
+
+log = logging.getLogger("verified")
+
+
+class Listener(Protocol):
+    """Writes down what is said in a file: (start, end, text) in seconds, ascending.
+
+    Raises InputError where a part of it has no answer: the movie is then still to be collected, and not excluded.
+    """
+
+    def __call__(self, path: Path) -> list[tuple[float, float, str]]: ...
+
+
+def collect_part(manifest: Path, part: str, settings: Collection, listen: Listener | None = None) -> dict:
+    """``rows`` {split: rows} and ``reports`` of one row of a manifest by its `row_name`, or of `ALL`."""
+    movies = read_manifest(manifest) if part == ALL else [find_row(manifest, part)]
+    rows, reports = collect(movies, settings, listen=listen)
+    return {"rows": rows, "reports": reports}
+
+
+def collect(
+    manifest: Iterable[dict], settings: Collection, kept: Path | None = None, listen: Listener | None = None
+) -> tuple[dict[str, list[dict]], list[dict]]:
+    """({split: rows}, a report per movie), both in the manifest's order.
+
+    A movie with a file that cannot be read, or whose tracks do not align, gives no row: its report has the reason.
+    kept: a folder in which every movie's result stays, and from which it is taken while its files and the settings are
+    the same. listen: who writes down tracks that come without transcript or subtitles; None: a movie without transcript
+    is omitted, and one without subtitles loses no sentence to dialogue.
+    """
+    movies = list(manifest)
+    rows: dict[str, list[dict]] = {movie["split"]: [] for movie in movies}
+    reports = []
+    for movie in track(movies, "collect", len(movies), "movies"):
+        place = None if kept is None else kept / f"{_part_name(movie, settings)}.json"
+        if place is not None and place.is_file():
+            part = read_json(place)
+        else:
+            collected, report = _collect_one(movie, settings, listen)
+            part = {"rows": collected, "report": report}
+            if place is not None:
+                write_json(place, part)
+        rows[movie["split"]] += part["rows"]
+        reports.append(part["report"])
+        if part["report"]["reason"]:
+            log.warning("%s is left out: %s", movie["movie"], part["report"]["reason"])
+    return rows, reports
+
+
+def unreadable(movie: dict, heard: bool) -> str:
+    """Why a row of a manifest will give no sentence, as far as its files say without their sound; "" if nothing does.
+
+    heard: whether the role `speech` writes down what comes without a transcript.
+    """
+    try:
+        _written(movie, heard)
+        for sound in OPTIONAL.values():
+            read_part(movie[sound], 0.0, 0.1, 4000)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _written(movie: dict, heard: bool) -> tuple[list[Word], list[Cue]]:
+    """Its transcript and subtitles. Raises InputError for the first file that cannot be used."""
+    if absent := absent_files(movie):
+        raise InputError("no such file", file=absent[0])
+    if movie["transcript"] is None and not heard:
+        remedy = "name one, put one beside the file, or set generation.speech in a workflow, whose role writes it"
+        raise InputError("no transcript of the described track", file=movie["described"], remedy=remedy)
+    words = read_transcript(movie["transcript"]) if movie["transcript"] else []
+    return words, read_voices(movie["subtitles"]) if movie["subtitles"] else []
+
+
+def _part_name(movie: dict, settings: Collection) -> str:
+    """A name for a movie's result that changes with its row, the settings, and size or time of a file."""
+    known = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in movie_files(movie)]
+    return digest([row_name(movie), known, settings.model_dump(mode="json")])
+
+
+def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> tuple[list[dict], dict]:
+    given = {column for column in OPTIONAL if movie[column]}
+    try:
+        words, cues = _written(movie, listen is not None)
+        tracks = read_track(movie["track"], settings.rate), read_track(movie["described"], settings.rate)
+    except InputError as error:
+        counts = dict.fromkeys(("spoken", "dialogue", "outside", "kept"), 0)
+        facts = {"movie": movie["movie"], "duration": None, "delay": None, "reason": str(error), "subtitles": None}
+        return [], facts | {"delays": [], "peaks": []} | counts
+    if listen is not None:
+        if "transcript" not in given:
+            words = [Word(text, start, end, True) for start, end, text in listen(movie["described"])]
+        if "subtitles" not in given:
+            cues = [spoken(*said) for said in listen(movie["track"])]
+    rows, report = collect_movie(
+        movie["movie"],
+        tracks,
+        settings.rate,
+        sentences(words, settings.pause_seconds),
+        voice_activity(cues),
+        movie["split"],
+        window_seconds=settings.window_seconds,
+        most_seconds=settings.most_seconds,
+    )
+    transcribed = sorted(OPTIONAL.keys() - given) if listen else []
+    return rows, report | {"subtitles": "subtitles" in given or listen is not None, "transcribed": transcribed}
+
+
+def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
+    """Compare a collection of the demo with its ground truth.
+
+    ``delay_error``: largest error of an accepted delay in seconds; ``refused_rightly`` and ``accepted_rightly`` count
+    movies. A row is ``right`` if an event of its movie has its sentence and an IoU above 0.5 with it; ``missed`` are
+    events of accepted movies that no voice speaks over and no row is right about.
+    """
+
+    accepted = {report["movie"]: report for report in reports if report["delay"] is not None}
+    errors = [abs(report["delay"] - truth[movie]["delay"]) for movie, report in accepted.items()]
+    right_ids: set[str] = set()
+    right = 0
+    for row in rows:
+        for event in truth[row["movie"]]["events"]:
+            overlap = tiou(row["start"], row["end"], event["start"], event["end"])
+            if event["sentence"] == row["sentence"] and overlap > 0.5:
+                right += 1
+                right_ids.add(event["id"])
+                break
+    wanted = {
+        event["id"]
+        for movie in accepted
+        for event in truth[movie]["events"]
+        if event["id"] not in truth[movie]["spoken_over"]
+    }
+    return {
+        "movies": len(reports),
+        "accepted_rightly": sum(not truth[movie]["other_cut"] for movie in accepted),
+        "refused_rightly": sum(truth[report["movie"]]["other_cut"] for report in reports if report["delay"] is None),
+        "delay_error": max(errors, default=None),
+        "rows": len(rows),
+        "right": right,
+        "wanted": len(wanted),
+        "missed": len(wanted - right_ids),
+    }

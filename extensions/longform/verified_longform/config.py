@@ -1,0 +1,337 @@
+"""Long videos (the MAD benchmark): data sets of movies, proposals, baselines, VLG-Net, collection."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from verified.config import Config
+from verified.config.base import Section
+from verified.config.features import PACKAGED_JOINT
+from verified.config.names import check_name
+
+Split = Literal["train", "val", "test"]
+MovieModel = Literal["zero-shot", "dense", "vlg-net", "guided", "vlg-net-pretrained"]
+MAD_ENCODER = "openai/clip-vit-base-patch32"
+"""What MAD's features were computed with."""
+EVALUATOR = "evaluator"
+"""The encoder that is not a model of the hub: the evaluator of this configuration."""
+
+
+class MovieSourceSection(Section):
+    """Properties of a source of movies, which the rules use instead of its kind."""
+
+    rendered: ClassVar[bool] = False
+    """A rule renders its movies, with what is true of them, into the folder `source`."""
+    collected: ClassVar[bool] = False
+    """Its rows are collected from described tracks, which a manifest lists."""
+    comparable: ClassVar[bool] = False
+    """The MAD paper's figures may stand beside its own, where its title is one of the paper's data sets."""
+
+    @property
+    def annotation_files(self) -> list[str]:
+        """Files of its annotations in MAD's form; empty if rows come from elsewhere."""
+        return []
+
+    @property
+    def corpus(self) -> str | None:
+        """Key of the data set whose corpus serves as its movies, or None."""
+        return None
+
+
+class MadSource(MovieSourceSection):
+    """Files in MAD's form: annotations, and features as published or computed from the movies."""
+
+    comparable: ClassVar[bool] = True
+
+    kind: Literal["mad"]
+    annotations: dict[Split, str] = Field(min_length=1)
+    """JSON file of each split."""
+    frames: str | None = None
+    """HDF5 of frame features, a data set per movie; null: computed from `videos`."""
+    tokens: str | None = None
+    """HDF5 of token features, a data set per annotation (VLG-Net); null: computed."""
+    sentences: str | None = None
+    """HDF5 of sentence features, a data set per annotation (zero-shot); null: computed."""
+    videos: str | None = None
+    """Folder of the movies, named by movie id, for features that are computed."""
+
+    @property
+    def features_supplied(self) -> bool:
+        """Whether every feature is supplied and none computed."""
+        return None not in (self.frames, self.tokens, self.sentences)
+
+    @property
+    def annotation_files(self) -> list[str]:
+        return list(self.annotations.values())
+
+    @model_validator(mode="after")
+    def computable(self) -> "MadSource":
+        if self.frames is None and self.videos is None:
+            raise ValueError("give `frames`, or `videos` to compute them from")
+        return self
+
+
+class DescribedSource(MovieSourceSection):
+    """Movies with their audio description: rows are collected from sound, transcript and subtitles (section 3.1)."""
+
+    collected: ClassVar[bool] = True
+
+    kind: Literal["described"]
+    manifest: str
+    """CSV, one movie a row: movie, track, described, transcript, subtitles, split; paths count from its folder."""
+    videos: str
+    """Folder of the movies, named by movie id."""
+
+
+class DatasetSource(MovieSourceSection):
+    """The corpus of a data set of this configuration, whose videos serve as movies."""
+
+    kind: Literal["dataset"]
+    dataset: str
+    """Its key under `datasets`."""
+    caption: Literal["coarse", "fine"] = "coarse"
+    """Captions that become the sentences."""
+
+    @property
+    def corpus(self) -> str:
+        return self.dataset
+
+
+class RenderedMovies(MovieSourceSection):
+    """Movies of the demo's world. Those of train have a described track with a known truth, and are collected."""
+
+    rendered: ClassVar[bool] = True
+    collected: ClassVar[bool] = True
+
+    kind: Literal["demo"] = "demo"
+    movies: int = Field(default=20, ge=4)
+    """Number of movies."""
+    shortest: int = Field(default=600, ge=60)
+    """Shortest movie in seconds."""
+    longest: int = Field(default=1200, ge=60)
+    """Longest movie in seconds."""
+    size: int = Field(default=64, ge=32, multiple_of=16)
+    """Width and height in pixels."""
+    train_share: float = Field(default=0.6, gt=0, lt=1)
+    """Share of the movies in train."""
+    val_share: float = Field(default=0.05, gt=0, lt=1)
+    """Share of the movies in val; the rest is test."""
+    refused: int = Field(default=1, ge=0)
+    """Movies of train whose description was made for another cut; collection must refuse them."""
+
+
+MovieSource = Annotated[MadSource | DescribedSource | DatasetSource | RenderedMovies, Field(discriminator="kind")]
+
+
+class MovieSet(Section):
+    """One data set of movies."""
+
+    title: str
+    """Name used in tables."""
+    source: MovieSource
+    metadata: str | None = None
+    """CSV with the columns movie, year, genres (several with semicolons between them) for Figure 7; null: not drawn."""
+    times: Literal["ext_timestamps", "timestamps"] = "ext_timestamps"
+    """Key of MAD's JSON that holds the moment; both official baselines read ext_timestamps."""
+    train_split: Split = "train"
+    """Split that VLG-Net is trained on."""
+    test_split: Split = "test"
+    """Split that the tables report."""
+
+
+class GridSettings(Section):
+    """The proposals; the defaults are MAD's."""
+
+    fps: float = Field(default=5.0, gt=0)
+    """Frames per second of the features."""
+    window: int = Field(default=128, ge=2)
+    """Frames of a window; windows start every half window."""
+    clips: int = Field(default=64, ge=2)
+    """Clips of a window; a divisor of `window`."""
+    pooling_counts: tuple[int, ...] = (5, 8, 8, 8)
+    """Anchor lengths of each group; starts lie twice as far apart from group to group."""
+    tail: Literal["drop", "cover"] = "drop"
+    """drop: the published windows, which leave up to half a window at a movie's end, and short movies, without a
+    proposal; cover: one more window at the end."""
+
+    @model_validator(mode="after")
+    def whole_clips(self) -> "GridSettings":
+        if self.window % self.clips or (self.window // 2) % (self.window // self.clips):
+            raise ValueError("window must be an even multiple of clips' length: half a window holds whole clips")
+        return self
+
+
+class VlgNet(Section):
+    """VLG-Net; the defaults are MAD's."""
+
+    hidden: int = Field(default=512, ge=8)
+    """Width, also of the sentence's LSTM."""
+    blocks: int = Field(default=7, ge=0)
+    """Passes through the shared GCNeXt block."""
+    warm_start: str | None = None
+    """Checkpoint from which GCNeXt's block starts, as published: G-TAD's, or one of VLG-Net; null: random weights."""
+    neighbours: int = Field(default=7, ge=1)
+    """Nearest clips of a clip."""
+    groups: int = Field(default=32, ge=1)
+    """Groups of the narrow convolutions, four channels each."""
+    stack: int = Field(default=5, ge=1)
+    """Layers that score the moments; all but the first share weights."""
+    gather: Literal["as_released", "correct"] = "as_released"
+    """How features of neighbours are fetched; as_released reads wrong positions, as for the published results."""
+    jitter: Literal["paper", "code"] = "paper"
+    """How a window around a moment is drawn; paper and code differ."""
+    negatives: Literal["paper", "code"] = "paper"
+    """Windows without the moment (paper), or drawn anywhere and labelled so (code)."""
+    negative_share: float = Field(default=0.7, ge=0, lt=1)
+    """Share of windows without the moment."""
+    epochs: int = Field(default=50, ge=1)
+    """Training epochs."""
+    batch: int = Field(default=128, ge=1)
+    """Windows per step."""
+    learning_rate: float = Field(default=1e-4, gt=0)
+    """Learning rate of Adam."""
+    decay: Literal["halve", "cosine"] = "halve"
+    """Learning rate: halved every `halve_every` epochs (published), or half a cosine after a short rise."""
+    halve_every: int = Field(default=25, ge=1)
+    """Epochs after which the learning rate is halved."""
+    align_epochs: int = Field(default=0, ge=0)
+    """Epochs before `epochs` in which only the encoders are trained, to bring a sentence near the clips of its moment;
+    the published training has none."""
+    search_batch: int = Field(default=512, ge=1)
+    """Windows per forward pass at test."""
+    threads: int = Field(default=1, ge=1)
+    """Compute threads of its jobs."""
+    gpu: int = Field(default=0, ge=0, le=1)
+    """GPUs of one of its jobs."""
+
+
+class Collection(Section):
+    """Alignment and transcripts of described movies (section 3.1)."""
+
+    rate: int = Field(default=4000, ge=100)
+    """Samples per second at which tracks are aligned; delays are found to one of them."""
+    window_seconds: float = Field(default=60.0, gt=0)
+    """Length of each of the twenty windows."""
+    most_seconds: float = Field(default=120.0, gt=0)
+    """Largest delay that is searched."""
+    pause_seconds: float = Field(default=1.5, gt=0)
+    """Silence that ends a sentence of a transcript."""
+
+
+class Longform(Section):
+    """Long-form grounding: complete if `datasets` names at least one, else only the statistics, if requested."""
+
+    datasets: dict[str, MovieSet] = Field(default={})
+    """Data sets of movies by name (lower-case letters, digits and hyphens)."""
+    encoder: str = ""
+    """Joint encoder of frames and sentences, where features are computed: evaluator (that of this configuration),
+    packaged-joint (see docs/models.md), or a CLIP or SigLIP model by hub name or folder; empty: packaged-joint where
+    all movies are the user's own, else openai/clip-vit-base-patch32, MAD's."""
+    encoder_revision: str = ""
+    """Branch, tag or commit of a hub model in `encoder`; empty: its main branch. The lock pins the commit."""
+    encoder_batch: int = Field(default=64, ge=1)
+    """Frames or sentences per forward pass."""
+    encoder_gpu: int = Field(default=0, ge=0, le=1)
+    """GPUs of one encoding job."""
+    encoder_threads: int = Field(default=1, ge=1)
+    """Compute threads of an encoding job."""
+    grid: GridSettings = GridSettings()
+    nms_threshold: float = Field(default=0.3, gt=0, le=1)
+    """IoU above which a lower-ranked proposal is suppressed."""
+    iou_cmp: Literal["published", "gt", "ge"] = "published"
+    """Whether IoU must exceed (gt) or reach (ge) the threshold; published: ge for VLG-Net, gt for all else."""
+    models: tuple[MovieModel, ...] = ("zero-shot", "vlg-net")
+    """Baselines beside Oracle and Random Chance. dense: as zero-shot, by the vectors of `generation.embed`, of data
+    sets whose movies are at hand. guided: the proposals of vlg-net by its scores and those of zero-shot together.
+    vlg-net-pretrained: VLG-Net as it comes with the workflow, on movies of kind demo and features of the evaluator."""
+    chance_runs: int = Field(default=100, ge=1)
+    """Runs that Random Chance is drawn in, beside its expectation."""
+    short_seconds: float = Field(default=180.0, gt=0)
+    """Length of the segments of the short-video setup (Table 3)."""
+    window_seconds: tuple[float, ...] = (30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
+    """Further lengths of the sweep from short videos to whole movies (Figure 4)."""
+    straddling: Literal["keep", "clip"] = "keep"
+    """Moments over a cut between segments: measured whole, or cut off."""
+    mixtures: tuple[dict[str, float], ...] = ()
+    """Trainings of VLG-Net on shares of data sets (Table 5), each {data set: share}."""
+    mixture_test: str | None = None
+    """Data set whose test split the mixtures are tested on."""
+    vlg_net: VlgNet = VlgNet()
+    collection: Collection = Collection()
+    published: tuple[Literal["charades-sta", "activitynet-captions", "didemo", "tacos"], ...] = ()
+    """Published data sets whose rows of Table 1 are rebuilt and set beside the published ones."""
+    published_dir: str | None = None
+    """Folder that holds their files already, at the places of config/sources.csv; null: downloaded."""
+    lsmdc16: dict[Split, str] = Field(default={})
+    """LSMDC16's annotation files by split, a clip a line with tabs between its fields, for its row of Table 4."""
+    statistics: bool = False
+    """Table 1 and its figures for a configuration's data sets where none is of movies; `published` asks for it too."""
+    wordnet: str | None = None
+    """WordNet 3.0 for the uniqueness of sentences by METEOR: a folder with its database files, or `published`, NLTK's
+    archive by its checksum in config/sources.csv; null: not measured."""
+    meteor_direction: Literal["max", "forward"] = "max"
+    """METEOR of a pair: the larger of both directions, or the earlier sentence as reference alone."""
+    processes: int = Field(default=1, ge=1)
+    """Processes of the uniqueness and language measures."""
+
+    @property
+    def described(self) -> bool:
+        """Whether any data set gets the statistics of the MAD paper's Table 1."""
+        return bool(self.datasets or self.published or self.statistics)
+
+    @model_validator(mode="after")
+    def consistent(self) -> "Longform":
+        for name in self.datasets:
+            check_name(name, "data set name")
+        for mixture in self.mixtures:
+            for name, share in mixture.items():
+                if name not in self.datasets:
+                    raise ValueError(f"mixtures: unknown data set {name!r}; known: {', '.join(self.datasets)}")
+                if not 0 < share <= 1:
+                    raise ValueError(f"mixtures: share {share} of {name} is not in (0, 1]")
+        if "guided" in self.models and "vlg-net" not in self.models:
+            raise ValueError("models: guided ranks what vlg-net was trained for, so name vlg-net too")
+        if "vlg-net-pretrained" in self.models and (
+            self.encoder != EVALUATOR or not any(movies.source.rendered for movies in self.datasets.values())
+        ):
+            raise ValueError(
+                "models: vlg-net-pretrained knows features of the evaluator and movies of kind demo only:"
+                f" set encoder to {EVALUATOR} and name such a data set, or leave it out"
+            )
+        if self.mixtures and self.mixture_test not in self.datasets:
+            raise ValueError("mixtures are given, so mixture_test must name the data set that they are tested on")
+        return self
+
+
+def check(settings: Config) -> None:
+    """Resolve the encoder; raises ValueError for unknown data sets, and for vectors that nothing computes."""
+    if not settings.has(Longform):
+        return
+    section, embed = settings.section(Longform), settings.generation.embed
+    if "dense" in section.models and (embed is None or not embed.chats):
+        raise ValueError("longform.models: dense needs generation.embed, whose model sees frames or clips")
+    if not section.encoder:
+        sources = [movies.source for movies in section.datasets.values()]
+        own = [not source.comparable and not _is_rendered(settings, source) for source in sources]
+        named = {"encoder": PACKAGED_JOINT if own and all(own) else MAD_ENCODER}
+        object.__setattr__(settings, "longform", section.model_copy(update=named))  # sections are frozen
+    for name, movies in section.datasets.items():
+        key = getattr(movies.source, "dataset", None)
+        if key is None:
+            continue
+        if key not in settings.datasets:
+            known = ", ".join(settings.datasets) or "none"
+            raise ValueError(f"longform.datasets.{name}: unknown data set {key!r}; known: {known}")
+        if not settings.datasets[key].source.has_videos:
+            raise ValueError(f"longform.datasets.{name}: the data set {key!r} has no videos")
+
+
+def _is_rendered(settings: Config, source: MovieSourceSection) -> bool:
+    corpus = settings.datasets.get(source.corpus or "")
+    return source.rendered or bool(corpus and corpus.source.rendered)
+
+
+def has_computed_features(settings: Config) -> bool:
+    """Whether a joint encoder computes features of a data set of movies."""
+    sources = [movies.source for movies in settings.section(Longform).datasets.values()]
+    return not all(getattr(source, "features_supplied", False) for source in sources)

@@ -1,0 +1,496 @@
+"""Which files the long-form rules read and write, by configuration."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from verified.annotations.paths import annotation_files
+from verified.benchmark.tiou import Comparison
+from verified.config import Config, outputs
+from verified.config.features import PACKAGED_JOINT, PACKAGED_KNOWS
+from verified.config.folders import dataset_folder, dataset_wildcard, home
+from verified.config.sources import ReleasedSource
+from verified.evaluator.paths import starting_checkpoint
+from verified.runtime.resources import ancient
+from verified.runtime.wildcards import shard_names
+from verified.weights.paths import model_records
+from verified_longform.config import EVALUATOR, DatasetSource, DescribedSource, Longform, MadSource, MovieSet
+from verified_longform.manifest import ALL, find_row, movie_files, read_manifest, row_name
+from verified_longform.settings import Testing
+from verified_longform.wordnet import PUBLISHED as PUBLISHED_WORDNET
+from verified_longform.wordnet import WORDNET_FILES
+
+KINDS = ("frames", "tokens", "sentences")
+PRETRAINED = "vlg-net-pretrained"
+VLG_NETS = ("vlg-net", "guided", PRETRAINED)
+"""Methods that rank by VLG-Net's scores."""
+UNPACKED_WORDNET = "resources/released/wordnet/wordnet"
+"""Where the published WordNet is unpacked."""
+
+
+def folder(settings: Config) -> str:
+    """Folder of everything that the stage writes."""
+    return f"{home(settings)}/longform"
+
+
+def movie_sets(settings: Config) -> dict[str, MovieSet]:
+    """Data sets of movies, by name."""
+    return dict(settings.section(Longform).datasets)
+
+
+def pattern(names) -> str:
+    """A wildcard constraint for `names`; it matches nothing if there are none."""
+    return "|".join(names) or "(?!)"
+
+
+def rendered_sets(settings: Config) -> list[str]:
+    """Data sets of movies that a rule renders."""
+    return [name for name, movies in movie_sets(settings).items() if movies.source.rendered]
+
+
+def collected_sets(settings: Config) -> list[str]:
+    """Data sets of movies with rows that are collected from described tracks."""
+    return [name for name, movies in movie_sets(settings).items() if movies.source.collected]
+
+
+def collection_parts(settings: Config, name: str) -> list[str]:
+    """Parts in which a data set is collected: a movie each, named by its row of the manifest, so that another row
+    above does not collect it again; or `ALL` where a rule makes the manifest. Raises InputError as `read_manifest`."""
+    source = movie_sets(settings)[name].source
+    return [row_name(row) for row in read_manifest(source.manifest)] if isinstance(source, DescribedSource) else [ALL]
+
+
+def part_inputs(settings: Config) -> Callable[[Any], dict[str, Any]]:
+    """An input function: the manifest, and those files of the movies of ``wildcards.part`` that are there."""
+
+    def files(wildcards) -> dict[str, Any]:
+        source = movie_sets(settings)[wildcards.movies].source
+        if not isinstance(source, DescribedSource):
+            return {"manifest": f"{folder(settings)}/{wildcards.movies}/source"}
+        row = find_row(source.manifest, wildcards.part)
+        return {"manifest": ancient(source.manifest), "files": [str(path) for path in movie_files(row)]}
+
+    return files
+
+
+def listening_roles(settings: Config) -> list[str]:
+    """The role that writes down tracks without a transcript, where it is set."""
+    return ["speech"] if settings.generation.speech else []
+
+
+def collected_parts(settings: Config) -> Callable[[Any], list[str]]:
+    """An input function: what was collected of ``wildcards.movies``, in the manifest's order."""
+
+    def files(wildcards) -> list[str]:
+        parts = collection_parts(settings, wildcards.movies)
+        return [f"{folder(settings)}/{wildcards.movies}/collecting/{part}.json" for part in parts]
+
+    return files
+
+
+def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | list[str]]]:
+    """An input function: the files behind rows of ``wildcards.movies``, by what they hold, and supplied features."""
+
+    def files(wildcards) -> dict[str, str | list[str]]:
+        name = wildcards.movies
+        source, movies_folder = movie_sets(settings)[name].source, f"{folder(settings)}/{name}"
+        if source.annotation_files:
+            features = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
+            return {"annotations": source.annotation_files, **features}
+        if source.corpus:
+            if isinstance(source, DatasetSource) and source.caption == "coarse":
+                return {"moments": outputs.moments(dataset_folder(settings, source.corpus))}
+            wildcard = dataset_wildcard(settings, source.corpus)
+            return {"fine": annotation_files(settings, "fig")(SimpleNamespace(dataset=wildcard))}
+        extra = {"rendered": f"{movies_folder}/source"} if source.rendered else {}
+        return {"collected": f"{movies_folder}/collected", **extra}
+
+    return files
+
+
+def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
+    """An input function: where the movies of ``wildcards.movies`` are: a folder, or a corpus with the paths."""
+
+    def files(wildcards) -> dict[str, Any]:
+        source = movie_sets(settings)[wildcards.movies].source
+        if source.corpus:
+            return {"videos": outputs.videos(dataset_folder(settings, source.corpus))}
+        if isinstance(source, MadSource | DescribedSource) and source.videos:
+            return {"folder": ancient(source.videos)}
+        return {"folder": f"{folder(settings)}/{wildcards.movies}/source"}
+
+    return files
+
+
+def embedded_sets(settings: Config) -> list[str]:
+    """Data sets that are searched by vectors of the role `embed`: those whose movies are at hand."""
+    if "dense" not in settings.section(Longform).models:
+        return []
+    sources = {name: movies.source for name, movies in movie_sets(settings).items()}
+    return [
+        name for name, source in sources.items() if source.corpus or source.rendered or getattr(source, "videos", None)
+    ]
+
+
+def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:
+    """The joint encoder's weights: the evaluator's checkpoint, or the record of a fetched model."""
+    if settings.section(Longform).encoder == EVALUATOR:
+        from verified.config.folders import evaluator_folder, finetuning_datasets
+
+        tuned = f"{evaluator_folder(settings)}/checkpoint.safetensors"
+        return {"checkpoint": tuned if finetuning_datasets(settings) else starting_checkpoint(settings)}
+    return {
+        "weights": model_records(
+            settings, settings.section(Longform).encoder, settings.section(Longform).encoder_revision
+        )
+    }
+
+
+def feature_file(settings: Config, name: str, kind: str) -> str:
+    """The HDF5 file of one kind of features, supplied with the source or computed."""
+    supplied = getattr(movie_sets(settings)[name].source, kind, None)
+    return supplied or f"{folder(settings)}/{name}/features/{kind}.h5"
+
+
+def feature_files(settings: Config, *kinds: str) -> Callable[[object], dict[str, str]]:
+    """An input function: the files of `kinds` for ``wildcards.movies``."""
+
+    def files(wildcards) -> dict[str, str]:
+        return {kind: feature_file(settings, wildcards.movies, kind) for kind in kinds}
+
+    return files
+
+
+def frame_shards(settings: Config) -> list[str]:
+    """Shards of computed frame features, with ``{movies}`` to fill in."""
+    return [f"{folder(settings)}/{{movies}}/features/frames/{shard}.h5" for shard in shard_names(settings.shards)]
+
+
+def trainings(settings: Config) -> dict[str, dict[str, float]]:
+    """Every training of VLG-Net by its name: {data set: share of its training rows}."""
+    if "vlg-net" not in settings.section(Longform).models:
+        return {}
+    shares = {name: {name: 1.0} for name in movie_sets(settings)}
+    for mixture in settings.section(Longform).mixtures:
+        shares[mixture_name(mixture)] = dict(mixture)
+    return shares
+
+
+def mixture_name(mixture: dict[str, float]) -> str:
+    """``lsmdc-g`` or ``lsmdc-g+mad-32`` for the whole of one data set and 32 % of another."""
+    return "+".join(name if share == 1 else f"{name}-{round(100 * share)}" for name, share in sorted(mixture.items()))
+
+
+def training_inputs(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: rows, frame and token features of each data set in ``wildcards.training``, and the checkpoint
+    that GCNeXt starts from."""
+    start = settings.section(Longform).vlg_net.warm_start
+
+    def files(wildcards) -> list[str]:
+        return ([start] if start else []) + [
+            path
+            for name in trainings(settings)[wildcards.training]
+            for path in (
+                f"{folder(settings)}/{name}/annotations.jsonl",
+                feature_file(settings, name, "frames"),
+                feature_file(settings, name, "tokens"),
+            )
+        ]
+
+    return files
+
+
+def mixture_of(settings: Config) -> Callable[[object], dict]:
+    """A params function: data set → share, split and files of ``wildcards.training``."""
+
+    def values(wildcards) -> dict:
+        return {
+            name: {
+                "share": share,
+                "split": movie_sets(settings)[name].train_split,
+                "rows": f"{folder(settings)}/{name}/annotations.jsonl",
+                "frames": feature_file(settings, name, "frames"),
+                "tokens": feature_file(settings, name, "tokens"),
+            }
+            for name, share in trainings(settings)[wildcards.training].items()
+        }
+
+    return values
+
+
+def set_values(settings: Config) -> Callable[[Any], dict]:
+    """A params function: the settings of ``wildcards.movies`` as plain values."""
+    return lambda wildcards: movie_sets(settings)[wildcards.movies].model_dump(mode="json")
+
+
+def lengths(settings: Config) -> list[float | None]:
+    """Lengths of the segments that movies are tested in, in seconds, ascending; None, the whole movie, last."""
+    section = settings.section(Longform)
+    return [*sorted({section.short_seconds, *section.window_seconds}), None]
+
+
+def iou_cmp(settings: Config, model: str) -> Comparison:
+    """``gt`` or ``ge`` for one method."""
+    setting = settings.section(Longform).iou_cmp
+    return setting if setting != "published" else "ge" if model in VLG_NETS else "gt"
+
+
+def result_files(settings: Config) -> list[str]:
+    """Measures of every method on every data set of movies, mixtures included."""
+    stage = folder(settings)
+    files = []
+    for name in movie_sets(settings):
+        files.append(f"{stage}/{name}/baselines.json")
+        if "zero-shot" in settings.section(Longform).models:
+            files.append(f"{stage}/{name}/zero-shot/metrics.json")
+        if name in embedded_sets(settings):
+            files.append(f"{stage}/{name}/dense/metrics.json")
+        if "vlg-net" in settings.section(Longform).models:
+            files.append(f"{stage}/{name}/vlg-net/{name}/metrics.json")
+        if "guided" in settings.section(Longform).models:
+            files.append(f"{stage}/{name}/guided/metrics.json")
+        if name in pretrained_sets(settings):
+            files.append(f"{stage}/{name}/{PRETRAINED}/metrics.json")
+    if trainings(settings):
+        tested = settings.section(Longform).mixture_test
+        files += [
+            f"{stage}/{tested}/vlg-net/{mixture_name(mixture)}/metrics.json"
+            for mixture in settings.section(Longform).mixtures
+        ]
+    return list(dict.fromkeys(files))
+
+
+def pretrained_sets(settings: Config) -> list[str]:
+    """Data sets that the VLG-Net which comes with the workflow is tested on: rendered ones.
+
+    Raises InputError where they are the movies that it was trained on.
+    """
+    if PRETRAINED not in settings.section(Longform).models:
+        return []
+    from verified_longform.pretrained.paths import require_other_seed
+
+    require_other_seed(settings.seed)
+    return rendered_sets(settings)
+
+
+def shipped_inputs(settings: Config) -> dict[str, str]:
+    """The VLG-Net that comes with the workflow, its card, and the checkpoint whose features it is to read."""
+    from verified_longform.pretrained.paths import card_file, shipped_vlg_net
+
+    encoder = str(encoder_inputs(settings)["checkpoint"])
+    return {"checkpoint": shipped_vlg_net(), "card": card_file(), "encoder": encoder}
+
+
+def statistics_files(settings: Config) -> list[str]:
+    """Statistics of the data sets of movies, of the configuration's other data sets, and of published ones."""
+    from verified.config.folders import shown_datasets
+
+    stage = folder(settings)
+    files = [f"{stage}/{name}/statistics.json" for name in movie_sets(settings)]
+    files += [f"{stage}/datasets/{name}.json" for name in shown_datasets(settings)]
+    return files + [f"{stage}/published/{name}.json" for name in settings.section(Longform).published]
+
+
+def wordnet_folder(settings: Config) -> str:
+    """Folder of WordNet's database files: the one that the configuration names, or where the archive is unpacked."""
+    location = settings.section(Longform).wordnet
+    return UNPACKED_WORDNET if location == PUBLISHED_WORDNET else location or ""
+
+
+def wordnet_files(settings: Config) -> list[str]:
+    """WordNet's database files; an edit of them re-runs the measure."""
+    if settings.section(Longform).wordnet == PUBLISHED_WORDNET:
+        return [UNPACKED_WORDNET]
+    return (
+        [f"{wordnet_folder(settings)}/{name}" for name in WORDNET_FILES] if settings.section(Longform).wordnet else []
+    )
+
+
+def collection_folders(settings: Config) -> list[str]:
+    """What was collected of each data set of described movies."""
+    return [f"{folder(settings)}/{name}/collected" for name in collected_sets(settings)]
+
+
+def uniqueness_files(settings: Config) -> list[str]:
+    """Uniqueness of sentences, where WordNet is available."""
+    if not settings.section(Longform).wordnet:
+        return []
+    return [f"{folder(settings)}/{name}/uniqueness.json" for name in movie_sets(settings)]
+
+
+def truth_checks(settings: Config) -> list[str]:
+    """How collections compare with a planted truth."""
+    return [f"{folder(settings)}/{name}/collection.json" for name in rendered_sets(settings)]
+
+
+def count_files(settings: Config) -> list[str]:
+    """What became of the rows of each data set of movies."""
+    return [f"{folder(settings)}/{name}/counts.json" for name in movie_sets(settings)]
+
+
+def encoder_settings(settings: Config) -> dict:
+    """The joint encoder's keys, as plain values."""
+    section = settings.section(Longform)
+    return {
+        "name": section.encoder,
+        "revision": section.encoder_revision,
+        "batch": section.encoder_batch,
+        "threads": section.encoder_threads,
+    }
+
+
+def computing_encoder(settings: Config) -> Callable[[Any], str]:
+    """A params function: the encoder that computes the features of ``wildcards.movies``; empty where none does."""
+
+    def name(wildcards) -> str:
+        supplied = getattr(movie_sets(settings)[wildcards.movies].source, "features_supplied", False)
+        return "" if supplied else settings.section(Longform).encoder
+
+    return name
+
+
+def encoder_note(settings: Config, movies: MovieSet) -> str:
+    """Which encoder a data set's figures rest on, with a warning where it has seen nothing of the kind.
+
+    Where `dense` is among the models, also whose vectors its row rests on.
+    """
+    embed = settings.generation.embed
+    if embed is None or "dense" not in settings.section(Longform).models:
+        return _features_note(settings, movies)
+    knows = f", which {PACKAGED_KNOWS}" if embed.model == PACKAGED_JOINT else ""
+    return f"{_features_note(settings, movies)}; for dense, zero-shot by the vectors of {embed.model}{knows}"
+
+
+def _features_note(settings: Config, movies: MovieSet) -> str:
+    section, start = settings.section(Longform), settings.evaluator.imported
+    if getattr(movies.source, "features_supplied", False):
+        return "frames and sentences as supplied in files, by the encoder that made them"
+    if section.encoder == PACKAGED_JOINT:
+        return f"frames and sentences by {PACKAGED_JOINT}, which {PACKAGED_KNOWS}"
+    if section.encoder != EVALUATOR:
+        return f"frames and sentences by {section.encoder}"
+    said = f"frames and sentences by this configuration's evaluator, begun from {start or 'the rendered world alone'}"
+    return f"{said}: {BLIND_EVALUATOR}" if has_blind_encoder(settings, movies) else said
+
+
+BLIND_EVALUATOR = "it has seen no real video, and what rests on it is close to random"
+
+
+def has_blind_encoder(settings: Config, movies: MovieSet) -> bool:
+    """Whether an evaluator that has seen no real video computes the features of movies that are real."""
+    source = movies.source
+    known = source.rendered or (source.corpus and settings.datasets[source.corpus].source.has_truth)
+    computed = not getattr(source, "features_supplied", False) and settings.section(Longform).encoder == EVALUATOR
+    return bool(computed and not known and not settings.evaluator.imported)
+
+
+def testing_values(settings: Config, model: str) -> dict:
+    """What a method's measures depend on, as plain values."""
+    section = settings.section(Longform)
+    return Testing(
+        grid=section.grid,
+        nms_threshold=section.nms_threshold,
+        iou_cmp=iou_cmp(settings, model),
+        lengths=tuple(lengths(settings)),
+        straddling=section.straddling,
+        chance_runs=section.chance_runs,
+        search_batch=section.vlg_net.search_batch,
+        threads=section.vlg_net.threads,
+        seed=settings.seed,
+    ).model_dump(mode="json")
+
+
+def moments_of(settings: Config, dataset: str) -> str:
+    """Moments of a data set of the configuration."""
+    return outputs.moments(dataset_folder(settings, dataset))
+
+
+PUBLISHED = {
+    "charades-sta": "Charades-STA",
+    "activitynet-captions": "ANet-Captions",
+    "didemo": "DiDeMo",
+    "tacos": "TACoS",
+}
+"""Published data sets of Table 1 by collection, as the table calls them."""
+
+
+def published_source(collection: str, folder: str | None) -> ReleasedSource:
+    """All splits of a published collection, in `folder` or by download."""
+    from verified.released.files import collections
+
+    splits = tuple(collections()[collection])
+    return ReleasedSource(kind="released", collection=collection, splits=splits, released_dir=folder)
+
+
+def published_files(settings: Config, collection: str) -> list[str]:
+    """Paths of the available files of a published collection."""
+    from verified.released.collections import resolve
+
+    return resolve(published_source(collection, settings.section(Longform).published_dir)).all_paths
+
+
+def example_rows(settings: Config) -> list[str]:
+    """Annotations of the data set that Figure 2 takes its movie from: the first."""
+    return [f"{folder(settings)}/{name}/annotations.jsonl" for name in list(movie_sets(settings))[:1]]
+
+
+def metadata_files(settings: Config) -> dict[str, list[str]]:
+    """Named inputs of Figure 7: metadata of the data sets that name a file, and the annotations of those."""
+    named = {name: movies.metadata for name, movies in movie_sets(settings).items() if movies.metadata}
+    rows = [f"{folder(settings)}/{name}/annotations.jsonl" for name in named]
+    return {"metadata": list(named.values()), "described": rows}
+
+
+def titles_with_metadata(settings: Config) -> list[str]:
+    """Titles of the data sets that name a file of metadata, in the order of `metadata_files`."""
+    return [movies.title for movies in movie_sets(settings).values() if movies.metadata]
+
+
+def card_plan(settings: Config) -> dict[str, dict]:
+    """By data set, what the card of its VLG-Net says of recipe and corpus, as plain values."""
+    section = settings.section(Longform)
+    recipe = section.vlg_net.model_dump(mode="json", exclude={"search_batch", "gpu"})
+    shared = {"command": "make pretrained-vlg-net", "seed": settings.seed}
+    return {
+        name: {**shared, "grid": section.grid.model_dump(mode="json"), "recipe": recipe, "corpus": values}
+        for name, movies in movie_sets(settings).items()
+        for values in (movies.model_dump(mode="json"),)
+    }
+
+
+def _pretrained_note() -> str:
+    from verified_longform.pretrained.paths import WEIGHTS, read_card
+
+    card = read_card()
+    trained, file = card["trained_on"], card["files"][WEIGHTS]
+    return (
+        f"comes with the workflow ({WEIGHTS}, SHA-256 {file['sha256'][:16]}…): trained by `{card['command']}` with seed"
+        f" {card['seed']} on {trained['movies']} generated movies of other worlds ({trained['sentences']:,} sentences,"
+        f" {trained['windows']:,} windows), and on nothing of these"
+    )
+
+
+def table_layout(settings: Config) -> dict:
+    """What the tables are laid out by, as plain values."""
+    section = settings.section(Longform)
+    return {
+        "name": settings.name,
+        "seed": settings.seed,
+        "sets": {
+            name: {
+                "title": movies.title,
+                "comparable": movies.source.comparable,
+                "test_split": movies.test_split,
+                "encoder": encoder_note(settings, movies),
+            }
+            for name, movies in movie_sets(settings).items()
+        },
+        "mixtures": {mixture_name(mixture): mixture for mixture in section.mixtures},
+        "mixture_test": section.mixture_test,
+        "pretrained": _pretrained_note() if PRETRAINED in section.models else "",
+        "lsmdc16": list(section.lsmdc16),
+        "short_seconds": section.short_seconds,
+        "tail": section.grid.tail,
+        "straddling": section.straddling,
+        "gather": section.vlg_net.gather,
+    }

@@ -1,0 +1,28 @@
+"""Settings that the measures of a method depend on, as jobs get them."""
+
+from verified.benchmark.tiou import Comparison
+from verified.config.base import Section
+from verified_longform.config import GridSettings
+from verified_longform.grid import Grid
+from verified_longform.short_videos import Moments
+
+
+class Testing(Section):
+    """Settings of a test on a data set of movies."""
+
+    grid: GridSettings
+    nms_threshold: float
+    iou_cmp: Comparison
+    lengths: tuple[float | None, ...]
+    """Seconds of the segments that movies are cut into; None for whole movies."""
+    straddling: Moments
+    """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
+    chance_runs: int
+    search_batch: int
+    threads: int
+    seed: int
+
+
+def make_grid(settings: GridSettings) -> Grid:
+    """The proposals that the section `longform.grid` describes."""
+    return Grid(**settings.model_dump())

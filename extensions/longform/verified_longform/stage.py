@@ -1,0 +1,66 @@
+"""What the stage says of itself, for `verified quote` and `verified check`."""
+
+from collections.abc import Collection, Iterator
+
+from verified.config import Config
+from verified.config.generation import Generation
+from verified.planning.findings import Finding, Problem, Supplied
+from verified.planning.stage import Asked, Stage
+from verified_longform.config import Longform, has_computed_features
+
+
+def _asks(settings: Config, generation: Generation) -> Iterator[Asked]:
+    from verified.lmm.tasks.embedding import EMBEDDING
+    from verified.lmm.tasks.transcription import TRANSCRIPTION
+    from verified_longform.embed_calls import movie_walk
+    from verified_longform.listening import walk_of
+
+    section = settings.section(Longform)
+    if generation.speech and section.datasets:
+        yield Asked("longform", (TRANSCRIPTION,), walk_of(settings))
+    if "dense" in section.models:
+        yield Asked("longform", (EMBEDDING,), movie_walk(settings))
+
+
+def _supplied(settings: Config) -> Iterator[Supplied]:
+    from verified_longform.preflight import supplied
+
+    return supplied(settings)
+
+
+def _problems(settings: Config) -> Iterator[Problem]:
+    from verified_longform.preflight import problems
+
+    return problems(settings)
+
+
+def _preflight(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
+    from verified_longform.preflight import encoder_findings, feature_findings, movie_findings
+
+    yield from feature_findings(settings)
+    yield from movie_findings(settings, stuck)
+    yield from encoder_findings(settings)
+
+
+def _models(settings: Config) -> Iterator[tuple[str, str, str]]:
+    if has_computed_features(settings):
+        section = settings.section(Longform)
+        yield section.encoder, section.encoder_revision, "longform.encoder"
+
+
+def _gpus(settings: Config) -> dict[str, int]:
+    section = settings.section(Longform)
+    if not section.datasets:
+        return {}
+    return {"longform.vlg_net.gpu": section.vlg_net.gpu, "longform.encoder_gpu": section.encoder_gpu}
+
+
+STAGE = Stage(
+    "longform",
+    asks=_asks,
+    supplied=_supplied,
+    problems=_problems,
+    preflight=_preflight,
+    models=_models,
+    gpus=_gpus,
+)

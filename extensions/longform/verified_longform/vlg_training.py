@@ -1,0 +1,176 @@
+"""Training of VLG-Net on windows of long movies (appendix A.2).
+
+The last epoch's weights are kept: the published configuration never evaluates during training (it would after epoch 51
+of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights
+unless `warm_start` names a checkpoint (`vlg_warm_start`), as G-TAD's was never available.
+
+Not published: epochs of alignment before those of grounding (`vlg_alignment`), and a learning rate on a cosine. Without
+them, which is the default, no step differs.
+
+Every random draw of an epoch is seeded by the epoch.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import ceil
+from operator import add
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from verified.errors import InputError
+from verified.io.jsonl import Row
+from verified.nn import training
+from verified.nn.layers import visible_device
+from verified.nn.training import TrainingProgress, TrainingState, cosine_multiplier
+from verified.runtime.processes import prefetch
+from verified.runtime.seeds import derive_seed, generator
+from verified_longform.config import VlgNet
+from verified_longform.feature_files import LongFeatures
+from verified_longform.grid import Grid
+from verified_longform.vlg_alignment import alignment_loss
+from verified_longform.vlg_net import VLGNet, VLGSettings, anchor_loss, scaled_targets
+from verified_longform.vlg_search import TOKENS, cut_windows
+from verified_longform.vlg_windows import draw_window, targets
+
+log = logging.getLogger("verified")
+WARMUP = 0.02
+"""Share of the steps in which a rate on a cosine rises."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """frames [B, W, dim], tokens [B, L, dim] padded, lengths [B], targets [B, anchors] (IoU, 0 for negatives)."""
+
+    frames: Tensor
+    tokens: Tensor
+    lengths: Tensor
+    targets: Tensor
+    positives: int
+
+
+def initial(size: VLGSettings, grid: Grid, seed: int) -> VLGNet:
+    """A fresh model, on a GPU if available; the weights come from the seed."""
+    torch.manual_seed(derive_seed(seed, "vlg-net weights"))
+    return VLGNet(size, grid.anchors).to(visible_device())
+
+
+def train(
+    model: VLGNet,
+    rows: Sequence[dict],
+    features: dict[str, LongFeatures],
+    grid: Grid,
+    settings: VlgNet,
+    seed: int,
+    state: TrainingState | None = None,
+) -> list[Row]:
+    """Train in place; returns one log row per epoch. State and errors: see `nn.training.train`.
+
+    rows: checked annotations, each with the key ``source`` of its `features`. Rows of movies without a window are
+    omitted; raises InputError where none remains.
+    """
+    lengths = {row["movie"]: features[row["source"]].frames.length(row["movie"]) for row in rows}
+    usable = [row for row in rows if len(grid.starts(lengths[row["movie"]]))]
+    if len(usable) < len(rows):
+        log.warning("vlg-net: %d of %d queries lie in movies without a window", len(rows) - len(usable), len(rows))
+    if not usable:
+        raise InputError(
+            "no movie is longer than a window", remedy="set grid.tail to cover, or choose a smaller window"
+        )
+    device, per_epoch = next(model.parameters()).device, ceil(len(usable) / settings.batch)
+    epochs = settings.align_epochs + settings.epochs
+    # Alignment is of moments alone: its windows all hold theirs.
+    alignment = settings.model_copy(update={"negative_share": 0.0})
+
+    def batches(first: int) -> Iterator[list[Batch]]:
+        for epoch in range(first // per_epoch, epochs):
+            drawn = alignment if epoch < settings.align_epochs else settings
+            for batch in _batches(usable, lengths, features, grid, drawn, seed, epoch):
+                yield [batch]
+
+    def losses(batch: Batch, step: int) -> tuple[Tensor, dict[str, Tensor | float]]:
+        if step < settings.align_epochs * per_epoch:
+            loss = _align(model, batch, device)
+            return loss, {"loss": loss, "positives": batch.positives, "queries": len(batch.lengths)}
+        logits = model(batch.frames.to(device), batch.tokens.to(device), batch.lengths.to(device))
+        wanted = scaled_targets(batch.targets.to(device))
+        loss = anchor_loss(logits.float(), wanted)
+        return loss, {"loss": loss, "positives": batch.positives, "queries": len(batch.lengths)}
+
+    def rate(step: int) -> float:
+        if settings.decay == "cosine":
+            total = epochs * per_epoch
+            return settings.learning_rate * cosine_multiplier(step, total, WARMUP * total)
+        return settings.learning_rate * 0.5 ** (step // per_epoch // settings.halve_every)
+
+    def row(step: int, terms: list[training.Terms], reached: TrainingProgress) -> Row:
+        total = reduce(add, (one["loss"] * one["queries"] for one in terms))
+        positives, queries = (sum(one[name] for one in terms) for name in ("positives", "queries"))
+        facts = {"loss": round(total / queries, 6), "positives": positives, "queries": queries}
+        epoch, stage = step // per_epoch, {}
+        if settings.align_epochs:
+            stage = {"stage": "alignment" if epoch < settings.align_epochs else "grounding"}
+        return {"epoch": epoch, **stage, **facts, "learning_rate": rate(step)}
+
+    how = training.Training(
+        label="vlg-net",
+        module=model,
+        optimiser=torch.optim.Adam(model.parameters(), lr=settings.learning_rate),
+        steps=epochs * per_epoch,
+        rate=rate,
+        batches=lambda first: prefetch(batches(first)),
+        losses=losses,
+        row=row,
+        steps_per_row=per_epoch,
+        device=device,
+        precision="bfloat16" if device.type == "cuda" else "float32",
+        remedy="lower longform.vlg_net.learning_rate",
+    )
+    reached = training.train(how, state)
+    model.eval()
+    return reached.rows
+
+
+def _align(model: VLGNet, batch: Batch, device: torch.device) -> Tensor:
+    """The alignment of a batch, whose moments are the anchors that fit them best."""
+    video, query = model.encode_video(batch.frames.to(device)), model.encode_query(batch.tokens.to(device))
+    moments = ~model.masked_attention_pooling.outside[batch.targets.argmax(dim=1).to(device)]
+    return alignment_loss(video.float(), query.float(), batch.lengths.to(device), moments)
+
+
+def _batches(
+    rows: Sequence[dict],
+    lengths: dict[str, int],
+    features: dict[str, LongFeatures],
+    grid: Grid,
+    settings: VlgNet,
+    seed: int,
+    epoch: int,
+) -> Iterator[Batch]:
+    random = generator(seed, "vlg-net windows", epoch)
+    order = random.permutation(len(rows))
+    for begin in range(0, len(order), settings.batch):
+        batch = [rows[number] for number in order[begin : begin + settings.batch]]
+        frames, tokens, wanted, positives = [], [], [], 0
+        for row in batch:
+            source, length = features[row["source"]], lengths[row["movie"]]
+            first, last = round(row["start"] * grid.fps), round(row["end"] * grid.fps)
+            drawn = draw_window(
+                random, first, last, length, grid.window, settings.negative_share, settings.jitter, settings.negatives
+            )
+            movie_frames = source.movie(row["movie"], drawn.start, min(length, drawn.start + grid.window))
+            frames.append(cut_windows(movie_frames, np.zeros(1, np.int64), grid)[0])
+            tokens.append(torch.from_numpy(source.token_rows(row["id"], TOKENS)))
+            no_moment = np.zeros(len(grid.anchors), np.float32)
+            wanted.append(targets(grid, drawn.start, first, last) if drawn.positive else no_moment)
+            positives += drawn.positive
+        yield Batch(
+            torch.stack(frames),
+            torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True),
+            torch.tensor([len(query_tokens) for query_tokens in tokens]),
+            torch.from_numpy(np.stack(wanted)),
+            positives,
+        )

@@ -1,8 +1,0 @@
-"""Unpack WordNet for METEOR (see rules/longform_statistics.smk)."""
-
-from verified.runtime.job import job
-
-with job(snakemake):
-    from verified.benchmark.mad.wordnet import unpack_wordnet
-
-    unpack_wordnet(snakemake.input.archive, snakemake.output.folder)

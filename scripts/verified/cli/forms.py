@@ -1,0 +1,147 @@
+"""Forms of ground truths: of each benchmark one or more, told apart by their first row."""
+
+import argparse
+import importlib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from verified.benchmark.answers import GroundTruth
+from verified.cli.command import Option
+from verified.extension import extensions
+from verified.io.jsonl import Row, is_object
+
+Recognise = Callable[[Path, Row, Path | None], bool]
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of ground truth: how it is recognised, read, and how submissions to it are scored."""
+
+    name: str
+    recognise: Recognise
+    """Of a file, its first row (see `first_row`), and a submission to it, if one is given."""
+    read: Callable[[Path], GroundTruth]
+    evaluate: Callable[[argparse.Namespace], None]
+    """Prints the score of a submission, for `verified evaluate`."""
+    about: str = ""
+    """Of its files, for the help."""
+    submissions: str = ""
+    """Of its submissions, for the help."""
+    options: tuple[str, ...] = ()
+    """Names of those options of `evaluate` that not all forms have."""
+    declared: tuple[Option, ...] = ()
+    """Options of `evaluate` that no other form has."""
+
+
+LONGEST = 2**20
+"""Bytes of a first row; a longer line is a document, of which only the beginning is read."""
+ROW_KEYS = {"qid", "desc_id", "query_id"}
+"""Keys of rows; an object on one line without them is a document."""
+
+
+def first_row(path: Path) -> Row:
+    """The first row of a JSON Lines file or of a JSON list; empty for any other document, or what cannot be read."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(LONGEST).decode("utf-8-sig", errors="ignore").lstrip()
+        is_list = text.startswith("[")
+        row, _ = json.JSONDecoder().raw_decode(text[1:].lstrip() if is_list else text.split("\n", 1)[0])
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not is_object(row) or not (is_list or ROW_KEYS & set(row)):
+        return {}
+    return row
+
+
+@cache
+def forms() -> tuple[Form, ...]:
+    """All forms; moments come last, which is what a file holds that no other form recognises."""
+    named = (("graded", "GRADED"), ("questions", "QUESTIONS"), ("windows", "WINDOWS"), ("windows", "OF_MOMENTS"))
+    own = (getattr(importlib.import_module(f"verified.cli.form_{module}"), name) for module, name in named)
+    added = (form for extension in extensions() for form in extension.forms())
+    return (*own, *added, MOMENTS)
+
+
+def form_of(path: Path, submission: Path | None = None) -> Form:
+    """The form of a ground truth."""
+    first = first_row(path)
+    return next(form for form in forms() if form.recognise(path, first, submission))
+
+
+def read_ground_truth(path: Path, submission: Path | None = None) -> GroundTruth:
+    """The ground truth of a file by its form. Raises InputError, of that form's reader, for what is none."""
+    return form_of(path, submission).read(path)
+
+
+def brackets(row: dict, digits: int) -> str:
+    """An interval, in brackets."""
+    if row["low"] is None:
+        return "[one video: no interval]"
+    return f"[{row['low']:.{digits}f}, {row['high']:.{digits}f}]"
+
+
+def note(notes: Iterable[str]) -> None:
+    """Print notes to standard error."""
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+def _read_moments(path: Path) -> GroundTruth:
+    from verified.benchmark.vcmr.answers import MomentTruth
+
+    return MomentTruth(path)
+
+
+def _moments(arguments: argparse.Namespace) -> None:
+    from verified.benchmark.vcmr.evaluate import evaluate_files
+
+    evaluation = evaluate_files(
+        arguments.ground_truth,
+        arguments.submission,
+        arguments.nms_threshold,
+        arguments.partial,
+        arguments.threshold or (0.3,),
+    )
+    note(evaluation.notes)
+    if arguments.json:
+        further = {"further": _plain(evaluation.further), "notes": evaluation.notes}
+        print(json.dumps(_plain(evaluation.metrics) | further, indent=1))
+    else:
+        print(_metrics_table(evaluation.metrics, evaluation.further))
+
+
+def _plain(metrics: dict) -> dict:
+    """JSON has no NaN: a share of no query is written as the string "NaN"."""
+    return {
+        task: {
+            name: "NaN" if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()
+        }
+        for task, values in metrics.items()
+    }
+
+
+def _metrics_table(metrics: dict, further: dict[str, dict[str, float]]) -> str:
+    from verified.benchmark.vcmr.metrics import TASKS
+
+    lines = []
+    for task in (name for name in TASKS if name in metrics):
+        shown = metrics[task] | further.get(task, {})
+        lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in shown))
+        lines.append(" " * 5 + "".join(f"{value:10.2f}" for value in shown.values()))
+    return "\n".join(lines)
+
+
+MOMENTS = Form(
+    "moments",
+    lambda path, first, submission: True,
+    _read_moments,
+    _moments,
+    about="moments (FIG, TVR, Charades-STA, ActivityNet Captions, DiDeMo)",
+    submissions="moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR)",
+    options=("nms_threshold", "threshold"),
+)

@@ -1,0 +1,81 @@
+"""The laws of extensions: the core names none, none imports another, and each folder can be deleted."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from running import PROJECT
+
+from verified.extension import extensions
+
+NAMES = [extension.name for extension in extensions()]
+CORE = [
+    *PROJECT.glob("scripts/**/*.py"),
+    *PROJECT.glob("rules/*.smk"),
+    PROJECT / "Snakefile",
+]
+
+
+@pytest.mark.parametrize("extension", extensions(), ids=NAMES)
+def test_the_core_does_not_name_an_extension(extension):
+    keys = "|".join(extension.sections)
+    named = re.compile(
+        rf"\bverified_{extension.name}\b|extensions/{extension.name}\b|\b(settings|config)\.({keys})\b"
+        rf"|[\"'`]({keys})(\.[a-z*]|[\"'`]\])"
+    )
+    found = [
+        f"{file.relative_to(PROJECT)}:{number}: {line.strip()}"
+        for file in CORE
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if named.search(line)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_extension_imports_no_other(name):
+    others = re.compile(rf"\bverified_(?!{name}\b)({'|'.join(NAMES)})\b")
+    files = [file for file in PROJECT.glob(f"extensions/{name}/**/*") if file.suffix in (".py", ".smk")]
+    assert files
+    assert not [str(file) for file in files if others.search(file.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("extension", extensions(), ids=NAMES)
+def test_a_deleted_extension_leaves_help_keys_and_plans_as_they_were(extension, tmp_path):
+    copy = tmp_path / "project"
+    kept = ("Snakefile", "scripts", "rules", "envs", "config", "profiles", "report", "extensions")
+    for part in kept:
+        source = PROJECT / part
+        if source.is_dir():
+            shutil.copytree(source, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            copy.mkdir(exist_ok=True)
+            shutil.copy(source, copy / part)
+    whole = _say(copy)
+    shutil.rmtree(copy / "extensions" / extension.name)
+    rest = _say(copy)
+    for before, after in zip(whole, rest):
+        assert set(after.splitlines()) <= set(before.splitlines()), "nothing is said that was not said before"
+    assert extension.title in whole[0] or not extension.commands
+    assert extension.title not in rest[0]
+    assert not [
+        line for line in rest[1].splitlines() if line.startswith(tuple(f"| `{key}" for key in extension.sections))
+    ]
+    run = [sys.executable, "-m", "snakemake", "-n", "-q", "all", "--configfile", "config/nano.yaml"]
+    planned = subprocess.run(run, cwd=copy, capture_output=True, text=True)
+    assert planned.returncode == 0, planned.stdout + planned.stderr
+
+
+def _say(project):
+    """The help and the keys of a copy of the project, by its own package."""
+    said = []
+    for words in (["--help"], ["config-docs"]):
+        run = subprocess.run(
+            [sys.executable, "-c", f"import sys; sys.path.insert(0, 'scripts'); sys.argv[1:] = {words!r}\n"
+             "from verified.__main__ import main\nmain()"],
+            cwd=project, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        said.append(run.stdout)
+    return said
