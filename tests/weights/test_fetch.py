@@ -16,7 +16,7 @@ from verified.config import load
 from verified.config.generation import Generation
 from verified.config.weights import Weights
 from verified.weights.fetch import fetch_model
-from verified.weights.files import needed_files
+from verified.weights.hub import needed_files
 from verified.weights.lock import read_lock
 from verified.weights.records import locate_models, pin_models, source_of
 from verified.weights.umt import fetch_umt

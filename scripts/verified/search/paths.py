@@ -12,7 +12,7 @@ from verified.errors import InputError
 from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import key_of
 from verified.search.settings import FrameSettings, IndexSettings
-from verified.weights.paths import text_records, video_records
+from verified.weights.records import text_records, video_records
 
 ONE_VECTOR = ("xml", "reloclnet", "hero")
 """Models whose video score is the largest cosine of one query vector with a clip."""

@@ -1,12 +1,17 @@
-"""Fetch one model at the commit of the lock file; the first fetch takes the hub's current commit and locks it."""
+"""Fetch one model at the commit of the lock file; the first fetch takes the hub's current commit and locks it.
 
+A folder may replace the hub: ORGANISATION/NAME/ below it holds a model's files, which are used in place.
+"""
+
+import hashlib
 import logging
 from pathlib import Path
 
 from verified.config.weights import Weights
 from verified.errors import InputError
-from verified.weights import hub, local_hub
-from verified.weights.files import check, first_difference
+from verified.io.files import file_digest
+from verified.weights import hub
+from verified.weights.hub import check, first_difference, needed_files
 from verified.weights.lock import add_to_lock, read_lock
 from verified.weights.wanted import Wanted
 
@@ -41,7 +46,7 @@ def fetch_model(wanted: Wanted, weights: Weights) -> dict:
 
 def _first_time(wanted: Wanted, weights: Weights) -> tuple[str, dict[str, dict], Path]:
     if weights.hub:
-        return local_hub.describe(wanted, Path(weights.hub))
+        return _describe_local(wanted, Path(weights.hub))
     repository = hub.look_up(wanted)
     log.info("%s: %.2f GB in %d files", wanted.key, repository.bytes / 1e9, len(repository.sizes))
     folder = hub.bring(wanted, repository.commit, repository.sizes, Path(weights.folder))
@@ -54,7 +59,7 @@ def _fetch_locked(wanted: Wanted, commit: str, files: dict[str, dict], weights: 
             f"{wanted.key} is locked at commit {commit}", file=weights.lock, remedy="remove the entry to pin it again"
         )
     if weights.hub:
-        folder = local_hub.folder_of(wanted, Path(weights.hub))
+        folder = _local_folder(wanted, Path(weights.hub))
         check(folder, files, wanted.key, f"put the locked files there, or remove the entry from {weights.lock}")
         return folder
     folder = hub.folder_of(wanted, commit, Path(weights.folder))
@@ -65,3 +70,41 @@ def _fetch_locked(wanted: Wanted, commit: str, files: dict[str, dict], weights: 
         folder = hub.bring(wanted, commit, {n: facts["bytes"] for n, facts in files.items()}, Path(weights.folder))
         check(folder, files, wanted.key, f"fetch again; if it stays so, remove the entry from {weights.lock}")
     return folder
+
+
+def size_of(wanted: Wanted, weights: Weights) -> int:
+    """Bytes of a model's files, by the lock file or else the hub. Raises InputError if neither gives them."""
+    entry = read_lock(weights.lock)["models"].get(wanted.key)
+    if entry:
+        return sum(facts["bytes"] for facts in entry["files"].values())
+    if weights.hub:
+        return sum(facts["bytes"] for facts in _describe_local(wanted, Path(weights.hub))[1].values())
+    return hub.look_up(wanted).bytes
+
+
+def _local_folder(wanted: Wanted, base: Path) -> Path:
+    """The model's folder. Raises InputError if it does not exist."""
+    folder = base / wanted.name
+    if not folder.is_dir():
+        raise InputError(
+            f"no folder for {wanted.name}",
+            file=folder,
+            remedy="put the model's files there, or set weights.hub to null to fetch it from the hub",
+        )
+    return folder
+
+
+def _describe_local(wanted: Wanted, base: Path) -> tuple[str, dict[str, dict], Path]:
+    """(commit, files, folder) as `fetch_model` records them; a digest of the files replaces the commit of a folder.
+
+    Raises InputError for a missing or empty folder.
+    """
+    folder = _local_folder(wanted, base)
+    names = needed_files(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    if not names:
+        raise InputError(f"no files of {wanted.name}", file=folder)
+    files = {name: {"bytes": (folder / name).stat().st_size, "sha256": file_digest(folder / name)} for name in names}
+    digest = hashlib.sha1(usedforsecurity=False)
+    for name, facts in files.items():
+        digest.update(f"{name}\0{facts['sha256']}\n".encode())
+    return digest.hexdigest(), files, folder

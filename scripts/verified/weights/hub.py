@@ -1,16 +1,22 @@
-"""Models of the Hugging Face hub (or the address in HF_ENDPOINT): listing and download."""
+"""Models of the Hugging Face hub (or the address in HF_ENDPOINT): listing, needed files, download, verification."""
 
 import fcntl
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.weights.files import blob_of, needed_files, sha256_of
+from verified.io.files import file_digest
 from verified.weights.wanted import Wanted
 
 PAGE = "https://huggingface.co"
+SAFE = ".safetensors"
+OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".h5", ".msgpack", ".ot", ".onnx", ".gguf", ".tflite", ".ckpt")
+"""Other formats of the same weights; they are skipped if safetensors are published."""
+NEVER_NEEDED = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf", ".gitattributes")
+CHUNK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def check_against_hub(at: Path, listing: Published, wanted: Wanted) -> dict[str,
     facts = {}
     for name in listing.sizes:
         path = at / name
-        digest = sha256_of(path)
+        digest = file_digest(path)
         wrong = listing.sha256.get(name, digest) != digest or (
             name in listing.blobs and listing.blobs[name] != blob_of(path)
         )
@@ -134,3 +140,49 @@ def explain(error: Exception, wanted: Wanted) -> Exception:
             " holds the models",
         )
     return error
+
+
+def needed_files(names: Iterable[str]) -> list[str]:
+    """The files that loading a model takes: its weights in one format, without pictures and read-me files.
+
+    `consolidated.safetensors`, Mistral's own form, repeats the weights of the `model` files.
+    """
+    names = [name for name in names if not name.lower().endswith(NEVER_NEEDED)]
+    at_top = [name for name in names if "/" not in name]
+    if any(name.startswith("model") and name.endswith(SAFE) for name in at_top):
+        names = [n for n in names if not n.endswith(OTHER_WEIGHTS) and not n.startswith("consolidated")]
+    elif any(name.startswith("pytorch_model") and name.endswith(".bin") for name in at_top):
+        names = [n for n in names if not n.endswith(OTHER_WEIGHTS) or n.startswith("pytorch_model")]
+    return sorted(name for name in names if not name.startswith(("onnx/", "openvino/", "coreml/", "original/")))
+
+
+def blob_of(path: Path) -> str:
+    """Git's SHA-1 of a file's content; the hub gives it for small files."""
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def first_difference(folder: Path, files: Mapping[str, dict]) -> tuple[str, str] | None:
+    """(file, problem) for the first of `files` ({name: {bytes, sha256}}) that is missing from `folder` or differs."""
+    for name, facts in files.items():
+        path = folder / name
+        if not path.is_file():
+            return name, "it is missing"
+        if path.stat().st_size != facts["bytes"]:
+            return name, f"it has {path.stat().st_size} bytes, not {facts['bytes']}"
+    for name, facts in files.items():
+        digest = file_digest(folder / name)
+        if digest != facts["sha256"]:
+            return name, f"its SHA-256 is {digest}, not {facts['sha256']}"
+    return None
+
+
+def check(folder: Path, files: Mapping[str, dict], key: str, remedy: str) -> None:
+    """Raise InputError unless `folder` holds all of `files` unchanged."""
+    difference = first_difference(folder, files)
+    if difference:
+        name, problem = difference
+        raise InputError(f"{key} is not what the lock file names: {problem}", file=folder / name, remedy=remedy)

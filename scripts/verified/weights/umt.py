@@ -5,8 +5,8 @@ from pathlib import Path
 
 from verified.config.evaluator import Evaluator
 from verified.errors import InputError
+from verified.io.files import file_digest
 from verified.runtime.download import download_part
-from verified.weights.files import sha256_of
 from verified.weights.lock import add_to_lock, read_lock
 
 log = logging.getLogger("verified")
@@ -41,7 +41,7 @@ def check_umt(evaluator: Evaluator, lock: str, at: Path | None = None) -> dict:
     pinned one."""
     path = at or Path(_file(evaluator))
     key = evaluator.umt_url or _file(evaluator)
-    facts = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+    facts = {"bytes": path.stat().st_size, "sha256": file_digest(path)}
     locked = read_lock(lock)["files"].get(key)
     for meant, who in ((evaluator.umt_sha256, "evaluator.umt_sha256"), (locked and locked["sha256"], lock)):
         if meant and meant != facts["sha256"]:
