@@ -1,4 +1,4 @@
-from verified.captions.unanswered import asked_in_of
+from verified.captions.rows import asked_in_of
 from verified.lmm.jobs import AskingJobs
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
 from verified.weights.records import role_records, sentence_records

@@ -5,9 +5,9 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads):
     from verified.annotations.agreement import agreement, frame_vectors
     from verified.annotations.selection import SCORE_KEYS
-    from verified.captions.tar import KeyframeTars
     from verified.features.joint import load_joint
     from verified.io.jsonl import read_jsonl, write_jsonl
+    from verified.keyframes.archive import KeyframeTars
     from verified.weights.records import source_of
 
     inputs, settings = snakemake.input, snakemake.params

@@ -5,10 +5,10 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads) as log:
     from verified.captions.rows import shard_counts, split_corrupted
     from verified.captions.statics import caption_statics, check_covered
-    from verified.captions.tar import KeyframeTar
     from verified.config.generation import Generation
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.keyframes.archive import KeyframeTar
     from verified.lmm.session import Session
     from verified.lmm.tasks.statics import TASKS
     from verified.runtime.wildcards import rows_of_shard

@@ -6,12 +6,12 @@ with job(snakemake) as log:
     import contextlib
     from pathlib import Path
 
-    from verified.captions.tar import KeyframeTars
     from verified.export.collection import collect, without
     from verified.export.forms import write_form
     from verified.export.media import media_of
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_jsonl
+    from verified.keyframes.archive import KeyframeTars
 
     inputs, facts = snakemake.input, snakemake.params.facts
     annotations = without(read_splits(inputs.annotations), inputs.get("findings", []))

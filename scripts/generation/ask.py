@@ -5,10 +5,10 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads) as log:
     from verified.captions.dynamics import caption_dynamics
     from verified.captions.statics import caption_statics
-    from verified.captions.tar import KeyframeTars
     from verified.config.generation import Generation
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json
+    from verified.keyframes.archive import KeyframeTars
     from verified.lmm.session import Session
     from verified.lmm.tasks.paper import TASKS_OF_STAGE
     from verified.perturbations.write import ask

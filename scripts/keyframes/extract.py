@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake):
     from verified.config.datasets import Keyframes
     from verified.io.jsonl import read_jsonl
-    from verified.keyframes import write_keyframes
+    from verified.keyframes.extract import write_keyframes
     from verified.runtime.previous_output import made_with
     from verified.runtime.wildcards import rows_of_shard
 

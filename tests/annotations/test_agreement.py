@@ -11,9 +11,9 @@ from refusals import refused
 
 from verified.annotations.agreement import PARTS, agreement, frame_vectors, things_in, unit
 from verified.annotations.selection import candidates_by_moment, choose, choose_by
-from verified.captions.tar import KeyframeTars
 from verified.config.annotations import Annotations
 from verified.features.packaged import PackagedJoint
+from verified.keyframes.archive import KeyframeTars
 
 MODEL = "all-MiniLM-L6-v2"
 MOMENT = {"desc_id": 7, "caption": "a dog runs"}

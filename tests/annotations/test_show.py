@@ -9,9 +9,9 @@ from stub_engine import StubEngine
 from verified.__main__ import main
 from verified.captions.dynamics import caption_dynamics
 from verified.captions.statics import caption_statics
-from verified.captions.tar import KeyframeTar
 from verified.config.generation import Generation
 from verified.io.jsonl import write_jsonl
+from verified.keyframes.archive import KeyframeTar
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
 

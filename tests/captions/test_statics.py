@@ -10,7 +10,7 @@ from stub_engine import StubEngine
 
 from verified.captions.rows import shard_counts, split_corrupted
 from verified.captions.statics import caption_statics, check_covered
-from verified.captions.tar import KeyframeTar
+from verified.keyframes.archive import KeyframeTar
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import TASKS

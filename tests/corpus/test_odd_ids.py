@@ -18,7 +18,6 @@ from verified.annotations.export import write_candidates
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.submission import read_submission, write_submission
-from verified.captions.tar import KeyframeTar
 from verified.config.datasets import Keyframes
 from verified.corpus.video_folder import VideoFolder
 from verified.features.inspect import inspect_features
@@ -29,7 +28,8 @@ from verified.io.hdf5 import FeatureFile, link_features, write_features
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.io.pages import inert_json
 from verified.io.video.cut import clips_of
-from verified.keyframes import write_keyframes
+from verified.keyframes.archive import KeyframeTar
+from verified.keyframes.extract import write_keyframes
 from verified.report.captions import released_rows
 from verified.runtime.wildcards import shard_of
 

@@ -18,7 +18,6 @@ from refusals import refused, said
 
 from verified.__main__ import main
 from verified.benchmark.tiou import tiou
-from verified.captions.tar import KeyframeTars
 from verified.config import load
 from verified.config.datasets import Keyframes
 from verified.config.export import Export, Statements
@@ -31,7 +30,8 @@ from verified.export.media import media_of
 from verified.export.paths import export_facts
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.io.video import probe
-from verified.keyframes import write_keyframes
+from verified.keyframes.archive import KeyframeTars
+from verified.keyframes.extract import write_keyframes
 from verified.released.formats import read_split
 
 HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'

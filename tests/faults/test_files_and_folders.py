@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verified.captions.tar import KeyframeTar
 from verified.io.files import atomic_path, write_text
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_json, write_jsonl
+from verified.keyframes.archive import KeyframeTar
 
 PROJECT = Path(__file__).resolve().parents[2]
 BIG = "x" * 4_000_000

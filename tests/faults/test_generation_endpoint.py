@@ -260,7 +260,7 @@ def test_hostile_captions_pass_through_all_stages(tmp_path):
     from captioning import make_moments, make_tar, make_videos, settings
 
     from verified.captions import dynamics, statics
-    from verified.captions.tar import KeyframeTar
+    from verified.keyframes.archive import KeyframeTar
     from verified.lmm.session import Session
     from verified.lmm.tasks.paper import PAPER
     from verified.perturbations.write import perturb

@@ -26,7 +26,7 @@ sys.path[:0] = ["scripts", "tests"]
 import openai
 from captioning import settings
 from verified.captions import dynamics, statics
-from verified.captions.tar import KeyframeTar
+from verified.keyframes.archive import KeyframeTar
 from verified.io.jsonl import read_json, write_jsonl
 from verified.config.generation import EngineSettings
 from verified.lmm.session import Session

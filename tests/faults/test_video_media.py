@@ -17,7 +17,7 @@ from verified.config.datasets import Keyframes
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
 from verified.io.video import VideoError, frames_of_spans, iterate_frames, probe, read_frames
-from verified.keyframes import write_keyframes
+from verified.keyframes.extract import write_keyframes
 
 pytestmark = pytest.mark.timeout(300)
 LENGTH = 64

@@ -10,7 +10,7 @@ from media import scenes, write_video
 from scenedetect import ContentDetector, detect
 
 from verified.keyframes.extract import extract_keyframes
-from verified.keyframes.segments import bounds, find_cuts, segment_moment
+from verified.keyframes.segmentation import bounds, find_cuts, segment_moment
 
 frames_and_scores = st.lists(st.sampled_from([0.0, 10.0, 26.9, 27.0, 30.0, 40.0, 55.5]), min_size=1, max_size=80)
 

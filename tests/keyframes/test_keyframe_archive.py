@@ -13,8 +13,7 @@ from PIL import Image
 
 from verified.config.datasets import Keyframes
 from verified.io.video import frames_of_spans
-from verified.keyframes import write_keyframes
-from verified.keyframes.extract import extract_keyframes
+from verified.keyframes.extract import extract_keyframes, write_keyframes
 from verified.runtime.wildcards import rows_of_shard, shard_names
 
 SETTINGS = Keyframes(segments=3, min_scene_seconds=0.6, threshold=27.0)

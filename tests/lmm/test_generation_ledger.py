@@ -178,7 +178,7 @@ def test_a_session_replays_a_recorded_shard_byte_for_byte(tmp_path):
     from captioning import make_moments, make_tar
 
     from verified.captions.statics import caption_statics
-    from verified.captions.tar import KeyframeTar
+    from verified.keyframes.archive import KeyframeTar
     from verified.lmm.session import Session
     from verified.lmm.tasks.statics import TASKS
 

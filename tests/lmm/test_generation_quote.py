@@ -9,9 +9,9 @@ from loopback import Scripted, completion, endpoint, images_of, sensible
 from refusals import refused
 
 from verified.captions import dynamics, statics
-from verified.captions.tar import KeyframeTar
 from verified.config import load
 from verified.io.jsonl import write_jsonl
+from verified.keyframes.archive import KeyframeTar
 from verified.lmm.engines import probe_picture
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER

@@ -90,7 +90,7 @@ def test_models_that_do_not_fit_together_take_turns(tmp_path, share, expected):
     from captioning import make_moments, make_tar
 
     from verified.captions.statics import caption_statics
-    from verified.captions.tar import KeyframeTar
+    from verified.keyframes.archive import KeyframeTar
     from verified.lmm.tasks.statics import TASKS
 
     moments = make_moments(["a dog runs", "a cat sits"])

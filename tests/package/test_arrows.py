@@ -27,8 +27,10 @@ ORDER = (
 """The rooms from the ground up: each imports those before it alone. `benchmark` is what all benchmarks share."""
 
 UPWARDS = {
-    ("corpus", "keyframes.scores"): "Scenes, from which moments are proposed, are found by the scores of keyframes.",
-    ("corpus", "keyframes.segments"): "The same scenes are cut as the segments of a moment are.",
+    (
+        "corpus",
+        "keyframes.segmentation",
+    ): "Scenes, from which moments are proposed, are cut as segments of a moment are.",
     ("corpus", "captions.clips"): "A proposed moment is shown to the model that captions it as any moment is.",
     ("evaluator", "demo.pretrained.paths"): "Where the weights lie that come with the workflow is said beside them.",
     ("features", "demo.pretrained.paths"): "The same, of the image backbone.",

@@ -7,8 +7,7 @@ from stub_engine import StubEngine
 
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
-from verified.perturbations.select import farthest, nearest
-from verified.perturbations.write import TASK_OF_KIND, perturb, shard_counts
+from verified.perturbations.write import TASK_OF_KIND, farthest, nearest, perturb, shard_counts
 
 ENCODER = "all-MiniLM-L6-v2"
 ANSWERS = {

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from verified.captions.dynamics import caption_dynamics, questions_call
 from verified.captions.statics import caption_statics
-from verified.captions.tar import KeyframeTar
 from verified.config import Config, read
 from verified.config.folders import dataset_folder
 from verified.config.generation import ROLES
 from verified.demo.scene_reader import SceneReader
 from verified.io.jsonl import read_jsonl
+from verified.keyframes.archive import KeyframeTar
 from verified.lmm.cassette import export
 from verified.lmm.ledger import Ledger
 from verified.lmm.session import Session

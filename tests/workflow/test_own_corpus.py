@@ -24,9 +24,9 @@ from PIL import Image
 from refusals import names, said
 from running import PROJECT, digests, snakemake
 
-from verified.captions.tar import KeyframeTar
 from verified.demo.source import render_demo
 from verified.io.jsonl import read_json, read_jsonl
+from verified.keyframes.archive import KeyframeTar
 from verified.lmm.ledger import Ledger
 from verified.tables.table import read_table_json
 

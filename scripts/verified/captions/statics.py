@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from PIL import Image
 
 from verified.captions.rows import candidate_row
-from verified.captions.tar import Keyframes, KeyframeTar
 from verified.errors import InputError
+from verified.keyframes.archive import Keyframes, KeyframeTar
 from verified.lmm.client import Call, MediaError
 from verified.lmm.engines.media import fit_picture
 from verified.lmm.prompts import quote

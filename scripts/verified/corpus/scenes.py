@@ -8,8 +8,7 @@ from typing import Any
 
 from verified.config.datasets import Proposals
 from verified.io.video import VideoError, file_digest, open_video, probe, stored_array
-from verified.keyframes.scores import ContentScore
-from verified.keyframes.segments import bounds, find_cuts
+from verified.keyframes.segmentation import ContentScore, bounds, find_cuts
 from verified.runtime.progress import track
 
 SHORTEST_SCENE = 0.6

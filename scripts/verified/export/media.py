@@ -1,8 +1,8 @@
 """Clips and keyframes of moments for export, where the configuration asks for them."""
 
-from verified.captions.tar import KeyframeTars
 from verified.export.webdataset import Media
 from verified.io.video.cut import clips_of
+from verified.keyframes.archive import KeyframeTars
 
 
 def media_of(videos: list[dict], keyframes: KeyframeTars, side: int) -> Media:

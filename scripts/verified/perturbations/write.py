@@ -1,14 +1,19 @@
-"""Perturbed captions (section 3.3, Equation 6) and the choice among them (Equations 7 and 8)."""
+"""Perturbed captions (section 3.3, Equation 6) and the choice among them by SentenceBERT (Equations 7 and 8).
+
+The paper calls SentenceBERT a "semantic distance" and takes the argmin for positives, the argmax for negatives; with
+distance = 1 − cosine these are the most similar positive and the least similar negatives.
+"""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
+from verified.lmm.refusal import same
 from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks.perturbations import DYNAMIC_NEGATIVES, POSITIVES, STATIC_NEGATIVES
 from verified.nn.sentences import encode
-from verified.perturbations.select import farthest, nearest
 
 TASK_OF_KIND = {"positives": POSITIVES, "statics": STATIC_NEGATIVES, "dynamics": DYNAMIC_NEGATIVES}
 """Kinds of perturbed captions as the files name them, and their tasks."""
@@ -102,3 +107,19 @@ def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> di
         "kinds": kinds,
         "calls": outcomes,
     }
+
+
+def nearest(caption: str, positives: Sequence[str], similarities: Sequence[float]) -> str | None:
+    """Equation 7: the positive with the greatest cosine to `caption` that is not the caption itself.
+
+    Case, punctuation and spacing do not make a difference to "itself". The first of equals wins; None if none is left.
+    """
+    candidates = [index for index, positive in enumerate(positives) if same(positive) != same(caption)]
+    return positives[max(candidates, key=lambda index: (similarities[index], -index))] if candidates else None
+
+
+def farthest(negatives: Sequence[str], similarities: Sequence[float]) -> str | None:
+    """Equation 8: the negative with the smallest cosine to the caption; the first of equals, None if there are none."""
+    if not negatives:
+        return None
+    return negatives[min(range(len(negatives)), key=lambda index: (similarities[index], index))]

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from verified.captions.dynamics import ask_dynamics
 from verified.captions.statics import ask_statics
-from verified.captions.tar import KeyframeTar
 from verified.config import Config
 from verified.config.datasets import DataSet, Keyframes
 from verified.config.folders import dataset_folder, judged_datasets, shown_datasets
@@ -27,6 +26,7 @@ from verified.corpus.inventory import SeenShard, seen_shards
 from verified.errors import InputError
 from verified.extension import stages
 from verified.io.video import TOLERANCE
+from verified.keyframes.archive import KeyframeTar
 from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
 from verified.lmm.request import Engine, Outcome

@@ -13,8 +13,7 @@ import numpy as np
 from verified.features.backbones import Backbone
 from verified.io.video import MISSING_SECONDS, TOLERANCE, frame_array, open_video
 from verified.io.video.decode import upright_size
-from verified.keyframes.scores import ContentScore
-from verified.keyframes.segments import bounds, find_cuts
+from verified.keyframes.segmentation import ContentScore, bounds, find_cuts
 from verified.search.pictures import HEIGHT, jpeg
 
 RATE = 8
