@@ -96,10 +96,15 @@ def trial(settings: Config, options: argparse.Namespace, model: str, number: int
 
 def score(settings, options, model: str, number: int, changes: dict, seed: int, rows: list[dict]) -> dict[str, float]:
     """VCMR of one training on the selection split, in percent by metric."""
-    from verified.benchmark.vcmr.experiment import rank_videos, test_model, train_model
+    from verified.benchmark.vcmr.experiment import (
+        RankingSettings,
+        TrainingSettings,
+        rank_videos,
+        test_model,
+        train_model,
+    )
     from verified.benchmark.vcmr.paths import search_settings, training_inputs, training_settings
     from verified.benchmark.vcmr.registry import is_two_stage
-    from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
 
     folder = TRAININGS / model / f"trial-{number}" / f"seed-{seed}"
     folder.mkdir(parents=True, exist_ok=True)

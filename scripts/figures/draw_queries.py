@@ -3,7 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake) as log:
-    from verified.benchmark.vcmr.per_query import read_per_query
+    from verified.benchmark.vcmr.results import read_per_query
     from verified.figures.queries import draw_curves, draw_lengths, draw_positions, first_spans
     from verified.io.jsonl import read_jsonl
 

@@ -3,8 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
-    from verified.benchmark.vcmr.experiment import rank_videos
-    from verified.benchmark.vcmr.settings import RankingSettings
+    from verified.benchmark.vcmr.experiment import RankingSettings, rank_videos
 
     settings = RankingSettings(**snakemake.params.settings)
     rank_videos(dict(snakemake.input.items()), snakemake.params.captions, settings, snakemake.output.ranked)

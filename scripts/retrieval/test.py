@@ -3,9 +3,8 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
-    from verified.benchmark.vcmr.experiment import test_model
-    from verified.benchmark.vcmr.same_settings import SETTINGS
-    from verified.benchmark.vcmr.settings import RankingSettings, locate_weights
+    from verified.benchmark.vcmr.experiment import RankingSettings, locate_weights, test_model
+    from verified.benchmark.vcmr.results import SETTINGS
     from verified.io.jsonl import read_jsonl
     from verified.runtime.wildcards import key_of
 

@@ -3,8 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
-    from verified.benchmark.vcmr.experiment import train_model
-    from verified.benchmark.vcmr.settings import TrainingSettings, locate_weights
+    from verified.benchmark.vcmr.experiment import TrainingSettings, locate_weights, train_model
 
     files, settings = locate_weights(dict(snakemake.input.items()), TrainingSettings(**snakemake.params.settings))
     train_model(

@@ -4,7 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]) as log:
     from verified.benchmark.rextime.ground import encode_questions, fine_tune
-    from verified.benchmark.vcmr.settings import TrainingSettings
+    from verified.benchmark.vcmr.experiment import TrainingSettings
     from verified.config.features import TextFeatures
     from verified.errors import InputError
     from verified.io.jsonl import read_jsonl

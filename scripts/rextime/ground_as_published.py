@@ -6,7 +6,7 @@ with job(snakemake, snakemake.params.search["threads"]) as log:
     from verified.benchmark.rextime.baselines import submission_rows
     from verified.benchmark.rextime.published import given_rows, ground_as_published
     from verified.benchmark.rextime.rows import read_questions
-    from verified.benchmark.vcmr.settings import RankingSettings
+    from verified.benchmark.vcmr.experiment import RankingSettings
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.weights.records import source_of
 

@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.search["threads"]) as log:
     from verified.benchmark.rextime.baselines import submission_rows
     from verified.benchmark.rextime.ground import encode_questions, ground
-    from verified.benchmark.vcmr.settings import RankingSettings
+    from verified.benchmark.vcmr.experiment import RankingSettings
     from verified.config.features import TextFeatures
     from verified.io.jsonl import read_jsonl, write_jsonl
     from verified.weights.records import source_of

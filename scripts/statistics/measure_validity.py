@@ -6,7 +6,7 @@ with job(snakemake):
     import json
     import tarfile
 
-    from verified.benchmark.vcmr.per_query import read_per_query
+    from verified.benchmark.vcmr.results import read_per_query
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_json, read_jsonl, write_json
     from verified.statistics import validity

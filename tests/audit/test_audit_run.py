@@ -9,7 +9,7 @@ from script_run import script_run
 
 from verified.audit.queries import Audited
 from verified.audit.recovery import recover
-from verified.benchmark.vcmr.per_query import write_per_query
+from verified.benchmark.vcmr.results import write_per_query
 from verified.config import load
 from verified.config.audit import Audit
 from verified.demo.span_corruption import KINDS, corrupt_spans

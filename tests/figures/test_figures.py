@@ -18,7 +18,7 @@ from matplotlib.text import Text
 from PIL import Image
 from refusals import refused
 
-from verified.benchmark.vcmr.per_query import PerQuery
+from verified.benchmark.vcmr.results import PerQuery
 from verified.config import load
 from verified.demo.encode import write_video
 from verified.evaluator.validation import Graded

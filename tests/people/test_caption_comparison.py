@@ -7,7 +7,7 @@ from given import fig
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.benchmark.vcmr.per_query import write_per_query
+from verified.benchmark.vcmr.results import write_per_query
 from verified.config.statistics import Statistics
 from verified.demo.pretrained.paths import shipped_evaluator
 from verified.io.fig import write_fig

@@ -16,9 +16,9 @@ from verified.benchmark.rextime import paths
 from verified.benchmark.rextime.published import ground_as_published
 from verified.benchmark.rextime.rows import Prediction
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
+from verified.benchmark.vcmr.experiment import RankingSettings
 from verified.benchmark.vcmr.importing import import_checkpoint
 from verified.benchmark.vcmr.registry import model_class
-from verified.benchmark.vcmr.settings import RankingSettings
 from verified.config import load
 from verified.features.clip import text_states
 from verified.io.hdf5 import FeatureFile, write_features

@@ -15,7 +15,7 @@ from verified.benchmark.rextime.ground import fine_tune, ground, to_moments
 from verified.benchmark.rextime.results import System, score_all, submissions_of
 from verified.benchmark.rextime.rows import Prediction, Question
 from verified.benchmark.rextime.tables import MEASURES, results_table
-from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
+from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
 from verified.config.datasets import Spans
 from verified.config.generation import EngineSettings
 from verified.demo.encode import write_video as write_frames

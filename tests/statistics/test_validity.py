@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from shown_settings import shown_settings
 
-from verified.benchmark.vcmr.per_query import PerQuery
+from verified.benchmark.vcmr.results import PerQuery
 from verified.statistics.validity import false_captions, recall_difference, review_gain
 from verified.tables.added.validity import validity_table
 from verified.tables.collect import Collection

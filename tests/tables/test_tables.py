@@ -11,7 +11,7 @@ from shown_settings import shown_settings
 
 from verified.benchmark.published import Place, read_published
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
-from verified.benchmark.vcmr.per_query import write_per_query
+from verified.benchmark.vcmr.results import write_per_query
 from verified.tables.collect import Collection
 from verified.tables.layout import TABLES, runs
 from verified.tables.provenance import provenance

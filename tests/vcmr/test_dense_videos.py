@@ -10,7 +10,7 @@ from refusals import refused
 from verified.benchmark.rextime.vectors import ground_by_vectors
 from verified.benchmark.vcmr.data import feature_width
 from verified.benchmark.vcmr.dense import test_dense as rank_dense
-from verified.benchmark.vcmr.same_settings import read_metrics
+from verified.benchmark.vcmr.results import read_metrics
 from verified.benchmark.vcmr.submission import read_submission
 from verified.config.datasets import Spans
 from verified.features.embedded import pieces, write_embedded, write_embedded_captions

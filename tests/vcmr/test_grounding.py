@@ -20,7 +20,7 @@ from verified.benchmark.vcmr.grounding import (
     rerank,
 )
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
-from verified.benchmark.vcmr.per_query import write_per_query
+from verified.benchmark.vcmr.results import write_per_query
 from verified.benchmark.vcmr.submission import write_submission
 from verified.config import load
 from verified.config.generation import Generation

@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verified.benchmark.vcmr.contract import exclusive_end, inclusive_end, inclusive_end_two_clips
 from verified.benchmark.vcmr.data import pool
-from verified.benchmark.vcmr.labels import exclusive_end, inclusive_end, inclusive_end_two_clips
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
 

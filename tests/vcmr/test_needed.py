@@ -9,10 +9,9 @@ import torch
 from planted import plant, small_model
 
 from verified.benchmark.lists import NO_VIDEO
-from verified.benchmark.vcmr import needed
+from verified.benchmark.vcmr import decode
 from verified.benchmark.vcmr.contract import Spans
-from verified.benchmark.vcmr.decode import best_spans
-from verified.benchmark.vcmr.needed import localise_needed
+from verified.benchmark.vcmr.decode import best_spans, localise_needed
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import SearchSettings, search
 
@@ -106,11 +105,11 @@ def test_lists_of_a_model_are_the_same_bytes_whether_pairs_are_left_out(name, fi
     order = np.stack([draw.permutation(PLANTED)[:22] for _ in split.moments.desc_id])
     cosine = -np.sort(-draw.random(order.shape, dtype=np.float32), axis=1)
     ranked = Ranked(split.moments.desc_id, order, cosine, split.moments.videos)
-    monkeypatch.setattr(needed, "BLOCK", 8)
+    monkeypatch.setattr(decode, "BLOCK", 8)
     counts = count_left_out(monkeypatch)
     some = search(model, split.videos, split.queries, split.moments, SEARCHING, ranked).tasks()
     assert sum(counts) > 0
-    monkeypatch.setattr(needed, "_may_enter", lambda weight, least: True)
+    monkeypatch.setattr(decode, "_may_enter", lambda weight, least: True)
     counts.clear()
     every = search(model, split.videos, split.queries, split.moments, SEARCHING, ranked).tasks()
     assert sum(counts) == 0

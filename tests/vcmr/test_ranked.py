@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.benchmark.lists import NO_VIDEO
-from verified.benchmark.vcmr.negatives import draw_negatives
-from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
+from verified.benchmark.vcmr.ranked import Ranked, draw_negatives, read_ranked, write_ranked
 
 VIDEOS = [f"v{i}" for i in range(9)]
 

@@ -10,11 +10,10 @@ from refusals import refused
 
 from verified.benchmark.vcmr import experiment, training
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
-from verified.benchmark.vcmr.experiment import rank_videos, test_model, train_model
+from verified.benchmark.vcmr.experiment import TrainingSettings, rank_videos, test_model, train_model
 from verified.benchmark.vcmr.models.xml import XML
 from verified.benchmark.vcmr.ranked import read_ranked
 from verified.benchmark.vcmr.search import SearchSettings
-from verified.benchmark.vcmr.settings import TrainingSettings
 from verified.benchmark.vcmr.training import Run, train
 from verified.config.datasets import Spans
 from verified.config.retrieval import Training

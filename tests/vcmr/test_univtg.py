@@ -5,6 +5,7 @@ from math import cos, log, pi, sin
 import pytest
 import torch
 
+from verified.benchmark.vcmr.conformance.trial import SyntheticCorpus
 from verified.benchmark.vcmr.detr_layers import PositionedLayer, drop_paths, sine_positions
 from verified.benchmark.vcmr.models.univtg import (
     UniVTG,
@@ -18,7 +19,6 @@ from verified.benchmark.vcmr.models.univtg import (
     with_times,
 )
 from verified.benchmark.vcmr.search import search
-from verified.benchmark.vcmr.synthetic import SyntheticCorpus
 
 MOMENT = torch.tensor([[1, 2]])  # of four clips: from a quarter to three quarters of the video
 

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from verified.benchmark.vcmr.conformance import failures
-from verified.benchmark.vcmr.decode import best_windows
+from verified.benchmark.vcmr.decode import best_windows, generalised_iou, spans_of_windows
 from verified.benchmark.vcmr.registry import model_class
-from verified.benchmark.vcmr.windows import generalised_iou, spans_of_windows
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ from pathlib import Path
 import numpy as np
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
-from verified.benchmark.vcmr.per_query import write_per_query
+from verified.benchmark.vcmr.results import write_per_query
 from verified.tables.collect import Collection
 from verified.tables.layout import TABLES
 videos = np.arange(40) % 20

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from verified.benchmark.intervals import mean_interval
-from verified.benchmark.vcmr.per_query import PerQuery
+from verified.benchmark.vcmr.results import PerQuery
 from verified.figures.canvas import COLOURS, direct_labels, drawing
 from verified.io.characters import length_in_words
 from verified.io.pages import colour_of

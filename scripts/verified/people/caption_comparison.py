@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.intervals import compare_paired
-from verified.benchmark.vcmr.per_query import FILE, PerQuery, read_per_query
+from verified.benchmark.vcmr.results import PER_QUERY_FILE, PerQuery, read_per_query
 from verified.config.statistics import Statistics
 from verified.errors import InputError
 from verified.io.fig import read_splits
@@ -187,13 +187,13 @@ def _gain(fine: np.ndarray, coarse: np.ndarray, same: bool) -> np.ndarray:
 
 
 def _models(release: Release) -> set[str]:
-    return {path.parts[-5] for path in release.root.glob(f"retrieval/*/{release.kind}/seed-*/*/{FILE}")}
+    return {path.parts[-5] for path in release.root.glob(f"retrieval/*/{release.kind}/seed-*/*/{PER_QUERY_FILE}")}
 
 
 def _tested(release: Release, model: str, trained_on: str) -> PerQuery | None:
     """All trainings of a model, tested on the release's own captions, or on fine ones; None if there is none."""
     for tested_on in dict.fromkeys((release.kind, FINE)):
-        folders = sorted(release.root.glob(f"retrieval/{model}/{trained_on}/seed-*/{tested_on}/{FILE}"))
+        folders = sorted(release.root.glob(f"retrieval/{model}/{trained_on}/seed-*/{tested_on}/{PER_QUERY_FILE}"))
         if folders:
             return read_per_query([folder.parent for folder in folders])
     return None

@@ -11,7 +11,7 @@ import numpy as np
 from verified.benchmark.correlation import auroc_interval
 from verified.benchmark.intervals import compare_paired, share_interval
 from verified.benchmark.tiou import tiou
-from verified.benchmark.vcmr.per_query import PerQuery
+from verified.benchmark.vcmr.results import PerQuery
 from verified.demo.caption_facts import caption_facts
 
 STATIC = ("colour", "shape", "size", "texture", "count", "background")

@@ -19,8 +19,7 @@ from verified.benchmark.intervals import (
     mean_interval,
 )
 from verified.benchmark.vcmr.metrics import VIDEO_RECALLS
-from verified.benchmark.vcmr.per_query import PerQuery, read_per_query
-from verified.benchmark.vcmr.same_settings import read_metrics
+from verified.benchmark.vcmr.results import PerQuery, read_metrics, read_per_query
 from verified.io.jsonl import read_json
 from verified.tables.layout import FOLDERS, TITLES, Column, PaperTable, Row, model_of, title_of
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, format_value, p_or_why

@@ -13,7 +13,7 @@ import numpy as np
 from verified.benchmark.answers import Query
 from verified.benchmark.comparison.runs import Run
 from verified.benchmark.intervals import Paired, compare_paired, intra_class_correlation, mean_interval
-from verified.benchmark.vcmr.same_settings import SETTINGS
+from verified.benchmark.vcmr.results import SETTINGS
 from verified.errors import InputError
 from verified.io.characters import length_in_words
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, p_or_why

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.answers import GroundTruth, Prediction, Query
-from verified.benchmark.vcmr.same_settings import check_same_settings, read_metrics
+from verified.benchmark.vcmr.results import check_same_settings, read_metrics
 from verified.errors import InputError
 from verified.runtime.seals import as_in_run
 from verified.runtime.verify import check

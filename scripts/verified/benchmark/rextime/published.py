@@ -13,7 +13,7 @@ from verified.benchmark.rextime.ground import best_windows
 from verified.benchmark.rextime.rows import NOT_ANSWERED, Prediction, Question
 from verified.benchmark.vcmr.checkpoint import FORM, load_model
 from verified.benchmark.vcmr.data import feature_width
-from verified.benchmark.vcmr.settings import RankingSettings
+from verified.benchmark.vcmr.experiment import RankingSettings
 from verified.errors import InputError
 from verified.features.clip import text_states
 from verified.io.hdf5 import FeatureFile, write_features

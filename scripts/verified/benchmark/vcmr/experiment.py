@@ -1,29 +1,92 @@
-"""One run of the benchmark: train a model, rank videos with it, test it; files in, files out."""
+"""One run of the benchmark: train a model, rank videos with it, test it; files in, files out, by settings as jobs get
+them.
+"""
 
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import torch
 
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.contract import Recipe, RetrievalModel
-from verified.benchmark.vcmr.data import Moments, Queries, Videos, feature_width, read_moments
+from verified.benchmark.vcmr.data import Moments, Padding, Queries, Videos, feature_width, read_moments
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
 from verified.benchmark.vcmr.results import truth_of, write_test
-from verified.benchmark.vcmr.search import corpus_scorer, encode_corpus, encode_queries, search
-from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
+from verified.benchmark.vcmr.search import SearchSettings, corpus_scorer, encode_corpus, encode_queries, search
 from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.benchmark.vcmr.training import Run, SplitData, train
+from verified.config.base import Section
+from verified.config.datasets import Spans
 from verified.config.retrieval import Training
 from verified.corpus.splits import HELD_OUT
 from verified.io.hdf5 import FeatureFile, Room
 from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
+from verified.weights.records import source_of
+
+
+class RankingSettings(Section):
+    """Settings of ranking and testing a checkpoint on a data set."""
+
+    spans: Spans
+    text_encoder: str
+    text_revision: str
+    held_out_share: float
+    """Share of the train file's videos that models are selected on; 0 where the selection split has a file."""
+    external_score: Literal["exp", "cosine"]
+    feature_cast: Literal["official", "float32"]
+    searched_videos: int
+    training_list_videos: int
+    memory_mb: int
+    device: str
+    threads: int
+    padding: Padding = "context"
+
+    def searching(self, **changes: Any) -> SearchSettings:
+        """Search settings with `changes`."""
+        values = {
+            "min_pred_clips": self.spans.min_pred_clips,
+            "max_pred_clips": self.spans.max_pred_clips,
+            "searched_videos": self.searched_videos,
+            "memory_mb": self.memory_mb,
+            "device": self.device,
+            "padding": self.padding,
+        }
+        return SearchSettings(**{**values, **changes})
+
+
+class TrainingSettings(RankingSettings):
+    """Settings of a training and of its test."""
+
+    recipe: Training
+    """Departures from the official recipe."""
+    options: dict[str, bool | int | float | str]
+    """Values of the model's own config."""
+    precision: Literal["float32", "bfloat16"]
+    seed: int
+
+
+Settings = TypeVar("Settings", bound=RankingSettings)
+
+
+def locate_weights(files: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], Settings]:
+    """Input files and settings of a job: its records, the file `weights`, go, and what they locate comes in.
+
+    The text encoder, whose tokeniser some models use, and RoBERTa's weights that HERO may start from.
+    """
+    files = dict(files)
+    records = files.pop("weights")
+    changes: dict[str, object] = {"text_encoder": source_of(settings.text_encoder, settings.text_revision, records)[0]}
+    if isinstance(settings, TrainingSettings) and (roberta := settings.options.get("roberta")):
+        changes["options"] = {**settings.options, "roberta": source_of(str(roberta), "", records)[0]}
+    return files, settings.model_copy(update=changes)
+
 
 log = logging.getLogger("verified")
 

@@ -2,6 +2,20 @@
 
 Shapes: N sequences, S positions, D hidden size. Masks are bool, true for real positions. Where a mask may be a
 `Packing`, sequences are its R rows: [R, D] in the place of [N, S, D].
+
+A `Packing` has sequences of unequal length as rows one below the other, so that a training step computes next to
+nothing on pads. Linear maps, norms and dropout work on the rows; attention works on groups of sequences of similar
+length, whose rows are together. Real positions hold what they hold in padded sequences, but for rounding (a product of
+fewer rows may sum in another order) and for dropout, which draws for fewer positions.
+
+`BertLayer` is the post-norm transformer layer of BERT, as CONQUER, SQuiDNet and HERO use it:
+
+    A(x) = LN(x + W_o · MultiHead(x W_q, x W_k, x W_v))
+    BERT(x) = LN(A(x) + W_2 · GELU(W_1 · A(x)))
+
+Its state-dict keys are those of the original BERT code (``attention.self.query.weight`` … ``output.LayerNorm.bias``),
+so published weights load by name. GELU is the exact one (erf). A real position's output depends on real positions
+alone, a pad's output on itself and on real positions.
 """
 
 from collections.abc import Callable
@@ -10,8 +24,57 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.packing import Packing
 from verified.nn.layers import Dropout, attend
+
+GROUPS = 8
+"""More groups have fewer pads and more calls."""
+
+
+class Packing:
+    """Order in which positions of N sequences of S become rows; made from their mask [N, S] on the CPU.
+
+    Sequences are sorted by length and cut into groups; one keeps as many positions as the longest of its group and
+    `reach` more, for a convolution behind the encoder that looks as far across the end.
+    """
+
+    def __init__(self, mask: Tensor, reach: int = 0):
+        self.shape = count, size = mask.shape
+        lengths = (mask * torch.arange(1, size + 1)).amax(dim=1)
+        order = lengths.argsort(stable=True)
+        self.groups, index, positions = [], [], []
+        self.members = order.tensor_split(min(GROUPS, count))
+        for members in self.members:
+            kept = torch.arange(min(int(lengths[members[-1]]) + reach, size))
+            self.groups.append(mask[members, : len(kept)])
+            index.append((members[:, None] * size + kept).flatten())
+            positions.append(kept.expand(len(members), -1).flatten())
+        self.index, self.positions = torch.cat(index), torch.cat(positions)
+        self.pads = torch.cat([~group.flatten() for group in self.groups]).nonzero().squeeze(1)
+
+    def rows(self, x: Tensor) -> Tensor:
+        """[N, S, D] → [R, D], zero at pads."""
+        return x.flatten(0, 1).index_select(0, self.index).index_fill_(0, self.pads, 0.0)
+
+    def rows_with_pads(self, x: Tensor) -> Tensor:
+        """The same with the pads that are kept as they are."""
+        return x.flatten(0, 1).index_select(0, self.index)
+
+    def to_padded(self, rows: Tensor) -> Tensor:
+        """[R, D] → [N, S, D], zero where nothing was computed."""
+        count, size = self.shape
+        empty = rows.new_zeros(count * size, rows.shape[1])
+        return empty.index_copy(0, self.index, rows).view(count, size, -1)
+
+    def each_group(self, function: Callable[..., Tensor], *parts: Tensor) -> Tensor:
+        """`function` of each group's [n, s, D] of `parts` [R, D] and its mask [n, s], as rows again; → [R, D]."""
+        split = zip(*(part.split([group.numel() for group in self.groups]) for part in parts))
+        return torch.cat(
+            [
+                function(*(part.view(*group.shape, -1) for part in of_group), group).flatten(0, 1)
+                for of_group, group in zip(split, self.groups)
+            ]
+        )
+
 
 MASKED = -10000.0
 """Added to the attention scores of positions that must not be seen."""
@@ -147,3 +210,41 @@ def initialise(model: nn.Module, deviation: float = 0.02) -> None:
             nn.init.zeros_(module.bias)
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
+
+
+class Intermediate(nn.Module):
+    """Linear(hidden → width) and GELU."""
+
+    def __init__(self, hidden: int, width: int):
+        super().__init__()
+        self.dense = nn.Linear(hidden, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.gelu(self.dense(x))
+
+
+class BertLayer(nn.Module):
+    """One layer; [N, S, D] and a mask [N, S] → [N, S, D]. `eps` is that of both LayerNorms."""
+
+    def __init__(self, hidden: int, heads: int, feed_forward: int, dropout: float, eps: float = 1e-5):
+        super().__init__()
+        self.attention = AttentionBlock(hidden, heads, dropout, eps)
+        self.intermediate = Intermediate(hidden, feed_forward)
+        self.output = ResidualOutput(feed_forward, hidden, dropout, eps)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = self.attention(x, mask)
+        return self.output(self.intermediate(x), x)
+
+
+class BertEncoder(nn.Module):
+    """A stack of layers under the key ``layer.N``; [N, S, D] and [N, S] → [N, S, D]."""
+
+    def __init__(self, layers: int, hidden: int, heads: int, feed_forward: int, dropout: float, eps: float = 1e-5):
+        super().__init__()
+        self.layer = nn.ModuleList(BertLayer(hidden, heads, feed_forward, dropout, eps) for _ in range(layers))
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        for layer in self.layer:
+            x = layer(x, mask)
+        return x

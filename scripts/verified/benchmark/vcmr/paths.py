@@ -7,7 +7,7 @@ from typing import Any
 
 from verified.benchmark.first_stages import DENSE, GROUNDED, RERANKED, UNTRAINED, first_stage
 from verified.benchmark.vcmr.registry import is_two_stage, model_names
-from verified.benchmark.vcmr.same_settings import SETTINGS
+from verified.benchmark.vcmr.results import SETTINGS
 from verified.config import Config, outputs
 from verified.config.features import EMBED
 from verified.config.folders import dataset_of, dataset_pattern, datasets_with

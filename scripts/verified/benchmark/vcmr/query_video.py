@@ -9,9 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.bert_layers import BertEncoder
 from verified.benchmark.vcmr.contract import Encoded, Spans
-from verified.benchmark.vcmr.layers import InputProjection, longest
+from verified.benchmark.vcmr.layers import BertEncoder, InputProjection, longest
 from verified.nn.layers import Dropout
 
 MASKED = -1e10

@@ -3,7 +3,7 @@
 The corpus is encoded once. Queries come in chunks: a one-stage model scores all videos block by block and its best ones
 are kept; a two-stage model is given its ranked list. Start and end logits are formed only for the kept videos and for
 the ground-truth video, which serves SVMR alone; a model that takes long over each is given only those that can enter
-the list (needed.py).
+the list (decode.py).
 
 Differences from the official code: spans are decoded with the tensors' own shape (there with the configured length,
 which scrambles rows when no video is that long); rows of zero probability are dropped instead of filling the list; a
@@ -27,10 +27,9 @@ from torch import Tensor
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
 from verified.benchmark.vcmr.data import Batches, Corpus, Moments, Padding
-from verified.benchmark.vcmr.decode import best_spans, best_windows
+from verified.benchmark.vcmr.decode import best_spans, best_windows, localise_needed
 from verified.benchmark.vcmr.layers import longest
 from verified.benchmark.vcmr.metrics import DEPTH
-from verified.benchmark.vcmr.needed import localise_needed
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.runtime.progress import Progress
 

@@ -18,8 +18,7 @@ from verified.benchmark.vcmr.contract import Batch, Recipe, RetrievalModel
 from verified.benchmark.vcmr.data import Moments, Queries, Videos, span_labels
 from verified.benchmark.vcmr.layers import longest
 from verified.benchmark.vcmr.metrics import Truth, per_query
-from verified.benchmark.vcmr.negatives import draw_negatives
-from verified.benchmark.vcmr.ranked import Ranked
+from verified.benchmark.vcmr.ranked import Ranked, draw_negatives
 from verified.benchmark.vcmr.results import truth_of
 from verified.benchmark.vcmr.search import SearchSettings, search
 from verified.errors import InputError

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.intervals import mean_interval
-from verified.benchmark.vcmr.per_query import read_per_query
+from verified.benchmark.vcmr.results import read_per_query
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.io.jsonl import read_json, read_jsonl

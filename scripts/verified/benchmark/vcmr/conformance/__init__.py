@@ -10,8 +10,7 @@ from contextlib import contextmanager
 
 import torch
 
-from verified.benchmark.vcmr.conformance.context import check_attention, check_long, check_padding
-from verified.benchmark.vcmr.conformance.decoding import check_round_trip
+from verified.benchmark.vcmr.conformance.decoding import check_no_leak, check_round_trip
 from verified.benchmark.vcmr.conformance.forms import (
     check_labels,
     check_losses,
@@ -19,10 +18,16 @@ from verified.benchmark.vcmr.conformance.forms import (
     check_weights,
     check_windows,
 )
-from verified.benchmark.vcmr.conformance.inputs import check_batch_mates, check_changed_pads, check_pads, check_reading
-from verified.benchmark.vcmr.conformance.leaks import check_no_leak
-from verified.benchmark.vcmr.conformance.learning import check_gradients, check_overfitting
-from verified.benchmark.vcmr.conformance.options import check_options
+from verified.benchmark.vcmr.conformance.inputs import (
+    check_attention,
+    check_batch_mates,
+    check_changed_pads,
+    check_long,
+    check_padding,
+    check_pads,
+    check_reading,
+)
+from verified.benchmark.vcmr.conformance.learning import check_gradients, check_options, check_overfitting
 from verified.benchmark.vcmr.conformance.repeating import (
     check_determinism,
     check_precision,

@@ -1,4 +1,6 @@
-"""Round trip from labels through decoding to seconds: a model that predicts its labels perfectly is always right."""
+"""Round trip from labels through decoding to seconds, in which a model that predicts its labels perfectly is always
+right; and search, which must not profit from knowing which video is the true one.
+"""
 
 from pathlib import Path
 
@@ -6,14 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verified.benchmark.lists import Lists
+from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.vcmr import search as engine
-from verified.benchmark.vcmr.conformance.trial import Trial, require
+from verified.benchmark.vcmr.conformance.trial import CLIPS, Trial, close, require
 from verified.benchmark.vcmr.contract import Encoded, RetrievalModel, Spans
 from verified.benchmark.vcmr.data import Moments, span_labels
 from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.ranked import Ranked
-from verified.benchmark.vcmr.synthetic import CLIPS
 
 LENGTHS = (4, 7, CLIPS)
 SHORTEST = 3
@@ -150,3 +151,27 @@ def _true_first(moments: Moments) -> Ranked:
     order = np.stack([np.roll(np.arange(len(LENGTHS)), -video) for video in moments.video])
     cosine = np.tile(np.linspace(0.9, 0.1, len(LENGTHS), dtype=np.float32), (len(moments), 1))
     return Ranked(moments.desc_id, order, cosine, moments.videos)
+
+
+def check_no_leak(trial: Trial) -> None:
+    """VR and VCMR lists are the same whichever video is the true one; SVMR lists hold the true one alone."""
+    model, corpus = trial.model(), trial.corpus
+    # State from training must not help a model here.
+    trial.losses(model, corpus.training_batch())
+    shifted = corpus.moments((corpus.true_video + 3) % corpus.count)
+    lists = []
+    for moments in (corpus.moments(corpus.true_video), shifted):
+        lists_by_task = engine.search(model, corpus, corpus.queries, moments, corpus.searching, corpus.ranked).tasks()
+        shown = lists_by_task["SVMR"].video
+        require((shown[:, 0] == moments.video).all(), "SVMR: a list does not look into the true video")
+        rest = (shown == moments.video[:, None]) | (shown == NO_VIDEO)
+        require(rest.all(), "SVMR: a list holds another video than the true one")
+        lists.append(lists_by_task)
+    for task in ("VR", "VCMR"):
+        first, second = (torch.from_numpy(lists_by_task[task].score) for lists_by_task in lists)
+        require(
+            torch.isfinite(first).all() and torch.isfinite(second).all(),
+            f"{task}: lists hold scores that are not finite",
+        )
+        same = first.shape == second.shape and close(first.log1p(), second.log1p())
+        require(same, f"{task}: lists change with the true video, which the model must not know")

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import torch
 
-from verified.benchmark.vcmr.conformance.trial import Trial, close, require
+from verified.benchmark.vcmr.conformance.trial import CLIPS, Trial, close, require
 from verified.benchmark.vcmr.contract import Batch, RetrievalModel
-from verified.benchmark.vcmr.synthetic import CLIPS
-from verified.benchmark.vcmr.windows import spans_of_windows
+from verified.benchmark.vcmr.decode import spans_of_windows
 
 
 def check_shapes(trial: Trial) -> None:

@@ -36,11 +36,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.bert_layers import BertEncoder
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, add_total
-from verified.benchmark.vcmr.labels import inclusive_end_two_clips
+from verified.benchmark.vcmr.contract import (
+    Batch,
+    Encoded,
+    ModelConfig,
+    Recipe,
+    RetrievalModel,
+    add_total,
+    inclusive_end_two_clips,
+)
 from verified.benchmark.vcmr.layers import (
     AttentionBlock,
+    BertEncoder,
     InputProjection,
     LearnedPositions,
     attention_pooling,

@@ -34,20 +34,27 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, add_total
-from verified.benchmark.vcmr.labels import exclusive_end
+from verified.benchmark.vcmr.contract import (
+    Batch,
+    Encoded,
+    ModelConfig,
+    Recipe,
+    RetrievalModel,
+    add_total,
+    exclusive_end,
+)
 from verified.benchmark.vcmr.layers import (
     WIDE,
     AttentionBlock,
     InputProjection,
     LearnedPositions,
+    Packing,
     SelfAttention,
     attention_pooling,
     initialise,
     lay_out,
     zero_pads,
 )
-from verified.benchmark.vcmr.packing import Packing
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import REACH, OneVectorTail, max_over_clips, sampled_hinge, unit
 

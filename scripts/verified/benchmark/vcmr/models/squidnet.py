@@ -39,8 +39,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, add_total
-from verified.benchmark.vcmr.labels import inclusive_end
+from verified.benchmark.vcmr.contract import (
+    Batch,
+    Encoded,
+    ModelConfig,
+    Recipe,
+    RetrievalModel,
+    Spans,
+    add_total,
+    inclusive_end,
+)
 from verified.benchmark.vcmr.layers import InputProjection, initialise, longest, zero_pads
 from verified.benchmark.vcmr.query_video import (
     Contextual,

@@ -36,14 +36,22 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, add_total
+from verified.benchmark.vcmr.contract import (
+    Batch,
+    Encoded,
+    ModelConfig,
+    Recipe,
+    RetrievalModel,
+    Spans,
+    add_total,
+    inclusive_end,
+)
+from verified.benchmark.vcmr.decode import generalised_iou, spans_of_windows
 from verified.benchmark.vcmr.detr_layers import PositionedLayer, sine_positions, xavier
-from verified.benchmark.vcmr.labels import inclusive_end
 from verified.benchmark.vcmr.layers import InputProjection, attention_pooling, longest, zero_pads
 from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import PAD, max_over_clips, unit
-from verified.benchmark.vcmr.windows import generalised_iou, spans_of_windows
 from verified.nn.layers import Layers, Parts, whole
 
 CLIPS_AT_ONCE = 4096

@@ -32,8 +32,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
-from verified.benchmark.vcmr.labels import exclusive_end
+from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, exclusive_end
 from verified.benchmark.vcmr.layers import (
     WIDE,
     AttentionBlock,
