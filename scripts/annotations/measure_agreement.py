@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads):
     from verified.annotations.agreement import agreement, frame_vectors
     from verified.annotations.selection import SCORE_KEYS
-    from verified.features.joint import load_joint
+    from verified.features.encoders import load_joint
     from verified.io.jsonl import read_jsonl, write_jsonl
     from verified.keyframes.archive import KeyframeTars
     from verified.weights.records import source_of

@@ -3,7 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    from verified.features.joint import load_joint
+    from verified.features.encoders import load_joint
     from verified.io.jsonl import read_jsonl, write_json
     from verified.people.meta_evaluation.compare import ALL, side_by_side
     from verified.people.meta_evaluation.judgements import COSINE, plain

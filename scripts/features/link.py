@@ -3,6 +3,6 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.features.link import link_video_features
+    from verified.features.files import link_video_features
 
     link_video_features(snakemake.input.shards, snakemake.input.videos, snakemake.output.features)

@@ -13,8 +13,7 @@ from PIL import Image
 
 from verified.annotations.agreement import PARTS, agreement, unit
 from verified.benchmark.correlation import auroc_interval
-from verified.features.joint import load_joint
-from verified.features.pictures import fit
+from verified.features.encoders import fit, load_joint
 from verified.io.jsonl import read_jsonl
 from verified.io.video import read_frames
 

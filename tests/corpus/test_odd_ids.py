@@ -20,7 +20,7 @@ from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.submission import read_submission, write_submission
 from verified.config.datasets import Keyframes
 from verified.corpus.video_folder import VideoFolder
-from verified.features.inspect import inspect_features
+from verified.features.files import inspect_features
 from verified.features.video import write_video_features
 from verified.io.characters import hidden
 from verified.io.fig import read_fig

@@ -144,7 +144,7 @@ def test_the_harness_sees_a_crash(whole, tmp_path, monkeypatch, capsys):
     """A command that reads without looking is found within a few cases."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("fuzz.ARGUMENTS", ARGUMENTS)
-    monkeypatch.setattr("verified.features.inspect.inspect_features", lambda path, videos: json.loads("{"))
+    monkeypatch.setattr("verified.features.files.inspect_features", lambda path, videos: json.loads("{"))
     outcomes = [
         run_case(seed, whole, tmp_path / "case", capsys) for seed in range(KINDS.index(features_files), 150, len(KINDS))
     ]

@@ -7,7 +7,7 @@ from fuzz import HDF5, damaged_file
 from refusals import refused
 
 from verified.errors import InputError
-from verified.features.inspect import inspect_features
+from verified.features.files import inspect_features
 from verified.io.array_file import read_array, read_arrays
 from verified.io.hdf5 import FeatureFile, link_features, write_features
 

@@ -13,9 +13,8 @@ from verified.config import load
 from verified.config.features import PACKAGED, PACKAGED_JOINT
 from verified.errors import InputError
 from verified.features import packaged
-from verified.features.backbones import load_backbone
-from verified.features.efficientnet import EfficientNetLite0
-from verified.features.joint import load_joint, whole_sentences
+from verified.features.encoders import load_backbone, load_joint, whole_sentences
+from verified.features.packaged import EfficientNetLite0
 from verified.features.text import write_text_features
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile

@@ -9,7 +9,7 @@ from media import counted, write_video
 from transformers import PreTrainedTokenizerFast, ResNetModel, RobertaModel, ViTConfig, ViTModel
 
 from verified.errors import InputError
-from verified.features.backbones import load_backbone
+from verified.features.encoders import load_backbone
 from verified.features.image_model import DEVIATION, MEAN
 from verified.features.text import write_text_features
 from verified.features.video import encode_videos, write_video_features

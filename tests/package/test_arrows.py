@@ -35,8 +35,7 @@ UPWARDS = {
     ("evaluator", "demo.pretrained.paths"): "Where the weights lie that come with the workflow is said beside them.",
     ("features", "demo.pretrained.paths"): "The same, of the image backbone.",
     ("evaluator", "demo.tiny_evaluator.stem"): "The evaluator's size `tiny` is built where all sizes are.",
-    ("annotations", "features.joint"): "Agreement among captions looks at keyframes through an encoder of features.",
-    ("annotations", "features.pictures"): "The same: keyframes are cut as that encoder wants them.",
+    ("annotations", "features.encoders"): "Agreement among captions looks at keyframes through an encoder of features.",
     (
         "annotations",
         "features.packaged",

@@ -10,7 +10,7 @@ from tiny_models import clip as write_tiny_clip
 from torch.nn import functional
 
 from verified.__main__ import main
-from verified.features.joint import load_joint
+from verified.features.encoders import load_joint
 from verified_longform import clip4clip
 from verified_longform.clip4clip import clip_pooling, load_head
 from verified_longform.experiment import retrieve_clips

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.features.joint import JointEncoder, load_joint
+from verified.features.encoders import JointEncoder, load_joint
 from verified.io.hdf5 import write_features
 from verified.io.video import VideoError, iterate_frames
 from verified.nn.layers import visible_device

@@ -16,9 +16,8 @@ import numpy as np
 from PIL import Image
 
 from verified.errors import InputError
-from verified.features.joint import JointEncoder, from_sentence_model, whole_sentences
+from verified.features.encoders import JointEncoder, fit, from_sentence_model, whole_sentences
 from verified.features.packaged import class_names
-from verified.features.pictures import fit
 from verified.keyframes.archive import KeyframeTars
 from verified.nn.sentences import encode
 from verified.runtime.progress import Progress

@@ -66,7 +66,7 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
         scores[EVALUATOR] = evaluator_scores(judged, videos, arguments.evaluator, arguments.reading)
     if arguments.encoder:
         from verified.config.generation import Generation
-        from verified.features.joint import load_joint
+        from verified.features.encoders import load_joint
 
         seen = FrameMetrics(judged, videos, load_joint(arguments.encoder))
         scores |= {COSINE: seen.cosines(), AGREEMENT: seen.agreements(Generation().sentence_encoder)}

@@ -88,7 +88,7 @@ def _lint_annotations(arguments: argparse.Namespace) -> int:
 
 
 def _lint_features(arguments: argparse.Namespace) -> int:
-    from verified.features.inspect import inspect_features
+    from verified.features.files import inspect_features
 
     found = 0
     for path in arguments.files:

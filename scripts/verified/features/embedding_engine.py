@@ -7,8 +7,8 @@ import numpy as np
 from PIL import Image
 
 from verified.config.generation import EngineSettings, Generation
+from verified.features.encoders import fit
 from verified.features.packaged import TEMPERATURE, PackagedJoint
-from verified.features.pictures import fit
 from verified.lmm.engines.sentence_vectors import of_one_kind
 from verified.lmm.request import Reply, Request
 from verified.lmm.tasks.embedding import vector_text

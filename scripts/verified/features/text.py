@@ -86,7 +86,7 @@ class LibraryTokens:
         from transformers import AutoModel, AutoTokenizer
 
         from verified.features.clip import ClipTokens
-        from verified.features.joint import joint_kind
+        from verified.features.encoders import joint_kind
 
         self._tokenizer = AutoTokenizer.from_pretrained(source)
         kind = joint_kind(source)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.config.features import VideoFeatures
-from verified.features.backbones import Backbone, load_backbone
+from verified.features.encoders import Backbone, load_backbone
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.io.video import VideoError, iterate_frames
 from verified.runtime.previous_output import PreviousOutput

@@ -11,7 +11,7 @@ from verified.config.folders import datasets_with
 from verified.config.rextime import CLIP_SECONDS
 from verified.config.sources.released import ReleasedSource
 from verified.errors import InputError
-from verified.features.inspect import feature_problems
+from verified.features.files import feature_problems
 from verified.planning.findings import Finding
 from verified.released.collections import read_splits
 from verified.tables.layout import runs

@@ -17,7 +17,7 @@ from verified.benchmark.vcmr.scoring import OneVectorTail
 from verified.benchmark.vcmr.tokens import Tokeniser, load_tokeniser
 from verified.config.features import PACKAGED, PACKAGED_JOINT
 from verified.errors import InputError
-from verified.features import joint
+from verified.features import encoders
 from verified.features.packaged import PackagedJoint, nearest_classes
 from verified.features.text import TokenEncoder, encode_caption, load_encoder
 
@@ -145,7 +145,7 @@ class JointEncoder:
         self.near = NEAR if name in (PACKAGED, PACKAGED_JOINT) else None
         self._packaged = PackagedJoint() if name == PACKAGED else None
         self._name = name
-        self._joint: joint.JointEncoder | None = self._packaged
+        self._joint: encoders.JointEncoder | None = self._packaged
 
     def windows(self, features: np.ndarray, clip_seconds: float) -> list[Window]:
         """One window of all `features` [clips, dim]: length is unlimited."""
@@ -168,8 +168,8 @@ class JointEncoder:
 
     def query(self, text: str) -> Encoded:
         """The projection of a sentence, of length 1."""
-        self._joint = self._joint or joint.load_joint(self._name)
-        sentence = joint.whole_sentences(self._joint, [text])
+        self._joint = self._joint or encoders.load_joint(self._name)
+        sentence = encoders.whole_sentences(self._joint, [text])
         return {"unit": torch.from_numpy(normalise(sentence).astype(np.float32))}
 
 

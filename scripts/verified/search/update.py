@@ -175,7 +175,7 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
 
     Raises InputError as `_extraction` does, and for files that cannot be decoded.
     """
-    from verified.features.backbones import load_backbone
+    from verified.features.encoders import load_backbone
     from verified.features.video import encode_videos
 
     seen = _extraction(folder, manifest)

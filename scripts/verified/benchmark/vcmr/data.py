@@ -14,7 +14,7 @@ from torch import Tensor
 from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.corpus.splits import HELD_OUT, hold_out
 from verified.errors import InputError
-from verified.features.inspect import fits_duration, rate_problem
+from verified.features.files import fits_duration, rate_problem
 from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig
 from verified.io.hdf5 import FeatureFile, Room
 

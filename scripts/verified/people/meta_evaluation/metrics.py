@@ -11,8 +11,7 @@ from PIL import Image
 from verified.annotations.agreement import agreement, unit
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
-from verified.features.joint import JointEncoder, whole_sentences
-from verified.features.pictures import fit
+from verified.features.encoders import JointEncoder, fit, whole_sentences
 from verified.io.jsonl import finite, iterate_jsonl
 from verified.io.video import VideoError, frames_of_spans, probe
 from verified.people.meta_evaluation.judgements import Judged, as_moments

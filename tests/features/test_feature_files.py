@@ -11,7 +11,7 @@ from refusals import refused
 from safetensors.torch import save_file
 
 from verified.__main__ import main
-from verified.features.inspect import inspect_features
+from verified.features.files import inspect_features
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_jsonl
 

@@ -1,14 +1,19 @@
-"""A description of a feature file, and checks of its contents against the videos and captions that it belongs to."""
+"""Feature files: links into the shards of a data set, a description, and checks against the videos and captions."""
 
+import logging
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
 from verified.errors import InputError
-from verified.io.hdf5 import FeatureFile
+from verified.io.files import file_digest
+from verified.io.hdf5 import FeatureFile, link_features
 from verified.io.jsonl import finite, read_jsonl
+
+log = logging.getLogger("verified")
 
 ZERO = "items that are all zero"
 SHOWN = 5
@@ -172,3 +177,15 @@ def _videos(path: str | os.PathLike) -> list[dict]:
 def _describe_keys(kind: str, keys: list[str]) -> str:
     more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
     return f"{kind}: {', '.join(keys[:SHOWN])}{more}"
+
+
+def link_video_features(
+    shards: Iterable[str | os.PathLike], videos: str | os.PathLike, output: str | os.PathLike
+) -> int:
+    """Write the file of links, with the SHA-256 of videos.jsonl as `source_sha256`; returns how many videos it has.
+
+    Raises InputError for shards that do not fit together.
+    """
+    count = link_features(output, shards, {"source_sha256": file_digest(videos)})
+    log.info("video features: %d videos in %s", count, Path(output).name)
+    return count
