@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.config.generation import Generation
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING, vector_text

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.demo.tiny_evaluator.world import world_item
+from verified.demo.tiny_evaluator.pretrain import world_item
 from verified.evaluator.checkpoint import save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.settings import architecture

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 
 
 def write_small_video(path, seconds=4, seed=0):

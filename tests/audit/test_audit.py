@@ -219,7 +219,7 @@ def test_what_cannot_be_audited_is_refused(files, capsys):
 
 
 def test_pages_show_findings_and_proposed_spans(files, capsys):
-    from verified.demo.encode import write_video
+    from verified.demo.source import write_video
 
     (files / "videos").mkdir()
     generator = np.random.default_rng(0)

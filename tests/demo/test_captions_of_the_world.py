@@ -6,10 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from verified.demo.coarse_captions import coarse_caption
 from verified.demo.full_captions import DYNAMIC, STATIC, describe, perturb, possible, word
-from verified.demo.tiny_evaluator.world import world_item
-from verified.demo.vocabulary import COLOURS, SHAPES
+from verified.demo.shapes import COLOURS, SHAPES
+from verified.demo.source import coarse_caption
+from verified.demo.tiny_evaluator.pretrain import world_item
 from verified.demo.world import facts, make_world
 
 

@@ -13,8 +13,8 @@ from verified.demo.pretrained.card import EVENTS, UNSEEN, grade
 from verified.demo.pretrained.image_backbone import Schedule, batches, train
 from verified.demo.pretrained.labelled_frames import CLASSES
 from verified.demo.pretrained.paths import SHIPPED, shipped_backbone
-from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES
-from verified.demo.tiny_evaluator.world import world_item
+from verified.demo.tiny_evaluator.pretrain import world_item
+from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES
 from verified.demo.world import draw_event, make_world
 from verified.evaluator.checkpoint import load_checkpoint, read_header
 from verified.evaluator.paths import starting_checkpoint
@@ -48,7 +48,7 @@ def test_the_stem_and_the_feature_backbone_are_one_network():
     backbone = load_backbone("small-resnet")
     stem = load_checkpoint(SHIPPED / "evaluator.safetensors").vision.stem.network
     assert all(torch.equal(value, stem.state_dict()[name]) for name, value in backbone._model.state_dict().items())
-    assert (backbone.size, backbone.dim) == (SIZE, STAGES[-1])
+    assert (backbone.size, backbone.dim) == (IMAGE_SIZE, STAGES[-1])
 
 
 def test_a_configuration_starts_from_it_unless_told_otherwise():
@@ -91,7 +91,7 @@ def test_a_training_of_the_image_network_learns_and_is_the_same_twice():
     assert runs[0][1] == runs[1][1] and runs[0][1][-1]["loss"] < runs[0][1][0]["loss"]
     numbers = range(2, 3)
     frames, labels = next(batches(3, numbers, 8))
-    assert frames.shape == (8, SIZE, SIZE, 3) and set(labels) == set(CLASSES)
+    assert frames.shape == (8, IMAGE_SIZE, IMAGE_SIZE, 3) and set(labels) == set(CLASSES)
 
 
 @pytest.mark.night

@@ -3,8 +3,7 @@
 import torch
 from torch.nn.functional import normalize
 
-from verified.demo.tiny_evaluator.alignment import WordAlignment
-from verified.demo.tiny_evaluator.pretrain import initialise
+from verified.demo.tiny_evaluator.pretrain import WordAlignment, initialise
 from verified.demo.tiny_evaluator.stem import TinyStem
 from verified.evaluator.model import NoiseEvaluator, encode
 from verified.evaluator.settings import architecture

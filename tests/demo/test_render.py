@@ -7,8 +7,8 @@ import pytest
 
 from verified.demo.motion import positions
 from verified.demo.render import NOISE, draw_stage
+from verified.demo.shapes import COLOURS
 from verified.demo.source import render_world
-from verified.demo.vocabulary import COLOURS
 from verified.demo.world import PAN_SPEED, Scene, make_world
 
 

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from verified.config import read
 from verified.demo.motion import MARGIN, positions, swept_box
-from verified.demo.shapes import REACH, contact_distance, signed_distance
+from verified.demo.shapes import DIRECTIONS, EXTENT, MOTIONS, REACH, SHAPES, contact_distance, signed_distance
 from verified.demo.source import assign_splits
-from verified.demo.vocabulary import DIRECTIONS, EXTENT, MOTIONS, SHAPES
 from verified.demo.world import LONGEST_SECONDS, SHORTEST_SECONDS, facts, make_world
 
 worlds = st.builds(

@@ -5,7 +5,7 @@ from transformers import AutoModel, ResNetConfig, ResNetModel, VideoMAEConfig
 from transformers.models.videomae.modeling_videomae import VideoMAELayer
 
 from verified.demo.pretrained.image_backbone import save
-from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES, SmallResNet
+from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES, SmallResNet
 from verified.evaluator.settings import architecture
 from verified.evaluator.vision import VideoLayer
 
@@ -47,7 +47,7 @@ def test_the_small_image_network_and_the_folder_that_transformers_loads(tmp_path
     config = ResNetConfig(embedding_size=STAGES[0], hidden_sizes=list(STAGES), depths=[1] * 4, layer_type="basic")
     ours, theirs = grown(SmallResNet), grown(lambda: ResNetModel(config))
     same_weights(ours, theirs)
-    frames = torch.randn(2, 3, SIZE, SIZE, generator=torch.Generator().manual_seed(1))
+    frames = torch.randn(2, 3, IMAGE_SIZE, IMAGE_SIZE, generator=torch.Generator().manual_seed(1))
     frames = frames.contiguous(memory_format=torch.channels_last)
     for side in (ours[0], theirs[0]):
         side.to(memory_format=torch.channels_last)
@@ -59,5 +59,5 @@ def test_the_small_image_network_and_the_folder_that_transformers_loads(tmp_path
     assert all(torch.equal(a.grad, b.grad) for a, b in zip(ours[0].parameters(), theirs[0].parameters()))
     save(ours[0], tmp_path)
     loaded = AutoModel.from_pretrained(tmp_path, dtype=torch.float32)
-    assert loaded.config.image_size == SIZE
+    assert loaded.config.image_size == IMAGE_SIZE
     assert all(torch.equal(a.half().float(), b) for a, b in zip(ours[0].parameters(), loaded.parameters()))

@@ -10,7 +10,7 @@ from small_dataset import FRAMES, MOMENTS, PIXELS, SETTINGS, start, write_datase
 
 from verified.demo.pretrained.image_backbone import save as save_backbone
 from verified.demo.tiny_evaluator.pretrain import Pretraining, pretrain, run_pretraining
-from verified.demo.tiny_evaluator.small_resnet import SmallResNet
+from verified.demo.tiny_evaluator.stem import SmallResNet
 from verified.evaluator.checkpoint import FORM, WORDS, load_checkpoint, save_checkpoint
 from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import read_tuples

@@ -22,7 +22,7 @@ from verified.config import load
 from verified.config.datasets import Keyframes
 from verified.config.export import Export, Statements
 from verified.config.trust import NOT_TRUSTED
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.export import lmms_eval_task
 from verified.export.collection import COLUMNS, Collection, collect
 from verified.export.forms import FORMS, write_form

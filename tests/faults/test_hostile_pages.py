@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from verified.__main__ import main
 from verified.annotations.selection import candidates_by_moment
 from verified.config.trust import NOT_TRUSTED
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.io.characters import hidden, plain
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl, write_jsonl

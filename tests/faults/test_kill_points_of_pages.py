@@ -10,7 +10,7 @@ from script_run import script_run
 from verified.__main__ import main
 from verified.config.annotations import Annotations
 from verified.config.trust import NOT_TRUSTED
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.io.fig import write_fig
 from verified.io.jsonl import write_jsonl
 

@@ -20,7 +20,7 @@ from refusals import refused
 
 from verified.benchmark.vcmr.results import PerQuery
 from verified.config import load
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.evaluator.validation import Graded
 from verified.evaluator.validation import validation as grade
 from verified.figures import cost, examples, queries, recalls, statistics, training, validation

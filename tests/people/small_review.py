@@ -7,7 +7,7 @@ import numpy as np
 from verified.annotations.selection import candidates_by_moment
 from verified.config.annotations import Lint
 from verified.config.trust import NOT_TRUSTED
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.people.pages import write_pages
 from verified.people.review.pages import pages, queue
 from verified.people.review.rules import text_rules

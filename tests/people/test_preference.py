@@ -9,7 +9,7 @@ from people.answered import answer_file
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.io.jsonl import write_json
 from verified.io.video.cut import clips_of
 from verified.people.pages import write_pages

@@ -12,7 +12,7 @@ from refusals import refused, said
 from verified.__main__ import main
 from verified.benchmark.rextime.people import read_items
 from verified.benchmark.rextime.people_answers import FORM, aggregate, agreement
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import collect
 

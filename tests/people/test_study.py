@@ -13,7 +13,7 @@ from refusals import refused, said
 
 from verified.__main__ import main
 from verified.cli.people import study_pages
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.io.jsonl import write_json
 from verified.io.video import cut, probe
 from verified.io.video.cut import clips_of

@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from verified.demo.coarse_captions import coarse_caption
-from verified.demo.encode import write_video
-from verified.demo.source import render_world
+from verified.demo.source import coarse_caption, render_world, write_video
 from verified.demo.world import facts, make_world
 from verified.released.files import SOURCES
 from verified.runtime.seeds import derive_seed

@@ -18,9 +18,9 @@ from verified.benchmark.rextime.tables import MEASURES, results_table
 from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
 from verified.config.datasets import Spans
 from verified.config.generation import EngineSettings
-from verified.demo.encode import write_video as write_frames
 from verified.demo.scene_reader.across_time import event_facts
 from verified.demo.source import render_world
+from verified.demo.source import write_video as write_frames
 from verified.demo.world import facts, make_world
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_jsonl, write_jsonl

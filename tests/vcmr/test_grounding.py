@@ -25,7 +25,7 @@ from verified.benchmark.vcmr.submission import write_submission
 from verified.config import load
 from verified.config.generation import Generation
 from verified.config.retrieval import Grounder, Reranker
-from verified.demo.encode import write_video
+from verified.demo.source import write_video
 from verified.lmm.prompts import read_prompts
 from verified.lmm.session import Session
 from verified.lmm.tasks.retrieval import (

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.demo.encode import write_video
 from verified.demo.full_captions import describe, word
-from verified.demo.source import assign_splits, render_world
+from verified.demo.source import assign_splits, render_world, write_video
 from verified.demo.world import facts, make_world
 from verified.io.files import write_text
 from verified.io.sound import write_wave

@@ -47,7 +47,7 @@ class EngineKind:
 STILLS, FRAMES, MP4 = "stills", "frames", "mp4"
 
 ENGINES: dict[str, EngineKind] = {
-    "scene-reader": EngineKind("verified.demo.engine", takes_schema=False, counts_pictures=False),
+    "scene-reader": EngineKind("verified.demo.scene_reader", takes_schema=False, counts_pictures=False),
     "cassette": EngineKind(
         "verified.lmm.engines.cassette", replays=True, embeds=True, video_inputs=(STILLS, FRAMES, MP4)
     ),

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from verified.demo.shapes import REACH, contact_distance
-from verified.demo.vocabulary import BYSTANDER_RADII, DIRECTIONS, EXTENT, RADII, SPEEDS, TURNS
+from verified.demo.shapes import BYSTANDER_RADII, DIRECTIONS, EXTENT, RADII, REACH, SPEEDS, TURNS, contact_distance
 
 MARGIN = 2.0
 """Margin at the border of the picture, in world units."""

@@ -1,15 +1,64 @@
-"""A rasteriser for the demo: antialiased shapes on patterned backgrounds, and noise."""
+"""A rasteriser for the demo: antialiased shapes on patterned backgrounds, and noise.
+
+Backgrounds are low-contrast patterns that repeat after one width, so that a pan can scroll. `sample_event` renders the
+clip of a single event, without a video file between.
+"""
 
 import random
 from functools import lru_cache
 
 import numpy as np
 
-from verified.demo.backgrounds import background_tile
 from verified.demo.motion import positions
-from verified.demo.shapes import REACH, signed_distance
-from verified.demo.vocabulary import COLOURS, EXTENT
+from verified.demo.shapes import BACKGROUNDS, COLOURS, EXTENT, REACH, signed_distance
 from verified.demo.world import Event, Scene, pan_velocity
+
+_OVERSAMPLING = 4
+
+
+def _wall(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.where(x % 28 < 2, -12.0, 0.0)
+
+
+def _sky(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    draws = np.random.default_rng(7)
+    light = np.zeros_like(x)
+    for left, top, glow in zip(draws.uniform(1, 111, 45), draws.uniform(1, 111, 45), draws.uniform(35, 50, 45)):
+        light += glow * (np.maximum(np.abs(x - left), np.abs(y - top)) < 0.6)
+    return light
+
+
+def _sand(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return 7 * np.sin(2 * np.pi * (x + 0.6 * y) / 14)
+
+
+def _field(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    blades = np.random.default_rng(11).uniform(-9, 9, (28, 56))
+    return blades[(y // 4).astype(int), (x // 2).astype(int)]
+
+
+def _bricks(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    shifted = x + 8 * (y // 8 % 2)
+    return np.where((y % 8 < 1) | (shifted % 16 < 1), 18.0, 0.0)
+
+
+def _water(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return 8 * np.sin(2 * np.pi * (y + 2 * np.sin(2 * np.pi * x / 56)) / 11.2)
+
+
+_PATTERNS = {"wall": _wall, "sky": _sky, "sand": _sand, "field": _field, "bricks": _bricks, "water": _water}
+
+
+@lru_cache(maxsize=32)
+def background_tile(name: str, size: int) -> np.ndarray:
+    """Background `name` as float32 [size, size, 3] in 0..255; it repeats seamlessly from left to right."""
+    steps = (np.arange(size * _OVERSAMPLING) + 0.5) * (EXTENT / (size * _OVERSAMPLING))
+    x, y = np.meshgrid(steps, steps)
+    fine = _PATTERNS[name](x, y).reshape(size, _OVERSAMPLING, size, _OVERSAMPLING)
+    tile = np.asarray(BACKGROUNDS[name], np.float32) + fine.mean(axis=(1, 3))[..., None].astype(np.float32)
+    tile.setflags(write=False)
+    return tile
+
 
 NOISE = 2.0
 """Standard deviation of the grey noise, in grey levels."""
@@ -109,3 +158,19 @@ def _texture_distance(texture: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     row = np.floor(y / pitch + 0.5)
     across = x / pitch + 0.5 * (row % 2)
     return pitch * np.hypot(across - np.floor(across + 0.5), y / pitch - row) - 0.17
+
+
+_FPS = 8
+"""Rate at which events are laid out; the clip samples them at times of its own."""
+
+
+def sample_event(event: Event, frames: int, size: int, rng: random.Random) -> np.ndarray:
+    """uint8 [frames, size, size, 3]: the event at the middles of `frames` equal parts."""
+    times = event.first / _FPS + (np.arange(frames) + 0.5) * ((event.last - event.first) / _FPS / frames)
+    canvas = np.empty((frames, size, size, 3), np.float32)
+    for scene in event.scenes:
+        seen = np.flatnonzero((times >= scene.first / _FPS) & (times < scene.last / _FPS))
+        if len(seen):
+            draw_stage(canvas[seen[0] : seen[-1] + 1], scene, times[seen] - scene.first / _FPS)
+    draw_actors(canvas, event, times - event.first / _FPS)
+    return finish(canvas, rng)

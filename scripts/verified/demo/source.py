@@ -1,19 +1,26 @@
 """The source `demo`: rendered H.264 files with a moments file, and the truth, which only tests and the validity report
-read."""
+read.
+
+The same frames give the same file with any number of cores, at any date. Coarse captions are as people write them: an
+object and a verb, and in half of them one more thing. DiDeMo's carry an attribute or a direction about as often; many
+moments share a caption, as in Charades-STA.
+"""
 
 import contextlib
 import os
 import random
 from concurrent.futures import ProcessPoolExecutor
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
+import av
 import numpy as np
+from av.codec.context import Flags
 
-from verified.demo.coarse_captions import coarse_caption
-from verified.demo.encode import write_video
 from verified.demo.render import draw_actors, draw_stage, finish
 from verified.demo.world import World, facts, make_world
+from verified.io.files import atomic_path
 from verified.io.jsonl import write_jsonl
 from verified.runtime.progress import track
 from verified.runtime.seeds import derive_seed
@@ -82,3 +89,102 @@ def assign_splits(videos: list[str], train_share: float, val_share: float, seed:
     return {
         video: "train" if rank < train else "val" if rank < train + val else "test" for rank, video in enumerate(drawn)
     }
+
+
+# x264's assembler paths give other bytes on other processors, and now and then in one process; plain C does not.
+_OPTIONS = {
+    "crf": "20",
+    "preset": "superfast",
+    "threads": "1",
+    "x264-params": "no-asm=1:mbtree=1:rc-lookahead=10:keyint=32",
+}
+
+
+def write_video(path: str | os.PathLike, frames: np.ndarray, fps: int) -> None:
+    """Write `frames` (uint8 [n, height, width, 3], RGB, even sides) as an MP4 file of `fps` frames a second."""
+    with atomic_path(path) as temporary, av.open(str(temporary), "w", options={"fflags": "+bitexact"}) as container:
+        stream = container.add_stream("libx264", rate=fps, options=_OPTIONS)
+        stream.height, stream.width = frames.shape[1:3]
+        stream.pix_fmt = "yuv420p"
+        stream.codec_context.time_base = Fraction(1, fps)
+        stream.codec_context.flags |= Flags.bitexact
+        for index, frame in enumerate(frames):
+            picture = av.VideoFrame.from_ndarray(frame, format="rgb24")
+            picture.pts = index
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode())
+
+
+_DEFINITE = 0.15
+"""Share of captions that say "the ball" instead of "a ball"."""
+
+_VERBS = {
+    "moves": ("moves", "move"),
+    "meets": ("touches something", "touch something"),
+    "grows": ("grows", "grow"),
+    "shrinks": ("shrinks", "shrink"),
+    "bounces": ("bounces", "bounce"),
+    "circles": ("circles around", "circle around"),
+    "appears": ("appears", "appear"),
+    "vanishes": ("vanishes", "vanish"),
+    "stays": ("stays still", "stay still"),
+}
+_DIRECTIONS = {"left": "to the left", "right": "to the right", "up": "up", "down": "down"}
+_SPEEDS = {"slow": "slowly", "fast": "fast"}
+_PLACES = {
+    "wall": "by the wall",
+    "sky": "at night",
+    "sand": "on the sand",
+    "field": "on the grass",
+    "bricks": "by the bricks",
+    "water": "on the water",
+}
+_NUMBERS = {2: "two", 3: "three"}
+
+
+def coarse_caption(facts: dict, rng: random.Random) -> str:
+    """A coarse caption of an event (see `world.facts`). It is true; it names one detail in about half of the draws."""
+    several = facts["count"] > 1
+    noun = _plural(facts["shape"]) if several else facts["shape"]
+    verb = _VERBS[facts["motion"]][several]
+    definite = rng.random() < _DEFINITE
+    adjective, tail = _detail(facts, rng) if rng.random() < 0.5 else ("", "")
+    noun = f"{adjective} {noun}" if adjective else noun
+    if definite:
+        noun = f"the {noun}"
+    elif not several:
+        noun = f"{_article(noun)} {noun}"
+    text = f"{noun} {verb}"
+    return f"{text} {tail}" if tail else text
+
+
+def _detail(facts: dict, rng: random.Random) -> tuple[str, str]:
+    """One attribute as an adjective, or one circumstance as a tail."""
+    options = [("colour", 4), ("place", 1)]
+    if facts["texture"] != "plain":
+        options.append(("texture", 2))
+    if facts["size"]:
+        options.append(("size", 2))
+    if facts["count"] > 1:
+        options.append(("count", 2))
+    if facts["direction"] in _DIRECTIONS and facts["motion"] == "moves":
+        options.append(("direction", 4))
+    if facts["speed"] and facts["motion"] == "moves":
+        options.append(("speed", 2))
+    names, weights = zip(*options)
+    name = rng.choices(names, weights)[0]
+    if name == "place":
+        return "", _PLACES[facts["scenes"][0]["background"]]
+    if name == "direction":
+        return "", _DIRECTIONS[facts["direction"]]
+    if name == "speed":
+        return "", _SPEEDS[facts["speed"]]
+    return (_NUMBERS[facts["count"]] if name == "count" else facts[name]), ""
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[0] in "aeiou" else "a"
+
+
+def _plural(noun: str) -> str:
+    return noun + ("es" if noun in ("box", "cross") else "s")

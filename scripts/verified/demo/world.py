@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from verified.demo.motion import GAP, MARGIN, Group, Placed, draw_direction, place_group, swept_box
-from verified.demo.shapes import REACH
-from verified.demo.vocabulary import BACKGROUNDS, BYSTANDER_RADII, COLOURS, EXTENT, HIDDEN, SHAPES, TEXTURES
+from verified.demo.shapes import BACKGROUNDS, BYSTANDER_RADII, COLOURS, EXTENT, HIDDEN, REACH, SHAPES, TEXTURES
 from verified.runtime.seeds import derive_seed
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 2.0, 4.5

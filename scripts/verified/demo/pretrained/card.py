@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from verified.benchmark.correlation import auroc
-from verified.demo.tiny_evaluator.world import WorldItem, world_item
+from verified.demo.tiny_evaluator.pretrain import WorldItem, world_item
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.score import moment_readings

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from verified.demo.pretrained.labelled_frames import CLASSES, labelled_frame
-from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES, SmallResNet
+from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES, SmallResNet
 from verified.evaluator.vision import normalise
 from verified.io.jsonl import Row, write_json, write_jsonl
 from verified.nn import training
@@ -122,7 +122,7 @@ def train(schedule: Schedule, state: TrainingState | None = None) -> tuple[Class
 def batches(seed: int, numbers: range, batch: int) -> Iterator[Labelled]:
     """The labelled frames of the steps `numbers`."""
     for number in numbers:
-        items = [labelled_frame(seed, number * batch + n, SIZE) for n in range(batch)]
+        items = [labelled_frame(seed, number * batch + n, IMAGE_SIZE) for n in range(batch)]
         labels = {name: torch.tensor([known[name] for _, known in items]) for name in CLASSES}
         yield torch.from_numpy(np.stack([frame for frame, _ in items])), labels
 
@@ -154,7 +154,7 @@ def save(network: SmallResNet, folder: Path) -> None:
     from transformers import ResNetConfig, ResNetModel
 
     config = ResNetConfig(embedding_size=STAGES[0], hidden_sizes=list(STAGES), depths=[1] * 4, layer_type="basic")
-    config.image_size = SIZE
+    config.image_size = IMAGE_SIZE
     theirs = ResNetModel(config)
     theirs.load_state_dict(network.state_dict())
     theirs.half().save_pretrained(folder)

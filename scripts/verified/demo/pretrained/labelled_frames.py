@@ -10,7 +10,7 @@ import numpy as np
 
 from verified.demo.motion import positions
 from verified.demo.render import draw_actors, draw_stage, finish
-from verified.demo.vocabulary import BACKGROUNDS, COLOURS, EXTENT, SHAPES, TEXTURES
+from verified.demo.shapes import BACKGROUNDS, COLOURS, EXTENT, SHAPES, TEXTURES
 from verified.demo.world import Event, Scene, draw_event
 from verified.runtime.seeds import derive_seed
 

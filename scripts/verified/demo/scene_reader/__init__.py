@@ -8,9 +8,13 @@ reply's notes say which (`corruption`). It knows the things of the demo world on
 import random
 import time
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from verified.demo.scene_reader import questions, rewriting
 from verified.lmm.request import Reply, Request
+
+if TYPE_CHECKING:
+    from verified.config.generation import EngineSettings, Generation
 
 REVISION = "c3860471066a50d3"
 """Part of every call's key and seed: raised with any edit, of this package or of `demo.caption_facts`, that changes an
@@ -56,12 +60,14 @@ class SceneReader:
                 return rewriting.static_negatives(request, rng)
             case "dynamic_negatives":
                 return rewriting.dynamic_negatives(request, rng)
-            case "keyframe_description" | "statics_candidates" | "answers" | "dynamics_candidates":
+            case (
+                "keyframe_description"
+                | "statics_candidates"
+                | "answers"
+                | "dynamics_candidates"
+                | "corpus/coarse_caption"
+            ):
                 return self._caption(request, rng)
-        if request.task == "corpus/coarse_caption":
-            from verified.demo.scene_reader import coarse
-
-            return coarse.coarse_caption(request, rng)
         if request.task.startswith("retrieval/"):
             # Imported here because stages that read no frames have no OpenCV in their environment.
             from verified.demo.scene_reader import searching
@@ -89,4 +95,11 @@ class SceneReader:
                 return statics.candidates(request, rng, self.corrupted_share)
             case "answers":
                 return dynamics.answers(request, rng)
+            case "corpus/coarse_caption":
+                return dynamics.coarse_caption(request, rng)
         return dynamics.candidates(request, rng, self.corrupted_share)
+
+
+def make(role: "EngineSettings", generation: "Generation") -> SceneReader:
+    """The engine `scene-reader` of a role."""
+    return SceneReader(model=role.model, corrupted_share=generation.scene_reader.corrupted_share)

@@ -16,10 +16,8 @@ from verified.benchmark.tiou import tiou
 from verified.demo.caption_facts import caption_facts
 from verified.demo.causes import relation
 from verified.demo.scene_reader.across_time import FORMS, clause, event_facts
-from verified.demo.scene_reader.motion import Track, measure, name_motion, rests_at_end
-from verified.demo.scene_reader.palette import BACKGROUND_NAMES, name_backgrounds
-from verified.demo.scene_reader.scene import LOOKS, describe_group, scaled
-from verified.demo.scene_reader.segmentation import Blob, find_blobs
+from verified.demo.scene_reader.objects import BACKGROUND_NAMES, Blob, find_blobs, name_backgrounds
+from verified.demo.scene_reader.scene import LOOKS, Track, describe_group, measure, name_motion, rests_at_end, scaled
 from verified.demo.scene_reader.wording import sentence, spoken
 from verified.lmm.request import Reply, Request
 

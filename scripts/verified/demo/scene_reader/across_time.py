@@ -12,7 +12,7 @@ import re
 
 from verified.demo.caption_facts import caption_facts
 from verified.demo.causes import relation
-from verified.demo.scene_reader.false_fact import false_fact, stated
+from verified.demo.scene_reader.corruption import false_fact, stated
 from verified.demo.scene_reader.wording import sentence, spoken
 from verified.lmm.request import Reply, Request
 from verified.runtime.seeds import derive_seed

@@ -1,4 +1,6 @@
-"""Dynamics: answers and a description from the frames (supplement, listing 5), and captions from these (listing 6)."""
+"""Dynamics: answers and a description from the frames (supplement, listing 5), captions from these (listing 6), and
+coarse captions of clips: the kind of thing that acts, and its verb.
+"""
 
 import random
 import re
@@ -144,3 +146,15 @@ def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
     elif known["placed"]:
         said["backgrounds"] = told["backgrounds"]
     return said
+
+
+def coarse_caption(request: Request, rng: random.Random) -> Reply:
+    """One clause such as ``two rings shrink``, read from the frames."""
+    if request.frames is None or len(request.frames) == 0:
+        return Reply("", "error", "media", "needs the frames of a clip")
+    frames = np.asarray(request.frames)
+    clip = watch(frames, np.asarray(request.frame_times or np.arange(len(frames)) / 8), {})
+    if clip is None:
+        return Reply("", "error", "nothing-recognised", "no coloured object of the demo world was found in the frames")
+    facts = {"shape": clip.actor.shape, "count": clip.actor.count, "motion": clip.motion.motion}
+    return Reply(sentence(facts, rng, plain=True))

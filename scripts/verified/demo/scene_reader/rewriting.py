@@ -3,7 +3,7 @@
 import random
 
 from verified.demo.caption_facts import caption_facts
-from verified.demo.scene_reader.false_fact import false_fact, stated
+from verified.demo.scene_reader.corruption import false_fact, stated
 from verified.demo.scene_reader.wording import ALL, in_manner_of, is_plural, noun_phrase, sentence
 from verified.lmm.request import Reply, Request
 
