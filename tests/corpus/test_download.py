@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from refusals import refused
 
+from verified.released import files as module
 from verified.released.files import SourceFile, download
-from verified.runtime import download as module
 
 DATA = bytes(range(256)) * 400
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from verified.corpus.moment_checks import caption
 from verified.io.characters import HIDDEN, hidden, plain
+from verified.io.moments_file import caption
 from verified.lmm.tasks.statics import STATICS_CANDIDATES
 
 ACTING = {

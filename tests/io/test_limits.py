@@ -13,9 +13,9 @@ from refusals import refused
 
 from verified.__main__ import main
 from verified.config import load
-from verified.corpus.moment_checks import RowRefused, caption
 from verified.io.characters import LONGEST_CAPTION
 from verified.io.foreign import read_tensors
+from verified.io.moments_file import RowRefused, caption
 from verified.io.text_tables import csv_text, read_csv, without_apostrophe, write_csv
 from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 from verified.lmm.cassette import _rows

@@ -14,11 +14,10 @@ from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
 from verified.benchmark.vcmr.results import write_per_query
 from verified.tables.collect import Collection
 from verified.tables.layout import TABLES, runs
-from verified.tables.provenance import provenance
 from verified.tables.render import number
 from verified.tables.reproduction import place_of
 from verified.tables.summary import closing_message
-from verified.tables.write import write_tables
+from verified.tables.write import provenance, write_tables
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published.csv"
 DEMO = {"demo": "Demo-FIG"}

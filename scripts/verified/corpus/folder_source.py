@@ -3,7 +3,7 @@
 What is wrong with a whole file is an InputError (see `io.moments_file`, `video_folder`; also a corpus without a single
 usable moment). What is wrong with a row or a video is an exclusion with a reason, one per row and one per unused video:
 
-- rows: the reasons of `moment_checks`; `invalid-video-id`, `unknown-video`, `ambiguous-video`, `outside-folder`,
+- rows: the reasons of `io.moments_file`; `invalid-video-id`, `unknown-video`, `ambiguous-video`, `outside-folder`,
   `not-a-file`; `unreadable-video` where the file does not decode;
 - videos (exclusions without a row): `invalid-video-id`, `outside-folder`, `not-a-file`, the reasons of
   `io.video.VideoError`, and `no-usable-moments`.
@@ -21,11 +21,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.corpus import moment_checks
-from verified.corpus.moment_checks import RowRefused
 from verified.corpus.video_folder import NameRefused, VideoFolder, other_files
 from verified.errors import InputError
-from verified.io.moments_file import iterate_moments_file
+from verified.io import moments_file
+from verified.io.moments_file import RowRefused, iterate_moments_file
 from verified.io.video import VideoError, file_digest, probe
 from verified.runtime.progress import track
 
@@ -210,7 +209,7 @@ def _finish_row(number: int | None, row: dict, probes: Probes) -> tuple[dict, di
         if row["video"] in probes.unreadable:
             raise RowRefused("unreadable-video", str(probes.unreadable[row["video"]].reason))
         duration = probes.readable[row["video"]]["duration"]
-        end = moment_checks.end_within(row["start"], row["end"], duration)
+        end = moments_file.end_within(row["start"], row["end"], duration)
         judged: Mapping = probes.judged.get(moment_key({**row, "end": end}), {}) if probes.judged else {}
         if judged.get("reason"):
             raise RowRefused(judged["reason"], judged["detail"])
@@ -249,13 +248,13 @@ def check_rows(
     for position, (number, row) in enumerate(rows, start=1):
         identity = None
         try:
-            identity = moment_checks.desc_id(row.get("desc_id"), seen) if with_ids else position
-            moment_checks.check_complete(row)
+            identity = moments_file.desc_id(row.get("desc_id"), seen) if with_ids else position
+            moments_file.check_complete(row)
             video = folder.video_id(row["video"])
-            start, end = moment_checks.span(row)
-            caption = moment_checks.caption(row["caption"])
+            start, end = moments_file.span(row)
+            caption = moments_file.caption(row["caption"])
             split = row.get("split")
-            split = moment_checks.split_name(default_split if split is None else split)
+            split = moments_file.split_name(default_split if split is None else split)
         except (RowRefused, NameRefused) as refusal:
             shown = row.get("video") if isinstance(row.get("video"), str) else None
             yield number, _exclusion(number, shown, identity, refusal.reason, refusal.detail)

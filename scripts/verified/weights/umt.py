@@ -6,7 +6,7 @@ from pathlib import Path
 from verified.config.evaluator import Evaluator
 from verified.errors import InputError
 from verified.io.files import file_digest
-from verified.runtime.download import download_part
+from verified.released.files import download_part
 from verified.weights.lock import add_to_lock, read_lock
 
 log = logging.getLogger("verified")

@@ -5,7 +5,7 @@ import math
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from verified.corpus.moment_checks import RowRefused, desc_id, end_within, span
+from verified.io.moments_file import RowRefused, desc_id, end_within, span
 
 anything = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.lists(st.integers(), max_size=2)
