@@ -2,7 +2,7 @@ from verified.config.folders import shown_datasets
 from verified.io.pages import TABLE, page_digest
 from verified.tables.added import added_code, added_inputs
 from verified.tables.inputs import finished_studies, run_files
-from verified.tables.inputs import select_shown
+from verified.tables.shown import select_shown
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
 

@@ -1,7 +1,7 @@
 """What tables show of a small configuration, for tests of the tables."""
 
 from verified.config import load
-from verified.tables.inputs import Shown, select_shown
+from verified.tables.shown import Shown, select_shown
 
 
 def shown_settings(

@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads):
     from verified.config.generation import Generation
     from verified.config.params import received
-    from verified.corpus.proposals import caption_scenes
+    from verified.corpus.scene_captions import caption_scenes
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.coarse_caption import COARSE_CAPTION

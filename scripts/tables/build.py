@@ -8,7 +8,7 @@ with job(snakemake):
     from verified.benchmark.published import read_published
     from verified.tables.added import added_tables
     from verified.tables.collect import Collection
-    from verified.tables.inputs import Shown
+    from verified.tables.shown import Shown
     from verified.tables.table import read_table_json
     from verified.tables.write import write_tables
 

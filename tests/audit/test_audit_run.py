@@ -19,7 +19,7 @@ from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.statistics.cache import write_embeddings
 from verified.tables.added import audit as audit_tables
 from verified.tables.collect import Collection, Run
-from verified.tables.inputs import select_shown
+from verified.tables.shown import select_shown
 
 DEMO = {"name": "demo", "datasets": {"demo": {"title": "Demo-FIG", "source": {"kind": "demo"}}}, "audit": {}}
 QUERIES = 60

@@ -15,7 +15,8 @@ from whole_corpus import read_folder
 from verified.config import load
 from verified.config.datasets import Proposals
 from verified.corpus.inventory import unprobed_moments
-from verified.corpus.proposals import caption_scenes, write_proposals
+from verified.corpus.proposals import write_proposals
+from verified.corpus.scene_captions import caption_scenes
 from verified.corpus.scenes import detect_scenes, scene_spans
 from verified.corpus.source_files import scene_captions
 from verified.demo.source import render_demo

@@ -19,7 +19,7 @@ from verified.people.meta_evaluation.judgements import AGREEMENT, COSINE, JUDGE,
 from verified.people.meta_evaluation.of_run import READINGS, by_review, by_truth, drawn, judged_rows, stored_scores
 from verified.tables.added import meta_evaluation as table
 from verified.tables.collect import Collection
-from verified.tables.inputs import select_shown
+from verified.tables.shown import select_shown
 
 VIDEOCON = """video_url,caption,neg_caption,nle,hard
 https://example.org/anno_videos/1303.mp4,A man jumps.,A man sleeps.,"He jumps, he does not sleep.",True

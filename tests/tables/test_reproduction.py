@@ -12,7 +12,6 @@ from verified.benchmark.published import VERDICTS, Place, read_published
 from verified.io.jsonl import write_json
 from verified.released.files import collections
 from verified.tables.collect import Collection
-from verified.tables.inputs import Shown
 from verified.tables.reproduction import (
     CAPTIONS,
     HEADER,
@@ -21,6 +20,7 @@ from verified.tables.reproduction import (
     reproduction,
     verdict_table,
 )
+from verified.tables.shown import Shown
 from verified.tables.write import write_simple
 
 

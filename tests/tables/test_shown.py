@@ -1,7 +1,7 @@
 """What of a configuration the tables depend on."""
 
 from verified.config import load
-from verified.tables.inputs import Shown, select_shown
+from verified.tables.shown import Shown, select_shown
 
 DEMO = {"title": "Demo", "source": {"kind": "demo"}}
 

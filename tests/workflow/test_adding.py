@@ -182,7 +182,7 @@ import json, sys
 from pathlib import Path
 from verified.config import read
 from verified.tables.added import added_inputs, added_tables
-from verified.tables.inputs import select_shown
+from verified.tables.shown import select_shown
 settings = read("config/nano.yaml")
 files = added_inputs(settings)(None)
 (moments,) = files["added_lengths"]

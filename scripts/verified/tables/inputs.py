@@ -1,8 +1,4 @@
-"""What tables depend on, by configuration: settings, and files of a run.
-
-The settings are a param of `build_tables`: another key may change, such as a number of threads, and the tables stay as
-they are.
-"""
+"""Files of a run that tables depend on, by configuration."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,102 +6,9 @@ from typing import cast
 
 from verified.benchmark.vcmr.paths import follow_ups, possible_runs, ranked_by_vectors
 from verified.config import Config, outputs
-from verified.config.base import Section
 from verified.config.folders import dataset_folder, dataset_values, shown_datasets
-from verified.config.generation import ROLES
-from verified.config.sources import KINDS, DemoSource, SourceSection
-from verified.lmm.tasks.paper import prompt_set
+from verified.config.sources import DemoSource
 from verified.tables.layout import runs
-
-
-class ShownDataSet(Section):
-    """A data set that the tables show."""
-
-    title: str
-    kind: str
-    """Kind of its source."""
-    selection_split: str
-
-    @property
-    def source(self) -> type[SourceSection]:
-        """Abilities of its kind of source."""
-        return KINDS[self.kind]
-
-
-class ShownModel(Section):
-    """A model that tables name, with its commit where the lock file has one."""
-
-    model: str
-    revision: str
-
-
-class ShownRole(ShownModel):
-    """The model of a role of text generation, and who answered for it."""
-
-    engine: str
-    cassette: str | None
-
-
-class ShownEvaluator(Section):
-    """The noise evaluator, as tables describe it."""
-
-    name: str
-    size: str
-    hard_negatives: str
-    imported: str | None
-
-
-class Shown(Section):
-    """A configuration as its tables show it."""
-
-    name: str
-    seed: int
-    datasets: dict[str, ShownDataSet]
-    """Data sets by key, in the order of the configuration."""
-    models: tuple[str, ...]
-    """Retrieval models."""
-    video_backbone: ShownModel
-    text_encoder: ShownModel
-    roles: dict[str, ShownRole]
-    prompts: dict[str, str]
-    """Name and digest of the prompt files."""
-    evaluator: ShownEvaluator
-    choose_by: str
-    lock: str
-    """The file that pins models to commits."""
-
-
-def select_shown(settings: Config) -> Shown:
-    """Select the settings that tables depend on; reads the prompt files for their digest."""
-    features, generation, evaluator = settings.features, settings.generation, settings.evaluator
-    datasets = {name: settings.datasets[name] for name in shown_datasets(settings)}
-    roles = {role: getattr(generation, role) for role in ROLES}
-    return Shown(
-        name=settings.name,
-        seed=settings.seed,
-        datasets={
-            name: ShownDataSet(
-                title=dataset.title, kind=dataset.source.kind, selection_split=dataset.spans.selection_split
-            )
-            for name, dataset in datasets.items()
-        },
-        models=settings.retrieval.models,
-        video_backbone=ShownModel(model=features.video_backbone, revision=features.video_revision),
-        text_encoder=ShownModel(model=features.text_encoder, revision=features.text_revision),
-        roles={
-            name: ShownRole(model=role.model, revision=role.revision, engine=role.engine, cassette=role.cassette)
-            for name, role in roles.items()
-        },
-        prompts=prompt_set(generation.prompts),
-        evaluator=ShownEvaluator(
-            name=evaluator.name,
-            size=evaluator.size,
-            hard_negatives=evaluator.hard_negatives,
-            imported=evaluator.imported,
-        ),
-        choose_by=settings.annotations.choose_by,
-        lock=settings.weights.lock,
-    )
 
 
 def run_files(settings: Config, name: str) -> list[str]:

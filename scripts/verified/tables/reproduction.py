@@ -20,8 +20,8 @@ import numpy as np
 from verified.benchmark.published import VERDICTS, Place, Published, plain, rounding, verdict_of
 from verified.errors import InputError
 from verified.tables.collect import RATERS, Cell, Collection
-from verified.tables.inputs import Shown
 from verified.tables.layout import TABLES, Column, PaperTable, Row
+from verified.tables.shown import Shown
 from verified.tables.table import Table
 
 HEADER = (*Place._fields, "value", "ours", "difference", "tolerance", "verdict", "note")

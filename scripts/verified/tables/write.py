@@ -15,7 +15,6 @@ from verified.io.files import write_text
 from verified.runtime.project import commit
 from verified.tables.added.availability import availability_lines
 from verified.tables.collect import Cell, Collection, Gain, gain_lines, gains, gains_table
-from verified.tables.inputs import Shown, ShownDataSet, ShownModel, ShownRole
 from verified.tables.layout import TABLES, TITLES, PaperTable, title_of
 from verified.tables.render import (
     Block,
@@ -30,6 +29,7 @@ from verified.tables.render import (
     values,
 )
 from verified.tables.reproduction import place_of, published_table, reproduction, verdict_table
+from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole
 from verified.tables.table import Estimate, Table, Value
 from verified.weights.lock import read_lock
 from verified.weights.wanted import Wanted

@@ -15,7 +15,7 @@ from types import ModuleType
 from verified.config import Config
 from verified.runtime.digest import modules_digest
 from verified.tables.collect import Collection
-from verified.tables.inputs import Shown
+from verified.tables.shown import Shown
 from verified.tables.table import Table
 
 

@@ -12,8 +12,8 @@ from verified.config.folders import dataset_folder, shown_datasets
 from verified.io.jsonl import read_json, read_jsonl
 from verified.runtime.wildcards import key_of
 from verified.tables.collect import Collection
-from verified.tables.inputs import Shown
 from verified.tables.layout import TITLES
+from verified.tables.shown import Shown
 from verified.tables.table import Estimate, Table, Value, estimate
 
 METRICS = ("VCMR/0.5/r1", "VCMR/0.7/r1", "SVMR/0.5/r1", "SVMR/0.7/r1")

@@ -7,8 +7,8 @@ paper that had all of them: a lower bound counts each missing ground truth as a 
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.tables.collect import Collection
-from verified.tables.inputs import Shown
 from verified.tables.layout import title_of
+from verified.tables.shown import Shown
 from verified.tables.table import Table
 
 METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7/r10")), ("VR", "r1"), ("VR", "r10"))

@@ -6,7 +6,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.io.jsonl import read_json
 from verified.tables.collect import Collection
-from verified.tables.inputs import Shown
+from verified.tables.shown import Shown
 from verified.tables.table import Table
 
 STATUSES = ("ok", "truncated", "invalid", "blocked", "error")

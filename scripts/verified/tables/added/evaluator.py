@@ -6,7 +6,8 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, evaluator_folder, shown_datasets
 from verified.io.jsonl import read_json
 from verified.tables.collect import Collection
-from verified.tables.inputs import Shown, own_corpora
+from verified.tables.inputs import own_corpora
+from verified.tables.shown import Shown
 from verified.tables.table import Estimate, Table, Value
 
 HEADER = (

@@ -3,8 +3,9 @@
 from verified.benchmark.first_stages import UNTRAINED, first_stage
 from verified.config import Config
 from verified.tables.collect import Collection
-from verified.tables.inputs import Shown, follow_up_files
+from verified.tables.inputs import follow_up_files
 from verified.tables.layout import Column, PaperTable, Row, title_of
+from verified.tables.shown import Shown
 from verified.tables.table import Table, Value, estimate
 
 METRICS = (("VCMR", "0.5/r1"), ("VCMR", "0.7/r1"), ("VCMR", "0.5/r10"), ("VR", "r1"), ("SVMR", "0.5/r1"))

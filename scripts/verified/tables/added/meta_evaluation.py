@@ -5,7 +5,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, judged_datasets
 from verified.io.jsonl import read_json
 from verified.tables.collect import Collection
-from verified.tables.inputs import Shown
+from verified.tables.shown import Shown
 from verified.tables.table import Estimate, Table, Value
 
 HEADINGS = dict(zip(MEASURES, ("Kendall", "Spearman", "AUROC", "Pairs of a clip")))

@@ -3,7 +3,7 @@
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.tables.collect import Collection
-from verified.tables.inputs import Shown
+from verified.tables.shown import Shown
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, Value, aim_text
 
 HEADER = ("Data set", "Check", "Value", "Units", "Of", "Aim", "Met")
