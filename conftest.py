@@ -1,7 +1,8 @@
-"""Settings of all tests. Its presence also puts this folder on the import path, for `media`, `running` and the like."""
+"""Settings of all tests, those of extensions among them, whose folders it puts on the import path."""
 
 import os
 import subprocess
+import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import settings
 from running import snakemake
 
 from verified.runtime.job import take_environment
+
+sys.path += [str(folder) for folder in PROJECT.glob("extensions/*/tests")]
 
 # The same cases in each run, however slow the machine: what passed once passes again.
 settings.register_profile("verified", derandomize=True, deadline=None)

@@ -1,6 +1,7 @@
 """For each kind of file that commands read: a folder of files without a fault, and the commands that read them."""
 
 import gzip
+import importlib
 import shutil
 from pathlib import Path
 
@@ -200,6 +201,8 @@ def configuration_files(folder):
     return [["check", "--print-config", "--configfile", "c.yaml"]]
 
 
+ADDED = [importlib.import_module(file.stem) for file in sorted(PROJECT.glob("extensions/*/tests/whole_*.py"))]
+"""The kinds of extensions."""
 KINDS = (
     evaluate_files,
     annotations_files,
@@ -217,4 +220,5 @@ KINDS = (
     *whole_sources.KINDS,
     *whole_truths.KINDS,
     *whole_people.KINDS,
+    *(kind for module in ADDED for kind in module.KINDS),
 )

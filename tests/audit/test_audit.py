@@ -10,7 +10,7 @@ from refusals import said
 from verified.__main__ import main
 from verified.audit.checks import alike, disagreement, leaks, outside
 from verified.audit.findings import open_findings, summarise
-from verified.audit.queries import Audited, first_spans, of_file
+from verified.audit.queries import Audited, of_file, spans_of_runs
 from verified.config.audit import Audit
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 
@@ -159,19 +159,13 @@ def test_files_of_other_forms_are_read(tmp_path):
     (tmp_path / "lengths.csv").write_text("id,length\nAAA,30.0\n")
     (read,) = of_file(tmp_path / "sta.txt", tmp_path / "lengths.csv")
     assert (read.id, read.duration, read.spans) == ("0", 30.0, ((1.0, 40.5),))
-    row = {"qid": 7, "query": "a cat", "duration": 150, "vid": "v", "relevant_windows": [[0, 4], [10, 20]]}
-    write_jsonl(tmp_path / "windows.jsonl", [row])
-    (read,) = of_file(tmp_path / "windows.jsonl")
-    assert read.spans == ((0.0, 4.0), (10.0, 20.0))
-    write_jsonl(tmp_path / "found.jsonl", [{"qid": 7, "pred_relevant_windows": [[9, 20, 0.5], [0, 4, 0.1]]}])
-    assert first_spans(tmp_path / "found.jsonl", [read]) == {"7": (9.0, 20.0)}
 
 
 def test_a_span_in_another_video_is_no_answer(files):
     (query,) = [one for one in of_file(files / "test.jsonl") if one.id == "6"]
     lists = [{"desc_id": 6, "predictions": [[1, 0, 5, 1.0]]}]
     write_json(files / "s.json", {"video2idx": {"c": 0, "a": 1, "d": 2}, "SVMR": lists})
-    assert first_spans(files / "s.json", [query]) == {}
+    assert spans_of_runs([files / "s.json"], "test", [query]) == {str(files / "s.json"): {}}
 
 
 def decided(files, number: int, decision: str, **more) -> dict:

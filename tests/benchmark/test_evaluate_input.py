@@ -3,18 +3,12 @@
 import json
 
 import pytest
-from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.qvhighlights.evaluate import evaluate_files as evaluate_windows
 
 TVR = [
     {"desc_id": 1, "desc": "a", "vid_name": "v1", "ts": [30.0, 40.0], "duration": 60.0},
     {"desc_id": 2, "desc": "b", "vid_name": "v2", "ts": [10.0, 20.0], "duration": 60.0},
-]
-WINDOWS = [
-    {"qid": 1, "query": "a", "duration": 31.0, "vid": "v1", "relevant_windows": [[24.3, 30.4]]},
-    {"qid": 2, "query": "b", "duration": 33.7, "vid": "v2", "relevant_windows": [[0.0, 6.9]]},
 ]
 
 
@@ -27,10 +21,6 @@ def lists(path, *rows, tasks=("VCMR", "SVMR")):
     entries = [{"desc_id": n, "predictions": each} for n, each in enumerate(rows, start=1)]
     path.write_text(json.dumps({"video2idx": {"v1": 0, "v2": 1}, **dict.fromkeys(tasks, entries)}))
     return path
-
-
-def windows(path, *rows):
-    return written(path, [{"qid": n, "pred_relevant_windows": each} for n, each in enumerate(rows, start=1)])
 
 
 def evaluated(capsys, *arguments):
@@ -52,7 +42,7 @@ def test_rows_of_moments_count_by_their_first_three_elements(tmp_path, capsys, r
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        ("a 1 2##a dog runs.\n", ["charades-sta", "pred_relevant_windows"]),
+        ("a 1 2##a dog runs.\n", ["charades-sta", "VCMR"]),
         ('{"video2idx": {"a": 0}, "vcmr": []}', ["'vcmr'", "VCMR"]),
         ("{}", ["no other key"]),
     ],
@@ -81,11 +71,9 @@ def test_odd_spans_are_noted(tmp_path, capsys, first, second, named):
     moments = lists(
         tmp_path / "s.json", *([[n, *span, 0.9] for span in each] for n, each in enumerate((first, second)))
     )
-    answers = windows(tmp_path / "s.jsonl", *([[*span, 0.9] for span in each] for each in (first, second)))
-    for submission in (moments, answers):
-        notes = [note for note in evaluated(capsys, truth, submission)["notes"] if "span" in note]
-        assert [name for name in named if not any(name in note for note in notes)] == []
-        assert bool(notes) == bool(named)
+    notes = [note for note in evaluated(capsys, truth, moments)["notes"] if "span" in note]
+    assert [name for name in named if not any(name in note for note in notes)] == []
+    assert bool(notes) == bool(named)
 
 
 @pytest.mark.parametrize(("span", "named"), [([35.0, 35.0], "have no length"), ([40.0, 30.0], "end before they start")])
@@ -96,35 +84,10 @@ def test_a_true_span_that_none_can_find_is_noted(tmp_path, capsys, span, named):
     assert any(f"1 of 2 true spans {named}" in note for note in found["notes"])
 
 
-def test_windows_that_the_official_evaluator_counts_as_hits_are_noted(tmp_path):
-    truth = written(tmp_path / "truth.jsonl", WINDOWS)
-    notes = evaluate_windows(truth, windows(tmp_path / "s.jsonl", [[30.4, 24.3, 1]], [[0.0, 6.9, 1]])).notes
-    assert any("divides 0 by 0" in note and note.endswith("qid 1") for note in notes)
-
-
-@pytest.mark.parametrize("clips", [{}, {"relevant_clip_ids": [24, 25]}, {"relevant_clip_ids": []}])
-def test_windows_are_scored_where_clips_have_no_saliency(tmp_path, capsys, clips):
-    rows = [{**row, **clips} for row in WINDOWS]
-    submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
-    found = evaluated(capsys, written(tmp_path / "truth.jsonl", rows), submission)["intervals"]
-    assert (found["R1@0.3"]["value"], round(found["mIoU"]["value"], 2)) == (50.0, 44.53)
-
-
-@pytest.mark.parametrize("clips", [[24, 25], [0, 1, 2, 17], [-1]])
-def test_clips_on_another_grid_are_told_that_clips_have_two_seconds(tmp_path, clips):
-    rows = [{**row, "relevant_clip_ids": clips, "saliency_scores": [[4, 4, 4]] * len(clips)} for row in WINDOWS]
-    submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
-    with refused("clips of 2 s", file="truth.jsonl", row=1):
-        evaluate_windows(written(tmp_path / "truth.jsonl", rows), submission)
-
-
-@pytest.mark.parametrize("kind", ["windows", "SVMR", "VR"])
+@pytest.mark.parametrize("kind", ["SVMR", "VR"])
 def test_what_is_evaluated_is_compared(tmp_path, capsys, kind):
     truth = written(tmp_path / "truth.jsonl", TVR)
-    if kind == "windows":
-        submission = windows(tmp_path / "s.jsonl", [[30.0, 40.0, 0.9]], [[12.0, 20.0, 0.9]])
-    else:
-        submission = lists(tmp_path / "s.json", [[0, 30.0, 40.0]], [[1, 12.0, 20.0]], tasks=(kind,))
+    submission = lists(tmp_path / "s.json", [[0, 30.0, 40.0]], [[1, 12.0, 20.0]], tasks=(kind,))
     evaluated(capsys, truth, submission)
     assert main(["compare", str(truth), f"a={submission}", f"b={submission}", "--output", str(tmp_path / "out")]) == 0
     assert "| a | 1 | 100.00 [" in capsys.readouterr().out

@@ -17,8 +17,6 @@ ORDER = (
     *(
         "people",
         "benchmark.rextime",
-        "benchmark.qvhighlights",
-        "benchmark.tvr_ranking",
         "benchmark.comparison",
     ),
     "audit",

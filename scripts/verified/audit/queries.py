@@ -1,23 +1,18 @@
 """Queries under audit, with their spans, from a run's annotations or from files in any published form."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from verified.benchmark.qvhighlights.rows import read_window_answers, read_window_queries
-from verified.benchmark.submissions import rows_by_id
-from verified.benchmark.vcmr.answers import MomentTruth
-from verified.benchmark.vcmr.submission import read_submission, truth_rows
-from verified.cli.forms import form_of
+from verified.cli.forms import MOMENTS, Span, form_of
 from verified.errors import InputError
 from verified.io.characters import plain
+from verified.io.jsonl import Row
 from verified.released.formats import charades_lengths
 
-Span = tuple[float, float]
-"""Start and end in seconds."""
 Vectors = Callable[[Sequence[str]], np.ndarray]
 """Captions → their vectors, [captions, dim]."""
 
@@ -68,73 +63,42 @@ def of_file(path: Path, lengths: Path | None = None) -> list[Audited]:
     InputError for movies, questions and graded moments.
     """
     known = charades_lengths(lengths) if lengths else {}
-    form, split = form_of(path).name, path.stem
-    if form == "windows":
-        return [
-            Audited(
-                split,
-                query.qid,
-                query.video,
-                tuple((float(start), float(end)) for start, end in query.windows),
-                plain(query.query),
-                query.duration,
-            )
-            for query in read_window_queries(path)
-        ]
-    if form != "moments":
-        raise InputError(f"holds {form}", file=path, remedy="the audit takes moments of videos, or queries for windows")
-    truth = MomentTruth(path)
+    form = form_of(path)
+    if form.rows is None:
+        raise InputError(
+            f"holds {form.name}", file=path, remedy="the audit takes moments of videos, or queries for windows"
+        )
     return [
         Audited(
-            split,
+            path.stem,
             str(query.id),
             query.video,
-            tuple(truth.moments[int(query.id)].spans),
+            query.spans,
             plain(query.caption),
             query.duration if query.duration is not None else known.get(query.video),
         )
-        for query in truth.queries()
+        for query in form.read(path).queries()
     ]
 
 
-def rows_of_file(path: Path) -> Iterator[tuple[str, dict]]:
+def rows_of_file(path: Path) -> Iterable[tuple[str, Row]]:
     """Id and content of each row of a file that `of_file` reads; of published forms, rows as of `released.formats`."""
-    if form_of(path).name == "windows":
-        yield from ((qid, row) for _, qid, row in rows_by_id(path, "qid"))
-    else:
-        yield from ((str(int(row["desc_id"])), row) for row in truth_rows(path))  # "7" and 7 are one
-
-
-def first_spans(path: Path, audited: Iterable[Audited]) -> dict[str, Span]:
-    """{id: the first span that a submission answers}, of queries of one split, in the right video.
-
-    A submission of moments is read by its SVMR lists. Raises InputError where it has none.
-    """
-    asked = {query.id: query for query in audited}
-    if path.suffix == ".jsonl":
-        windows = {qid: answer.windows for qid, answer in read_window_answers(path).items()}
-        return {
-            qid: (float(rows[0, 0]), float(rows[0, 1]))
-            for qid, rows in windows.items()
-            if qid in asked and rows is not None and len(rows)
-        }
-    submission = read_submission(path)
-    if "SVMR" not in submission.tasks:
-        raise InputError("has no SVMR lists", file=path, remedy="spans are compared within the right video: give SVMR")
-    found: dict[str, Span] = {}
-    for desc_id, rows in submission.tasks["SVMR"].items():
-        query = asked.get(str(desc_id))
-        if query is not None and len(rows) and submission.video_index.get(query.video) == int(rows[0, 0]):
-            found[query.id] = float(rows[0, 1]), float(rows[0, 2])
-    return found
+    rows = form_of(path).rows
+    return rows(path) if rows else ()
 
 
 def spans_of_runs(
-    submissions: Iterable[str | Path], split: str, audited: Iterable[Audited]
+    submissions: Iterable[str | Path], split: str, audited: Iterable[Audited], truth: Path | None = None
 ) -> dict[str, dict[tuple[str, str], Span]]:
-    """By the file of each submission to a split: the span that it answers to queries, by their keys."""
-    asked = [query for query in audited if query.split == split]
-    return {
-        str(file): {(split, name): span for name, span in first_spans(Path(file), asked).items()}
-        for file in submissions
-    }
+    """By the file of each submission to a split: the span that it answers to queries, by their keys.
+
+    truth: the file of the split, whose form tells how submissions are read; None: moments. Raises InputError for a
+    submission without spans in the right video.
+    """
+    videos = {query.id: query.video for query in audited if query.split == split}
+    found = {}
+    for file in map(Path, submissions):
+        first_spans = (form_of(truth, file) if truth else MOMENTS).first_spans
+        spans = first_spans(file, videos) if first_spans else {}
+        found[str(file)] = {(split, name): span for name, span in spans.items()}
+    return found

@@ -22,6 +22,8 @@ class Query:
     caption: str
     kind: str | None = None
     duration: float | None = None
+    spans: tuple[tuple[float, float], ...] = ()
+    """All its spans, where it may have several: of annotators, or windows; `start` and `end` are the first of them."""
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def _answers(runs: list[str], files: list[Path], audited: list) -> dict[str, dic
         if split not in by_split:
             raise InputError(f"--runs {argument}: no file is called {split}", remedy=f"known: {', '.join(by_split)}")
         ending = read_ground_truth(by_split[split]).ending
-        found = spans_of_runs(submissions(Path(place), "fig", ending), split, audited)
+        found = spans_of_runs(submissions(Path(place), "fig", ending), split, audited, by_split[split])
         for file, spans in found.items():
             if not spans:
                 raise InputError("answers no query", file=file, remedy=f"check that it is about {by_split[split]}")

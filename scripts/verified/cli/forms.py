@@ -5,17 +5,20 @@ import importlib
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from verified.benchmark.answers import GroundTruth
 from verified.cli.command import Option
+from verified.errors import InputError
 from verified.extension import extensions
 from verified.io.jsonl import Row, is_object
 
 Recognise = Callable[[Path, Row, Path | None], bool]
+Span = tuple[float, float]
+"""Start and end in seconds."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,10 @@ class Form:
     """Names of those options of `evaluate` that not all forms have."""
     declared: tuple[Option, ...] = ()
     """Options of `evaluate` that no other form has."""
+    rows: Callable[[Path], Iterable[tuple[str, Row]]] | None = None
+    """Id and content of each row of a file; None where a query is not about spans in one video."""
+    first_spans: Callable[[Path, Mapping[str, str]], dict[str, Span]] | None = None
+    """Of a submission, and {id: video}: the first span that answers each query, in its video."""
 
 
 LONGEST = 2**20
@@ -61,7 +68,7 @@ def first_row(path: Path) -> Row:
 @cache
 def forms() -> tuple[Form, ...]:
     """All forms; moments come last, which is what a file holds that no other form recognises."""
-    named = (("graded", "GRADED"), ("questions", "QUESTIONS"), ("windows", "WINDOWS"), ("windows", "OF_MOMENTS"))
+    named = (("questions", "QUESTIONS"),)
     own = (getattr(importlib.import_module(f"verified.cli.form_{module}"), name) for module, name in named)
     added = (form for extension in extensions() for form in extension.forms())
     return (*own, *added, MOMENTS)
@@ -115,6 +122,26 @@ def _moments(arguments: argparse.Namespace) -> None:
         print(_metrics_table(evaluation.metrics, evaluation.further))
 
 
+def _rows_of_moments(path: Path) -> Iterator[tuple[str, Row]]:
+    from verified.benchmark.vcmr.submission import truth_rows
+
+    return ((str(int(row["desc_id"])), row) for row in truth_rows(path))  # "7" and 7 are one
+
+
+def _first_of_lists(path: Path, videos: Mapping[str, str]) -> dict[str, Span]:
+    from verified.benchmark.vcmr.submission import read_submission
+
+    submission = read_submission(path)
+    if "SVMR" not in submission.tasks:
+        raise InputError("has no SVMR lists", file=path, remedy="spans are compared within the right video: give SVMR")
+    found: dict[str, Span] = {}
+    for desc_id, rows in submission.tasks["SVMR"].items():
+        video = videos.get(str(desc_id))
+        if video is not None and len(rows) and submission.video_index.get(video) == int(rows[0, 0]):
+            found[str(desc_id)] = float(rows[0, 1]), float(rows[0, 2])
+    return found
+
+
 def _plain(metrics: dict) -> dict:
     """JSON has no NaN: a share of no query is written as the string "NaN"."""
     return {
@@ -144,4 +171,6 @@ MOMENTS = Form(
     about="moments (FIG, TVR, Charades-STA, ActivityNet Captions, DiDeMo)",
     submissions="moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR)",
     options=("nms_threshold", "threshold"),
+    rows=_rows_of_moments,
+    first_spans=_first_of_lists,
 )

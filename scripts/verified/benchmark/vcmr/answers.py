@@ -35,7 +35,7 @@ class MomentTruth:
             duration = float(duration) if isinstance(duration, int | float) and duration > 0 else None
             kind = row.get("fig_desc_type")
             kind = kind if isinstance(kind, str) else None
-            queries.append(Query(desc_id, moment.video, start, end, str(caption), kind, duration))
+            queries.append(Query(desc_id, moment.video, start, end, str(caption), kind, duration, tuple(moment.spans)))
         return queries
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:

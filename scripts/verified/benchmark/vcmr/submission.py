@@ -37,8 +37,8 @@ BOMB_RATIO = 100
 SMALLEST_BOMB = 64 * 2**20
 """Bytes of text that are always let through."""
 FORMS = (
-    "give one JSON document (video2idx, VCMR, SVMR, VR); verified evaluate also takes JSON Lines of {qid, "
-    "pred_relevant_windows: [[start, end, score], …]}, where qid is the desc_id; lines of Charades-STA count from 0"
+    "give one JSON document (video2idx, VCMR, SVMR, VR), or another form that verified evaluate --help names; ids of"
+    " lines of Charades-STA count from 0"
 )
 _WHOLE = re.compile(r"\s*-?[0-9]{1,15}\s*")
 

@@ -1,12 +1,13 @@
-"""Forms of queries that are answered by windows, as in QVHighlights: with windows of their own, or moments'."""
+"""Forms of other benchmarks: windows as in QVHighlights, of its queries or of moments, and graded moments."""
 
 import argparse
 import json
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from verified.benchmark.answers import GroundTruth
-from verified.cli.forms import Form, first_row
+from verified.cli.forms import Form, Span, brackets, first_row, note
 from verified.io.jsonl import Row
 
 OTHERS = {"ans", "options", "question", "category", "kind"}
@@ -26,14 +27,13 @@ def _recognise_moments(path: Path, first: Row, submission: Path | None) -> bool:
 
 
 def _read(path: Path, of_moments: bool = False) -> GroundTruth:
-    from verified.benchmark.qvhighlights.answers import WindowTruth
+    from verified_field.windows import WindowTruth
 
     return WindowTruth(path, of_moments=of_moments)
 
 
 def _windows(arguments: argparse.Namespace, of_moments: bool = False) -> None:
-    from verified.benchmark.qvhighlights.evaluate import evaluate_files
-    from verified.cli.forms import brackets, note
+    from verified_field.windows import evaluate_files
 
     evaluation = evaluate_files(
         arguments.ground_truth, arguments.submission, arguments.partial, arguments.last_of_equal_ids, of_moments
@@ -56,6 +56,51 @@ def _windows(arguments: argparse.Namespace, of_moments: bool = False) -> None:
             print(f"mAP, {name:13}{'–' if found is None else format(found, '.2f'):>8}")
 
 
+def _rows(path: Path) -> Iterator[tuple[str, Row]]:
+    from verified.benchmark.submissions import rows_by_id
+
+    return ((qid, row) for _, qid, row in rows_by_id(path, "qid"))
+
+
+def _first_windows(path: Path, videos: Mapping[str, str]) -> dict[str, Span]:
+    from verified_field.window_rows import read_window_answers
+
+    windows = {qid: answer.windows for qid, answer in read_window_answers(path).items() if qid in videos}
+    return {
+        qid: (float(rows[0, 0]), float(rows[0, 1])) for qid, rows in windows.items() if rows is not None and len(rows)
+    }
+
+
+def _is_graded(path: Path, first: Row, submission: Path | None) -> bool:
+    from verified_field.graded import is_graded
+
+    return is_graded(path)
+
+
+def _read_graded(path: Path) -> GroundTruth:
+    from verified_field.graded import GradedTruth
+
+    return GradedTruth(path)
+
+
+def _graded(arguments: argparse.Namespace) -> None:
+    from verified_field.graded import evaluate_files
+
+    evaluation = evaluate_files(arguments.ground_truth, arguments.submission, arguments.partial)
+    note(evaluation.notes)
+    intervals = evaluation.intervals()
+    if arguments.json:
+        shown = {"queries": len(evaluation.queries), "intervals": intervals, "notes": evaluation.notes}
+        print(json.dumps(shown, indent=1))
+        return
+    print(
+        f"TVR-Ranking: {len(evaluation.queries)} queries; NDCG@K/μ in percent, in brackets: 95 % interval over queries,"
+        " not over trainings"
+    )
+    for name, interval in intervals.items():
+        print(f"{name:14}{interval['value']:8.2f}  {brackets(interval, 2)}")
+
+
 WINDOWS = Form(
     "windows",
     _recognise,
@@ -64,6 +109,8 @@ WINDOWS = Form(
     about="windows (QVHighlights)",
     submissions="windows, also of moments: JSONL (qid, pred_relevant_windows, pred_saliency_scores)",
     options=("last_of_equal_ids", "threshold"),
+    rows=_rows,
+    first_spans=_first_windows,
 )
 OF_MOMENTS = Form(
     "windows of moments",
@@ -71,4 +118,6 @@ OF_MOMENTS = Form(
     partial(_read, of_moments=True),
     partial(_windows, of_moments=True),
     options=("last_of_equal_ids", "threshold"),
+    first_spans=_first_windows,
 )
+GRADED = Form("graded moments", _is_graded, _read_graded, _graded, about="graded moments (TVR-Ranking)")

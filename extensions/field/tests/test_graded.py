@@ -7,13 +7,11 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.tvr_ranking.evaluate import evaluate_files
-from verified.benchmark.tvr_ranking.metrics import relevance_found
-from verified.benchmark.tvr_ranking.rows import GradedMoment, GradedQuery
 from verified.cli.forms import form_of, read_ground_truth
 from verified.io.jsonl import write_jsonl
+from verified_field.graded import GradedMoment, GradedQuery, evaluate_files, relevance_found
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "tvr-ranking"
+FIXTURE = Path(__file__).parent / "fixtures" / "tvr-ranking"
 TRUTH, SUBMISSION = FIXTURE / "truth.json", FIXTURE / "submission.json"
 EXPECTED = json.loads((FIXTURE / "expected.json").read_text())
 

@@ -5,16 +5,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmark.test_evaluate_input import ODD, TVR, evaluated, written
+from export.test_export_forms import ABOUT, ROWS, SPLITS
 from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.qvhighlights.evaluate import evaluate_files
-from verified.benchmark.qvhighlights.metrics import average_precision
 from verified.cli.forms import form_of, read_ground_truth
 from verified.errors import InputError
+from verified.export.collection import collect
+from verified.export.forms import write_form
 from verified.io.jsonl import read_jsonl, write_jsonl
+from verified_field.window_metrics import average_precision
+from verified_field.windows import evaluate_files
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "qvhighlights"
+FIXTURE = Path(__file__).parent / "fixtures" / "qvhighlights"
 TRUTH, SUBMISSION = FIXTURE / "truth.jsonl", FIXTURE / "submission.jsonl"
 
 
@@ -36,7 +40,7 @@ def test_figures_are_those_of_the_official_evaluator(capsys):
     assert found["intervals"]["mAP"]["low"] < found["intervals"]["mAP"]["value"] < found["intervals"]["mAP"]["high"]
 
 
-RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data" / "qvhighlights"
+RELEASED = Path(__file__).resolve().parents[4] / "shared" / "data" / "qvhighlights"
 ITS_OWN = RELEASED / "sample_val_preds.jsonl"
 
 
@@ -173,3 +177,73 @@ def test_the_spans_of_several_annotators_are_no_windows(tmp_path, capsys):
     write_jsonl(tmp_path / "s.jsonl", [{"qid": 7, "pred_relevant_windows": [[0, 5, 1.0]]}])
     with refused("annotators", file="didemo.json", remedy=True):
         evaluate_files(truth, tmp_path / "s.jsonl", of_moments=True)
+
+
+WINDOWS = [
+    {"qid": 1, "query": "a", "duration": 31.0, "vid": "v1", "relevant_windows": [[24.3, 30.4]]},
+    {"qid": 2, "query": "b", "duration": 33.7, "vid": "v2", "relevant_windows": [[0.0, 6.9]]},
+]
+
+
+def windows(path, *rows):
+    return written(path, [{"qid": n, "pred_relevant_windows": each} for n, each in enumerate(rows, start=1)])
+
+
+@pytest.mark.parametrize(("first", "second", "named"), ODD)
+def test_odd_windows_are_noted(tmp_path, capsys, first, second, named):
+    submission = windows(tmp_path / "s.jsonl", *([[*span, 0.9] for span in each] for each in (first, second)))
+    found = evaluated(capsys, written(tmp_path / "truth.jsonl", TVR), submission)
+    notes = [note for note in found["notes"] if "span" in note]
+    assert [name for name in named if not any(name in note for note in notes)] == []
+    assert bool(notes) == bool(named)
+
+
+def test_windows_that_the_official_evaluator_counts_as_hits_are_noted(tmp_path):
+    truth = written(tmp_path / "truth.jsonl", WINDOWS)
+    notes = evaluate_files(truth, windows(tmp_path / "s.jsonl", [[30.4, 24.3, 1]], [[0.0, 6.9, 1]])).notes
+    assert any("divides 0 by 0" in note and note.endswith("qid 1") for note in notes)
+
+
+@pytest.mark.parametrize("clips", [{}, {"relevant_clip_ids": [24, 25]}, {"relevant_clip_ids": []}])
+def test_windows_are_scored_where_clips_have_no_saliency(tmp_path, capsys, clips):
+    rows = [{**row, **clips} for row in WINDOWS]
+    submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
+    found = evaluated(capsys, written(tmp_path / "truth.jsonl", rows), submission)["intervals"]
+    assert (found["R1@0.3"]["value"], round(found["mIoU"]["value"], 2)) == (50.0, 44.53)
+
+
+@pytest.mark.parametrize("clips", [[24, 25], [0, 1, 2, 17], [-1]])
+def test_clips_on_another_grid_are_told_that_clips_have_two_seconds(tmp_path, clips):
+    rows = [{**row, "relevant_clip_ids": clips, "saliency_scores": [[4, 4, 4]] * len(clips)} for row in WINDOWS]
+    submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
+    with refused("clips of 2 s", file="truth.jsonl", row=1):
+        evaluate_files(written(tmp_path / "truth.jsonl", rows), submission)
+
+
+def test_windows_of_moments_are_compared(tmp_path, capsys):
+    truth = written(tmp_path / "truth.jsonl", TVR)
+    given = windows(tmp_path / "s.jsonl", [[30.0, 40.0, 0.9]], [[12.0, 20.0, 0.9]])
+    assert main(["compare", str(truth), f"a={given}", f"b={given}", "--output", str(tmp_path / "out")]) == 0
+    assert "| a | 1 | 100.00 [" in capsys.readouterr().out
+
+
+def test_an_audit_reads_all_windows_and_the_first_answer(tmp_path):
+    row = {"qid": 7, "query": "a cat", "duration": 150, "vid": "v", "relevant_windows": [[0, 4], [10, 20]]}
+    truth, found = written(tmp_path / "truth.jsonl", [row]), tmp_path / "found.jsonl"
+    (query,) = read_ground_truth(truth).queries()
+    assert query.spans == ((0.0, 4.0), (10.0, 20.0))
+    write_jsonl(found, [{"qid": 7, "pred_relevant_windows": [[9, 20, 0.5], [0, 4, 0.1]]}])
+    form = form_of(truth)
+    assert form.rows is not None and form.first_spans is not None
+    assert list(form.rows(truth)) == [("7", row)]
+    assert form.first_spans(found, {"7": "v"}) == {"7": (9.0, 20.0)} and form.first_spans(found, {"8": "v"}) == {}
+
+
+def test_an_export_is_scored(tmp_path, capsys):
+    write_form("qvhighlights", tmp_path / "set", collect(ROWS, SPLITS, ABOUT), 500, None)
+    truth = tmp_path / "set" / "train.jsonl"
+    answers = [
+        {"qid": row["qid"], "pred_relevant_windows": [[*row["relevant_windows"][0], 1.0]]} for row in read_jsonl(truth)
+    ]
+    write_jsonl(tmp_path / "found.jsonl", answers)
+    assert evaluated(capsys, truth, tmp_path / "found.jsonl")["result"]["brief"]["MR-full-mAP"] == 100.0

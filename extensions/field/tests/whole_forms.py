@@ -1,0 +1,50 @@
+"""Files of the forms of other benchmarks without a fault, and the commands that read them (see `whole_files`)."""
+
+import json
+import shutil
+from pathlib import Path
+
+from tvr_lists import COUNT
+from whole_truths import published_files
+
+from verified.io.jsonl import write_json, write_jsonl
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def window_files(folder):
+    for name in ("truth.jsonl", "submission.jsonl"):
+        lines = (FIXTURES / "qvhighlights" / name).read_text().splitlines()
+        (folder / name).write_text("\n".join(lines[:8]) + "\n")
+    return [
+        ["evaluate", "truth.jsonl", "submission.jsonl", "--json"],
+        ["evaluate", "truth.jsonl", "submission.jsonl", "--last-of-equal-ids"],
+        ["compare", "truth.jsonl", "submission.jsonl", "again=submission.jsonl", "--output", "out"],
+    ]
+
+
+def graded_files(folder):
+    truth = json.loads((FIXTURES / "tvr-ranking" / "truth.json").read_text())
+    write_json(folder / "truth.json", truth)
+    pairs = [
+        {"query_id": query["query_id"], "query": query["query"], **moment}
+        for query in truth
+        for moment in query["relevant_moment"]
+    ]
+    write_jsonl(folder / "pairs.jsonl", pairs)
+    shutil.copy(FIXTURES / "tvr-ranking" / "submission.json", folder)
+    return [
+        ["evaluate", "truth.json", "submission.json", "--json"],
+        ["evaluate", "pairs.jsonl", "submission.json", "--partial"],
+        ["compare", "truth.json", "submission.json", "again=submission.json", "--output", "out"],
+    ]
+
+
+def windows_of_moments_files(folder):
+    published_files(folder)
+    windows = [{"qid": number, "pred_relevant_windows": [[0, 4, 0.5]]} for number in range(COUNT)]
+    write_jsonl(folder / "windows.jsonl", windows)
+    return [["evaluate", truth, "windows.jsonl"] for truth in ("charades.txt", "activitynet.json", "didemo.json")]
+
+
+KINDS = (window_files, graded_files, windows_of_moments_files)
