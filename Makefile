@@ -59,7 +59,7 @@ test-browser: env
 	  { echo "error: no Chromium found; install one, for example with: sudo apt-get install chromium"; exit 1; }
 	@test -f $(AXE) || npm install --silent --no-save --prefix $(VENV)/npm axe-core@4.14.1 || echo "no npm: pages are not judged by axe-core"
 	VERIFIED_SCREENSHOTS="$(abspath results/screenshots)" VERIFIED_AXE="$$(ls $(AXE) 2>/dev/null)" $(BIN)/pytest tests/report tests/people \
-	  tests/search/test_search_page.py $(ARGS)
+	  extensions/search/tests/test_search_page.py $(ARGS)
 
 test-faults: env
 	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py tests/workflow/test_late_files.py \
@@ -109,7 +109,7 @@ test-real: env
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq wordnet-base; } || \
 	  echo "note: no WordNet; as root on Debian this target installs it"
 	$(VENV).real/bin/python -m pytest -s tests/lmm/test_generation_small_llm.py \
-	  tests/workflow/test_own_corpus.py tests/workflow/test_real_clips.py \
+	  tests/workflow/test_own_corpus.py extensions/search/tests/test_real_clips.py \
 	  tests/annotations/test_agreement_real_clips.py extensions/longform/tests/test_wordnet_whole.py $(ARGS)
 
 test-gpu: env

@@ -45,3 +45,36 @@ CAPTIONS = {
     "spaces-only-around": "\u3000 \u00a0 a ball \u2003",
 }
 """At least thirty, by what each tries."""
+
+
+CATCH = "window.caught=(window.caught||0)+1"
+
+
+NAMES = (
+    f"<img src=x onerror={CATCH}>",
+    f"\"><img src=x onerror='{CATCH}'>",
+    f"'><svg onload={CATCH}>",
+    f"</script><script>{CATCH}</script>",
+    f"</title></style></textarea><script>{CATCH}</script>",
+    f"<!--<script>{CATCH}//-->",
+    f"javascript:{CATCH}",
+    f"${{{CATCH}}} {{{{{CATCH}}}}} `;{CATCH};`",
+    f"'+({CATCH})+'",
+    f'"-({CATCH})-"',
+    "&lt;img src=x onerror=alert(1)&gt; &#60;b&#62;",
+    "\u202eabc\u202c \u2067\u05d0\u05d1\u2069 \u200f\u200e",
+    "one\u2028two\u2029three",
+    "W" * 10_000,
+    "quotes ' \" ` \\ \\u003c \\x3c",
+)
+"""As a video, a title, a caption, an answer, a run: whatever a page shows."""
+
+
+CLEAN = """
+window.caught === undefined
+  && ![...document.querySelectorAll('*')].some((one) => [...one.attributes].some(({name}) => name.startsWith('on')))
+  && ![...document.images].some((one) => one.getAttribute('src') === 'x')
+  && !document.querySelector('svg[onload], iframe, object, embed, base')
+  && ![...document.links].some((one) => one.protocol === 'javascript:')
+  && ![...document.scripts].some((one) => one.textContent.startsWith('window.caught'))
+"""

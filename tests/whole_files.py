@@ -16,7 +16,6 @@ from given import annotations
 from ledger_rows import put_all, row_of
 from people.answered import QUESTION_PAGES, QUESTIONS, STUDY, answer_file, question_key, study
 from running import PROJECT
-from small_index import describe_videos, random_videos, write_corpus
 from tvr_lists import COUNT, lists
 
 from verified.export.collection import collect
@@ -27,7 +26,6 @@ from verified.io.jsonl import write_json, write_jsonl
 from verified.lmm.cassette import export, load
 from verified.lmm.ledger import Ledger
 from verified.runtime.seals import seal
-from verified.search.update import update
 from verified.tables.readme import COLUMNS, read_rows, readme_figures
 from verified.tables.write import TIDY
 from verified_longform.annotations import write_mad
@@ -119,28 +117,6 @@ def study_files(folder):
     return [["answers", "--key", "key.json", "--raters", "1", *names]]
 
 
-def index_files(folder):
-    """An index, sealed as any is, and a video to add."""
-    videos = random_videos(4, longest=5, width=464)
-    files, settings = write_corpus(folder / "corpus", videos)
-    describe_videos(folder / "corpus", {"extra": videos["v0000"]})
-    update(folder / "index", files, settings)
-    shutil.move(folder / "corpus" / "extra.mp4", folder)
-    shutil.rmtree(folder / "corpus")
-    return [
-        ["search", "a red thing", "--index", "index", "--top", "3", "--json"],
-        ["search", "a thing", "--index", "index", "--video", "v0001"],
-        ["index", "--index", "index", "--export", "vectors"],
-        ["index", "--index", "index", "--remove", "v0001"],
-        ["index", "--index", "index", "--add", "extra.mp4"],
-    ]
-
-
-def sealed_anew_files(folder):
-    """An index whose files are sealed after they are damaged: only what they say can tell (see `sealed_anew`)."""
-    return index_files(folder)
-
-
 def sealed_anew(folder):
     """Every file and folder that has a seal gets one of what it is now."""
     for seal_file in sorted(folder.rglob(".*.seal"), reverse=True):  # of an index, one a file
@@ -211,8 +187,6 @@ KINDS = (
     longform_files,
     rextime_files,
     study_files,
-    index_files,
-    sealed_anew_files,
     ledger_files,
     table_files,
     export_files,

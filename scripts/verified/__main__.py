@@ -18,7 +18,7 @@ from verified.runtime.secrets import redact
 from verified.runtime.verify import checked_reads
 
 MODULES = (
-    "run", "quote", "data", "audit", "people", "captions", "evaluate", "benchmark", "rextime", "search",
+    "run", "quote", "data", "audit", "people", "captions", "evaluate", "benchmark", "rextime",
     "maintain", "ledger",
 )  # fmt: skip
 """Modules of `verified.cli`, which import heavy packages only when a command runs."""
@@ -28,7 +28,6 @@ GROUPS = {
     "have people judge captions": ("review", "review-serve", "study", "answers", "compare-captions", "meta-evaluate"),
     "check data and hand it on": ("lint", "audit", "verify", "export", "crate"),
     "score retrieval": ("evaluate", "compare", "check-model", "import", "rextime"),
-    "search videos": ("index", "search", "serve"),
     "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
 }
 """What people want → first words of the commands for it.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verified.runtime.project import EXTENSIONS
 
@@ -47,6 +47,8 @@ class Extension:
     """Heading of its commands in the help."""
     sections: "Mapping[str, type[Section]]" = field(default_factory=dict)
     """Keys at the top of the configuration → models of these sections."""
+    initial: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Sections that `verified init` writes for a folder of videos."""
     is_on: "Callable[[Config], bool]" = lambda settings: True
     """Whether a configuration needs its rules."""
     stands_alone: bool = False

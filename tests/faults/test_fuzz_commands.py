@@ -19,7 +19,7 @@ from collections.abc import Callable
 import pytest
 from fuzz import ARGUMENTS, damaged, damaged_file, other_argument, requests
 from starlette.testclient import TestClient
-from whole_files import KINDS, features_files, index_files, sealed_anew, sealed_anew_files
+from whole_files import KINDS, features_files, sealed_anew
 from whole_people import adjudicate_decisions, decisions, review_files
 
 from verified.__main__ import main
@@ -27,7 +27,6 @@ from verified.errors import InputError
 from verified.people.review.handout import Handout
 from verified.people.review.serve import BuiltPages
 from verified.people.review.serve import application as review_application
-from verified.search.serve import application
 
 CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 300))
 SEED = int(os.environ.get("VERIFIED_FUZZ_SEED", 33_000))
@@ -108,7 +107,7 @@ def run_case(seed: int, whole, folder, capsys) -> tuple[str, str, list[str]]:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         path = draw.choice(files)
         damage = damaged_file(path, draw.randrange(2**32))
-        if KINDS[seed % len(whole)] is sealed_anew_files:
+        if getattr(KINDS[seed % len(whole)], "sealed_anew", False):
             sealed_anew(folder)
     return _outcome(command, capsys), damage, command
 
@@ -158,22 +157,6 @@ def test_whole_files_are_read(whole, tmp_path, monkeypatch, capsys):
             shutil.copytree(source, tmp_path / "case")
             monkeypatch.chdir(tmp_path / "case")
             assert _outcome(command, capsys) == "success", _name(command)
-
-
-@pytest.mark.slow
-def test_requests_of_strangers_are_answered_or_refused(tmp_path, capsys):
-    """The served page: whatever is asked, an answer below 500, and nothing of the machine in it."""
-    index_files(tmp_path)
-    client = TestClient(application(tmp_path / "index"), base_url="http://127.0.0.1", raise_server_exceptions=True)
-    count, counts = max(CASES // 5, 1), collections.Counter()
-    for number, (method, path, headers, body) in enumerate(requests(count, SEED)):
-        coded = {name: value.encode("latin-1", "replace") for name, value in headers.items()}
-        answer = client.request(method, path, headers=coded, content=body)
-        assert answer.status_code < 500 and "root:" not in answer.text, (number, method, path[:200], headers)
-        counts[answer.status_code] += 1
-    with capsys.disabled():
-        print(f"\n{count} requests from seed {SEED}: {dict(sorted(counts.items()))}", file=sys.stderr)
-    assert count < 100 or {200, 400, 404, 405} <= counts.keys()
 
 
 @pytest.mark.slow

@@ -19,7 +19,6 @@ from loopback_hub import serving
 from people.test_review import MOMENTS, SCORES, decision
 from running import PROJECT
 from script_run import script_run
-from small_index import random_videos, write_corpus
 from vcmr_golden import Golden
 from whole_files import (
     audit_files,
@@ -37,7 +36,6 @@ from verified.export.forms import FORMS, write_form
 from verified.io.jsonl import write_jsonl
 from verified.lmm.ledger import Ledger
 from verified.runtime.seals import seal
-from verified.search.update import update
 
 pytestmark = pytest.mark.night
 
@@ -117,14 +115,6 @@ def test_a_command_on_a_ledger(name, ledger, start, place, record_property):
 def test_an_export(form, start, place, record_property):
     collection = collect(ROWS, SPLITS, ABOUT)
     kills = finished_by_repeating(start, place, lambda: write_form(form, place / "form", collection, 2))
-    record_property("faults", kills)
-    assert kills > 3
-
-
-def test_an_export_of_an_index(start, place, record_property):
-    files, settings = write_corpus(start / "corpus", random_videos(4, longest=5))
-    update(start / "index", files, settings)
-    kills = finished_by_repeating(start, place, given("index", "--index", "index", "--export", "vectors"))
     record_property("faults", kills)
     assert kills > 3
 
@@ -238,16 +228,6 @@ def test_a_first_configuration(start, place, record_property):
     kills = finished_by_repeating(start, place, given(*command.split(), ends=(0, 2)))
     record_property("faults", kills)
     assert kills > 1 and (place / "kitchen.yaml").is_file()
-
-
-def test_searches_of_a_page(start, place, record_property):
-    files, settings = write_corpus(start / "corpus", random_videos(4, longest=5))
-    update(start / "index", files, settings)
-    asked = '<!-- output of: verified search "a red thing" --index index --top 2 -->\n'
-    (start / "page.md").write_text(f"# Searches\n\n{asked}```text\nearlier\n```\n\n{asked}")
-    kills = finished_by_repeating(start, place, given("search", "--refresh", "page.md"))
-    record_property("faults", kills)
-    assert kills > 1 and (place / "page.md").read_text().count("found by") == 2
 
 
 def test_fetched_models(start, place, monkeypatch, record_property):

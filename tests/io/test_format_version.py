@@ -16,7 +16,6 @@ from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_files import VERSION, line_of
 from verified.runtime.seals import seal, seal_of
 from verified.runtime.verify import check
-from verified.search.store import FORMAT, read_manifest
 from verified.tables.table import read_table_json, write_table_json
 
 
@@ -47,13 +46,6 @@ def tables(folder, version):
     return folder / "file.json", read_table_json
 
 
-def an_index(folder, version):
-    (folder / "index.json").write_text(json.dumps({"format": FORMAT, "segments": [], "checkpoint": ""}))
-    edited(folder / "index.json", "format", version)
-    seal(folder / "index.json")
-    return folder / "index.json", lambda path: read_manifest(path.parent)
-
-
 def a_ledger(folder, version):
     path = folder / "elsewhere-00000000-1-1-1.part"
     path.write_bytes(line_of({"version": VERSION if version is None else version}))
@@ -71,7 +63,7 @@ def a_cassette(folder, version):
     return path, models_of
 
 
-@pytest.mark.parametrize("make", [a_seal, tables, an_index, a_ledger, a_cassette])
+@pytest.mark.parametrize("make", [a_seal, tables, a_ledger, a_cassette])
 @pytest.mark.parametrize("version", [0, 99])
 def test_a_reader_of_another_version_says_what_to_do(tmp_path, make, version):
     (tmp_path / "sound").mkdir()

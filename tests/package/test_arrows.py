@@ -20,7 +20,7 @@ ORDER = (
         "benchmark.comparison",
     ),
     "audit",
-    *("report", "search", "export", "planning", "cli", "__main__"),
+    *("report", "export", "planning", "cli", "__main__"),
 )
 """The rooms from the ground up: each imports those before it alone. `benchmark` is what all benchmarks share."""
 
@@ -39,7 +39,6 @@ UPWARDS = {
         "features.packaged",
     ): "The classes that the packaged one knows are looked for in captions.",
     ("audit", "cli.forms"): "Annotations are read by the forms that `verified evaluate` knows.",
-    ("cli", "__main__"): "The searches that a page shows are typed again, so they are parsed as typed commands are.",
 }
 """(room, module that it imports) → why this arrow may point upwards."""
 

@@ -19,8 +19,8 @@ from changed import PROJECT, TESTS, changed_files, is_reached
         ("tests/planted.py", "vcmr/test_labels.py", False),
         ("rules/retrieval.smk", "workflow/test_nano.py", True),
         ("rules/retrieval.smk", "vcmr/test_training.py", False),
-        ("scripts/verified/search/pages/search.js", "search/test_search_page.py", True),
-        ("scripts/verified/search/pages/search.js", "io/test_text_tables.py", False),
+        ("scripts/verified/people/pages/study.js", "people/test_answers.py", True),
+        ("scripts/verified/people/pages/study.js", "io/test_text_tables.py", False),
         ("config/published.csv", "benchmark/test_published.py", True),  # a file by its name
         ("tests/evaluator/conftest.py", "evaluator/test_umt_parity.py", True),
         ("conftest.py", "io/test_text_tables.py", True),

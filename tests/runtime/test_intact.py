@@ -10,17 +10,14 @@ import h5py
 import numpy as np
 import pytest
 from refusals import refused, said
-from small_index import random_videos, write_corpus
 
 from verified.__main__ import main
 from verified.io.files import file_digest
 from verified.io.hdf5 import FeatureFile, link_features, write_features
-from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
+from verified.io.jsonl import read_json, write_json, write_jsonl
 from verified.runtime import verify as module
 from verified.runtime.seals import seal, seal_of
 from verified.runtime.verify import checked_reads
-from verified.search.ask import Index
-from verified.search.update import update
 
 COUNT = 10
 
@@ -108,7 +105,6 @@ def test_a_rewritten_submission_is_not_compared(run, tmp_path, capsys):
 CHECKS = {
     "as files are opened": (("verified.__main__.checked_reads", contextlib.nullcontext),),
     "by compare itself": (("verified.benchmark.comparison.runs.check", lambda path: None),),
-    "of an index": (("verified.search.sound.check_intact", lambda *rest, **named: None),),
 }
 
 
@@ -222,92 +218,3 @@ def test_features_are_held_against_their_seal_though_a_library_in_c_opens_them(t
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with checked_reads(), refused("a.h5", remedy=True):
         FeatureFile(path).keys()
-
-
-@pytest.fixture
-def index(tmp_path):
-    files, settings = write_corpus(tmp_path, random_videos(5))
-    update(tmp_path / "index", files, settings)
-    return tmp_path / "index"
-
-
-def index_files(folder: Path) -> list[str]:
-    paths = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    return sorted(path.relative_to(folder).as_posix() for path in paths)
-
-
-def every_7th_byte_changed(content: bytes) -> bytes:
-    changed = bytearray(content)
-    changed[::7] = bytes(byte ^ 1 for byte in changed[::7])
-    return bytes(changed)
-
-
-@pytest.mark.parametrize("damage", ["every 7th byte", "cut", "gone"])
-def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported_nor_changed(
-    index, tmp_path, capsys, damage
-):
-    names = index_files(index)
-    assert len(names) == 8
-    commands = {
-        "search": ["search", "a red thing", "--index", str(index)],
-        "export": ["index", "--index", str(index), "--export", str(tmp_path / "out")],
-        "add": ["index", "--index", str(index), "--add", str(tmp_path / "none.mp4")],
-        "remove": ["index", "--index", str(index), "--remove", "v0001"],
-    }
-    for name in names:
-        read_by = {
-            "captions.jsonl": {"search"},
-            "sentences.safetensors": {"search"},
-            "model": {"search"},
-            "thumbnails.bin": {"add", "remove"},
-        }.get(name.split("/")[-1].split("-")[0], {*commands})
-        content = (index / name).read_bytes()
-        damaged = {"every 7th byte": every_7th_byte_changed(content), "cut": content[:-1], "gone": None}[damage]
-        if damaged == content:
-            continue
-        (index / name).unlink()
-        if damaged is not None:
-            (index / name).write_bytes(damaged)
-        for command in sorted(read_by):
-            assert main(commands[command]) == 2, (name, command)
-            said(capsys.readouterr().err, str(index) if name == "index.json" else Path(name).name, remedy=True)
-            assert not (tmp_path / "out").exists()
-        (index / name).write_bytes(content)
-    assert main(commands["search"]) == main(commands["export"]) == main(commands["remove"]) == 0
-
-
-@pytest.mark.parametrize("left_out", [(), ("as files are opened",), ("of an index",)])
-def test_two_checks_keep_changed_vectors_from_an_answer(index, tmp_path, capsys, monkeypatch, left_out):
-    """Each of them alone; without both they are searched and exported, so that nothing else is what this test sees."""
-    [vectors] = index.rglob("localise.f16")
-    vectors.write_bytes(every_7th_byte_changed(vectors.read_bytes()))
-    asked = ["search", "a red thing", "--index", str(index)]
-    exported = ["index", "--index", str(index), "--export", str(tmp_path / "out")]
-    leave_out(monkeypatch, *left_out)
-    for command in (asked, exported):
-        assert main(command) == 2
-        said(capsys.readouterr().err, vectors.name, remedy=True)
-    leave_out(monkeypatch, "as files are opened", "of an index")
-    assert main(asked) == main(exported) == 0
-
-
-def test_an_index_without_its_seals_is_refused_and_a_whole_copy_is_as_good(index, tmp_path):
-    for name in ("copy", "bare"):
-        shutil.copytree(index, tmp_path / name)
-    assert len(Index(tmp_path / "copy").positions) == 5
-    for seal_file in (tmp_path / "bare").rglob(".*.seal"):
-        seal_file.unlink()
-    with refused("no seal", remedy=True):
-        Index(tmp_path / "bare")
-
-
-@pytest.mark.parametrize(
-    ("key", "value"), [("fine", "what no vector was made for"), ("fine", 7), ("video", ["v0000"]), ("start", "soon")]
-)
-def test_captions_that_do_not_fit_their_vectors_are_refused_though_they_are_sealed(index, capsys, key, value):
-    rows = read_jsonl(index / "captions.jsonl")
-    rows[1][key] = value
-    write_jsonl(index / "captions.jsonl", rows)
-    seal(index / "captions.jsonl")
-    assert main(["search", "a red thing", "--index", str(index)]) == 2
-    said(capsys.readouterr().err, "captions.jsonl", "row 2", remedy=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from verified.cli.command import SNAKEMAKE, between, command, flag, folder, only_for, option, output, several
-from verified.cli.search import HOST_AND_PORT, run_server
+from verified.cli.serving import HOST_AND_PORT, run_server
 from verified.errors import InputError
 
 

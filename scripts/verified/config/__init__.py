@@ -26,7 +26,6 @@ from verified.config.names import PATTERN, check_name
 from verified.config.retrieval import Retrieval
 from verified.config.review import Review
 from verified.config.rextime import Rextime
-from verified.config.search import Search
 from verified.config.statistics import Statistics
 from verified.config.study import Study
 from verified.config.weights import Weights
@@ -63,7 +62,6 @@ class Config(Section):
     annotations: Annotations = Annotations()
     features: Features = Features()
     retrieval: Retrieval = Retrieval()
-    search: Search = Search()
     statistics: Statistics = Statistics()
     study: Study = Study()
     review: Review = Review()

@@ -22,7 +22,6 @@ RESERVED = {
     "retrieval",
     "review",
     "rextime",
-    "search",
     "statistics",
     "study",
     "tables",

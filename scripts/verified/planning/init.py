@@ -11,8 +11,8 @@ from verified.config.retrieval import SELECTION_VIDEOS
 from verified.config.sources import FolderSource
 from verified.corpus.inventory import Unprobed, unprobed_rows
 from verified.errors import InputError
+from verified.extension import extensions
 from verified.io.files import write_text
-from verified.search.paths import JOINT
 
 HEAD = """\
 # {name}: by `verified init`. `verified config-docs` lists every key, `verified check --configfile FILE` tries it out.
@@ -38,7 +38,7 @@ def configuration(
         "name": name,
         "datasets": {name: {"title": f"{name.capitalize()}-FIG", "source": source}},
         "features": {"video_backbone": PACKAGED},
-        "search": {"model": JOINT},
+        **{key: section for extension in extensions() for key, section in extension.initial.items()},
         "generation": {"llm": role, "image_lmm": seeing, "video_lmm": dict(seeing)},
     }
     settings = load(values, "verified init")

@@ -1,0 +1,27 @@
+from verified_search.paths import index_inputs, index_settings, indexed_code
+
+
+rule build_search_index:
+    """The index of a corpus that `verified search` asks. The record is the output: the index itself is beside it and
+    outlives the job, so that a new video is added to it and nothing is rebuilt."""
+    input:
+        unpack(index_inputs(settings)),
+    output:
+        record="results/{dataset}/search/{indexed}.json",
+    log:
+        "logs/{dataset}/build_search_index/{indexed}.log",
+    wildcard_constraints:
+        indexed="xml|reloclnet|hero|joint",
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(240),
+        disk_mb=5000,
+    params:
+        code=code_of("extensions/search/scripts/build_index.py"),
+        settings=index_settings(settings),
+        model_code=indexed_code,
+    script:
+        "scripts/build_index.py"

@@ -1,0 +1,93 @@
+"""An index of a small corpus of random features, with a model of random weights, in seconds."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from given import fig
+from media import counted, write_video
+
+from verified.benchmark.vcmr.checkpoint import save_model
+from verified.benchmark.vcmr.registry import build_model
+from verified.config.datasets import Spans
+from verified.io.fig import write_fig
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import write_jsonl
+from verified.io.video import probe
+from verified_search.settings import FrameSettings, IndexSettings
+
+FEATURES, WORDS, CONTEXT = 12, 384, 16  # WORDS: the packaged text encoder's width
+SPANS = {"min_pred_clips": 1, "max_pred_clips": 6, "nms_threshold": 0.6}
+
+
+def write_video_features(path: Path, videos: dict[str, np.ndarray]) -> None:
+    """Features [clips, F] by video."""
+    rows = ((video, clips.astype(np.float16), {"sha256": "0" * 64}) for video, clips in sorted(videos.items()))
+    width = next(iter(videos.values())).shape[1]
+    write_features(path, {"dim": width, "clip_seconds": 1.0, "backbone": "random", "fps": 4.0}, rows)
+
+
+def random_videos(count: int, seed: int = 0, longest: int = CONTEXT, width: int = FEATURES) -> dict[str, np.ndarray]:
+    """`count` videos of 3 to `longest` clips."""
+    draw = np.random.default_rng(seed)
+    return {f"v{n:04d}": draw.normal(size=(draw.integers(3, longest + 1), width)) for n in range(count)}
+
+
+def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml") -> tuple[dict, IndexSettings]:
+    """Everything that an index is built from; returns the `files` and `settings` of `search.update.update`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_video_features(folder / "video.h5", videos)
+    torch.manual_seed(3)
+    sizes = {
+        "video_dim": next(iter(videos.values())).shape[1],
+        "text_dim": WORDS,
+        "context_clips": CONTEXT,
+        "query_tokens": 8,
+    }
+    if model == "hero":
+        sizes |= {"text_dim": 0, "vocabulary": 30522, "cls_id": 101}
+    built = build_model(model, sizes, {"hidden": 16, "heads": 2} if model != "hero" else _hero())
+    save_model(folder / "checkpoint.safetensors", model, built, built.state_dict(), {"parameters": 1})
+    rows, draw = [], np.random.default_rng(5)
+    for number, (video, clips) in enumerate(sorted(videos.items())):
+        fine = f"a <b>red</b> thing, number {number}, moves"
+        said = {"cog_desc": f"thing {number} moves", "fig_desc": fine, "fig_desc_score": 0.5}
+        rows.append(fig(number, video, 0.0, 2.0, duration=float(len(clips)), **said))
+    write_fig(folder / "test.jsonl", rows)
+    words = ((str(row["desc_id"]), draw.normal(size=(5, WORDS)).astype(np.float16), {}) for row in rows)
+    write_features(folder / "text.h5", {"dim": WORDS, "backbone": "random"}, words)
+    write_jsonl(folder / "videos.jsonl", [])
+    files = {
+        "features": folder / "video.h5",
+        "checkpoint": folder / "checkpoint.safetensors",
+        "text": folder / "text.h5",
+        "annotations": [folder / "test.jsonl"],
+        "queries": [folder / "test.jsonl"],
+        "videos": folder / "videos.jsonl",
+    }
+    settings = IndexSettings(
+        model=model,
+        dataset="small",
+        title="Small",
+        spans=Spans(**SPANS),
+        text_encoder="all-MiniLM-L6-v2",
+        exact_clips=100_000,
+        thumbnails=0,
+        searched_videos=100,
+        seed=1,
+        features=FrameSettings(backbone="grid-conv", fps=4.0, precision="float32", batch=16),
+    )
+    return files, settings
+
+
+def describe_videos(folder: Path, videos: dict[str, np.ndarray], size: tuple[int, int] = (96, 128)) -> None:
+    """A video file as long as its features for each video in the corpus, and `videos.jsonl` with them."""
+    rows = []
+    for video, clips in videos.items():
+        write_video(folder / f"{video}.mp4", counted(8 * len(clips), size))
+        rows.append({"video": video, "path": str(folder / f"{video}.mp4"), **probe(folder / f"{video}.mp4")})
+    write_jsonl(folder / "videos.jsonl", rows)
+
+
+def _hero() -> dict:
+    return {"hidden": 16, "heads": 2, "feed_forward": 32, "cross_layers": 2, "temporal_layers": 1, "positions": 64}

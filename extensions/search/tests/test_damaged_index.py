@@ -1,0 +1,175 @@
+"""An index that is not as it was written is refused, and a full disk leaves one that the repeated command mends."""
+
+import contextlib
+import errno
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from refusals import refused, said
+from small_index import random_videos, write_corpus
+
+from verified.__main__ import main
+from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.runtime.seals import seal
+from verified_search.ask import Index
+from verified_search.store import FORMAT, read_manifest
+from verified_search.update import update
+
+CHECKS = {
+    "as files are opened": (("verified.__main__.checked_reads", contextlib.nullcontext),),
+    "of an index": (("verified_search.sound.check_intact", lambda *rest, **named: None),),
+}
+
+
+def leave_out(monkeypatch, *checks):
+    for name, instead in (part for check in checks for part in CHECKS[check]):
+        monkeypatch.setattr(name, instead)
+
+
+@pytest.fixture
+def index(tmp_path):
+    files, settings = write_corpus(tmp_path, random_videos(5))
+    update(tmp_path / "index", files, settings)
+    return tmp_path / "index"
+
+
+def index_files(folder: Path) -> list[str]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
+
+
+def every_7th_byte_changed(content: bytes) -> bytes:
+    changed = bytearray(content)
+    changed[::7] = bytes(byte ^ 1 for byte in changed[::7])
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("damage", ["every 7th byte", "cut", "gone"])
+def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported_nor_changed(
+    index, tmp_path, capsys, damage
+):
+    names = index_files(index)
+    assert len(names) == 8
+    commands = {
+        "search": ["search", "a red thing", "--index", str(index)],
+        "export": ["index", "--index", str(index), "--export", str(tmp_path / "out")],
+        "add": ["index", "--index", str(index), "--add", str(tmp_path / "none.mp4")],
+        "remove": ["index", "--index", str(index), "--remove", "v0001"],
+    }
+    for name in names:
+        read_by = {
+            "captions.jsonl": {"search"},
+            "sentences.safetensors": {"search"},
+            "model": {"search"},
+            "thumbnails.bin": {"add", "remove"},
+        }.get(name.split("/")[-1].split("-")[0], {*commands})
+        content = (index / name).read_bytes()
+        damaged = {"every 7th byte": every_7th_byte_changed(content), "cut": content[:-1], "gone": None}[damage]
+        if damaged == content:
+            continue
+        (index / name).unlink()
+        if damaged is not None:
+            (index / name).write_bytes(damaged)
+        for command in sorted(read_by):
+            assert main(commands[command]) == 2, (name, command)
+            said(capsys.readouterr().err, str(index) if name == "index.json" else Path(name).name, remedy=True)
+            assert not (tmp_path / "out").exists()
+        (index / name).write_bytes(content)
+    assert main(commands["search"]) == main(commands["export"]) == main(commands["remove"]) == 0
+
+
+@pytest.mark.parametrize("left_out", [(), ("as files are opened",), ("of an index",)])
+def test_two_checks_keep_changed_vectors_from_an_answer(index, tmp_path, capsys, monkeypatch, left_out):
+    """Each of them alone; without both they are searched and exported, so that nothing else is what this test sees."""
+    [vectors] = index.rglob("localise.f16")
+    vectors.write_bytes(every_7th_byte_changed(vectors.read_bytes()))
+    asked = ["search", "a red thing", "--index", str(index)]
+    exported = ["index", "--index", str(index), "--export", str(tmp_path / "out")]
+    leave_out(monkeypatch, *left_out)
+    for command in (asked, exported):
+        assert main(command) == 2
+        said(capsys.readouterr().err, vectors.name, remedy=True)
+    leave_out(monkeypatch, "as files are opened", "of an index")
+    assert main(asked) == main(exported) == 0
+
+
+def test_an_index_without_its_seals_is_refused_and_a_whole_copy_is_as_good(index, tmp_path):
+    for name in ("copy", "bare"):
+        shutil.copytree(index, tmp_path / name)
+    assert len(Index(tmp_path / "copy").positions) == 5
+    for seal_file in (tmp_path / "bare").rglob(".*.seal"):
+        seal_file.unlink()
+    with refused("no seal", remedy=True):
+        Index(tmp_path / "bare")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("fine", "what no vector was made for"), ("fine", 7), ("video", ["v0000"]), ("start", "soon")]
+)
+def test_captions_that_do_not_fit_their_vectors_are_refused_though_they_are_sealed(index, capsys, key, value):
+    rows = read_jsonl(index / "captions.jsonl")
+    rows[1][key] = value
+    write_jsonl(index / "captions.jsonl", rows)
+    seal(index / "captions.jsonl")
+    assert main(["search", "a red thing", "--index", str(index)]) == 2
+    said(capsys.readouterr().err, "captions.jsonl", "row 2", remedy=True)
+
+
+@pytest.mark.parametrize("kind", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_an_error_and_the_repeated_command_goes_on(tmp_path, monkeypatch, capsys, kind):
+    files, settings = write_corpus(tmp_path, random_videos(5))
+    update(tmp_path / "index", files, settings)
+    shutil.copytree(tmp_path / "index", tmp_path / "whole")
+    remove = ["index", "--remove", "v0001", "v0002", "--index"]
+    assert main([*remove, str(tmp_path / "whole")]) == 0
+    opening, room = Path.open, 0
+
+    def full(self, mode="r", *rest, **named):
+        nonlocal room
+        if "w" in mode and tmp_path in self.parents and self.name != ".lock":
+            room -= 1
+            if room < 0:
+                raise OSError(kind, "No space left on device", str(self))
+        return opening(self, mode, *rest, **named)
+
+    capsys.readouterr()
+    failed = 0
+    for written in range(20):
+        folder = tmp_path / f"index-{written}"
+        shutil.copytree(tmp_path / "index", folder)
+        room = written
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "open", full)
+            status = main([*remove, str(folder)])
+        if status == 0:
+            break
+        failed += 1
+        said(capsys.readouterr().err, "No space left", remedy=True)
+        assert main([*remove, str(folder)]) == 0
+        assert Index(folder).positions.keys() == Index(tmp_path / "whole").positions.keys()
+        assert (folder / "index.json").read_bytes() == (tmp_path / "whole" / "index.json").read_bytes()
+    assert failed >= 3
+
+
+def an_index(folder, version):
+    (folder / "index.json").write_text(json.dumps({"format": FORMAT, "segments": [], "checkpoint": ""}))
+    edited(folder / "index.json", "format", version)
+    seal(folder / "index.json")
+    return folder / "index.json", lambda path: read_manifest(path.parent)
+
+
+@pytest.mark.parametrize("version", [0, 99])
+def test_an_index_of_another_version_says_what_to_do(tmp_path, version):
+    (tmp_path / "sound").mkdir()
+    path, read = an_index(tmp_path / "sound", None)
+    read(path)
+    path, read = an_index(tmp_path, version)
+    with refused(version, file=path, remedy=True):
+        read(path)
+
+
+def edited(path, key, version):
+    known = json.loads(path.read_text())
+    path.write_text(json.dumps({**known, key: version} if version is not None else known))

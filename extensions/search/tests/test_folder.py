@@ -1,0 +1,228 @@
+"""The index of a folder of videos: shots, near-duplicates, and what a second run looks at."""
+
+import shutil
+
+import numpy as np
+import pytest
+from media import counted, write_video
+from refusals import refused
+from running import PROJECT
+from starlette.testclient import TestClient
+
+from verified.__main__ import main
+from verified.features.packaged import PackagedJoint
+from verified_search import duplicates
+from verified_search import folder as folders
+from verified_search.ask import Index
+from verified_search.captions import write_captions
+from verified_search.duplicates import alike, near_duplicates
+from verified_search.folder import index_videos
+from verified_search.fusion import LEAST
+from verified_search.serve import application
+from verified_search.survey import survey
+from verified_search.update import add_files
+
+pytestmark = pytest.mark.slow
+
+
+class Colours:
+    """A backbone whose features are the frame's mean colour."""
+
+    size, dim, crop = 32, 3, True
+
+    def __call__(self, frames):
+        return frames.mean((1, 2)).astype(np.float32)
+
+
+def mosaics(lengths, seed):
+    """Images in scenes of the given lengths (frames), each of fields of colours that no other has."""
+    random = np.random.default_rng(seed)
+    images = []
+    for length in lengths:
+        fields = random.integers(0, 256, (random.integers(1, 5), random.integers(1, 5), 3), np.uint8)
+        rows, columns = (np.arange(side) * fields.shape[axis] // side for axis, side in enumerate((96, 128)))
+        images += [fields[rows][:, columns]] * length
+    return images
+
+
+@pytest.fixture
+def videos(tmp_path):
+    place = tmp_path / "videos"
+    (place / "sub").mkdir(parents=True)
+    write_video(place / "three.mp4", mosaics((24, 16, 32), seed=1), 8)
+    write_video(place / "sub" / "one.mkv", mosaics((24,), seed=2), 8)
+    (place / "broken.mp4").write_bytes(b"no video at all")
+    (place / "notes.txt").write_text("no video either")
+    return place
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """The names of the files that are looked at."""
+    names = []
+
+    def watched(path, backbone):
+        names.append(path.name)
+        return survey(path, backbone)
+
+    monkeypatch.setattr(folders, "survey", watched)
+    return names
+
+
+def test_a_look_finds_the_shots_and_sees_each(videos):
+    seen = survey(videos / "three.mp4", Colours())
+    assert [round(start, 2) for start, _ in seen.shots] == [0.0, 3.0, 5.0] and seen.shots[-1][1] == seen.duration == 9.0
+    assert all(len(clips) >= (end - start) / 2 - 1 for (start, end), clips in zip(seen.shots, seen.clips))
+    means = [clips.mean(0) for clips in seen.clips]
+    assert all(np.ptp(clips, axis=0).max() < 4 for clips in seen.clips)  # no clip is of two shots
+    assert min(np.abs(means[0] - means[1]).max(), np.abs(means[1] - means[2]).max()) > 4
+    assert len(seen.pictures) == 3 and all(content[:2] == b"\xff\xd8" for _, content in seen.pictures)
+
+
+def test_a_still_of_one_frame_is_a_shot(tmp_path):
+    seen = survey(write_video(tmp_path / "still.mp4", counted(1), 8), Colours())
+    assert len(seen.shots) == len(seen.clips[0]) == 1
+
+
+def test_a_video_of_which_only_a_part_is_there_is_named_until_it_is_replaced(tmp_path):
+    videos, place = tmp_path / "videos", tmp_path / "index"
+    videos.mkdir()
+    (videos / "half.mp4").write_bytes((PROJECT / "tests/fixtures/clips/half.mp4").read_bytes())
+    for _ in range(2):
+        assert index_videos(videos, place)["partial"] == {"half": "1.8 of 6.0 s"}
+    (videos / "half.mp4").write_bytes((PROJECT / "tests/fixtures/clips/mirrored.mp4").read_bytes())
+    assert index_videos(videos, place)["partial"] == {}
+
+
+def test_a_second_run_looks_at_what_is_new_or_changed(videos, tmp_path, looked):
+    place = tmp_path / "index"
+    manifest = index_videos(videos, place)
+    assert manifest["videos"] == 2 and sorted(looked) == ["broken.mp4", "one.mkv", "three.mp4"]
+    assert list(manifest["unreadable"]) == ["broken"]
+    looked.clear()
+    assert index_videos(videos, place)["videos"] == 2 and looked == []
+    shutil.copy(videos / "three.mp4", videos / "copy.mp4")
+    write_video(videos / "sub" / "one.mkv", mosaics((32,), seed=5), 8)
+    write_video(videos / "broken.mp4", mosaics((8,), seed=6), 8)
+    manifest = index_videos(videos, place)
+    assert sorted(looked) == ["broken.mp4", "copy.mp4", "one.mkv"] and manifest["unreadable"] == {}
+    assert {"videos": ["copy", "three"], "share": 1.0} in manifest["duplicates"]
+    (videos / "three.mp4").unlink()
+    looked.clear()
+    manifest = index_videos(videos, place)
+    assert looked == [] and not any("three" in pair["videos"] for pair in manifest["duplicates"])
+    assert sorted(Index(place).positions) == ["broken", "copy", "sub/one"]
+
+
+def test_copies_and_parts_are_found_and_others_are_not():
+    random = np.random.default_rng(0)
+    one, other = random.standard_normal((2, 10, 64))
+    every = {"one": one, "part": one[3:7] + 0.05, "other": other, "half": np.concatenate([one[:5], other[:5]])}
+    found = near_duplicates(every, every, "packaged")
+    assert found == [{"videos": ["one", "part"], "share": 1.0}]
+    assert near_duplicates({"part": every["part"]}, every, "packaged") == found
+    assert near_duplicates({"other": other}, every, "packaged") == []
+
+
+def test_copies_among_many_videos_are_found_by_their_sketches(videos, tmp_path, monkeypatch):
+    monkeypatch.setattr(duplicates, "COMPARED", 2)
+    shutil.copy(videos / "three.mp4", videos / "copy.mp4")
+    manifest = index_videos(videos, tmp_path / "index")
+    assert manifest["duplicates"] == [{"videos": ["copy", "three"], "share": 1.0}]
+    shutil.copy(videos / "three.mp4", videos / "another.mp4")
+    found = [pair["videos"] for pair in index_videos(videos, tmp_path / "index")["duplicates"]]
+    assert found == [["another", "copy"], ["another", "three"], ["copy", "three"]]
+    assert sorted(folders.read_sketches(tmp_path / "index", "packaged")) == ["another", "copy", "sub/one", "three"]
+    assert folders.read_sketches(tmp_path / "index", "openai/clip") == {}, "another encoder sees other clips"
+
+
+def test_sketches_find_what_is_alike_and_little_else():
+    """Of 300 videos without a copy, few are compared; a new one in a crowd of copies, with some of them alone."""
+    random = np.random.default_rng(1)
+    clips = random.standard_normal((300, 6, 64))
+    noisy = clips[:20] + 0.2 * random.standard_normal((20, 6, 64))  # cosines of about 0.98
+    sketches = [duplicates.sketch(one) for one in (*clips, *noisy)]
+    pairs = duplicates.candidates(sketches, range(300, 320))
+    assert {(at, 300 + at) for at in range(20)} <= set(pairs) and len(pairs) < 40
+    crowd = [duplicates.sketch(clips[0])] * 3 * duplicates.MOST
+    assert 0 < len(duplicates.candidates(crowd, [len(crowd) - 1])) <= duplicates.MOST
+
+
+def test_pairs_that_share_a_video_are_one_group():
+    pairs = [{"videos": pair} for pair in (["a", "b"], ["e", "f"], ["c", "d"], ["b", "c"])]
+    assert alike(pairs) == [["a", "b", "c", "d"], ["e", "f"]] and alike([]) == []
+
+
+def test_what_was_done_before_a_kill_is_not_done_again(videos, tmp_path, looked, monkeypatch):
+    monkeypatch.setattr(folders, "AT_ONCE", 1)
+    watched = folders.survey
+
+    def killed(path, backbone):
+        if path.name == "three.mp4":
+            raise KeyboardInterrupt
+        return watched(path, backbone)
+
+    monkeypatch.setattr(folders, "survey", killed)
+    with pytest.raises(KeyboardInterrupt):
+        index_videos(videos, tmp_path / "index")
+    monkeypatch.setattr(folders, "survey", watched)
+    looked.clear()
+    assert index_videos(videos, tmp_path / "index")["videos"] == 2 and "three.mp4" in looked
+    assert "one.mkv" not in looked
+
+
+def test_the_folder_is_searched_and_served(videos, tmp_path, capsys):
+    place = tmp_path / "index"
+    assert main(["index", str(videos), "--index", str(place)]) == 0
+    printed = capsys.readouterr().out
+    assert f"verified serve --index {place}" in printed and "broken" in printed
+    index = Index(place)
+    answer = index.ask("a red ball", top=9)
+    found = answer.moments
+    assert {one.video for one in found} == {"three", "sub/one"}
+    assert all(len(one.seen) == 3 for one in found) and "ball" in answer.caution and index.hint(answer) == ""
+    capsys.readouterr()
+    assert main(["search", "happiness", "--index", str(place)]) == 0
+    said, columns, first, *_ = capsys.readouterr().out.splitlines()
+    assert "looks for what is like" in said and columns.endswith("looks like")
+    assert first.endswith(", ".join(index.ask("happiness").moments[0].seen))
+    cuts = (3.0, 5.0)
+    assert all(not one.start < cut < one.end for one in found if one.video == "three" for cut in cuts)
+    [(_, query)] = PackagedJoint().sentences(["a red ball"])
+    assert index.encoder.query("a red ball")["unit"][0].numpy() == pytest.approx(
+        query / np.linalg.norm(query), abs=1e-5
+    )
+    client = TestClient(application(place), base_url="http://127.0.0.1")
+    assert client.get("/media", params={"video": "sub/one"}).status_code == 200
+    assert client.get("/thumbnail", params={"video": "three", "number": 2}).content[:2] == b"\xff\xd8"
+
+
+def test_captions_decide_where_the_encoder_knows_nothing_of_the_kind(videos, tmp_path):
+    place = tmp_path / "index"
+    index_videos(videos, place)
+    write_captions(
+        place, [{"desc_id": 1, "video": "three", "start": 0.0, "end": 3.0, "coarse": "perfect happiness", "fine": ""}]
+    )
+    index = Index(place)
+    answer = index.ask("happiness")
+    first = answer.moments[0]
+    assert (first.video, first.start, first.end) == ("three", 0.0, 3.0) and first.seen
+    assert first.parts["joint"] <= LEAST < first.parts["coarse"] and answer.caution == ""
+    assert "cannot be told" in index.hint(answer) and index.hint(answer, "three") == ""
+    assert index.ask(first.seen[0]).moments[0].parts["joint"] > LEAST, "what it names, it knows"
+
+
+def test_what_cannot_be_indexed_is_said(videos, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with refused(file=tmp_path / "empty", remedy=True):
+        index_videos(tmp_path / "empty", tmp_path / "index")
+    with refused("grid-conv", remedy=True):
+        index_videos(videos, tmp_path / "index", "grid-conv")
+    index_videos(videos, tmp_path / "index")
+    other = tmp_path / "other"
+    shutil.copytree(videos, other)
+    with refused(videos, file=tmp_path / "index", remedy=True):
+        index_videos(other, tmp_path / "index")
+    assert main(["index", str(videos), "--index", str(tmp_path / "index"), "--remove", "three"]) == 2
+    with refused(f"verified index {videos}", file=tmp_path / "index", remedy=True):
+        add_files(tmp_path / "index", [videos / "three.mp4"])

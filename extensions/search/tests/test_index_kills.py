@@ -1,0 +1,145 @@
+"""A change of an index that is killed at any write, rename or removal is finished by repeating it, byte for byte."""
+
+import contextlib
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kill_points import contents, finished_by_repeating, killed_at
+from small_index import describe_videos, random_videos, write_corpus
+
+from verified.__main__ import main
+from verified.io.video import VideoError
+from verified_search.folder import index_videos
+from verified_search.store import read_manifest
+from verified_search.survey import Survey
+from verified_search.update import add_files, remove_videos, update
+
+pytestmark = pytest.mark.night
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """An index of eight videos with one added by hand, and a second file to add."""
+    folder = tmp_path_factory.mktemp("index")
+    videos = random_videos(8, longest=5, width=464)
+    files, settings = write_corpus(folder, videos)
+    update(folder / "index", files, settings)
+    describe_videos(folder, dict.fromkeys(("extra", "further"), videos["v0000"]))
+    add_files(folder / "index", [folder / "extra.mp4"])
+    return folder
+
+
+REMOVALS = {"added": ["extra"], "few": ["v0001", "extra"], "many": [f"v{n:04d}" for n in range(4)] + ["extra"]}
+
+
+@pytest.mark.parametrize("videos", REMOVALS.values(), ids=REMOVALS)
+def test_a_killed_removal_is_finished_by_repeating_it(corpus, tmp_path, videos):
+    whole = tmp_path / "whole"
+    shutil.copytree(corpus / "index", whole)
+    remove_videos(whole, videos)
+    wanted = contents(whole)
+    assert not any("added/" in name for name in wanted)
+    number = 0
+    while True:
+        folder = tmp_path / f"killed-{number}"
+        shutil.copytree(corpus / "index", folder)
+        number += 1
+        if not killed_at(number, lambda folder=folder: remove_videos(folder, videos)):
+            break
+        remove_videos(folder, videos)
+        assert contents(folder) == wanted, number
+        shutil.rmtree(folder)
+    assert number > 8
+    remove_videos(whole, videos)  # it had ended
+    assert contents(whole) == wanted
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("earlier", [False, True], ids=["anew", "brought up to date"])
+def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkeypatch, earlier):
+    """Of two videos and one that cannot be read; then one is gone and another came."""
+    draw = np.random.default_rng(0)
+    clips = {name: draw.normal(size=(3, 1280)).astype(np.float32) for name in ("a.mp4", "b.mp4", "c.mp4")}
+
+    def look(path, backbone):
+        if path.name not in clips:
+            raise VideoError("no-frames", path, "no frames")
+        return Survey(6.0, [(0.0, 6.0)], [clips[path.name]], [(0.0, b"\xff\xd8picture")], 0, 6.0)
+
+    monkeypatch.setattr("verified_search.folder.survey", look)
+    monkeypatch.setattr("verified_search.folder.load_backbone", lambda name: object())
+    start, place = tmp_path / "start", tmp_path / "place"
+    (start / "videos").mkdir(parents=True)
+    for name in ("a.mp4", "b.mp4", "broken.mp4"):
+        (start / "videos" / name).write_bytes(name.encode())
+    shutil.copytree(start, place)
+    index_videos(place / "videos", place / "index")  # which also loads the encoder that all children use
+    if earlier:
+        shutil.copytree(place / "index", start / "index")
+        (start / "videos" / "a.mp4").unlink()
+        (start / "videos" / "c.mp4").write_bytes(b"c")
+    kills = finished_by_repeating(start, place, lambda: index_videos(Path("videos"), Path("index")))
+    assert kills > 20 and read_manifest(place / "index")["videos"] == 2
+
+
+def test_a_killed_addition_is_finished_by_repeating_it(corpus, tmp_path):
+    whole = tmp_path / "whole"
+    shutil.copytree(corpus / "index", whole)
+    add_files(whole, [corpus / "further.mp4"])
+    wanted = contents(whole)
+    number = 0
+    while True:
+        folder = tmp_path / f"killed-{number}"
+        shutil.copytree(corpus / "index", folder)
+        number += 1
+        if not killed_at(number, lambda folder=folder: add_files(folder, [corpus / "further.mp4"])):
+            break
+        if contents(folder) != wanted:
+            assert add_files(folder, [corpus / "further.mp4"]) == ["further"]
+        assert contents(folder) == wanted, number
+        shutil.rmtree(folder)
+    assert number > 8
+
+
+def given(*command: str, ends: tuple[int, ...] = (0, 1)):
+    """A command of a user that ends with one of these statuses."""
+
+    def run():
+        with contextlib.redirect_stdout(None):
+            assert main([*command]) in ends, command
+
+    return run
+
+
+def test_searches_of_a_page(start, place, record_property):
+    files, settings = write_corpus(start / "corpus", random_videos(4, longest=5))
+    update(start / "index", files, settings)
+    asked = '<!-- output of: verified search "a red thing" --index index --top 2 -->\n'
+    (start / "page.md").write_text(f"# Searches\n\n{asked}```text\nearlier\n```\n\n{asked}")
+    kills = finished_by_repeating(start, place, given("search", "--refresh", "page.md"))
+    record_property("faults", kills)
+    assert kills > 1 and (place / "page.md").read_text().count("found by") == 2
+
+
+@pytest.fixture
+def place(tmp_path):
+    """The folder in which a change is made, always the same one."""
+    return tmp_path / "place"
+
+
+@pytest.fixture
+def start(tmp_path):
+    """What is there before the change."""
+    folder = tmp_path / "start"
+    folder.mkdir()
+    return folder
+
+
+def test_an_export_of_an_index(start, place, record_property):
+    files, settings = write_corpus(start / "corpus", random_videos(4, longest=5))
+    update(start / "index", files, settings)
+    kills = finished_by_repeating(start, place, given("index", "--index", "index", "--export", "vectors"))
+    record_property("faults", kills)
+    assert kills > 3

@@ -1,0 +1,159 @@
+"""An index of a joint encoder: a tiny CLIP of random weights, from video files to the page, videos coming and going."""
+
+import numpy as np
+import pytest
+import torch
+from feature_settings import video_features
+from media import counted, scenes, write_video
+from refusals import refused
+from small_index import SPANS
+from starlette.testclient import TestClient
+from tiny_models import clip
+
+from verified.__main__ import main
+from verified.config import read
+from verified.config.datasets import Spans
+from verified.config.features import PACKAGED, PACKAGED_JOINT
+from verified.features.clip import Clip
+from verified.features.video import write_video_features
+from verified.io.hdf5 import FeatureFile
+from verified.io.jsonl import write_jsonl
+from verified.io.video import probe
+from verified_search.ask import Index, vector_of, window_around_best
+from verified_search.encoders import JointEncoder
+from verified_search.paths import index_folder
+from verified_search.serve import application
+from verified_search.settings import FrameSettings, IndexSettings
+from verified_search.update import update
+
+CAPTIONS = ("a bus drives by", "a cat sleeps", "two people talk", "rain falls")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """(folder, CLIP's folder, files, settings) of an index of four videos."""
+    folder = tmp_path_factory.mktemp("joint")
+    (folder / "clip").mkdir()
+    name = str(clip(folder / "clip"))
+    rows, moments = [], []
+    for number, caption in enumerate(CAPTIONS):
+        path = folder / f"v{number}.mp4"
+        write_video(path, scenes((16, 16, 8), seed=number))
+        rows.append({"video": path.stem, "path": str(path), **probe(path)})
+        moments.append(
+            {
+                "desc_id": number,
+                "video": path.stem,
+                "start": 1.0,
+                "end": 3.0,
+                "duration": 5.0,
+                "split": "test",
+                "caption": caption,
+            }
+        )
+    write_jsonl(folder / "videos.jsonl", rows)
+    write_jsonl(folder / "moments.jsonl", moments)
+    seen = video_features("lab/clip", batch=16)
+    write_video_features(rows, seen, 1.0, folder / "video.h5", (name, "c0ffee"))
+    files = {
+        "features": folder / "video.h5",
+        "moments": folder / "moments.jsonl",
+        "videos": folder / "videos.jsonl",
+    }
+    settings = IndexSettings(
+        model="joint",
+        dataset="joint",
+        title="Joint",
+        spans=Spans(**SPANS),
+        text_encoder=name,
+        exact_clips=100_000,
+        thumbnails=3,
+        searched_videos=100,
+        seed=1,
+        features=FrameSettings(backbone=name, fps=4.0, precision="float32", batch=16),
+    )
+    update(folder / "index", files, settings)
+    return folder, name, files, settings
+
+
+def expected(folder, name: str, sentence: str) -> dict[str, np.ndarray]:
+    """Cosines of a sentence with the clips of each video, by CLIP itself."""
+    model, features = Clip(name), FeatureFile(folder / "video.h5")
+    text = model.sentences([sentence])[0][1]
+    return {
+        video: torch.cosine_similarity(
+            torch.from_numpy(features[video][:]).float(), torch.from_numpy(text)[None]
+        ).numpy()
+        for video in features
+    }
+
+
+def test_a_sentence_finds_what_clip_says(built):
+    folder, name, *_ = built
+    index = Index(folder / "index")
+    query = index.encoder.query("a cat sleeps")
+    moments = index.moments(query, index.candidates(vector_of(query), 100), 4)
+    cosines = expected(folder, name, "a cat sleeps")
+    order = sorted(cosines, key=lambda video: -cosines[video].max())
+    assert [one.video for one in moments] == order
+    for moment in moments:
+        first, last = window_around_best(cosines[moment.video], SPANS["max_pred_clips"])
+        assert (
+            moment.similarity == pytest.approx(cosines[moment.video].max(), abs=2e-3)
+            and moment.score == moment.similarity
+        )
+        assert (moment.start, moment.end) == (first, min(last + 1, 5))
+        assert moment.caption["coarse"] == CAPTIONS[int(moment.video[1:])] and moment.caption["fine"] == ""
+    assert {one.video for one in index.ask("a cat sleeps", video="v2").moments} == {"v2"}
+    assert index.ask("a cat sleeps").moments[0].video == "v1"  # by its caption
+    own = index.segments[0].search_vectors(index.windows("v1")[0][1])
+    assert index.like("v1", 0, 1).moments[0].similarity <= 1.001 and own.shape == (5, 12)
+    assert index.encoder.query("rain")["unit"].norm() == pytest.approx(1, abs=1e-5)
+    assert vector_of(index.encoder.query("rain")).shape == (12,)
+
+
+def test_videos_come_and_go_and_the_page_knows(built, tmp_path, capsys):
+    folder, _, files, settings = built
+    place = folder / "index"
+    client = TestClient(application(place), base_url="http://127.0.0.1")
+    assert client.get("/api/about").json()["model"] == "joint"
+    write_video(tmp_path / "new one.mp4", scenes((24,), seed=9))
+    assert main(["index", "--index", str(place), "--add", str(tmp_path / "new one.mp4")]) == 0
+    assert "5 videos of Joint" in capsys.readouterr().out
+    found = client.get("/api/search", params={"q": "a cat sleeps", "top": 9}).json()["moments"]
+    assert {one["video"] for one in found} == {"v0", "v1", "v2", "v3", "new one"}
+    mine = next(one for one in found if one["video"] == "new one")
+    assert mine["playable"] and len(mine["thumbnails"]) == 3 and mine["caption"] is None
+    assert client.get("/media", params={"video": "new one"}, headers={"Range": "bytes=0-9"}).status_code == 206
+    assert client.get("/thumbnail", params={"video": "v3", "number": 2}).content[:2] == b"\xff\xd8"
+    near = client.get("/api/like", params={"video": "new one", "start": 0, "end": 2}).json()["moments"]
+    assert near and all(one["score"] == one["similarity"] for one in near)
+    assert main(["index", "--index", str(place), "--remove", "v0", "new one"]) == 0
+    capsys.readouterr()
+    assert main(["search", "rain", "--index", str(place), "--top", "9"]) == 0
+    text = capsys.readouterr().out
+    assert "v3" in text and "v0" not in text and "new one" not in text
+    assert update(place, files, settings)["videos"] == 3  # what was removed stays away
+
+
+def test_a_backbone_that_is_no_clip_is_refused_before_anything_is_built(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("name: c\nsearch: {model: joint}\n", encoding="utf-8")
+    with refused("CLIP", remedy=True):
+        index_folder(read("config/nano.yaml", path))
+
+
+def test_features_of_the_backbone_lead_to_the_joint_space(tmp_path):
+    path = write_video(tmp_path / "v.mp4", counted(20, size=(48, 64)), 8)
+    videos = [{"video": "v", "path": str(path), "sha256": "", "height": 48, "width": 64}]
+    for name in (PACKAGED, PACKAGED_JOINT):
+        write_video_features(videos, video_features(name, batch=4), 1.0, tmp_path / f"{name}.h5")
+    features, joint = (FeatureFile(tmp_path / f"{name}.h5")["v"] for name in (PACKAGED, PACKAGED_JOINT))
+    assert features.shape == (3, 1280) and joint.shape == (3, 384)
+    for name, clips in ((PACKAGED, features), (PACKAGED_JOINT, joint)):
+        encoder = JointEncoder(name)
+        [vectors] = encoder.encode(encoder.windows(clips, 1.0))
+        assert vectors.search.shape == (3, 384) and encoder.dim(clips.shape[1]) == 384
+        assert np.allclose(np.linalg.norm(vectors.search.astype(float), axis=1), 1, atol=1e-2)
+        query = encoder.query("a red square")["unit"].numpy()
+        assert query.shape == (1, 384) and np.linalg.norm(query) == pytest.approx(1, abs=1e-4)

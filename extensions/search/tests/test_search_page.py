@@ -1,0 +1,136 @@
+"""The page in a browser: a search, the player at its span, the keyboard, the address, hostile text, small screens."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import browser
+from every_reader import resize, shoot_everywhere, walk_by_tab
+from hostile import CLEAN, NAMES
+from running import PROJECT
+from search_walk import FOUND, STATUS, ask, served, shoot, visit, walk
+from small_index import describe_videos, random_videos, write_corpus
+
+from verified.io.fig import write_fig
+from verified.io.jsonl import read_jsonl
+from verified_search.update import update
+
+HOSTILE = "</script><script>window.caught = true</script><img src=x onerror='window.caught = true'>"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """The address of a served index of videos of ten seconds, two of whose captions are hostile."""
+    folder = tmp_path_factory.mktemp("served")
+    videos = {video: np.resize(clips, (10, clips.shape[1])) for video, clips in random_videos(5).items()}
+    files, settings = write_corpus(folder, videos)
+    describe_videos(folder, videos)
+    rows = read_jsonl(files["annotations"][0])
+    rows[0]["fig_desc"], rows[1]["cog_desc"] = HOSTILE, HOSTILE
+    write_fig(files["annotations"][0], rows)
+    update(folder / "index", files, settings.model_copy(update={"thumbnails": 6}))
+    with served(folder / "index") as place:
+        yield place
+
+
+@pytest.fixture
+def page(tmp_path):
+    with browser(tmp_path / "browser") as one:
+        yield one
+
+
+def test_a_search_by_keyboard_plays_the_span_and_can_be_shared(page, address):
+    walk(page, address, "a red thing moves")
+
+
+def test_a_field_is_left_by_a_key_and_a_video_that_is_not_there_is_named(page, address):
+    ask(page, address, "a surgeon operates")
+    assert page.run("document.getElementById('hint').textContent.includes('Probably not here')")
+    page.press("/", 191, "/")
+    page.wait("document.activeElement.id === 'query'")
+    page.press("Escape", 27)
+    page.press("j", 74, "j")
+    assert page.run("document.activeElement === document.querySelector('li.moment')")
+    assert page.run("document.getElementById('query').value") == "a surgeon operates"
+    page.run("document.getElementById('video').value = 'no such'; document.querySelector('#ask button').click()")
+    page.wait(f"{STATUS}.startsWith(\"no video 'no such'\")")
+
+
+def test_hostile_queries_and_captions_are_text(page, address):
+    visit(page, address)
+    page.run(f"document.getElementById('query').value = {HOSTILE!r}; document.querySelector('#ask button').click()")
+    page.wait(FOUND)
+    assert page.run("window.caught") is None
+    assert page.run("document.getElementById('status').textContent").count("<script>") == 1
+    assert page.run("document.body.textContent.split('window.caught = true').length") > 4  # both captions are shown
+    assert page.run("[...document.images].every((one) => one.getAttribute('src').startsWith('thumbnail'))")
+
+
+def test_it_fits_every_width_and_is_walked_by_keyboard(page, address):
+    def found():
+        visit(page, f"{address}?q=a+red+thing")
+        page.wait(FOUND)
+        page.wait("[...document.querySelector('.strip').children].every((one) => one.complete)")
+
+    shoot_everywhere(page, "search", found)
+    resize(page, 1400)
+    found()
+    walk_by_tab(page)
+
+
+def test_it_is_for_every_reader(page, address):
+    ask(page, address, "a red thing")
+    page.press("?", 191, "?")
+    page.wait("document.querySelector('dialog.keys').open")
+    page.press("Escape", 27)
+    for scheme in ("light", "dark"):
+        page.scheme(scheme)
+        assert page.violations() == []
+
+
+def indices() -> list[Path]:
+    """Indices of finished runs: the folder that VERIFIED_INDEX names, or all that lie in the project's results."""
+    given = os.environ.get("VERIFIED_INDEX")
+    return (
+        [Path(given)] if given else sorted(path.parent for path in (PROJECT / "results").glob("*/search/*/index.json"))
+    )
+
+
+@pytest.mark.parametrize("index", indices() or [None], ids=lambda path: "-".join(path.parts[-3::2]) if path else "none")
+def test_a_finished_run_is_walked_through(index, page):
+    if index is None:
+        pytest.skip("no index in results: build one with `verified index`, or name one in VERIFIED_INDEX")
+    captions = read_jsonl(index / "captions.jsonl")
+    query = captions[0]["coarse"] if captions else "something moves"
+    with served(index) as address:
+        walk(page, address, query)
+        shoot(page, address, query, f"search-{index.parts[-3]}-{index.name}")
+
+
+def test_the_served_page_runs_no_code_of_what_it_shows(tmp_path):
+    """Captions, ids of videos and titles of an index, and the query in the address."""
+    videos = {f"v{n}": np.resize(clips, (4, clips.shape[1])) for n, clips in enumerate(random_videos(4).values())}
+    with browser(tmp_path / "browser") as chromium:
+        files, settings = write_corpus(tmp_path, videos)
+        describe_videos(tmp_path, videos)
+        rows = read_jsonl(files["annotations"][0])
+        names = [name for name in NAMES if name.isprintable()]
+        hostile = [{**rows[n % len(rows)], "desc_id": n, "fig_desc": name} for n, name in enumerate(names)]
+        write_fig(tmp_path / "hostile.jsonl", hostile)
+        files["annotations"] = [tmp_path / "hostile.jsonl"]
+        update(tmp_path / "index", files, settings.model_copy(update={"title": NAMES[0], "thumbnails": 2}))
+        with served(tmp_path / "index") as address:
+            for name in NAMES[:-2]:
+                quoted = json.dumps(name[:1500])
+                visit(chromium, address)
+                query = chromium.run(f"location.origin + '/?' + new URLSearchParams({{q: {quoted}, video: ''}})")
+                visit(chromium, query)
+                chromium.wait(FOUND)
+                assert chromium.run(CLEAN), name[:80]
+                visit(
+                    chromium, chromium.run(f"location.origin + '/?' + new URLSearchParams({{video: {quoted}, q: 'x'}})")
+                )
+                chromium.wait("document.getElementById('status').textContent.length > 3")
+                assert chromium.run(CLEAN), name[:80]

@@ -1,0 +1,262 @@
+"""The web server: ranges, tokens, and nothing but the corpus' own media, whatever is asked."""
+
+import collections
+import json
+import os
+import shutil
+import sys
+
+import pytest
+from fuzz import requests
+from refusals import refused
+from small_index import describe_videos, random_videos, write_corpus, write_video_features
+from starlette.testclient import TestClient
+from whole_index import index_files
+
+from verified.__main__ import main
+from verified.io.fig import write_fig
+from verified.io.jsonl import read_jsonl
+from verified.runtime.verify import verify
+from verified_search.serve import application, check_address
+from verified_search.update import add_files, duplicates_of, remove_videos, update
+
+HOSTILE = "</script><script>window.caught = true</script><img src=x onerror='window.caught = true'>"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A folder with three videos, their index, and a file beside them that nobody must see."""
+    folder = tmp_path_factory.mktemp("corpus")
+    videos = random_videos(3, longest=6)
+    files, settings = write_corpus(folder, videos)
+    describe_videos(folder, videos)
+    rows = read_jsonl(files["annotations"][0])
+    rows[0]["fig_desc"] = HOSTILE
+    write_fig(files["annotations"][0], rows)
+    (folder / "secret.txt").write_text("secret", encoding="utf-8")
+    update(folder / "index", files, settings.model_copy(update={"thumbnails": 3}))
+    return folder, files, settings.model_copy(update={"thumbnails": 3})
+
+
+@pytest.fixture
+def client(corpus):
+    return TestClient(application(corpus[0] / "index"), base_url="http://127.0.0.1:8017")
+
+
+def test_an_answer_has_moments_with_thumbnails_and_a_player(client):
+    answer = client.get("/api/search", params={"q": "a red thing", "top": 2}).json()
+    moment = answer["moments"][0]
+    assert len(answer["moments"]) == 2 and moment["playable"]
+    assert len(moment["thumbnails"]) == 3
+    picture = client.get("/thumbnail", params={"video": moment["video"], "number": 1})
+    assert picture.headers["content-type"] == "image/jpeg" and picture.content[:2] == b"\xff\xd8"
+    assert "Probably not here" in client.get("/api/search", params={"q": "a surgeon operates"}).json()["hint"]
+    one = client.get("/api/search", params={"q": "a surgeon operates", "video": "v0001"}).json()
+    assert {found["video"] for found in one["moments"]} == {"v0001"} and one["hint"] == ""
+    like = client.get("/api/like", params={"video": "v0001", "start": 0, "end": 2}).json()
+    assert like["moments"] and like["query"] == "like v0001, 0–2 s"
+    assert client.get("/api/about").json()["ids"] == ["v0000", "v0001", "v0002"]
+
+
+def test_a_player_may_ask_for_parts_of_a_video(client, corpus):
+    content = (corpus[0] / "v0001.mp4").read_bytes()
+    whole = client.get("/media", params={"video": "v0001"})
+    assert whole.status_code == 200 and whole.content == content and whole.headers["accept-ranges"] == "bytes"
+    assert whole.headers["content-type"] == "video/mp4"
+    part = client.get("/media", params={"video": "v0001"}, headers={"Range": "bytes=10-19"})
+    assert part.status_code == 206 and part.content == content[10:20]
+    assert part.headers["content-range"] == f"bytes 10-19/{len(content)}"
+    assert client.get("/media?video=v0001", headers={"Range": f"bytes={len(content)}-"}).status_code == 416
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/media?video=../secret.txt", "/media?video=secret.txt", "/media?video=/etc/passwd", "/media?video=", "/media",
+        "/../secret.txt", "/..%2Fsecret.txt", "/%2e%2e/secret.txt", "/search.css/../../secret.txt", "/index.json",
+        "/thumbnail?video=v0001&number=99", "/thumbnail?video=v0001&number=-1", "/thumbnail?video=..&number=0",
+        "/thumbnail?video=v0001&number=1e3", "/segments/000001/videos.jsonl", "/media/v0001.mp4",
+        "/media?video=v0001%00", "/media?video=v0001/../v0001",
+    ],
+)  # fmt: skip
+def test_nothing_else_is_served(path, client):
+    answer = client.get(path)
+    assert answer.status_code == 404 and "secret" not in answer.text and "root:" not in answer.text
+
+
+def test_a_video_whose_file_became_a_link_elsewhere_is_not_served(corpus):
+    folder = corpus[0]
+    client = TestClient(application(folder / "index"), base_url="http://127.0.0.1")
+    os.rename(folder / "v0002.mp4", folder / "kept.mp4")
+    try:
+        os.symlink(folder / "secret.txt", folder / "v0002.mp4")
+        assert client.get("/media?video=v0002").status_code == 404
+        os.unlink(folder / "v0002.mp4")
+        assert client.get("/media?video=v0002").status_code == 404
+        moments = client.get("/api/search?q=thing&video=v0002").json()["moments"]
+        assert moments and not moments[0]["playable"]
+    finally:
+        os.rename(folder / "kept.mp4", folder / "v0002.mp4")
+
+
+def test_other_content_under_the_path_of_a_video_is_not_served(corpus):
+    folder = corpus[0]
+    path = folder / "v0002.mp4"
+    content, times = path.read_bytes(), path.stat()
+    other = bytes(reversed(content))
+    for served_before in (False, True):
+        client = TestClient(application(folder / "index"), base_url="http://127.0.0.1")
+        if served_before:
+            assert client.get("/media?video=v0002").content == content
+        try:
+            for changed in (other, b"secret", content + b"x"):
+                path.write_bytes(changed)
+                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+                answer = client.get("/media?video=v0002", headers={"Range": "bytes=0-3"})
+                assert answer.status_code == 404 and changed[:4] not in answer.content
+                moments = client.get("/api/search?q=thing&video=v0002").json()["moments"]
+                assert moments and not moments[0]["playable"]
+        finally:
+            path.write_bytes(content)
+        assert client.get("/media?video=v0002").content == content
+
+
+@pytest.mark.parametrize(
+    "path, problem",
+    [
+        ("search", "empty query"),
+        ("search?q=%20", "empty query"),
+        ("search?q=x&top=0", "top = '0'"),
+        ("search?q=x&top=9999", "top = '9999'"),
+        ("search?q=x&video=other", "no video 'other'"),
+        ("like?video=v0001&start=a&end=2", "start is not a time"),
+        ("like?video=v0001&start=0&end=nan", "end is not a time"),
+        ("like?video=v0001&start=900&end=901", "holds no clip"),
+        (f"search?q={'x' * 2001}", "2001 characters"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(path, problem, client):
+    answer = client.get(f"/api/{path}")
+    assert answer.status_code == 400 and problem in answer.json()["problem"]
+
+
+def test_hostile_text_travels_as_json_under_a_strict_policy(client):
+    answer = client.get("/api/search", params={"q": HOSTILE, "top": 50})
+    assert answer.headers["content-type"] == "application/json" and json.loads(answer.text)["query"] == HOSTILE
+    page = client.get("/")
+    assert "script-src 'self'" in page.headers["content-security-policy"] and "unsafe" not in str(page.headers)
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert "<script>" not in page.text  # the page's own script is a file
+
+
+def test_a_loopback_address_answers_to_its_own_name_only(corpus):
+    app = application(corpus[0] / "index")
+    assert TestClient(app, base_url="http://localhost:8017").get("/").status_code == 200
+    assert TestClient(app, base_url="http://[::1]:8017").get("/").status_code == 200
+    assert TestClient(app, base_url="http://evil.example").get("/api/about").status_code == 400
+    other = application(corpus[0] / "index", host="127.0.0.2")
+    assert TestClient(other, base_url="http://127.0.0.2:8017").get("/").status_code == 200
+    assert TestClient(other, base_url="http://evil.example").get("/").status_code == 400
+
+
+def test_another_address_needs_a_token(corpus):
+    token = "a long token of ours"
+    for host in ("0.0.0.0", "::", "example.org"):
+        with refused("machines"):
+            check_address(host, "")
+    with refused("5 characters", remedy=True):
+        check_address("127.0.0.1", "short")
+    for odd in ("длинный пароль", "two\nlines of it"):
+        with refused("cookie"):
+            check_address("0.0.0.0", odd)
+    check_address("127.0.0.1", "")
+    check_address("0.0.0.0", token)
+    client = TestClient(application(corpus[0] / "index", token, host="0.0.0.0"), base_url="http://lab.example")
+    for path in (
+        "/",
+        "/api/search?q=x",
+        "/media?video=v0001",
+        "/thumbnail?video=v0001&number=0",
+        "/?token=wrong",
+        "/api/about?token=wrong",
+        f"/media?video=v0001&token={token}",
+    ):
+        assert client.get(path).status_code == 401, path
+    assert client.get("/api/about", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    answer = client.get("/", params={"token": token, "q": "a thing"})
+    assert answer.status_code == 200 and "token" not in str(answer.url) and "q=a" in str(answer.url)
+    assert client.get("/media?video=v0001").status_code == 200  # by the cookie
+
+
+def test_a_change_of_the_index_is_seen_without_a_new_start(tmp_path):
+    videos = random_videos(4)
+    files, settings = write_corpus(tmp_path, dict(list(videos.items())[:3]))
+    update(tmp_path / "index", files, settings)
+    client = TestClient(application(tmp_path / "index"), base_url="http://127.0.0.1")
+    assert client.get("/api/about").json()["videos"] == 3
+    write_video_features(files["features"], videos)
+    update(tmp_path / "index", files, settings)
+    assert client.get("/api/about").json()["videos"] == 4
+
+
+def test_video_files_are_added_by_themselves_and_stay(tmp_path, capsys):
+    videos = random_videos(3, longest=5, width=464)
+    files, settings = write_corpus(tmp_path, videos)
+    describe_videos(tmp_path, videos)
+    update(tmp_path / "index", files, settings)
+    describe_videos(tmp_path, {"extra one": videos["v0000"]})
+    assert add_files(tmp_path / "index", [tmp_path / "extra one.mp4"]) == ["extra one"]
+    client = TestClient(application(tmp_path / "index"), base_url="http://127.0.0.1")
+    found = client.get("/api/search?q=thing&video=extra one").json()["moments"]
+    assert found[0]["playable"] and found[0]["thumbnails"] and found[0]["caption"] is None
+    with refused("'extra one'", remedy=True):
+        add_files(tmp_path / "index", [tmp_path / "extra one.mp4"])
+    assert duplicates_of(tmp_path / "index", ["extra one"]) == [("extra one", "v0000", 1.0)]  # of the corpus
+    shutil.copy(tmp_path / "extra one.mp4", tmp_path / "a copy.mp4")
+    main(["index", "--index", str(tmp_path / "index"), "--add", str(tmp_path / "a copy.mp4")])
+    said = capsys.readouterr().out
+    assert "a copy" in said and "extra one" in said and "100%" in said
+    remove_videos(tmp_path / "index", ["a copy"])
+    (tmp_path / "broken.mp4").write_bytes(b"no video")
+    with refused("added"):
+        add_files(tmp_path / "index", [tmp_path / "broken.mp4"])
+    (tmp_path / "videos.jsonl").write_text("")
+    assert "extra one" in client.get("/api/about").json()["ids"]
+    assert update(tmp_path / "index", files, settings)["videos"] == 4  # the workflow leaves it in
+    other, _ = write_corpus(tmp_path, videos, "reloclnet")
+    assert update(tmp_path / "index", other, settings.model_copy(update={"model": "reloclnet"}))["videos"] == 4
+    (kept,) = (tmp_path / "index" / "added").glob("*.npy")
+    before = kept.read_bytes()
+    slower = settings.model_copy(update={"features": settings.features.model_copy(update={"fps": 1.0})})
+    assert update(tmp_path / "index", files, slower)["videos"] == 4
+    assert kept.read_bytes() != before  # extracted as those of the corpus are now
+    (tmp_path / "extra one.mp4").unlink()
+    with refused("--remove extra one", remedy=True):
+        update(tmp_path / "index", files, settings)
+    remove_videos(tmp_path / "index", ["extra one"])
+    assert verify(tmp_path / "index")[1] == []
+    update(tmp_path / "index", files, settings.model_copy(update={"features": None}))
+    with refused("given"):
+        add_files(tmp_path / "index", [tmp_path / "video.h5"])
+
+
+CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 300))
+
+
+SEED = int(os.environ.get("VERIFIED_FUZZ_SEED", 33_000))
+
+
+@pytest.mark.slow
+def test_requests_of_strangers_are_answered_or_refused(tmp_path, capsys):
+    """The served page: whatever is asked, an answer below 500, and nothing of the machine in it."""
+    index_files(tmp_path)
+    client = TestClient(application(tmp_path / "index"), base_url="http://127.0.0.1", raise_server_exceptions=True)
+    count, counts = max(CASES // 5, 1), collections.Counter()
+    for number, (method, path, headers, body) in enumerate(requests(count, SEED)):
+        coded = {name: value.encode("latin-1", "replace") for name, value in headers.items()}
+        answer = client.request(method, path, headers=coded, content=body)
+        assert answer.status_code < 500 and "root:" not in answer.text, (number, method, path[:200], headers)
+        counts[answer.status_code] += 1
+    with capsys.disabled():
+        print(f"\n{count} requests from seed {SEED}: {dict(sorted(counts.items()))}", file=sys.stderr)
+    assert count < 100 or {200, 400, 404, 405} <= counts.keys()

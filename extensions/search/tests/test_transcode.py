@@ -1,0 +1,176 @@
+"""Videos that no browser plays: their spans are converted, played, and given up when nobody wants them any more."""
+
+import asyncio
+import io
+import signal
+import socket
+import time
+import urllib.request
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from browser import browser
+from media import counted, number_of, write_video
+from search_walk import PLAYER, ask, served
+from small_index import random_videos, write_corpus
+from starlette.testclient import TestClient
+
+from verified.io.jsonl import write_jsonl
+from verified.io.video import probe
+from verified_search import transcode
+from verified_search.serve import application
+from verified_search.update import update
+
+pytestmark = pytest.mark.slow
+
+FORMS = {"v0000": ("avi", "mpeg4", {}), "v0001": ("mpg", "mpeg2video", {}), "v0002": ("mp4", "libx265", {})}
+SECONDS, FPS = 8, 25
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A folder with an AVI, an MPEG and an HEVC video of eight seconds, and their index in `index`."""
+    folder = tmp_path_factory.mktemp("odd")
+    videos = {video: np.resize(clips, (SECONDS, clips.shape[1])) for video, clips in random_videos(3).items()}
+    files, settings = write_corpus(folder, videos)
+    rows = []
+    for video, (ending, codec, options) in FORMS.items():
+        path = write_video(
+            folder / f"{video}.{ending}", counted(FPS * SECONDS, (96, 128)), FPS, codec=codec, options=options
+        )
+        rows.append({"video": video, "path": str(path), **probe(path)})
+    write_jsonl(folder / "videos.jsonl", rows)
+    update(folder / "index", files, settings.model_copy(update={"thumbnails": 3}))
+    return folder
+
+
+@pytest.fixture
+def client(corpus):
+    return TestClient(application(corpus / "index"), base_url="http://127.0.0.1:8017")
+
+
+def asked(client: TestClient, video: str, start: float, end: float):
+    return client.get("/span", params={"video": video, "start": start, "end": end})
+
+
+@pytest.mark.parametrize("video", FORMS)
+def test_a_span_comes_as_h264_with_its_own_frames(video, client):
+    answer = asked(client, video, 2.0, 3.0)
+    assert answer.status_code == 200 and answer.headers["content-type"] == "video/mp4"
+    with av.open(io.BytesIO(answer.content)) as file:
+        assert file.streams.video[0].codec_context.name == "h264" and not file.streams.audio
+        frames = [number_of(frame.to_ndarray(format="rgb24")) for frame in file.decode(video=0)]
+    assert len(frames) == pytest.approx(FPS, abs=1)
+    assert frames[0] == pytest.approx(2 * FPS % 80, abs=2) and frames[-1] == pytest.approx((3 * FPS - 1) % 80, abs=2)
+
+
+def test_a_span_is_made_once_and_the_oldest_is_forgotten(client, monkeypatch):
+    made, run = [], asyncio.create_subprocess_exec
+
+    async def counting(*command, **options):
+        made.append(command)
+        return await run(*command, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", counting)
+    monkeypatch.setattr(transcode, "KEPT", 1)
+    first = asked(client, "v0000", 1.0, 1.5).content
+    assert asked(client, "v0000", 1.0, 1.5).content == first and len(made) == 1
+    assert asked(client, "v0000", 2.0, 2.5).content != first and len(made) == 2
+    assert asked(client, "v0000", 1.0, 1.5).status_code == 200 and len(made) == 3
+
+
+def test_what_cannot_be_converted_is_refused(client, corpus, monkeypatch):
+    assert asked(client, "v0000", 100, 101).status_code == 415  # behind its end
+    assert asked(client, "v0000", 3, 2).status_code == 415
+    assert asked(client, "../v0000.avi", 1, 2).status_code == 404
+    for start, end in ((-1, 2), ("nan", 2), (1, "1e9"), ("", 2)):
+        assert asked(client, "v0000", start, end).status_code == 400
+    monkeypatch.setattr(transcode, "LONGEST", 0.4)
+    with av.open(io.BytesIO(asked(client, "v0001", 0, 5).content)) as file:
+        assert sum(1 for _ in file.decode(video=0)) <= 0.4 * FPS + 1
+
+
+def test_a_video_with_other_content_is_not_converted(corpus, client):
+    path = corpus / "v0000.avi"
+    content = path.read_bytes()
+    assert asked(client, "v0000", 0, 1).status_code == 200
+    try:
+        path.write_bytes((corpus / "v0001.mpg").read_bytes())
+        assert asked(client, "v0000", 0, 1).status_code == 404, "also where the span was kept"
+    finally:
+        path.write_bytes(content)
+
+
+def wait_for_answer(address: str) -> None:
+    """Return when the server takes connections; it says its address before."""
+    for _ in range(200):
+        try:
+            return urllib.request.urlopen(f"{address}search.css").close()
+        except OSError:
+            time.sleep(0.1)
+
+
+def _children(folder: str) -> list[str]:
+    """Command lines of processes that convert a video of this folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if "verified_search.transcode" in line and folder in line:
+            found.append(line)
+    return found
+
+
+def test_who_goes_away_takes_the_process_along(corpus):
+    with served(corpus / "index") as address:
+        host, port = address.removeprefix("http://").rstrip("/").split(":")
+        wait_for_answer(address)
+        with socket.create_connection((host, int(port))) as visitor:
+            visitor.sendall(f"GET /span?video=v0002&start=0&end=7.9 HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            until = time.monotonic() + 20
+            while not (running := _children(str(corpus))) and time.monotonic() < until:
+                time.sleep(0.01)
+            assert len(running) == 1
+        until = time.monotonic() + 20
+        while _children(str(corpus)) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not _children(str(corpus))
+
+
+def test_the_process_of_a_lost_visitor_is_killed_and_leaves_nothing(corpus, monkeypatch):
+    processes, run = [], asyncio.create_subprocess_exec
+
+    async def recorded(*command, **options):
+        processes.append(await run(*command, **options))
+        processes[-1].send_signal(signal.SIGSTOP)  # else it may have ended before the visitor is missed
+        return processes[-1]
+
+    async def gone() -> bool:
+        return bool(processes)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", recorded)
+    maker = transcode.Transcoder()
+    assert asyncio.run(maker.span(corpus / "v0002.mp4", "0" * 64, 0.0, 7.0, gone)) is None
+    assert processes[0].returncode == -9 and not list(Path(maker._folder.name).iterdir())
+
+
+def test_the_page_plays_them(corpus, tmp_path):
+    with served(corpus / "index") as address, browser(tmp_path / "browser") as page:
+        for video in FORMS:
+            ask(page, address, "a red thing")
+            page.run(
+                f"document.getElementById('video').value = {video!r}; document.querySelector('#ask button').click()"
+            )
+            page.wait(f"[...document.querySelectorAll('li.moment')].every((one) => one.dataset.video === {video!r})")
+            start, end = page.run(
+                "(({start, end}) => [Number(start), Number(end)])(document.querySelector('li.moment').dataset)"
+            )
+            page.run("document.querySelector('li.moment .play').click()")
+            page.wait(f"{PLAYER} && {PLAYER}.src.includes('/span?') && {PLAYER}.readyState >= 2")
+            page.wait(f"{PLAYER}.paused && {PLAYER}.currentTime > 0.1")
+            assert page.run(f"{PLAYER}.videoWidth") == 128
+            assert page.run(f"{PLAYER}.currentTime") == pytest.approx(end - start, abs=0.6)

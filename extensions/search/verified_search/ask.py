@@ -1,0 +1,438 @@
+"""Search an index: find moments for a sentence by the captions of annotated moments and by the model's view of the
+clips.
+
+A retrieval model decodes a query as the benchmark does (`benchmark.vcmr.search`): videos with the best clips, weighted
+probabilities of starts and ends, the best spans, suppression of overlaps. Only the lookup of videos differs, and an
+exact index returns the same videos. A joint encoder has no localiser. For it, and for a moment as query ("more like
+this"), a span is the window around the best clip whose clips are nearer to that clip than to the video's mean.
+
+Annotated moments whose captions are nearest to the sentence join the model's spans, and all are scored by captions and
+clips together (see `fusion`).
+"""
+
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from verified.benchmark.lists import NO_VIDEO, Lists, suppress
+from verified.benchmark.tiou import tiou
+from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
+from verified.benchmark.vcmr.decode import best_spans
+from verified.benchmark.vcmr.metrics import DEPTH
+from verified.benchmark.vcmr.search import SearchSettings, localise
+from verified.errors import InputError
+from verified_search.captions import Captions
+from verified_search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
+from verified_search.fusion import LEAST, above_average, shares, standing_out
+from verified_search.origin import caution
+from verified_search.presence import hint, nearest_caption, presence
+from verified_search.segments import Segment
+from verified_search.sound import sound
+from verified_search.store import open_segments, read_manifest
+
+LONGEST_QUERY = 2000
+"""Characters of a query; what is behind them would be cut by any encoder."""
+POOL = 200
+"""Annotated moments, the nearest by their captions, that the clips are asked about."""
+SAME = 0.5
+"""tIoU from which a span that the model found is the annotated moment."""
+NAMED = 3
+"""Things that are named, of a sentence and of a clip."""
+KNOWN = 0.45
+"""Cosine from which a sentence is about something that the packaged encoder knows (docs/measurements.md)."""
+ROUNDED = 0.001
+"""Seconds that the ends of a span may reach into a neighbour."""
+BACKGROUND = 200
+"""Windows at most whose clips say what is usual in the corpus."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A window that may contain the answer to a query."""
+
+    segment: int
+    window: int
+    score: float
+    """Largest cosine of its clips with the query."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment returned by a search."""
+
+    video: str
+    start: float
+    """Seconds."""
+    end: float
+    score: float
+    """From 0, no nearer to the query than an average moment, to 1; of moments like another, the cosine."""
+    similarity: float
+    """Largest cosine of a clip with the query: of the moment's, or of the window that the model found it in."""
+    caption: dict | None
+    """The nearest annotated moment: start, end, coarse, fine, overlap (tIoU)."""
+    duration: float
+    parts: dict[str, float] = field(default_factory=dict)
+    """What each part puts into the score: `words`, `fine` and `coarse` captions, and the model by its name."""
+    seen: list[str] = field(default_factory=list)
+    """What the clip that is nearest to the query looks like to an encoder that names things."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Moments, best first, and the index's reading of the query."""
+
+    query: str
+    moments: list[Moment]
+    here: float | None
+    """Probability that the corpus has it, where the index can tell at all (see `here`)."""
+    unrelated: float | None = None
+    """Share of unrelated sentences that are as near to a caption (see `presence`); None of one video."""
+    caution: str = ""
+    """What is to be said first of a ranking that is no better than chance (see `origin`)."""
+
+    def plain(self) -> dict:
+        """Convert to JSON values."""
+        return asdict(self)
+
+
+class Index:
+    """An index opened for queries."""
+
+    def __init__(self, folder: str | Path, manifest: dict | None = None, encoder: Encoder | None = None):
+        self.folder = Path(folder)
+        self.manifest = manifest or read_manifest(self.folder)
+        self.encoder = encoder or encoder_of(self.folder, self.manifest)
+        self.segments: list[Segment] = open_segments(self.folder, self.manifest)
+        self.captions = Captions.opened(self.folder)
+        self.positions = {
+            row["video"]: (number, position)
+            for number, segment in enumerate(self.segments)
+            for position, row in enumerate(segment.videos)
+            if row["video"] not in self.manifest["segments"][number]["removed"]
+        }
+        """Where the row of each video is: segment, position in its `videos`."""
+        self.weights: dict[str, float] = self.manifest.get("weights", {})
+        """Of the parts of a search, by name (see `fusion`); none in an index that is being made."""
+        self.clips = sum(entry["rows"] for entry in self.manifest["segments"])
+
+    def row(self, video: str) -> dict:
+        """The row of a video. Raises InputError for a video that the index does not have."""
+        if video not in self.positions:
+            raise InputError(f"no video {video!r} in the index", file=self.folder)
+        segment, position = self.positions[video]
+        return self.segments[segment].videos[position]
+
+    def windows(self, video: str) -> list[tuple[int, int]]:
+        """(segment, window) of each window of a video."""
+        self.row(video)
+        number, position = self.positions[video]
+        first, end = np.searchsorted(self.segments[number].video, [position, position + 1])
+        return [(number, window) for window in range(int(first), int(end))]
+
+    def ask(self, text: str, top: int = 10, video: str | None = None) -> Answer:
+        """Find the `top` moments for a sentence, of one `video` or of all. Raises InputError for a query without
+        text."""
+        text = " ".join(text.split())
+        if not text:
+            raise InputError("an empty query", remedy="say what is to be seen, for example: a person opens the fridge")
+        if len(text) > LONGEST_QUERY:
+            raise InputError(f"a query of {len(text)} characters", remedy=f"at most {LONGEST_QUERY}")
+        query = self.encoder.query(text)
+        candidates = self.candidates(vector_of(query), self.manifest["searched_videos"], only=video)
+        located = self.moments(query, candidates, DEPTH)
+        here = None if video else presence(self.manifest["here"], candidates, located)
+        moments, written = self.fused(text, vector_of(query), located, top, video)
+        told = caution(self.manifest["ranking"], written)
+        if not told and not self.captions.all:
+            told = self._understood(vector_of(query))
+        unrelated = None if video else self._unrelated(text)
+        return Answer(text, self._named(moments, vector_of(query)), here, unrelated, told)
+
+    def _unrelated(self, text: str) -> float | None:
+        """Share of the unrelated sentences that are at least as near to a caption as this one."""
+        scores = self.manifest["unrelated"]
+        return float(np.mean(np.array(scores) >= nearest_caption(self.captions, text))) if scores else None
+
+    def hint(self, answer: Answer, only: str | None = None) -> str:
+        """The hint above an answer on the presence of the query in the corpus; empty for one video, or for an answer
+        that already reports how the query was understood."""
+        return (
+            ""
+            if only or (self._names and not self.captions.all)
+            else hint(self.manifest["here"], answer.here, answer.unrelated)
+        )
+
+    @property
+    def _names(self) -> bool:
+        """Return whether the encoder names objects."""
+        return self.encoder.near is not None
+
+    def _understood(self, query: np.ndarray) -> str:
+        """Names that an encoder with names assigns to a sentence [D]; empty for other encoders."""
+        if not self._names:
+            return ""
+        [nearest] = self.encoder.names(query[None], NAMED)
+        names = ", ".join(name for name, _ in nearest)
+        return f"Nothing was written about these videos; the encoder looks for what is like: {names}."
+
+    def _known(self, query: np.ndarray) -> bool:
+        """Return whether an encoder with names knows one near the sentence [D]; True for other encoders."""
+        return not self._names or self.encoder.names(query[None], 1)[0][0][1] >= KNOWN
+
+    def _named(self, moments: list[Moment], query: np.ndarray) -> list[Moment]:
+        """Moments with the names of the objects in each, for an encoder with names; otherwise unchanged."""
+        if not self._names or not moments:
+            return moments
+        named = []
+        for one in moments:
+            clips = self._clips_in(one.video, one.start + ROUNDED, one.end - ROUNDED)
+            nearest = clips[np.argsort(-(clips @ query))[:1]]
+            named.append(replace(one, seen=[name for names in self.encoder.names(nearest, NAMED) for name, _ in names]))
+        return named
+
+    def fused(
+        self, text: str, query: np.ndarray, located: list[Moment], top: int, only: str | None
+    ) -> tuple[list[Moment], bool]:
+        """Score the model's spans and the annotated moments by captions and clips, and return the `top` of them.
+
+        `query` [dim] is the sentence's vector. Also returns whether captions contributed to any score.
+        """
+        model = self.manifest["model"]
+        weights = self.weights if self._known(query) else {**self.weights, model: LEAST}
+        written = {name: above_average(scores) for name, scores in self.captions.scores(text).items()}
+        rows = self.captions.all
+        near = sum((weights[name] * scores for name, scores in written.items()), np.zeros(len(rows)))
+        allowed = [at for at in np.argsort(-near, kind="stable") if self._searched(rows[at]["video"], only)]
+        pool = {int(at): None for at in allowed[:POOL] if near[at] > 0}
+        unwritten = []
+        for moment in located:
+            at = self.captions.same(moment.video, moment.start, moment.end, SAME)
+            unwritten.append(moment) if at is None else pool.setdefault(at)
+        annotated = [self._annotated(rows[at], query) for at in pool]
+        found = [*annotated, *unwritten]
+        if not found:
+            return [], False
+        chosen = np.array(list(pool), int)
+        parts = {name: np.concatenate([scores[chosen], np.zeros(len(unwritten))]) for name, scores in written.items()}
+        similar = np.array([one.similarity for one in found])
+        parts[model] = standing_out(similar, self._background @ query, self.encoder.near)
+        put = shares(parts, weights)
+        total = sum(put.values(), np.zeros(len(found)))
+        # Without captions the model's own order is used: its spans of a window share the window's similarity.
+        order = np.argsort(-total, kind="stable") if pool else np.arange(len(found))
+        moments: list[Moment] = []
+        for at in order:
+            if len(moments) == top:
+                break
+            one = found[at]
+            if not any(self._overlapping(one, other) for other in moments):
+                shown = {name: round(float(values[at]), 4) for name, values in put.items()}
+                moments.append(replace(one, score=round(float(total[at]), 4), parts=shown))
+        return moments, bool(pool)
+
+    def _searched(self, video: str, only: str | None) -> bool:
+        return video in self.positions and only in (None, video)
+
+    def _overlapping(self, one: Moment, other: Moment) -> bool:
+        threshold = self.manifest["spans"]["nms_threshold"]
+        return one.video == other.video and tiou(one.start, one.end, other.start, other.end) > threshold
+
+    def _annotated(self, row: dict, query: np.ndarray) -> Moment:
+        """An annotated moment, with the largest cosine of its clips and a query [D]."""
+        video, start, end = row["video"], row["start"], row["end"]
+        similarity = max([-1.0, *(self._clips_in(video, start, end) @ query)])
+        return Moment(
+            video, start, end, 0.0, float(similarity), {**row, "overlap": 1.0}, self.row(video).get("duration") or end
+        )
+
+    def _clips_in(self, video: str, start: float, end: float) -> np.ndarray:
+        """[clips, D] of a video that overlap [start, end) seconds."""
+        inside = []
+        for number, window in self.windows(video):
+            segment = self.segments[number]
+            vectors, first = segment.search_vectors(window), segment.offset[window]
+            begins = first + np.arange(len(vectors)) * segment.seconds[window]
+            inside.append(vectors[(begins < end) & (begins + segment.seconds[window] > start)])
+        return np.concatenate(inside)
+
+    @cached_property
+    def _background(self) -> np.ndarray:
+        """[clips, D] of windows at equal distances through the index."""
+        places = [
+            (number, int(window))
+            for number, segment in enumerate(self.segments)
+            for window in np.flatnonzero(segment.present)
+        ]
+        picked = places[:: max(1, len(places) // BACKGROUND)]
+        return np.concatenate([self.segments[number].search_vectors(window) for number, window in picked])
+
+    def clip_vectors(self, video: str) -> np.ndarray:
+        """[clips, D] of all windows of a video."""
+        return np.concatenate([self.segments[number].search_vectors(at) for number, at in self.windows(video)])
+
+    def like(self, video: str, start: float, end: float, top: int = 10) -> Answer:
+        """Moments whose clips are nearest to the mean clip of [start, end) seconds of a video. The mean is over clips
+        with their middle in the span; for a span too short for any, over the clips that overlap it."""
+        blocks = []
+        for number, window in self.windows(video):
+            segment = self.segments[number]
+            vectors = segment.search_vectors(window)
+            times = segment.offset[window] + (np.arange(len(vectors)) + 0.5) * segment.seconds[window]
+            blocks.append(vectors[(times >= start) & (times < end)])
+        inside = np.concatenate(blocks)
+        if not len(inside) and start < end:
+            inside = self._clips_in(video, start, end)
+        if not len(inside):
+            raise InputError(f"{start}–{end} s holds no clip of {video!r}")
+        query = inside.mean(axis=0)
+        query /= max(float(np.linalg.norm(query)), 1e-6)
+        candidates = self.candidates(query, self.manifest["searched_videos"])
+        similar = self._similar(query, candidates, top + 1)
+        elsewhere = [
+            moment for moment in similar if moment.video != video or moment.end <= start or moment.start >= end
+        ]
+        return Answer(f"like {video}, {start:g}–{end:g} s", self._named(elsewhere[:top], query), None)
+
+    def candidates(
+        self, query: np.ndarray, count: int, only: str | None = None, without: frozenset[str] = frozenset()
+    ) -> list[Candidate]:
+        """The `count` best windows for a query vector [D], best first, of one video or of all except the excluded
+        ones."""
+        if only is not None:
+            ranked = [
+                Candidate(number, window, float((self.segments[number].search_vectors(window) @ query).max()))
+                for number, window in self.windows(only)
+            ]
+            return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
+        left_out = {location for video in without if video in self.positions for location in self.windows(video)}
+        ranked = []
+        for number, segment in enumerate(self.segments):
+            windows, scores = segment.search(query, count + len(left_out))
+            ranked += [
+                Candidate(number, int(window), float(score))
+                for window, score in zip(windows, scores)
+                if (number, window) not in left_out
+            ]
+        return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
+
+    def moments(self, query: Encoded, candidates: list[Candidate], top: int) -> list[Moment]:
+        """The `top` spans in the windows, best first."""
+        if not candidates:
+            return []
+        if self.encoder.model is None:
+            return self._similar(vector_of(query), candidates, top)
+        lists, slots = self._spans(self.encoder.model, query, candidates)
+        located = []
+        for rank in range(lists.video.shape[1]):
+            if lists.video[0, rank] == NO_VIDEO or len(located) == top:
+                break
+            start, end, score = (float(column[0, rank]) for column in (lists.start, lists.end, lists.score))
+            located.append(self._moment(slots[int(lists.video[0, rank])], start, end, score))
+        return located
+
+    @torch.no_grad()
+    def _spans(
+        self, model: RetrievalModel, query: Encoded, candidates: list[Candidate]
+    ) -> tuple[Lists, dict[int, Candidate]]:
+        """Decode windows as the benchmark does; its videos are numbers, each with its best window."""
+        spans = self.manifest["spans"]
+        corpus = self._gather_encoded(candidates)
+        scores, order = model.video_scores(query, corpus).topk(len(candidates), dim=1)
+        settings = SearchSettings(spans["min_pred_clips"], spans["max_pred_clips"])
+        start, end = localise(model, query, corpus, order, settings)[:2]
+        limits = spans["min_pred_clips"], spans["max_pred_clips"], DEPTH
+        slot, first, last, score = best_spans(start, end, model.video_weights(scores), *limits)
+        selected = order.gather(1, slot)[0].numpy()
+        offset, seconds = (
+            np.array([getattr(self.segments[candidate.segment], name)[candidate.window] for candidate in candidates])[
+                selected
+            ]
+            for name in ("offset", "seconds")
+        )
+        numbers: dict[str, int] = {}
+        videos = np.array(
+            [numbers.setdefault(self._video(candidate), len(numbers)) for candidate in candidates], np.int64
+        )[selected]
+        best = {int(videos[at]): candidates[selected[at]] for at in reversed(range(len(selected)))}
+        values = score[0].numpy()
+        lists = Lists(
+            np.where(values > 0, videos, NO_VIDEO)[None],
+            (offset + first[0].numpy() * seconds)[None],
+            (offset + (last[0].numpy() + model.decoded_end) * seconds)[None],
+            values[None],
+        )
+        return suppress(lists, spans["nms_threshold"]), best
+
+    def _gather_encoded(self, candidates: list[Candidate]) -> Encoded:
+        """Windows in the format of `RetrievalModel.encode_videos`, on the CPU."""
+        length, dim = self.encoder.context, self.segments[candidates[0].segment].dim
+        unit, localised = torch.zeros(2, len(candidates), length, dim)
+        mask = torch.zeros(len(candidates), length, dtype=torch.bool)
+        for row, one in enumerate(candidates):
+            segment = self.segments[one.segment]
+            clips = segment.search_vectors(one.window)
+            unit[row, : len(clips)] = torch.from_numpy(clips)
+            pads = segment.localise_vectors(one.window)
+            localised[row, : len(pads)] = torch.from_numpy(pads)
+            mask[row, : len(clips)] = True
+        return {"unit": unit, "localised": localised, "mask": mask}
+
+    def _similar(self, query: np.ndarray, candidates: list[Candidate], top: int) -> list[Moment]:
+        """One moment per window, from the cosines of clips alone, for windows that overlap the first."""
+        moments: list[Moment] = []
+        for candidate in candidates:
+            if len(moments) == top:
+                break
+            segment = self.segments[candidate.segment]
+            first, last = window_around_best(
+                segment.search_vectors(candidate.window) @ query, self.manifest["spans"]["max_pred_clips"]
+            )
+            offset, seconds = segment.offset[candidate.window], segment.seconds[candidate.window]
+            start, end = offset + first * seconds, offset + (last + 1) * seconds
+            moment = self._moment(candidate, start, end, candidate.score)
+            if not any(self._overlapping(moment, other) for other in moments):
+                moments.append(moment)
+        return moments
+
+    def _video(self, candidate: Candidate) -> str:
+        segment = self.segments[candidate.segment]
+        return segment.videos[segment.video[candidate.window]]["video"]
+
+    def _moment(self, candidate: Candidate, start: float, end: float, score: float) -> Moment:
+        segment = self.segments[candidate.segment]
+        row = segment.videos[segment.video[candidate.window]]
+        last = row.get("duration") or end
+        start, end = round(min(start, last), 3), round(min(end, last), 3)
+        caption = self.captions.nearest(row["video"], start, end)
+        return Moment(row["video"], start, end, score, candidate.score, caption, row.get("duration") or end)
+
+
+def vector_of(query: Encoded) -> np.ndarray:
+    """The vector [D] for comparison with clips."""
+    return query["unit"][0].numpy()
+
+
+def window_around_best(similarity: np.ndarray, longest: int) -> tuple[int, int]:
+    """First and last clip of the window around the best one whose clips lie in the upper half between the mean and
+    the best similarity [clips]; at most `longest` clips."""
+    best = int(similarity.argmax())
+    least = (similarity.mean() + similarity[best]) / 2
+    first = last = best
+    while last - first + 1 < longest:
+        before = similarity[first - 1] if first > 0 else -np.inf
+        after = similarity[last + 1] if last + 1 < len(similarity) else -np.inf
+        if max(before, after) < least:
+            break
+        first, last = (first - 1, last) if before >= after else (first, last + 1)
+    return first, last
+
+
+def encoder_of(folder: Path, manifest: dict) -> Encoder:
+    """The encoder that an index was built with."""
+    if manifest["model"] == JOINT:
+        return JointEncoder(manifest["text_encoder"])
+    sound(folder, manifest["checkpoint"])
+    return ModelEncoder(folder / manifest["checkpoint"], manifest["text_encoder"], manifest["spans"]["max_pred_clips"])

@@ -1,0 +1,220 @@
+"""Search: find moments of a corpus by a sentence."""
+
+import argparse
+import json
+import os
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verified.cli.command import CONFIGFILE, JSON, WORKFLOW, command, folder, one_of, option, several
+from verified.cli.serving import HOST_AND_PORT, run_server
+from verified.errors import InputError
+
+if TYPE_CHECKING:
+    pass
+
+LONGEST_CAPTION = 100
+"""Characters of a caption in a list on the terminal; `--json` has all of it."""
+PLACE = (
+    option("--dataset", default="", help="a data set of the configuration (default: its first)"),
+    folder("--index", "the folder of an index, in place of a configuration", metavar="FOLDER"),
+)
+"""Options that say which index of a configuration is meant."""
+
+
+def place_of(arguments: argparse.Namespace) -> Path:
+    """The folder of the index that the options name."""
+    if arguments.index:
+        return arguments.index
+    from verified.config import read
+    from verified_search.paths import index_folder
+
+    return index_folder(read(*arguments.configfile), arguments.dataset)
+
+
+@command(
+    "index",
+    "build the search index of a corpus or of a folder of videos, or bring it up to date with what is new or gone",
+    folder("videos", "a folder of videos and nothing else: no configuration is needed", metavar="FOLDER", nargs="?"),
+    option(
+        "--encoder", default="packaged", help="joint encoder of such a folder: packaged (default), a CLIP, a SigLIP"
+    ),
+    *WORKFLOW,
+    *PLACE,
+    one_of(
+        several("--add", type=Path, metavar="VIDEO", help="add video files to the index that is there"),
+        several("--remove", metavar="ID", help="remove videos from the index that is there"),
+        folder("--export", "write its vectors (npy) and their rows (parquet) for another engine", metavar="FOLDER"),
+    ),
+)
+def index(arguments: argparse.Namespace) -> int:
+    """Build or change the index and say what it is; returns Snakemake's status where that fails."""
+    from verified.planning.running import run_workflow
+    from verified.runtime.seals import finished
+    from verified_search.paths import record_of
+    from verified_search.store import MANIFEST, describe, read_manifest
+
+    if arguments.videos:
+        return _index_videos(arguments)
+    folder = place_of(arguments)
+    if arguments.export:
+        from verified_search.export import export
+
+        print(f"{arguments.export}: {export(folder, arguments.export):,} vectors")
+        return 0
+    if arguments.add or arguments.remove:
+        from verified_search.update import add_files, duplicates_of, remove_videos
+
+        if arguments.add:
+            quiet()
+            print(f"added: {', '.join(added := add_files(folder, arguments.add))}")
+            for video, other, share in duplicates_of(folder, added):
+                print(f"  {video} shows the same as {other}, which is in the index ({share:.0%} of the clips)")
+        else:
+            remove_videos(folder, arguments.remove)
+    elif arguments.index:
+        raise InputError(
+            "--index names an index that is there", remedy="give --add, --remove or --export, or a --configfile"
+        )
+    else:
+        # The record says that a build ended. A command that changed the index since may have been killed.
+        anew = () if finished(folder / MANIFEST) else ("--force",)
+        if status := run_workflow(arguments, *anew, "--", record_of(folder)):
+            return status
+    print("\n".join([f"{folder}:", *(f"  {line}" for line in describe(read_manifest(folder)))]))
+    return 0
+
+
+def _index_videos(arguments: argparse.Namespace) -> int:
+    """Index a folder of videos, without a configuration, and say what is in the index and how it is asked."""
+    from verified.corpus.video_folder import other_files
+    from verified_search.duplicates import alike
+    from verified_search.folder import index_videos
+    from verified_search.store import describe
+
+    if arguments.add or arguments.remove or arguments.export:
+        raise InputError(
+            "a folder of videos is indexed as it is", remedy="put files there or take them away; --export takes --index"
+        )
+    place = arguments.index or Path(f"{arguments.videos.resolve().name}.index")
+    quiet()
+    manifest = index_videos(arguments.videos, place, arguments.encoder)
+    shown = [f"{place}:", *(f"  {line}" for line in describe(manifest))]
+    for *others, last in alike(manifest["duplicates"]):
+        shown.append(f"  nearly the same: {', '.join(others)} and {last}")
+    for video, why in manifest["unreadable"].items():
+        shown.append(f"  cannot be read: {video} ({why['reason']})")
+    shown += [f"  read in part: {video} ({part})" for video, part in manifest["partial"].items()]
+    if others := other_files(arguments.videos):
+        shown.append(f"  no videos by their ending: {others}")
+    shown += [f'verified search --index {place} "a dog runs"', f"verified serve --index {place}"]
+    print("\n".join(shown))
+    return 0
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 100")
+    return int(text)
+
+
+@command(
+    "search",
+    "find the moments of a corpus that a sentence describes, by the index that is there",
+    option("query", metavar="SENTENCE", nargs="?", help='what is to be seen: "a person opens the fridge"'),
+    CONFIGFILE,
+    *PLACE,
+    folder("--refresh", "rerun the searches that a Markdown file shows", metavar="FILE"),
+    option("--top", type=_positive, default=10, help="moments to show (default: 10)"),
+    option("--video", metavar="ID", help="search this video only"),
+    JSON,
+)
+def search(arguments: argparse.Namespace) -> int:
+    """Print the moments; raises InputError where there is no index."""
+    if arguments.refresh:
+        from verified.__main__ import parser
+        from verified_search.refresh import refresh
+
+        def search(command: list[str]) -> None:
+            again = parser().parse_args(command)
+            again.run(again)
+
+        print(f"{arguments.refresh}: {refresh(arguments.refresh, search)} searches run again")
+        return 0
+    if arguments.query is None:
+        raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
+    index = open_quietly(place_of(arguments))
+    answer = index.ask(arguments.query, arguments.top, arguments.video)
+    told = index.hint(answer, arguments.video)
+    print(json.dumps({**answer.plain(), "hint": told}, indent=1) if arguments.json else format_answer(answer, told))
+    return 0
+
+
+def open_quietly(folder: Path):
+    """An index, opened without noise."""
+    quiet()
+    from verified_search.ask import Index
+
+    return Index(folder)
+
+
+@command(
+    "serve",
+    "a page that searches a corpus and plays what is found, on one address",
+    CONFIGFILE,
+    *PLACE,
+    *HOST_AND_PORT,
+    option(
+        "--token",
+        default=os.environ.get("VERIFIED_TOKEN", ""),
+        help="what visitors must know; needed for an address other than loopback (or set VERIFIED_TOKEN)",
+    ),
+)
+def serve(arguments: argparse.Namespace) -> None:
+    """Serve until interrupted; raises InputError for an address that needs a token, or is taken."""
+    from verified_search.serve import application, check_address
+
+    check_address(arguments.host, arguments.token)
+    quiet()
+    app = application(place_of(arguments), arguments.token, arguments.host)
+    token = "?token=…" if arguments.token else ""
+    run_server(app, arguments, lambda address: f"serving at {address}{token} (Ctrl-C ends it)")
+
+
+def quiet() -> None:
+    """No bars of libraries on the screen, and no look at the model hub."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+
+
+def _parts(parts: dict[str, float]) -> str:
+    """The contribution of each part to a score, the largest first, in hundredths."""
+    ordered = sorted(parts.items(), key=lambda part: -part[1])
+    return ", ".join(f"{name} {share:.2f}" for name, share in ordered if share >= 0.005)
+
+
+def format_answer(answer, hint: str) -> str:
+    """An answer as a table of text, behind its hint, if there is one."""
+    lines = [line for line in (answer.caution, hint) if line]
+    if not answer.moments:
+        return "\n".join([*lines, "no moment was found"])
+    width = max(len(moment.video) for moment in answer.moments)
+    found_by = [_parts(moment.parts) for moment in answer.moments]
+    by = max(map(len, [*found_by, "found by"]))
+    annotated = any(moment.caption for moment in answer.moments)
+    columns = f"{'':>3}  {'video':{width}}  {'from':>8}  {'to':>8}  {'score':>5}  {'found by':{by}}"
+    lines.append(f"{columns}  {'nearest annotated caption' if annotated else 'looks like'}")
+    for rank, moment in enumerate(answer.moments, start=1):
+        caption = moment.caption
+        text = "" if annotated else ", ".join(moment.seen)
+        if caption:
+            text = textwrap.shorten(caption["fine"] or caption["coarse"], LONGEST_CAPTION, placeholder=" …")
+            text += "" if caption["overlap"] > 0 else f" (at {caption['start']:g}–{caption['end']:g} s)"
+        lines.append(
+            f"{rank:>3}  {moment.video:{width}}  {moment.start:8.2f}  {moment.end:8.2f}  {moment.score:5.2f}"
+            f"  {found_by[rank - 1]:{by}}  {text}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,110 @@
+"""The origin of an index, and a test of its model's ranking against chance.
+
+A model trained on few videos, selected on one, or built on features of rendered shapes can return an order without
+information. So the ranking is measured at build time: for captions outside every model's training, the share of other
+videos ranked behind the right one (a half is chance). If that is no better than chance, or if no measurement exists and
+one of these reasons applies, the model gets almost no weight in a search, and every answer gives the reason.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verified.benchmark.intervals import mean_of_training
+from verified.benchmark.vcmr.checkpoint import FORM
+from verified.config.retrieval import SELECTION_VIDEOS
+from verified.io.fig import COG_KEYS, read_fig
+from verified.nn.checkpoint import load_facts
+from verified_search.settings import IndexSettings
+
+FEW_VIDEOS = 50
+"""A model trained on fewer cannot be expected to rank others."""
+NOT_SEEN = {"small-resnet": "a network that has only seen rendered shapes", "grid-conv": "an untrained network"}
+"""Image backbones that know nothing of real videos."""
+LEAST = 20
+"""Queries below which nothing is measured."""
+CHANCE, BETTER = 0.5, 0.6
+"""Share of other videos behind the right one: by chance, and what the lower end of the interval must exceed."""
+OTHERS = 100
+"""Most videos that the right one is compared with."""
+
+
+def reasons(files: Mapping[str, Any], settings: IndexSettings) -> list[str]:
+    """Reasons why a ranking may be meaningless, from the index's origin (see `search.update.update`)."""
+    found = []
+    if files.get("checkpoint"):
+        by_split = {Path(file).stem: file for file in files["annotations"]}
+        facts = load_facts(files["checkpoint"], FORM)
+        last = facts.get("epochs") == facts.get("selected_epoch", 0) + 1  # few videos cannot select these
+        for split, least, word in (
+            (settings.spans.train_split, FEW_VIDEOS, "trained"),
+            (None if last else settings.spans.selection_split, SELECTION_VIDEOS, "selected"),
+        ):
+            count = len({row["video"] for row in read_fig(by_split[split], COG_KEYS)}) if split in by_split else least
+            found += [f"{word} on {count} {'video' if count == 1 else 'videos'}"] * (count < least)
+    backbone = settings.features.backbone if settings.features else None
+    if backbone in NOT_SEEN and not files.get("truth"):  # the demo's own videos are such shapes
+        found.append(f"features of {NOT_SEEN[backbone]}")
+    return found
+
+
+def ranked_before(index, queries: Iterable[tuple[str, np.ndarray, frozenset[str]]], seed: int) -> dict | None:
+    """Share of the other videos, at most `OTHERS`, ranked behind the right one, with its interval over videos.
+
+    `queries`: video, vector [D] and the videos that hold such a moment. None for fewer than `LEAST` queries, or for a
+    corpus without others.
+    """
+    names = sorted(index.positions)
+    draw = np.random.default_rng(seed)
+    names = sorted(draw.choice(names, OTHERS, replace=False).tolist()) if len(names) > OTHERS else names
+    if not names:
+        return None
+    clips = [index.clip_vectors(video) for video in names]
+    stacked, starts = np.concatenate(clips), np.cumsum([0, *map(len, clips[:-1])])
+    values, videos = [], []
+    for video, vector, holders in queries:
+        others = np.array([name not in holders and name != video for name in names])
+        if video not in index.positions or not others.any():
+            continue
+        own = (index.clip_vectors(video) @ vector).max()
+        best = np.maximum.reduceat(stacked @ vector, starts)[others]
+        values.append(np.mean((best < own) + 0.5 * (best == own)))
+        videos.append(video)
+    if len(values) < LEAST or len(set(videos)) < 2:
+        return None
+    found = mean_of_training(np.array(values), videos)
+    value = found["value"]  # without a bound where all are equal
+    return {"queries": len(values), "value": value, **{key: found[key] or value for key in ("low", "high")}}
+
+
+def ranking_of(model: str, before: dict | None, found: list[str]) -> dict:
+    """The manifest's entry on the model's ranking: `model`, `reasons`, `before` (see above), `random`."""
+    close = before["low"] <= BETTER if before else bool(found)
+    return {"model": model, "reasons": found, "before": before, "random": close}
+
+
+def skill(ranking: Mapping[str, Any]) -> float:
+    """From 0 (chance) to 1 (the right video always first); a half if unmeasured and no reason speaks against the
+    model."""
+    if ranking["random"]:
+        return 0.0
+    before = ranking["before"]
+    return max(0.0, (before["value"] - CHANCE) / (1 - CHANCE)) if before else 0.5
+
+
+def caution(ranking: Mapping[str, Any], captions: bool) -> str:
+    """The first sentence of every answer whose ranking is no better than chance; empty otherwise.
+
+    `captions`: True if captions contributed to the moments.
+    """
+    if not ranking["random"]:
+        return ""
+    because = list(ranking["reasons"])
+    if before := ranking["before"]:
+        because.append(f"the right video is before {before['value']:.0%} of the others, by chance {CHANCE:.0%}")
+    told = f"close to random ({'; '.join(because)})."
+    if captions:
+        return f"Found by what was written about the moments: the ranking by {ranking['model']} is {told}"
+    return f"This ranking is {told} Nothing was written about these videos that could be searched."
