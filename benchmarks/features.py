@@ -50,7 +50,7 @@ def resnet(depths: list[int]):
     """An image backbone of random weights, as a configuration loads one from a folder."""
     from transformers import ResNetConfig, ResNetModel
 
-    from verified.features.image_model import ImageModel
+    from verified.features.hub_models import ImageModel
 
     with tempfile.TemporaryDirectory() as folder:
         config = ResNetConfig(depths=depths, hidden_sizes=[256, 512, 1024, 2048], layer_type="bottleneck")

@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast, ResNetModel, RobertaModel, ViT
 
 from verified.errors import InputError
 from verified.features.encoders import load_backbone
-from verified.features.image_model import DEVIATION, MEAN
+from verified.features.hub_models import IMAGENET_DEVIATION, IMAGENET_MEAN
 from verified.features.text import write_text_features
 from verified.features.video import encode_videos, write_video_features
 from verified.io.hdf5 import FeatureFile
@@ -25,7 +25,7 @@ def test_frames_are_scaled_as_the_weights_expect(resnet):
     backbone = load_backbone(str(resnet))
     assert (backbone.size, backbone.dim, backbone.crop) == (224, 32, True)
     frames = np.random.default_rng(0).integers(0, 256, (3, 224, 224, 3), dtype=np.uint8)
-    pixels = (frames / 255 - np.array(MEAN)) / np.array(DEVIATION)
+    pixels = (frames / 255 - np.array(IMAGENET_MEAN)) / np.array(IMAGENET_DEVIATION)
     model = ResNetModel.from_pretrained(resnet).eval()
     expected = model(torch.tensor(pixels, dtype=torch.float32).permute(0, 3, 1, 2)).pooler_output.flatten(1)
     assert np.allclose(backbone(frames), expected.detach().numpy(), atol=1e-4)

@@ -8,7 +8,7 @@ import torch
 from gpu_device import ON_CPU, most_gigabytes, wait
 from transformers import ResNetConfig, ResNetModel, RobertaConfig, RobertaModel
 
-from verified.features.image_model import ImageModel
+from verified.features.hub_models import ImageModel
 
 FRAMES = 2 if ON_CPU else 256
 

@@ -20,7 +20,7 @@ from verified.benchmark.vcmr.experiment import RankingSettings
 from verified.benchmark.vcmr.importing import import_checkpoint
 from verified.benchmark.vcmr.registry import model_class
 from verified.config import load
-from verified.features.clip import text_states
+from verified.features.hub_models import text_states
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 

@@ -10,7 +10,7 @@ from refusals import refused
 
 from verified.demo.pretrained.paths import SHIPPED
 from verified.evaluator import checkpoint
-from verified.features import image_model
+from verified.features import hub_models
 from verified.lmm.prompts import read_prompt
 from verified.lmm.tasks.perturbations import POSITIVES
 from verified.nn.mini_lm import folder as mini_lm_folder
@@ -23,7 +23,7 @@ from verified.runtime.project import check_card, check_installed
 def weights(tmp_path, monkeypatch):
     """A copy of the shipped weights, in their place."""
     shutil.copytree(SHIPPED, tmp_path / "weights")
-    for module in (checkpoint, image_model):
+    for module in (checkpoint, hub_models):
         monkeypatch.setattr(module, "SHIPPED", tmp_path / "weights")
     return tmp_path / "weights"
 
@@ -45,7 +45,7 @@ def test_a_bit_of_shipped_weights_that_flipped_is_found_before_they_are_used(wei
         checkpoint.load_checkpoint(weights / "evaluator.safetensors")
     flip(weights / "image-backbone" / "model.safetensors")
     with refused("model.safetensors", remedy=True):
-        image_model.ImageModel(str(weights / "image-backbone"))
+        hub_models.ImageModel(str(weights / "image-backbone"))
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"files": 3}', '{"files": {"evaluator.safetensors": 1}}'])

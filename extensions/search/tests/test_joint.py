@@ -14,7 +14,7 @@ from verified.__main__ import main
 from verified.config import read
 from verified.config.datasets import Spans
 from verified.config.features import PACKAGED, PACKAGED_JOINT
-from verified.features.clip import Clip
+from verified.features.hub_models import Clip
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import write_jsonl

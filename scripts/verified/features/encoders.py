@@ -73,11 +73,11 @@ def load_joint(name: str, precision: str = "float32") -> JointEncoder:
 
         return PackagedJoint(precision)
     if kind == "siglip":
-        from verified.features.clip import SigLip
+        from verified.features.hub_models import SigLip
 
         return SigLip(name, precision)
     if kind == "clip":
-        from verified.features.clip import Clip
+        from verified.features.hub_models import Clip
 
         return Clip(name, precision)
     raise InputError(
@@ -117,7 +117,7 @@ def load_backbone(name: str, precision: str = "float32") -> Backbone:
         return Packaged(precision)
     if joint_kind(name):
         return load_joint(name, precision)
-    from verified.features.image_model import ImageModel
+    from verified.features.hub_models import ImageModel
 
     return ImageModel(name, precision)
 

@@ -85,8 +85,8 @@ class LibraryTokens:
     def __init__(self, source: str):
         from transformers import AutoModel, AutoTokenizer
 
-        from verified.features.clip import ClipTokens
         from verified.features.encoders import joint_kind
+        from verified.features.hub_models import ClipTokens
 
         self._tokenizer = AutoTokenizer.from_pretrained(source)
         kind = joint_kind(source)

@@ -15,7 +15,7 @@ from verified.benchmark.vcmr.checkpoint import FORM, load_model
 from verified.benchmark.vcmr.data import feature_width
 from verified.benchmark.vcmr.experiment import RankingSettings
 from verified.errors import InputError
-from verified.features.clip import text_states
+from verified.features.hub_models import text_states
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.nn.checkpoint import load_facts
 
