@@ -9,10 +9,9 @@ from running import PROJECT, snakemake
 
 from verified.config import load
 from verified.config.evaluator import PRETRAINED_FRAMES
+from verified.demo.pretrained import SHIPPED, shipped_backbone
 from verified.demo.pretrained.card import EVENTS, UNSEEN, grade
-from verified.demo.pretrained.image_backbone import Schedule, batches, train
-from verified.demo.pretrained.labelled_frames import CLASSES
-from verified.demo.pretrained.paths import SHIPPED, shipped_backbone
+from verified.demo.pretrained.image_backbone import CLASSES, Schedule, batches, train
 from verified.demo.tiny_evaluator.pretrain import world_item
 from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES
 from verified.demo.world import draw_event, make_world

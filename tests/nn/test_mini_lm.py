@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verified.benchmark.vcmr.tokens import load_tokeniser
+from verified.benchmark.vcmr.data import load_tokeniser
 from verified.nn.mini_lm import folder
 from verified.nn.sentences import encode, weights_digest
 

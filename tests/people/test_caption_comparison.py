@@ -9,7 +9,7 @@ from refusals import refused, said
 from verified.__main__ import main
 from verified.benchmark.vcmr.results import write_per_query
 from verified.config.statistics import Statistics
-from verified.demo.pretrained.paths import shipped_evaluator
+from verified.demo.pretrained import shipped_evaluator
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json
 from verified.people.caption_comparison import (

@@ -9,7 +9,7 @@ from refusals import refused, said
 
 from verified.__main__ import main
 from verified.benchmark.correlation import MEASURES
-from verified.demo.pretrained.paths import shipped_evaluator
+from verified.demo.pretrained import shipped_evaluator
 from verified.io.jsonl import read_jsonl, write_json, write_jsonl
 from verified.lmm.session import Session
 from verified.lmm.tasks.retrieval import GRADE

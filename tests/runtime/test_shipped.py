@@ -8,7 +8,7 @@ import shutil
 import pytest
 from refusals import refused
 
-from verified.demo.pretrained.paths import SHIPPED
+from verified.demo.pretrained import SHIPPED
 from verified.evaluator import checkpoint
 from verified.features import hub_models
 from verified.lmm.prompts import read_prompt

@@ -125,7 +125,7 @@ from verified.runtime.digest import SCRIPTS, script_digest
 from verified.runtime.project import PROJECT
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
-from verified.demo.pretrained.paths import SHIPPED
+from verified.demo.pretrained import SHIPPED
 from verified.runtime.project import commit
 print(json.dumps({
     "prompts": len(read_prompts("config/prompts", PAPER)),

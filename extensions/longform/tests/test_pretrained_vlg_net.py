@@ -6,7 +6,7 @@ import yaml
 from refusals import refused
 
 from verified.config import load
-from verified.demo.pretrained.paths import shipped_evaluator
+from verified.demo.pretrained import shipped_evaluator
 from verified.demo.world import make_world
 from verified.io.files import file_digest
 from verified.io.hdf5 import FeatureFile

@@ -14,9 +14,8 @@ from whole_files import sealed_anew
 
 from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.checkpoint import load_model
-from verified.benchmark.vcmr.data import Queries, Videos, read_moments
+from verified.benchmark.vcmr.data import Queries, Videos, load_tokeniser, read_moments
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus
-from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.io.hdf5 import FeatureFile
 from verified.runtime import seals
 from verified.runtime.seals import finished

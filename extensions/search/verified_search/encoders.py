@@ -12,9 +12,8 @@ import torch
 
 from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.contract import Encoded
-from verified.benchmark.vcmr.data import normalise, pool
+from verified.benchmark.vcmr.data import Tokeniser, load_tokeniser, normalise, pool
 from verified.benchmark.vcmr.scoring import OneVectorTail
-from verified.benchmark.vcmr.tokens import Tokeniser, load_tokeniser
 from verified.config.features import PACKAGED, PACKAGED_JOINT
 from verified.errors import InputError
 from verified.features import encoders

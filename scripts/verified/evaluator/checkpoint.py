@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from verified.demo.pretrained.paths import SHIPPED
+from verified.demo.pretrained import SHIPPED
 from verified.errors import InputError
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.settings import Architecture, from_header

@@ -6,7 +6,7 @@ from pathlib import Path
 from verified.config import Config, outputs
 from verified.config.evaluator import PRETRAINED
 from verified.config.folders import dataset_folder, evaluator_folder, finetuning_datasets, home
-from verified.demo.pretrained.paths import shipped_backbone, shipped_evaluator
+from verified.demo.pretrained import shipped_backbone, shipped_evaluator
 from verified.runtime.wildcards import key_of, shard_names
 
 

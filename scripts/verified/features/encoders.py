@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from verified.config.features import PACKAGED, PACKAGED_JOINT, SMALL_RESNET
-from verified.demo.pretrained.paths import shipped_backbone
+from verified.demo.pretrained import shipped_backbone
 from verified.errors import InputError
 from verified.nn.sentences import PACKAGED as PACKAGED_SENTENCES
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from verified.demo.pretrained.paths import SHIPPED
+from verified.demo.pretrained import SHIPPED
 from verified.errors import InputError
 from verified.nn.layers import computing, visible_device
 from verified.runtime.project import check_card

@@ -6,7 +6,7 @@ from verified.annotations.paths import annotation_files
 from verified.config import Config
 from verified.config.features import SMALL_RESNET
 from verified.config.folders import dataset_of
-from verified.demo.pretrained.paths import shipped_backbone
+from verified.demo.pretrained import shipped_backbone
 
 CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
 """Text features by name: the annotations they come from and the key of the caption."""

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from verified.demo.pretrained.paths import relative_name
+from verified.demo.pretrained import relative_name
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json

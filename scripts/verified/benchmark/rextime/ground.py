@@ -14,11 +14,10 @@ import numpy as np
 from verified.benchmark.rextime.rows import Prediction
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.contract import RetrievalModel
-from verified.benchmark.vcmr.data import Moments, Queries, Videos
+from verified.benchmark.vcmr.data import Moments, Queries, Videos, load_tokeniser
 from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings, own_recipe
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import search
-from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.features import TextFeatures
 from verified.features.text import write_text_features

@@ -1,4 +1,6 @@
-"""Annotations and features as tensors: the moments of a split, padded videos, padded queries."""
+"""Annotations and features as tensors: the moments of a split, padded videos, padded queries; and token ids of
+captions, for models that read those instead of features (HERO).
+"""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -17,6 +19,7 @@ from verified.errors import InputError
 from verified.features.files import fits_duration, rate_problem
 from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig
 from verified.io.hdf5 import FeatureFile, Room
+from verified.nn import mini_lm
 
 log = logging.getLogger("verified")
 
@@ -328,3 +331,53 @@ def span_labels(model: type[RetrievalModel], moments: Moments, videos: Lengths) 
     if late:
         log.info("%s: %d of %d spans end after the last clip and are clamped to it", moments.file, late, len(moments))
     return labels
+
+
+@dataclass
+class Tokeniser:
+    """[CLS] and the ids of a caption's word pieces, without [SEP]."""
+
+    vocabulary: int
+    cls_id: int
+    ids_of: Callable[[list[str]], list[list[int]]]
+    """The ids of each caption, without special tokens."""
+
+    def __call__(self, captions: list[str]) -> list[list[int]]:
+        return [[self.cls_id, *ids] for ids in self.ids_of(captions)]
+
+
+def load_tokeniser(name: str) -> Tokeniser:
+    """The tokeniser of the text encoder `name`: all-MiniLM-L6-v2 (packaged; BERT's vocabulary), a folder or hub name.
+
+    Raises InputError if it cannot be loaded or has no [CLS].
+    """
+    return _packaged_tokeniser() if name == mini_lm.NAME else _from_library(name)
+
+
+def _packaged_tokeniser() -> Tokeniser:
+    tokeniser = mini_lm.load_tokeniser()
+    tokeniser.no_padding()
+
+    def ids_of(captions: list[str]) -> list[list[int]]:
+        return [one.ids for one in tokeniser.encode_batch(captions, add_special_tokens=False)]
+
+    first = tokeniser.token_to_id("[CLS]")
+    if first is None:
+        raise InputError(f"the tokeniser of {mini_lm.NAME!r} has no [CLS] token")
+    return Tokeniser(tokeniser.get_vocab_size(), first, ids_of)
+
+
+def _from_library(name: str) -> Tokeniser:
+    from transformers import AutoTokenizer
+
+    try:
+        tokeniser = AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise InputError(f"the tokeniser of {name!r} cannot be loaded: {error}") from None
+    if tokeniser.cls_token_id is None:
+        raise InputError(f"the tokeniser of {name!r} has no [CLS] token", remedy="name a BERT or RoBERTa encoder")
+
+    def ids_of(captions: list[str]) -> list[list[int]]:
+        return tokeniser(captions, add_special_tokens=False)["input_ids"]
+
+    return Tokeniser(len(tokeniser), tokeniser.cls_token_id, ids_of)

@@ -123,9 +123,7 @@ def reply_of(content: bytes, model: str) -> Reply:
         served, declined = body.get("model"), message.get("refusal")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's answer cannot be read: {error!r}"[:DETAIL]) from None
-    notes: dict[str, Any] = (
-        {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
-    )
+    notes = _served_by(served, model)
     if reason == "content_filter":
         return Reply("", "blocked", "content-filter", "the endpoint filtered the answer", **taken, notes=notes)
     if declined:
@@ -133,6 +131,11 @@ def reply_of(content: bytes, model: str) -> Reply:
     if unseen:
         notes["thought_tokens"] = unseen
     return Reply(text, "length" if reason == "length" else "stop", **taken, notes=notes, thought=thought)
+
+
+def _served_by(served: object, model: str) -> dict[str, Any]:
+    """Notes of a reply: the model that an endpoint says it asked, where that is not the role's `model`."""
+    return {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
 
 
 def thought_of(message: dict) -> str:
@@ -302,8 +305,7 @@ def embedding_reply(content: bytes, model: str) -> Reply:
         taken, served = tokens(usage.get("prompt_tokens")), body.get("model")
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise Unreadable(f"the endpoint's vector cannot be read: {error!r}"[:DETAIL]) from None
-    notes = {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
-    return Reply(text, tokens_in=taken, notes=notes)
+    return Reply(text, tokens_in=taken, notes=_served_by(served, model))
 
 
 def relevance_body(request: Request, settings: RerankSettings) -> dict:
@@ -324,8 +326,7 @@ def relevance_reply(content: bytes, model: str) -> Reply:
         taken, served = tokens(usage.get("prompt_tokens")), body.get("model")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's score cannot be read: {error!r}"[:DETAIL]) from None
-    notes = {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
-    return Reply(json.dumps({"score": float(score)}), tokens_in=taken, notes=notes)
+    return Reply(json.dumps({"score": float(score)}), tokens_in=taken, notes=_served_by(served, model))
 
 
 def transcription_arguments(request: Request, model: str) -> dict:
