@@ -2,7 +2,7 @@ from verified.annotations.export import generation_facts
 from verified.annotations.paths import annotated_splits, annotation_files, card_facts, compared_candidates
 from verified.annotations.paths import selection_files, review_outcomes
 from verified.config import outputs
-from verified.weights.records import agreement_records
+from verified.weights.wanted import agreement_records
 
 
 rule compare_candidates:

@@ -1,7 +1,7 @@
 from verified.config.features import EMBED
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.features.paths import CAPTIONS, caption_files, caption_key, clip_seconds, shipped_network
-from verified.weights.records import text_records, video_records
+from verified.weights.wanted import text_records, video_records
 
 
 wildcard_constraints:

@@ -1,6 +1,6 @@
-from verified.captions.rows import asked_in_of
+from verified.captions.counts import asked_in_of
 from verified.lmm.jobs import AskingJobs
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
-from verified.weights.records import role_records, sentence_records
+from verified.weights.wanted import role_records, sentence_records
 
 ASKING = AskingJobs(settings)

@@ -1,7 +1,7 @@
 from verified.config import outputs
 from verified.lmm.tasks.retrieval import GRADE
 from verified.people.meta_evaluation.paths import judged_by
-from verified.weights.records import agreement_records
+from verified.weights.wanted import agreement_records
 
 
 rule judge_captions:

@@ -1,4 +1,4 @@
-from verified.captions.rows import asked_in_of
+from verified.captions.counts import asked_in_of
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 
 

@@ -1,4 +1,4 @@
-from verified.captions.rows import asked_in_of
+from verified.captions.counts import asked_in_of
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.quality.paths import asks_speech, measures_of_all, quality_settings, transcript_files
 

@@ -13,7 +13,7 @@ from verified.benchmark.vcmr.paths import (
     training_priority,
     training_settings,
 )
-from verified.weights.records import retrieval_records, text_records
+from verified.weights.wanted import retrieval_records, text_records
 
 
 wildcard_constraints:

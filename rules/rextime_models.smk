@@ -2,7 +2,7 @@ from verified.benchmark.vcmr.paths import search_values
 from verified.benchmark.rextime.answer import TASKS as PROTOCOL_TASKS
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.rextime import LOCATE, SCORING
-from verified.weights.records import published_records, text_records
+from verified.weights.wanted import published_records, text_records
 
 ANSWERING = suite_paths.answering_roles(settings)
 

@@ -1,7 +1,7 @@
 import re
 from dataclasses import astuple
 
-from verified.weights.records import umt_stem
+from verified.weights.wanted import umt_stem
 from verified.weights.wanted import wanted_models
 
 FETCHED = {wanted.slug: wanted for wanted in wanted_models(settings)}

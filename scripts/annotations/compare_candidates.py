@@ -3,8 +3,8 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
-    from verified.annotations.agreement import similarities
     from verified.annotations.selection import SCORE_KEYS
+    from verified.annotations.similarity import similarities
     from verified.io.jsonl import read_jsonl, write_jsonl
     from verified.weights.records import source_of
 

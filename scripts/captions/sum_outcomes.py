@@ -3,7 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.captions.rows import add_up
+    from verified.captions.counts import add_up
     from verified.io.jsonl import read_json, write_json
 
     stages = {name: [read_json(path) for path in files] for name, files in snakemake.input.items()}

@@ -7,7 +7,7 @@ with job(snakemake, online=True):
     from verified.config.weights import Weights
     from verified.io.jsonl import write_json
     from verified.weights.fetch import fetch_model
-    from verified.weights.wanted import Wanted
+    from verified.weights.records import Wanted
 
     weights = received(Weights, snakemake.params.weights)
     write_json(snakemake.output.record, fetch_model(Wanted(*snakemake.params.model), weights))

@@ -9,8 +9,8 @@ from given import ROW
 from running import PROJECT
 
 from verified.__main__ import main
-from verified.annotations.agreement import cosines
 from verified.annotations.lint import LEAST_COSINE, doubts
+from verified.annotations.similarity import cosines
 from verified.lmm.refusal import refusal
 from verified.nn.sentences import PACKAGED
 

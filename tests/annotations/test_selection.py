@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.annotations.agreement import similarities
 from verified.annotations.selection import annotate, candidates_by_moment, choose, choose_by
+from verified.annotations.similarity import similarities
 from verified.io.fig import FIG_KEYS
 
 MOMENT = {

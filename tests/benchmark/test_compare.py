@@ -14,7 +14,7 @@ from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import count_similar, difference, groups_of, most_different, overall_table
 from verified.benchmark.comparison.runs import read_run
 from verified.cli.forms import read_ground_truth
-from verified.keyframes.archive import encode_jpeg
+from verified.keyframes.extract import encode_jpeg
 
 COUNT = 12
 CAPTIONS = ("a red ball rolls & <stops>", "a dog runs", "a cat sleeps on a warm and very soft old sofa")

@@ -6,7 +6,8 @@ import pytest
 from captioning import make_moments, make_tar, settings
 from stub_engine import StubEngine
 
-from verified.captions.rows import add_up, shard_counts
+from verified.captions.counts import add_up
+from verified.captions.rows import shard_counts
 from verified.captions.statics import caption_statics
 from verified.keyframes.archive import KeyframeTar
 from verified.lmm.request import Reply

@@ -27,8 +27,8 @@ from verified.lmm.session import Session
 from verified.lmm.tasks import dynamics, statics
 from verified.perturbations.write import TASK_OF_KIND, perturb
 from verified.runtime.wildcards import rows_of_shard, shard_names
-from verified.weights.records import locate_models, record_file
-from verified.weights.wanted import wanted_models
+from verified.weights.records import locate_models
+from verified.weights.wanted import record_file, wanted_models
 
 PROJECT = Path(__file__).resolve().parents[2]
 LEFT_TO_THE_MODELS = 5

@@ -18,9 +18,9 @@ from verified.config.weights import Weights
 from verified.weights.fetch import fetch_model
 from verified.weights.hub import needed_files
 from verified.weights.lock import read_lock
-from verified.weights.records import locate_models, pin_models, source_of
+from verified.weights.records import Wanted, locate_models, pin_models, source_of
 from verified.weights.umt import fetch_umt
-from verified.weights.wanted import Wanted, wanted_models
+from verified.weights.wanted import wanted_models
 
 LARGE = bytes(range(256)) * 400
 FILES = {"config.json": b"{}", "model.safetensors": LARGE, "pytorch_model.bin": LARGE, "README.md": b"x"}

@@ -13,7 +13,7 @@ from verified.config.sources import ReleasedSource
 from verified.evaluator.paths import starting_checkpoint
 from verified.runtime.resources import ancient
 from verified.runtime.wildcards import shard_names
-from verified.weights.records import model_records
+from verified.weights.wanted import model_records
 from verified_longform.config import EVALUATOR, DatasetSource, DescribedSource, Longform, MadSource, MovieSet
 from verified_longform.manifest import ALL, find_row, movie_files, read_manifest, row_name
 from verified_longform.settings import Testing

@@ -11,7 +11,7 @@ from verified.config.sources import DemoSource
 from verified.errors import InputError
 from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import key_of
-from verified.weights.records import text_records, video_records
+from verified.weights.wanted import text_records, video_records
 from verified_search.config import Search
 from verified_search.settings import FrameSettings, IndexSettings
 

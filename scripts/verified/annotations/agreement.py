@@ -1,6 +1,4 @@
-"""Comparison of a moment's candidates, for corpora without an evaluator trained on real videos.
-
-By their agreement, or by the cosine to the coarse caption alone (see `annotations.choose_by`).
+"""Agreement of a moment's candidates, for corpora without an evaluator trained on real videos.
 
 Three witnesses, none of them trained for it: the other candidates of the moment and the coarse caption, by sentence
 vectors; and the keyframes, by a joint encoder, in two parts: how near the caption is to them, and whether the things
@@ -11,7 +9,7 @@ for all of them.
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -186,30 +184,3 @@ def _standardise(parts: np.ndarray) -> np.ndarray:
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Vectors [..., dim], each scaled to length 1."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9)
-
-
-def similarities(
-    moments: Iterable[dict], scores: Iterable[dict], sentence_encoder: str, threads: int = 1
-) -> Iterator[dict]:
-    """Rows ``desc_id, type, candidate, cosine``: a candidate's cosine (-1 to 1) to the coarse caption of its moment.
-
-    `scores` are rows of evaluator/scores/SHARD.jsonl, which hold every candidate; their order is kept. Raises
-    InputError for scores of another corpus.
-    """
-    coarse = {moment["desc_id"]: moment["caption"] for moment in moments}
-    rows = list(scores)
-    if strange := {row["desc_id"] for row in rows} - coarse.keys():
-        raise InputError(
-            f"a score belongs to moment {min(strange)}, which is not in the corpus", remedy="score the candidates again"
-        )
-    found = cosines(
-        [row["caption"] for row in rows], [coarse[row["desc_id"]] for row in rows], sentence_encoder, threads
-    )
-    for row, cosine in zip(rows, found):
-        yield {**{name: row[name] for name in ("desc_id", "type", "candidate")}, "cosine": round(float(cosine), 6)}
-
-
-def cosines(captions: Sequence[str], coarse: Sequence[str], sentence_encoder: str, threads: int = 1) -> np.ndarray:
-    """[captions] cosine of each caption's sentence vector to that of its coarse caption, from -1 to 1."""
-    both = encode([*coarse, *captions], sentence_encoder, threads)
-    return (both[: len(captions)] * both[len(captions) :]).sum(axis=1)

@@ -4,7 +4,7 @@ Among them are doubts whether a caption speaks of its moment: a model that was t
 else in a caption's place. A doubt is no proof: such captions are flagged for a person to look at, and none is dropped.
 Two things are looked at. The form: one sentence or a few, none of them an order, nobody who writes or reads is spoken
 of, no words about captions, answers and grades, and not much shorter than the coarse caption. And what it is about: the
-cosine of the sentence vectors of both captions (see `agreement`). Words that the coarse caption uses too are never
+cosine of the sentence vectors of both captions (see `similarity`). Words that the coarse caption uses too are never
 held against a caption.
 """
 

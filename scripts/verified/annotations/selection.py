@@ -65,7 +65,7 @@ def choose_by(
 ) -> dict[int, list[dict]]:
     """The same candidates with the `choice` of `by`: confidence, agreement, encoder or random.
 
-    `similarities` are rows of `annotations.agreement`, for these two. Random numbers follow
+    `similarities` are rows of `annotations.agreement` or `annotations.similarity`, for these two. Random numbers follow
     from `seed` and from which candidate it is, and from nothing else. Raises InputError for a candidate that has none.
     """
     if by == "confidence":

@@ -74,7 +74,7 @@ def _lint_annotations(arguments: argparse.Namespace) -> int:
         settings = read(*arguments.configfile).annotations
     measure = None
     if arguments.similarity:
-        from verified.annotations.agreement import cosines
+        from verified.annotations.similarity import cosines
         from verified.nn.sentences import PACKAGED
 
         measure = partial(cosines, sentence_encoder=PACKAGED)

@@ -17,7 +17,7 @@ from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import TASKS_OF_STAGE, roles_of_stage
 from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import shard_names
-from verified.weights.records import role_records
+from verified.weights.wanted import role_records
 
 
 def prefetch_threads(generation: Generation, stage: str) -> int:

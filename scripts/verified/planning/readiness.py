@@ -21,8 +21,9 @@ from verified.lmm.tasks.paper import PAPER
 from verified.planning.findings import Problem
 from verified.quality.text import missing_packages
 from verified.weights.lock import read_lock
+from verified.weights.records import BUILT_IN, is_from_hub
 from verified.weights.umt import check_umt
-from verified.weights.wanted import BUILT_IN, is_from_hub, wanted_models
+from verified.weights.wanted import wanted_models
 
 HELD_OUT = "held-out"
 

@@ -32,7 +32,7 @@ from verified.tables.reproduction import place_of, published_table, reproduction
 from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole
 from verified.tables.table import Estimate, Table, Value
 from verified.weights.lock import read_lock
-from verified.weights.wanted import Wanted
+from verified.weights.records import Wanted
 
 TIDY = (
     *("table", "dataset", "method", "train", "test", "task", "metric"),

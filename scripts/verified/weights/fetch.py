@@ -13,7 +13,7 @@ from verified.io.files import file_digest
 from verified.weights import hub
 from verified.weights.hub import check, first_difference, needed_files
 from verified.weights.lock import add_to_lock, read_lock
-from verified.weights.wanted import Wanted
+from verified.weights.records import Wanted
 
 log = logging.getLogger("verified")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.files import file_digest
-from verified.weights.wanted import Wanted
+from verified.weights.records import Wanted
 
 PAGE = "https://huggingface.co"
 SAFE = ".safetensors"

@@ -1,46 +1,14 @@
-"""List the models of the hub that a configuration needs, with the keys that name them."""
+"""Models of the hub that a configuration needs, with the keys that name them, and the paths of their records."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 from verified.config import Config
-from verified.config.features import EMBED
-from verified.config.generation import EngineSettings
+from verified.config.folders import home
 from verified.config.roles import asked_roles
 from verified.extension import stages
-
-BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "packaged", "packaged-joint", "evaluator", EMBED)
-"""Names that are not models of the hub: they come with the installed packages or with the workflow."""
-
-
-@dataclass(frozen=True, order=True)
-class Wanted:
-    """A model by its name on the hub, and the branch, tag or commit of the configuration (may be empty)."""
-
-    name: str
-    revision: str = ""
-
-    @property
-    def key(self) -> str:
-        """The model's key in the lock file."""
-        return f"{self.name}@{self.revision}" if self.revision else self.name
-
-    @property
-    def slug(self) -> str:
-        """The key as a file name."""
-        return self.key.replace("/", "--")
-
-
-def is_from_hub(name: str) -> bool:
-    """Whether `name` is a model of the hub: neither built in nor a folder on this machine."""
-    return name not in BUILT_IN and not Path(name).is_dir() and not name.startswith((".", "/", "~"))
-
-
-def wanted_by_role(role: EngineSettings) -> Wanted | None:
-    """The hub model that a role of text generation loads, or None."""
-    if role.kind.loads_model and not role.folder and is_from_hub(role.model):
-        return Wanted(role.model, role.revision)
-    return None
+from verified.weights.records import Wanted, is_from_hub, wanted_by_role
 
 
 def initial_weights(settings: Config, model: str) -> str:
@@ -76,3 +44,67 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
         if wanted:
             keys.setdefault(wanted, []).append(key)
     return keys
+
+
+def record_file(settings: Config, wanted: Wanted) -> str:
+    """The record of one model."""
+    return f"{home(settings)}/weights/{wanted.slug}.json"
+
+
+def role_records(settings: Config, *roles: str) -> list[str]:
+    """The records of the models that roles of text generation load from the hub."""
+    given = settings.generation.roles()
+    models = {model for role in roles if role in given and (model := wanted_by_role(given[role]))}
+    return [record_file(settings, wanted) for wanted in sorted(models)]
+
+
+def sentence_records(settings: Config) -> list[str]:
+    """The record of the sentence encoder."""
+    return model_records(settings, settings.generation.sentence_encoder, settings.generation.sentence_revision)
+
+
+def video_records(settings: Config) -> list[str]:
+    """The record of the image backbone."""
+    return model_records(settings, settings.features.video_backbone, settings.features.video_revision)
+
+
+def text_records(settings: Config) -> list[str]:
+    """The record of the text encoder."""
+    return model_records(settings, settings.features.text_encoder, settings.features.text_revision)
+
+
+def published_records(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the record of the text encoder of ``wildcards.published`` (`rextime.published`)."""
+
+    def files(wildcards) -> list[str]:
+        given = settings.rextime.published[wildcards.published]
+        return model_records(settings, given.text_encoder, given.text_revision)
+
+    return files
+
+
+def agreement_records(settings: Config) -> list[str]:
+    """The records of the sentence encoder and of the joint encoder that agreement compares candidates by."""
+    joint = model_records(settings, settings.annotations.joint_encoder, settings.annotations.joint_revision)
+    return sorted({*sentence_records(settings), *joint})
+
+
+def retrieval_records(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the records behind a training of ``wildcards.model``."""
+
+    def files(wildcards) -> list[str]:
+        start = initial_weights(settings, wildcards.model)
+        return sorted({*text_records(settings), *(model_records(settings, start, "") if start else ())})
+
+    return files
+
+
+def model_records(settings: Config, name: str, revision: str) -> list[str]:
+    """The record of a hub model as a list; empty if the model is built in or a folder."""
+    return [record_file(settings, Wanted(name, revision))] if is_from_hub(name) else []
+
+
+def umt_stem(settings: Config) -> str:
+    """A wildcard constraint: UMT's checkpoint without its ending; it matches nothing if none is configured."""
+    file = settings.evaluator.umt_file
+    return re.escape(str(Path(file).with_suffix(""))) if file else "(?!)"

@@ -1,0 +1,77 @@
+"""Counts of shards beside their rows: their sums over a data set, and which shards the next run asks again.
+
+Snakemake runs a job again when one of its params differs from the value with which its outputs were made. For a shard
+whose counts report unanswered calls, the param `asked_in` names the current run and so is new in each run. For any
+other shard it is the value that the job had when it asked, which its counts keep.
+"""
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+from verified.lmm.request import STATUSES
+
+THIS_RUN = f"run {os.getpid()} of {time.time():.0f}"
+
+
+def add_up(stages: dict[str, Iterable[dict]]) -> dict:
+    """Sum of the counts of all shards, by stage (statics, dynamics, perturbations).
+
+    `stages` gives the shards' counts. Of each stage: `moments`; `rows`, how many are complete, short and without, which
+    sum to the moments (for perturbations by kind); candidates refused by reason; `tasks`, one row per task whose
+    outcomes sum to its calls. Raises ValueError where counts do not reconcile.
+    """
+    return {stage: _stage(stage, list(shards)) for stage, shards in stages.items()}
+
+
+def _stage(stage: str, shards: list[dict]) -> dict:
+    moments = sum(shard["moments"] for shard in shards)
+    kinds = sorted({kind for shard in shards for kind in shard.get("kinds", {})})
+    by_kind = {kind: [shard["kinds"][kind] for shard in shards] for kind in kinds} or {stage: shards}
+    rows = {
+        name: {state: sum(shard_counts[state] for shard_counts in listed) for state in ("complete", "short", "without")}
+        for name, listed in by_kind.items()
+    }
+    refused = sum(
+        (Counter(shard_counts["refused"]) for listed in by_kind.values() for shard_counts in listed), Counter()
+    )
+    tasks = [_task(task, [shard["calls"][task] for shard in shards]) for task in (shards[0]["calls"] if shards else ())]
+    for name, counts in rows.items():
+        if sum(counts.values()) != moments:
+            raise ValueError(f"{stage}, {name}: {counts} do not sum to {moments} moments")
+    return {"moments": moments, "rows": rows, "refused": dict(sorted(refused.items())), "tasks": tasks}
+
+
+def _task(task: str, shards: list[dict]) -> dict:
+    outcomes = {status: sum(shard["outcomes"][status] for shard in shards) for status in STATUSES}
+    calls = sum(shard["calls"] for shard in shards)
+    if sum(outcomes.values()) != calls:
+        raise ValueError(f"{task}: {outcomes} do not sum to {calls} calls")
+    reasons = sum((Counter(shard["reasons"]) for shard in shards), Counter())
+    return {"task": task, "calls": calls, **outcomes, "reasons": dict(sorted(reasons.items()))}
+
+
+@cache
+def asked_in(counts: str) -> str:
+    """The run that has to ask for the shard with this SHARD.counts.json; "" where it was all done at once.
+
+    Remembered, because Snakemake asks twice and removes the job's old outputs in between.
+    """
+    try:
+        stated = json.loads(Path(counts).read_text(encoding="utf-8"))
+        return THIS_RUN if stated["unanswered"] else str(stated["asked_in"])
+    except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged: it will be asked anyway
+        return ""
+
+
+def asked_in_of(pattern: str) -> Callable[[object], str]:
+    """A params function: `asked_in` of the counts at `pattern`, with the job's wildcards filled in."""
+
+    def of_job(wildcards) -> str:
+        return asked_in(pattern.format(**dict(wildcards.items())))
+
+    return of_job
