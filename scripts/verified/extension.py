@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from verified.runtime.project import EXTENSIONS
 
 if TYPE_CHECKING:
-    from verified.cli.forms import Form
+    from verified.cli.forms import AnswerPages, Form
     from verified.config import Config
     from verified.config.base import Section
     from verified.planning.stage import Stage
@@ -26,6 +26,10 @@ def _fits(settings: "Config") -> None:
 
 
 def _no_stages() -> "Sequence[Stage]":
+    return ()
+
+
+def _no_pages() -> "Sequence[AnswerPages]":
     return ()
 
 
@@ -61,6 +65,10 @@ class Extension:
     """Forms of ground truths that `verified evaluate` and `verified compare` read."""
     importers: "Mapping[str, Importer]" = field(default_factory=dict)
     """Kinds of published checkpoints that `verified import` converts → what does it."""
+    tables: tuple[str, ...] = ()
+    """Modules of tables beyond the paper's (`verified.tables.added`)."""
+    pages: "Callable[[], Sequence[AnswerPages]]" = _no_pages
+    """Kinds of pages whose answers `verified answers` collects."""
     commands: tuple[str, ...] = ()
     """Modules that declare its commands (`verified.cli.command`)."""
     families: Mapping[str, str] = field(default_factory=dict)

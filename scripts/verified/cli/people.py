@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from verified.cli.command import SNAKEMAKE, between, command, flag, folder, only_for, option, output, several
+from verified.cli.forms import AnswerPages
 from verified.cli.serving import HOST_AND_PORT, run_server
 from verified.errors import InputError
+from verified.extension import extensions
 
 
 @command("study", "write a page for each participant of a user study, and say where they are", *SNAKEMAKE)
@@ -149,42 +151,6 @@ def questions(arguments: argparse.Namespace) -> int:
     write_json(arguments.output / "key.json", key)
     print(f"{len(items)} items for {len(key['annotators'])} annotators: {arguments.output}/annotator-*.html")
     return 0
-
-
-@command(
-    "answers",
-    "check and aggregate what people sent back from the pages of a study, a choice of captions, or questions",
-    option("files", nargs="+", metavar="FILE", help="files that people exported from their pages"),
-    folder(
-        "--key",
-        "the key of the pages, which tells what was asked (default: results/demo/study/key.json)",
-        default=Path("results/demo/study/key.json"),
-        metavar="KEY.JSON",
-    ),
-    output("where the results go (default: the folder of the key)", metavar="FOLDER"),
-    flag("--per-answer", "study: let every answer count instead of one verdict per caption"),
-    option(
-        "--raters",
-        type=int,
-        metavar="NUMBER",
-        help="study: count captions with the grades of so many people (default: as many as it asks)",
-    ),
-    option("--questions", metavar="FILE", help="questions: the file (JSONL) to rewrite with what people marked"),
-)
-def answers(arguments: argparse.Namespace) -> None:
-    """Write the answers and their summary. Raises InputError for answers that are not genuine, by file and item."""
-    from verified.io.jsonl import read_json
-
-    key = read_json(arguments.key)
-    if isinstance(key, dict) and "study" in key:
-        only_for(arguments, "the answers of a study", ["questions"])
-        _study_answers(arguments)
-    elif isinstance(key, dict) and "preference" in key:
-        only_for(arguments, "a choice between captions", ["questions", "per_answer", "raters"])
-        _preference_answers(arguments)
-    else:
-        only_for(arguments, "answers to questions", ["per_answer", "raters"])
-        _question_answers(arguments)
 
 
 def _study_answers(arguments: argparse.Namespace) -> None:
@@ -337,3 +303,55 @@ def _performance(submissions: dict[int, list[dict]], key: dict, folder: Path) ->
         means = {name: statistics.fmean(row[name] for row in measured.values()) for name in names}
         measured[f"mean of {len(measured)}"] = means | {"questions": sum(row["questions"] for row in measured.values())}
     return measured
+
+
+STUDY = AnswerPages(
+    "the answers of a study",
+    "study",
+    _study_answers,
+    ("per_answer", "raters"),
+    (
+        flag("--per-answer", "study: let every answer count instead of one verdict per caption"),
+        option(
+            "--raters",
+            type=int,
+            metavar="NUMBER",
+            help="study: count captions with the grades of so many people (default: as many as it asks)",
+        ),
+    ),
+)
+PREFERENCE = AnswerPages("a choice between captions", "preference", _preference_answers)
+QUESTIONS = AnswerPages(
+    "answers to questions",
+    "tool",
+    _question_answers,
+    ("questions",),
+    (option("--questions", metavar="FILE", help="questions: the file (JSONL) to rewrite with what people marked"),),
+)
+
+
+def _kinds() -> list[AnswerPages]:
+    return [STUDY, PREFERENCE, QUESTIONS, *(kind for extension in extensions() for kind in extension.pages())]
+
+
+@command(
+    "answers",
+    "check and aggregate what people sent back from pages, of a study or others",
+    option("files", nargs="+", metavar="FILE", help="files that people exported from their pages"),
+    folder(
+        "--key",
+        "the key of the pages, which tells what was asked (default: results/demo/study/key.json)",
+        default=Path("results/demo/study/key.json"),
+        metavar="KEY.JSON",
+    ),
+    output("where the results go (default: the folder of the key)", metavar="FOLDER"),
+    *(declared for kind in _kinds() for declared in kind.declared),
+)
+def answers(arguments: argparse.Namespace) -> None:
+    """Write the answers and their summary. Raises InputError for answers that are not genuine, by file and item."""
+    from verified.io.jsonl import read_json
+
+    key, kinds = read_json(arguments.key), _kinds()
+    kind = next((one for one in kinds if isinstance(key, dict) and one.word in key), STUDY)
+    only_for(arguments, kind.name, {name for one in kinds for name in one.options} - {*kind.options})
+    kind.collect(arguments)

@@ -40,6 +40,7 @@ from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.lmm.vision_tokens import frame_tokens
 from verified.perturbations.write import ask
 from verified.planning.judge_calls import judge_calls
+from verified.planning.stage import USUAL_SIZE, standing, supposed_videos
 from verified.planning.vector_calls import caption_calls, embeds_captions, embeds_videos, vector_calls
 from verified.quality.transcripts import needs_asking, sounds_of
 from verified.runtime.progress import track
@@ -56,8 +57,6 @@ ANSWERED = ("ok", "truncated", "invalid", "blocked")
 """Final statuses of calls; their totals, extra attempts included, are the cost of a call."""
 MONEY = ("money", "money_single", "money_batch")
 COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", *MONEY, "pictures_unknown")
-USUAL_SIZE = 1280, 720
-"""Assumed width and height, in pixels, of videos that were not probed."""
 Sizes = Counter[tuple[int, int]]
 """Moments by width and height of their video, in pixels."""
 
@@ -265,7 +264,7 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
             if name in shown_datasets(config):  # others only train the evaluator
                 with cut.of(moments, videos):
                     ask_statics(moments, cut, session)
-                ask_dynamics(moments, _supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
+                ask_dynamics(moments, supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
             ask(moments, session)
             if speaks:
                 sounds = sounds_of(filter(needs_asking, videos.values()))
@@ -273,8 +272,7 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
                 session.ask(TRANSCRIPTION, calls, len(calls))
 
         if embeds:
-            standing = ((moments, _supposed_videos(moments) | videos) for moments, videos in shards)
-            calls = list(vector_calls(name, config, standing, session))
+            calls = list(vector_calls(name, config, standing(shards), session))
             session.ask(EMBEDDING, calls, len(calls))
 
         if captioned:
@@ -283,9 +281,14 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
         for task, calls in follow_up_calls(name, config, shards, session) if followed else ():
             session.ask(task, calls, len(calls))
         if judged:
-            calls = judge_calls(name, config, [(m, _supposed_videos(m) | v) for m, v in shards], session)
+            calls = judge_calls(name, config, standing(shards), session)
             session.ask(GRADE, calls, len(calls))
 
+        for task, calls_of_stage in added:
+            calls = list(calls_of_stage(shards, session))
+            session.ask(task, calls, len(calls))
+
+    added = [asked for stage in stages() for asked in stage.asks_of(name, config)]
     judged = name in judged_datasets(config)
     embeds, captioned = embeds_videos(config, name), embeds_captions(config, name)
     followed: tuple[Task, ...] = ()
@@ -295,6 +298,7 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
         followed = follow_up_tasks(config, name)
     tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if embeds or captioned else []), *followed)
     tasks = (*tasks, *([GRADE] if judged and GRADE not in tasks else []))
+    tasks = tuple(dict.fromkeys([*tasks, *(asked.task for asked in added)]))
     rows = _count_calls(name, tasks, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
 
@@ -446,12 +450,6 @@ def _cut_from(index_row: dict, moment: dict) -> bool:
     return math.isclose(first, moment["start"], abs_tol=TOLERANCE) and math.isclose(
         last, moment["end"], abs_tol=TOLERANCE
     )
-
-
-def _supposed_videos(moments: list[dict]) -> dict[str, dict]:
-    size = dict(zip(("width", "height"), USUAL_SIZE))
-    names = {moment["video"] for moment in moments}
-    return {name: {"video": name, "sha256": f"unknown: {name}", **size} for name in names}
 
 
 def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from verified.config import Config
+from verified.extension import extensions
 from verified.runtime.digest import modules_digest
 from verified.tables.collect import Collection
 from verified.tables.shown import Shown
@@ -20,9 +21,13 @@ from verified.tables.table import Table
 
 
 def table_modules() -> dict[str, ModuleType]:
-    """The files of this folder by name, in alphabetical order."""
-    names = sorted(file.stem for file in Path(__file__).parent.glob("[a-z]*.py"))
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    """The files of this folder, and the modules of extensions, by name, in alphabetical order."""
+    own = [f"{__name__}.{file.stem}" for file in Path(__file__).parent.glob("[a-z]*.py")]
+    modules = [*own, *(module for extension in extensions() for module in extension.tables)]
+    return {
+        module.rpartition(".")[2]: importlib.import_module(module)
+        for module in sorted(modules, key=lambda module: module.rpartition(".")[2])
+    }
 
 
 def added_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
@@ -33,7 +38,7 @@ def added_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
 
 def added_code() -> str:
     """A digest of the code of all tables here."""
-    return modules_digest(*(f"{__name__}.{name}" for name in table_modules()))
+    return modules_digest(*(module.__name__ for module in table_modules().values()))
 
 
 def added_tables(settings: Shown, collection: Collection, inputs: Mapping[str, Sequence[str]]) -> list[Table]:
