@@ -377,7 +377,7 @@ def origins(settings: Config) -> list[str]:
 
 def card_facts(settings: Config) -> dict:
     """What the card of the exported questions states (see `export.collection.Collection`)."""
-    from verified.annotations.export import generation_facts
+    from verified.annotations.paths import generation_facts
 
     asked, generation = generation_facts(settings), settings.generation
     return {
