@@ -58,7 +58,7 @@ test-browser: env
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "error: no Chromium found; install one, for example with: sudo apt-get install chromium"; exit 1; }
 	@test -f $(AXE) || npm install --silent --no-save --prefix $(VENV)/npm axe-core@4.14.1 || echo "no npm: pages are not judged by axe-core"
-	VERIFIED_SCREENSHOTS="$(abspath results/screenshots)" VERIFIED_AXE="$$(ls $(AXE) 2>/dev/null)" $(BIN)/pytest tests/report tests/people \
+	VERIFIED_SCREENSHOTS="$(abspath results/screenshots)" VERIFIED_AXE="$$(ls $(AXE) 2>/dev/null)" $(BIN)/pytest tests/report tests/people extensions/lab/tests \
 	  extensions/search/tests/test_search_page.py $(ARGS)
 
 test-faults: env

@@ -70,15 +70,7 @@ include: "rules/tables.smk"
 include: "rules/validity.smk"
 include: "rules/report.smk"
 include: "rules/study.smk"
-include: "rules/review.smk"
-include: "rules/audit.smk"
-
-
-if settings.meta_evaluation is not None:
-
-    include: "rules/meta_evaluation.smk"
-
-
+include: "rules/adjudication.smk"
 include: "rules/own_corpus.smk"
 include: "rules/export.smk"
 

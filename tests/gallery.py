@@ -1,5 +1,6 @@
 """One of each page that is a file, small, with captions that try to be markup: for looks, keyboards, screen readers."""
 
+import importlib
 import io
 import json
 import tarfile
@@ -8,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from given import fig
 from media import counted, write_video
-from people.small_review import build_pages
 from PIL import Image
 
 from verified.benchmark.answers import Query
@@ -24,6 +24,11 @@ from verified.report.summary import write_summary
 from verified.tables.table import Estimate, Table
 from verified.tables.write import write_simple
 
+ADDED = [
+    importlib.import_module(file.stem)
+    for file in sorted(Path(__file__).parents[1].glob("extensions/*/tests/gallery_*.py"))
+]
+"""The same of extensions."""
 COARSE = ("a ball moves", "a person opens the fridge", "two <b>stars</b> touch", "someone washes a cup")
 FINE = (
     "one large red ball with dark dots moves to the left until it touches an orange box, then the background changes",
@@ -194,24 +199,19 @@ def comparison(folder: Path) -> Path:
 
 
 def people(folder: Path) -> dict[str, Path]:
-    """Pages of review, study, choice between captions and marking of questions."""
+    """Pages of a study and of marking of questions."""
     clip = write_video(folder / "clip.mp4", counted(16), 8).read_bytes()
     asked = [{"question": n, "coarse": COARSE[n], "fine": FINE[n]} for n in range(3)]
     study = {"title": "Kitchen", "study": "0123", "participant": 1, "questions": asked}
     clips = {f"clip-{n}": clip for n in range(3)}
     write_pages(folder, "study", [Page("study.html", "Study", {"study": study}, clips)])
-    pairs = [{"question": n, "first": FINE[n], "second": FINE[n + 1]} for n in range(3)]
-    choice = {"preference": "0123", "participant": 1, "questions": pairs}
-    write_pages(folder, "preference", [Page("choice.html", "Choice", {"preference": choice}, clips)])
     item = {"clip": 0, "kind": "sequential", "video": "seen", "duration": 2.0, "query": FINE[2], "answer": "It grows."}
     items = [{"item": n, "qid": f"q/{n}", **item} for n in range(3)]
     task = {"task": "0123", "tool": "verify", "annotator": 1, "title": "Kitchen", "items": items}
     write_pages(folder, "rextime", [Page("mark.html", "Mark", {"task": task}, {"video-0": clip})])
     return {
         "study": folder / "study.html",
-        "choice": folder / "choice.html",
         "mark": folder / "mark.html",
-        "review": build_pages(folder / "review") / "page-001.html",
     }
 
 
@@ -226,4 +226,5 @@ def build(folder: Path) -> dict[str, Path]:
         "tables": folder / "tables-page.html",
         "comparison": comparison(folder),
         **people(folder),
+        **{name: path for module in ADDED for name, path in module.build(folder).items()},
     }

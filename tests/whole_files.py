@@ -8,7 +8,6 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pandas as pd
-import whole_people
 import whole_sources
 import whole_truths
 from export.test_export_forms import ABOUT
@@ -193,6 +192,5 @@ KINDS = (
     configuration_files,
     *whole_sources.KINDS,
     *whole_truths.KINDS,
-    *whole_people.KINDS,
     *(kind for module in ADDED for kind in module.KINDS),
 )

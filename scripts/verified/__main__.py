@@ -18,15 +18,15 @@ from verified.runtime.secrets import redact
 from verified.runtime.verify import checked_reads
 
 MODULES = (
-    "run", "quote", "data", "audit", "people", "captions", "evaluate", "benchmark", "rextime",
+    "run", "quote", "data", "people", "evaluate", "benchmark", "rextime",
     "maintain", "ledger",
 )  # fmt: skip
 """Modules of `verified.cli`, which import heavy packages only when a command runs."""
 
 GROUPS = {
     "annotate videos and build the benchmark": ("init", "check", "quote", "plan", "report", "show"),
-    "have people judge captions": ("review", "review-serve", "study", "answers", "compare-captions", "meta-evaluate"),
-    "check data and hand it on": ("lint", "audit", "verify", "export", "crate"),
+    "have people judge captions": ("study", "answers"),
+    "check data and hand it on": ("lint", "verify", "export", "crate"),
     "score retrieval": ("evaluate", "compare", "check-model", "import", "rextime"),
     "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
 }

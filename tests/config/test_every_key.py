@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 HUB, ADDRESS = "organisation/model", "http://127.0.0.1:9/v1"
 CORE = ("name", "seed", "shards", "video_reader", "datasets", "tables", "generation", "evaluator", "annotations")
-CORE += ("features", "retrieval", "statistics", "study", "review", "audit", "meta_evaluation", "export")
+CORE += ("features", "retrieval", "statistics", "study", "export")
 OTHER_ROLES = {"embed": {}, "rerank": {"base_url": ADDRESS}, "speech": {"base_url": ADDRESS}}
 ASKED = {role: {"engine": "openai", "base_url": ADDRESS} for role in ("llm", "image_lmm", "video_lmm", "embed")}
 BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] = {
@@ -46,10 +46,8 @@ BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] =
                 "grounder": {"first_stages": ["xml"]},
                 "reranker": {"first_stages": ["xml"], "by": "relevance"},
             },
-            "audit": {},
-            "meta_evaluation": {},
         },
-        ("all", "report_items", "study", "review", "audit", "export"),
+        ("all", "report_items", "study", "export"),
         CORE,
     ),
     "asked": ("nano", {"generation": OTHER_ROLES | ASKED, "retrieval": {"dense": True}}, ("all",), ("generation",)),

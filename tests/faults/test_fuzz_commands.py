@@ -17,16 +17,11 @@ import warnings
 from collections.abc import Callable
 
 import pytest
-from fuzz import ARGUMENTS, damaged, damaged_file, other_argument, requests
-from starlette.testclient import TestClient
+from fuzz import ARGUMENTS, damaged_file, other_argument
 from whole_files import KINDS, features_files, sealed_anew
-from whole_people import adjudicate_decisions, decisions, review_files
 
 from verified.__main__ import main
 from verified.errors import InputError
-from verified.people.review.handout import Handout
-from verified.people.review.serve import BuiltPages
-from verified.people.review.serve import application as review_application
 
 CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 300))
 SEED = int(os.environ.get("VERIFIED_FUZZ_SEED", 33_000))
@@ -157,29 +152,3 @@ def test_whole_files_are_read(whole, tmp_path, monkeypatch, capsys):
             shutil.copytree(source, tmp_path / "case")
             monkeypatch.chdir(tmp_path / "case")
             assert _outcome(command, capsys) == "success", _name(command)
-
-
-@pytest.mark.slow
-def test_requests_to_a_served_review_are_answered_or_refused(tmp_path, monkeypatch, capsys):
-    """By strangers, and by somebody whose link is good and whose browser sends anything; a file of decisions stays."""
-    review_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    pages, counts = BuiltPages(tmp_path / "pages"), collections.Counter()
-    handout = Handout(tmp_path / "served", "kitchen", pages.items, ["Ann"], 1, 2, 60.0)
-    client = TestClient(review_application(pages, handout), base_url="http://127.0.0.1", raise_server_exceptions=True)
-    sent = json.dumps(decisions()).encode().replace(b", {", b",\n {")
-    bodies = damaged(sent, CASES // 5 + 1, SEED)
-    for number, (method, path, headers, _) in enumerate(requests(max(CASES // 5, 1), SEED)):
-        coded = {name: value.encode("latin-1", "replace") for name, value in headers.items()}
-        if number % 3:
-            place = ("", "decisions", "progress", "decisions")[number % 4]
-            path, method = f"/{handout.tokens['Ann']}/{place}", "POST" if place == "decisions" else "GET"
-            coded |= {"Content-Type": b"application/json"} if number % 5 else {}
-        answer = client.request(method, path, headers=coded, content=next(bodies))
-        assert answer.status_code < 500 and "root:" not in answer.text, (number, method, path[:200], headers)
-        counts[answer.status_code] += 1
-    handout.close()
-    with capsys.disabled():
-        print(f"\n{number + 1} requests from seed {SEED}: {dict(sorted(counts.items()))}", file=sys.stderr)
-    assert number < 100 or {200, 400, 404, 405, 415} <= counts.keys()
-    adjudicate_decisions("served/decisions.jsonl")

@@ -127,7 +127,7 @@ def test_an_import_of_reviews(start, place, record_property):
     write_jsonl(start / "a.jsonl", [{key: row[key] for key in row if key not in ("file", "row")} for row in rows])
     out = "results/kitchen/annotations/review"
     run = script_run(
-        "review/adjudicate.py",
+        "annotations/adjudicate.py",
         "adjudicate_review",
         input={"review": ["a.jsonl"], "moments": "moments.jsonl", "scores": ["scores.jsonl"]},
         output={"outcomes": f"{out}/settled.json", "tables": f"{out}/tables.json"},

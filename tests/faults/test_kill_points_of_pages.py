@@ -1,15 +1,12 @@
-"""The writers of pages of a study, a review and questions, killed before each change of a file, and repeated."""
+"""The writers of pages of a study and of questions, killed before each change of a file, and repeated."""
 
 import numpy as np
 import pytest
 from kill_points import finished_by_repeating
 from people.answered import QUESTIONS, annotations
-from people.test_review_pages import MOMENTS, SCORES
 from script_run import script_run
 
 from verified.__main__ import main
-from verified.config.annotations import Annotations
-from verified.config.trust import NOT_TRUSTED
 from verified.demo.source import write_video
 from verified.io.fig import write_fig
 from verified.io.jsonl import write_jsonl
@@ -46,26 +43,6 @@ def study_pages(folder):
     )
 
 
-def review_pages(folder):
-    write_jsonl(folder / "moments.jsonl", MOMENTS)
-    write_jsonl(folder / "scores.jsonl", SCORES)
-    return script_run(
-        "review/prepare.py",
-        "prepare_review",
-        input={"moments": "moments.jsonl", "scores": ["scores.jsonl"], "similarities": [], "videos": "videos.jsonl"},
-        output={"pages": "results/kitchen/review/pages"},
-        params={
-            "review": {"order": "doubt", "moments": 3, "clip_side": 64, "context": 1.0},
-            "lint": Annotations().lint.model_dump(),
-            "title": "Kitchen",
-            "warning": NOT_TRUSTED,
-            "choose_by": "confidence",
-            "seed": 1,
-        },
-        wildcards={"dataset": "kitchen"},
-    )
-
-
 def question_pages(folder):
     write_jsonl(folder / "questions.jsonl", [{**row, "vid": "one"} for row in QUESTIONS])
     command = "questions questions.jsonl --tool verify --videos videos --output out --items-per-page 2 --side 64"
@@ -76,7 +53,7 @@ def question_pages(folder):
     return run
 
 
-@pytest.mark.parametrize("prepare", [study_pages, review_pages, question_pages])
+@pytest.mark.parametrize("prepare", [study_pages, question_pages])
 def test_pages(prepare, start, tmp_path, record_property):
     place = tmp_path / "place"
     kills = finished_by_repeating(start, place, prepare(start))

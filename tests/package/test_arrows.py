@@ -19,7 +19,6 @@ ORDER = (
         "benchmark.rextime",
         "benchmark.comparison",
     ),
-    "audit",
     *("report", "export", "planning", "cli", "__main__"),
 )
 """The rooms from the ground up: each imports those before it alone. `benchmark` is what all benchmarks share."""
@@ -38,7 +37,6 @@ UPWARDS = {
         "annotations",
         "features.packaged",
     ): "The classes that the packaged one knows are looked for in captions.",
-    ("audit", "cli.forms"): "Annotations are read by the forms that `verified evaluate` knows.",
 }
 """(room, module that it imports) → why this arrow may point upwards."""
 

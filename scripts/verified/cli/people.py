@@ -7,9 +7,8 @@ import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from verified.cli.command import SNAKEMAKE, between, command, flag, folder, only_for, option, output, several
+from verified.cli.command import SNAKEMAKE, between, command, flag, folder, only_for, option, output
 from verified.cli.forms import AnswerPages
-from verified.cli.serving import HOST_AND_PORT, run_server
 from verified.errors import InputError
 from verified.extension import extensions
 
@@ -17,16 +16,10 @@ from verified.extension import extensions
 @command("study", "write a page for each participant of a user study, and say where they are", *SNAKEMAKE)
 def study(arguments: argparse.Namespace) -> int:
     """Build the pages of every data set with videos and print which there are."""
-    return _pages(arguments, "study", study_pages)
+    return build_pages(arguments, "study", study_pages)
 
 
-@command("review", "write pages on which people review captions, and say where they are", *SNAKEMAKE)
-def review(arguments: argparse.Namespace) -> int:
-    """Build the pages of every data set that is annotated here and print which there are."""
-    return _pages(arguments, "review", review_pages)
-
-
-def _pages(arguments: argparse.Namespace, kind: str, what_to_do: Callable[[Path], str]) -> int:
+def build_pages(arguments: argparse.Namespace, kind: str, what_to_do: Callable[[Path], str]) -> int:
     from verified.config import read
     from verified.config.folders import dataset_folder, datasets_with
     from verified.planning.running import run_workflow
@@ -52,66 +45,6 @@ def study_pages(folder: Path) -> str:
             f"Then: verified answers FILES... --key {folder / 'key.json'}",
         ]
     )
-
-
-def review_pages(folder: Path) -> str:
-    """The pages of a review, and instructions for them."""
-    return "\n".join(
-        [
-            "Give these pages to reviewers; they work from a file and need no network:",
-            *(f"  {page}" for page in sorted((folder / "pages").glob("*.html"))),
-            "Then: name the files of decisions in annotations.review, and run again",
-        ]
-    )
-
-
-@command(
-    "review-serve",
-    "hand out the moments of review pages to several people, and keep what they decide",
-    folder("pages", "the folder of the pages that `verified review` built", metavar="PAGES"),
-    several("--people", metavar="NAME", help="who reviews; each gets a link. Those of an earlier start keep theirs"),
-    option("--raters", type=between(0, 100, int), default=1, help="people who see each moment (default: 1)"),
-    option(
-        "--batch", type=between(0, 500, int), default=10, help="moments that one person has at a time (default: 10)"
-    ),
-    option(
-        "--lease",
-        type=between(0, 10_000),
-        default=30.0,
-        metavar="MINUTES",
-        help="minutes without a sign of life after which moments are handed to others (default: 30)",
-    ),
-    *HOST_AND_PORT,
-    output("where decisions.jsonl goes (default: the folder `served` beside the pages)", metavar="FOLDER"),
-)
-def review_serve(arguments: argparse.Namespace) -> None:
-    """Serve until interrupted; raises InputError for pages that are none and for an address that is taken."""
-    from verified.people.review.handout import Handout
-    from verified.people.review.serve import BuiltPages, application, progress_lines
-    from verified.runtime.seals import PEOPLE
-
-    pages = BuiltPages(arguments.pages)
-    place = arguments.output or arguments.pages.resolve().parent / PEOPLE
-    options = arguments.raters, arguments.batch, 60 * arguments.lease
-    handout = Handout(place, pages.review["dataset"], pages.items, arguments.people, *options)
-    if arguments.raters > len(handout.tokens):
-        raise InputError(f"--raters {arguments.raters}, and {len(handout.tokens)} people", remedy="name more --people")
-
-    def told(address: str) -> str:
-        links = [f"  {name}: {address}{token}/" for name, token in handout.tokens.items()]
-        return "\n".join(
-            [
-                *progress_lines(handout.progress()),
-                "Give each of them their link; with progress at its end it shows how far all are (Ctrl-C ends it):",
-                *links,
-                f"Then: name {place / 'decisions.jsonl'} in annotations.review, and run again",
-            ]
-        )
-
-    try:
-        run_server(application(pages, handout, arguments.host), arguments, told)
-    finally:
-        handout.close()
 
 
 @command(
@@ -177,27 +110,6 @@ def _study_answers(arguments: argparse.Namespace) -> None:
     for name in ("answers.jsonl", "summary.json"):
         seal_built(target / name)
     print("\n".join(_summary_lines(summary)))
-
-
-def _preference_answers(arguments: argparse.Namespace) -> None:
-    """Write summary.json and answers.jsonl and print which captions are preferred."""
-    from verified.io.jsonl import write_json, write_jsonl
-    from verified.people.answers import collect, read_key
-    from verified.people.preference import FORM, summarise
-
-    key, target = read_key(arguments.key, FORM), arguments.output or arguments.key.parent
-    collected = collect(arguments.files, key, FORM)
-    summary = {**summarise(collected.answers, key), "missing": collected.missing, "unfinished": collected.unfinished}
-    write_jsonl(target / "answers.jsonl", collected.answers)
-    write_json(target / "summary.json", summary)
-    first, second = summary["names"]
-    print(f"{first} against {second}: {summary['answers']} answers, {len(summary['missing'])} participants are missing")
-    for name, found in summary["questions"].items():
-        bounds = "" if found["low"] is None else f" [{found['low']:.1f}, {found['high']:.1f}]"
-        p = "" if found["p"] is None else f", p {found['p']:.3f}"
-        alpha = "" if found["alpha"] is None else f", alpha {found['alpha']:.2f}"
-        votes = f"{found['preferred']} to {found['other_preferred']} captions, {found['undecided']} undecided"
-        print(f"  {name:9} {first} {found['share']:.1f} %{bounds}: {votes}{p}{alpha}")
 
 
 def _summary_lines(summary: dict) -> list[str]:
@@ -320,7 +232,6 @@ STUDY = AnswerPages(
         ),
     ),
 )
-PREFERENCE = AnswerPages("a choice between captions", "preference", _preference_answers)
 QUESTIONS = AnswerPages(
     "answers to questions",
     "tool",
@@ -331,7 +242,7 @@ QUESTIONS = AnswerPages(
 
 
 def _kinds() -> list[AnswerPages]:
-    return [STUDY, PREFERENCE, QUESTIONS, *(kind for extension in extensions() for kind in extension.pages())]
+    return [STUDY, QUESTIONS, *(kind for extension in extensions() for kind in extension.pages())]
 
 
 @command(

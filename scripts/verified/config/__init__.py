@@ -11,7 +11,6 @@ from pydantic import Field, ValidationError, create_model, field_validator, mode
 from pydantic_core import ErrorDetails
 
 from verified.config.annotations import Annotations
-from verified.config.audit import Audit
 from verified.config.base import Operational, Section
 from verified.config.datasets import RESERVED, DataSet
 from verified.config.engines import ENGINES
@@ -21,10 +20,8 @@ from verified.config.features import EMBED, Features
 from verified.config.generation import Generation
 from verified.config.json_schema import properties_at
 from verified.config.layers import merge_layers
-from verified.config.meta_evaluation import MetaEvaluation
 from verified.config.names import PATTERN, check_name
 from verified.config.retrieval import Retrieval
-from verified.config.review import Review
 from verified.config.rextime import Rextime
 from verified.config.statistics import Statistics
 from verified.config.study import Study
@@ -64,9 +61,6 @@ class Config(Section):
     retrieval: Retrieval = Retrieval()
     statistics: Statistics = Statistics()
     study: Study = Study()
-    review: Review = Review()
-    audit: Audit | None = None
-    meta_evaluation: MetaEvaluation | None = None
     export: Export = Export()
     rextime: Rextime = Rextime()
     weights: Weights = Weights()
@@ -85,7 +79,7 @@ class Config(Section):
     def folder_names(cls, datasets: dict[str, DataSet]) -> dict[str, DataSet]:
         for name in datasets:
             check_name(name, "data set name")
-            if name in {*RESERVED, *(extension.name for extension in extensions())}:
+            if name in {*RESERVED, *(key for extension in extensions() for key in extension.sections)}:
                 raise ValueError(f"data set name {name!r} is taken by a folder of that name below results/NAME")
         return datasets
 

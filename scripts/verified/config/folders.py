@@ -56,14 +56,6 @@ def shown_datasets(settings: Config, *abilities: str) -> list[str]:
     return [name for name in able if settings.tables is None or name in settings.tables]
 
 
-def judged_datasets(settings: Config) -> list[str]:
-    """Keys of the shown data sets whose candidates are judged, by the demo's truth or by reviewers."""
-    if settings.meta_evaluation is None:
-        return []
-    shown = shown_datasets(settings, "annotated_here")
-    return [name for name in shown if settings.datasets[name].source.has_truth or settings.annotations.review]
-
-
 def datasets_with(settings: Config, *abilities: str) -> list[str]:
     """Keys of the data sets whose source has all of `abilities` (attributes of `config.sources.SourceSection`)."""
     return [

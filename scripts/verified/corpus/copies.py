@@ -18,7 +18,7 @@ RATE = 4.0
 DIGITS, BITS, BANDS = 16, 64, 4
 """Hexadecimal digits and bits of a hash, and the bands in which it is looked up."""
 ALIKE = 0.85
-"""Share of equal bits above which two videos show the same; unrelated real clips reach 0.75 (docs/audit.md)."""
+"""Share of equal bits above which two videos show the same; unrelated real clips reach 0.75."""
 PART = 0.5
 """Share of the shorter video that the other must show too; openings that many videos share are shorter."""
 SHORTEST = 3

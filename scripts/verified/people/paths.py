@@ -1,7 +1,6 @@
 """Inputs and outputs of the rules on study and review."""
 
 from collections.abc import Callable
-from typing import Literal
 
 from verified.config import Config
 from verified.config.folders import dataset_folder, datasets_with
@@ -10,7 +9,7 @@ from verified.errors import InputError
 from verified.runtime.wildcards import key_of
 
 
-def page_folders(settings: Config, kind: Literal["study", "review", "audit"]) -> Callable[[object], list[str]]:
+def page_folders(settings: Config, kind: str) -> Callable[[object], list[str]]:
     """An input function: the pages of every data set that the workflow annotates. Raises InputError if there is
     none."""
 

@@ -20,7 +20,7 @@ from verified.captions.dynamics import ask_dynamics
 from verified.captions.statics import ask_statics
 from verified.config import Config
 from verified.config.datasets import DataSet, Keyframes
-from verified.config.folders import dataset_folder, judged_datasets, shown_datasets
+from verified.config.folders import dataset_folder, shown_datasets
 from verified.config.generation import EngineSettings, Generation
 from verified.corpus.inventory import SeenShard, seen_shards
 from verified.errors import InputError
@@ -35,11 +35,9 @@ from verified.lmm.speech import calls_of
 from verified.lmm.tasks import Task, retrieval, rextime
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.paper import PAPER
-from verified.lmm.tasks.retrieval import GRADE
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.lmm.vision_tokens import frame_tokens
 from verified.perturbations.write import ask
-from verified.planning.judge_calls import judge_calls
 from verified.planning.stage import USUAL_SIZE, standing, supposed_videos
 from verified.planning.vector_calls import caption_calls, embeds_captions, embeds_videos, vector_calls
 from verified.quality.transcripts import needs_asking, sounds_of
@@ -280,16 +278,12 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
             session.ask(EMBEDDING, calls, len(calls))
         for task, calls in follow_up_calls(name, config, shards, session) if followed else ():
             session.ask(task, calls, len(calls))
-        if judged:
-            calls = judge_calls(name, config, standing(shards), session)
-            session.ask(GRADE, calls, len(calls))
 
         for task, calls_of_stage in added:
             calls = list(calls_of_stage(shards, session))
             session.ask(task, calls, len(calls))
 
     added = [asked for stage in stages() for asked in stage.asks_of(name, config)]
-    judged = name in judged_datasets(config)
     embeds, captioned = embeds_videos(config, name), embeds_captions(config, name)
     followed: tuple[Task, ...] = ()
     if config.retrieval.grounder.first_stages or config.retrieval.reranker.first_stages:
@@ -297,7 +291,6 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
 
         followed = follow_up_tasks(config, name)
     tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if embeds or captioned else []), *followed)
-    tasks = (*tasks, *([GRADE] if judged and GRADE not in tasks else []))
     tasks = tuple(dict.fromkeys([*tasks, *(asked.task for asked in added)]))
     rows = _count_calls(name, tasks, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]

@@ -1,0 +1,205 @@
+from verified.annotations.paths import compared_candidates
+from verified.config import outputs
+from verified.config.folders import dataset_wildcards, datasets_with
+from verified.lmm.tasks.retrieval import GRADE
+from verified.people.pages import page_digest
+from verified.people.paths import page_folders, review_warning
+from verified.report.paths import title_of
+from verified.weights.wanted import agreement_records
+from verified_lab.audit.paths import audit_inputs, audit_limits, audit_submissions, test_split
+from verified_lab.meta_evaluation.paths import judged_by
+from verified_lab.config import Audit, MetaEvaluation, Review
+
+
+rule review:
+    """Pages on which people review captions, for every data set that is annotated here."""
+    input:
+        page_folders(settings, "review"),
+
+
+rule prepare_review:
+    """Review pages: each moment with its clip, its candidates and their scores; decisions are saved from the page."""
+    input:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        videos=rules.build_corpus.output.videos,
+        scores=outputs.scores("results/{dataset}", settings.shards),
+        similarities=compared_candidates(settings),
+    output:
+        pages=directory("results/{dataset}/review/pages"),
+    log:
+        "logs/{dataset}/prepare_review.log",
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(240),
+    params:
+        code=code_of("extensions/lab/scripts/prepare_review.py"),
+        review=settings.section(Review).model_dump(mode="json"),
+        lint=settings.annotations.lint.model_dump(),
+        title=title_of(settings),
+        warning=review_warning(settings),
+        choose_by=settings.annotations.choose_by,
+        seed=settings.seed,
+        page=page_digest("review"),
+    script:
+        "scripts/prepare_review.py"
+
+
+rule audit:
+    """Pages on which people confirm or mend what the audit found, for every data set that is annotated here."""
+    input:
+        page_folders(settings, "audit"),
+
+
+rule audit_annotations:
+    """Queries that are not unique in their video, spans in doubt, and videos in two splits."""
+    input:
+        unpack(audit_inputs(settings)),
+        embeddings=rules.embed_captions.output[0],
+    output:
+        findings="results/{dataset}/audit/findings.jsonl",
+        summary="results/{dataset}/audit/summary.json",
+    log:
+        "logs/{dataset}/audit_annotations.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(30),
+    params:
+        code=code_of("extensions/lab/scripts/audit_annotations.py"),
+        audit=audit_limits(settings),
+        test_split=test_split(settings),
+    script:
+        "scripts/audit_annotations.py"
+
+
+rule measure_audit:
+    """How many of the demo's spans, made false on purpose, the audit finds."""
+    input:
+        annotations=annotation_files(settings, "fig"),
+        submissions=audit_submissions(settings),
+    output:
+        recovery="results/{dataset}/audit/recovery.json",
+    log:
+        "logs/{dataset}/measure_audit.log",
+    wildcard_constraints:
+        dataset=datasets("has_truth"),
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(15),
+    params:
+        code=code_of("extensions/lab/scripts/measure_audit.py"),
+        audit=audit_limits(settings),
+        test_split=test_split(settings),
+        seed=settings.seed,
+    script:
+        "scripts/measure_audit.py"
+
+
+rule prepare_audit:
+    """Pages of the moments with findings; decisions on them go where those of the review go."""
+    input:
+        findings=rules.audit_annotations.output.findings,
+        moments="results/{dataset}/corpus/moments.jsonl",
+        videos=rules.build_corpus.output.videos,
+        scores=outputs.scores("results/{dataset}", settings.shards),
+        similarities=compared_candidates(settings),
+    output:
+        pages=directory("results/{dataset}/audit/pages"),
+    log:
+        "logs/{dataset}/prepare_audit.log",
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=minutes(240),
+    params:
+        code=code_of("extensions/lab/scripts/prepare_audit.py"),
+        review=settings.section(Review).model_dump(mode="json"),
+        lint=settings.annotations.lint.model_dump(),
+        title=title_of(settings),
+        warning=review_warning(settings),
+        choose_by=settings.annotations.choose_by,
+        seed=settings.seed,
+        page=page_digest("review"),
+    script:
+        "scripts/prepare_audit.py"
+
+
+if settings.has(MetaEvaluation):
+
+    rule judge_captions:
+        """Captions that people, or the demo's truth, judge, with the evaluator's score and the grade of the video LMM."""
+        input:
+            unpack(judged_by(settings)),
+            moments="results/{dataset}/corpus/moments.jsonl",
+            scores=outputs.scores("results/{dataset}", settings.shards),
+            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            prompts=ASKING.prompts(GRADE),
+            weights=role_records(settings, "video_lmm"),
+            cassettes=ASKING.cassettes("video_lmm"),
+        output:
+            judged="results/{dataset}/evaluator/judged.jsonl",
+            counts="results/{dataset}/evaluator/judged.counts.json",
+        log:
+            "logs/{dataset}/judge_captions.log",
+        wildcard_constraints:
+            dataset=datasets("annotated_here"),
+        retries: tries(1440)
+        conda:
+            ASKING.environment("video_lmm")
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
+            runtime=minutes(1440),
+            disk_mb=500,
+            gpu=ASKING.gpus("video_lmm"),
+            api_slots=ASKING.api_slots("video_lmm"),
+        params:
+            code=code_of("extensions/lab/scripts/judge_captions.py"),
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("video_lmm"),
+            generation=ASKING.values(GRADE),
+            section=deciding(settings.section(MetaEvaluation)),
+            asked_in=asked_in_of("results/{dataset}/evaluator/judged.counts.json"),
+            seed=settings.seed,
+        script:
+            "scripts/judge_captions.py"
+
+    rule meta_evaluate:
+        """How far the evaluator, a cosine, agreement and the video LMM go with what is known of captions."""
+        input:
+            judged=rules.judge_captions.output.judged,
+            agreement=rules.measure_agreement.output[0],
+            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            weights=agreement_records(settings),
+        output:
+            meta_evaluation="results/{dataset}/evaluator/meta_evaluation.json",
+        log:
+            "logs/{dataset}/meta_evaluate.log",
+        wildcard_constraints:
+            dataset=datasets("annotated_here"),
+        conda:
+            "../../envs/models.yaml"
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(4000),
+            runtime=minutes(240),
+        params:
+            code=code_of("extensions/lab/scripts/meta_evaluate.py"),
+            judge=settings.generation.video_lmm.model,
+            joint_encoder=settings.annotations.joint_encoder,
+            joint_revision=settings.annotations.joint_revision,
+            threads=settings.generation.threads,
+            resamples=settings.retrieval.resamples,
+            seed=settings.seed,
+        script:
+            "scripts/meta_evaluate.py"

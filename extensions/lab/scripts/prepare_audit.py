@@ -1,0 +1,30 @@
+"""Write the pages of moments with findings (see extensions/lab/rules.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from pathlib import Path
+
+    from verified.annotations.selection import SCORE_KEYS, candidates_by_moment, choose_by
+    from verified.io.jsonl import read_jsonl
+    from verified.people.pages import write_pages
+    from verified.runtime.wildcards import key_of
+    from verified_lab.audit.findings import Finding
+    from verified_lab.audit.pages import audit_queue, by_number
+    from verified_lab.review.pages import pages
+    from verified_lab.review.rules import text_rules
+
+    inputs, settings = snakemake.input, snakemake.params
+    moments = read_jsonl(inputs.moments)
+    groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
+    similarities = [row for path in inputs.similarities for row in read_jsonl(path)]
+    groups = choose_by(groups, settings.choose_by, settings.seed, similarities)
+    numbers = {(moment["split"], str(moment["desc_id"])): moment["desc_id"] for moment in moments}
+    findings = [Finding(**row) for row in read_jsonl(inputs.findings)]
+    found = by_number((one for one in findings if (one.split, one.id) in numbers), numbers)  # people drew the others
+    shown = audit_queue(moments, groups, found)
+    dataset, size = key_of(snakemake.wildcards.dataset), (settings.review["moments"], settings.review["clip_side"])
+    around = settings.warning, settings.review["context"], text_rules(settings.lint)
+    made = pages(dataset, settings.title, shown, read_jsonl(inputs.videos), *size, *around)
+    count = write_pages(Path(snakemake.output.pages), "review", made)
+    log.info("%d moments on %d pages", len(shown), count)

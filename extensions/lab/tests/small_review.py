@@ -1,0 +1,51 @@
+"""Six moments of one video with two candidates each, whose captions try to be markup, and their review pages."""
+
+from pathlib import Path
+
+import numpy as np
+
+from verified.annotations.selection import candidates_by_moment
+from verified.config.annotations import Lint
+from verified.config.trust import NOT_TRUSTED
+from verified.demo.source import write_video
+from verified.people.pages import write_pages
+from verified_lab.review.pages import pages, queue
+from verified_lab.review.rules import text_rules
+
+COUNT = 6
+MOMENTS = [
+    {
+        "desc_id": n,
+        "video": "<v>",
+        "start": n / 4,
+        "end": n / 4 + 1,
+        "duration": 4.0,
+        "split": "test",
+        "caption": f"<i>coarse</i> {n}",
+    }
+    for n in range(1, COUNT + 1)
+]
+SCORES = [
+    {
+        "desc_id": n,
+        "type": kind,
+        "candidate": 0,
+        "caption": f"<b>{kind}</b> of {n}",
+        "lineage": f"{kind}{n}",
+        "score": (n if kind == "dynamics" else -n) / 2,
+    }
+    for n in range(1, COUNT + 1)
+    for kind in ("statics", "dynamics")
+]
+GROUPS = candidates_by_moment(MOMENTS, SCORES)
+
+
+def build_pages(folder: Path, moments: int = 5) -> Path:
+    """The folder of the review pages, with so many moments each."""
+    frames = np.random.default_rng(0).integers(0, 255, (32, 48, 64, 3), dtype=np.uint8)
+    write_video(folder / "v.mp4", frames, 8)
+    videos = [{"video": "<v>", "path": str(folder / "v.mp4")}]
+    shown = queue(MOMENTS, GROUPS, "doubt")
+    made = pages("kitchen", "Kitchen", shown, videos, moments, 64, NOT_TRUSTED, 0.5, text_rules(Lint()))
+    write_pages(folder / "pages", "review", made)
+    return folder / "pages"

@@ -1,0 +1,164 @@
+"""Captions of two runs side by side: what words say, moments that both have, scores, recall and its gain."""
+
+import numpy as np
+import pytest
+from captioning import make_moments, make_videos
+from given import fig
+from refusals import refused, said
+
+from verified.__main__ import main
+from verified.benchmark.vcmr.results import write_per_query
+from verified.config.statistics import Statistics
+from verified.demo.pretrained import shipped_evaluator
+from verified.io.fig import write_fig
+from verified.io.jsonl import read_json
+from verified.statistics.stated import contradicted, stated
+from verified_lab.caption_comparison import (
+    Compared,
+    compare_retrieval,
+    compare_scores,
+    compare_texts,
+    read_release,
+    shared,
+)
+
+
+def test_words_say_what_is_stated():
+    assert stated("Two women in red sit down; the 3rd stands.") == {
+        "number": {"two"},
+        "colour": {"red"},
+        "person": {"female"},
+        "direction": {"down"},
+        "posture": {"sit", "stand"},
+    }
+    assert stated("A GREY cat, counter-clockwise") == {"colour": {"grey"}, "direction": {"anticlockwise"}}
+    assert stated("dotted with dark dots") == {}, "dark things are no night"
+    assert stated("somebody reads") == {}, "one within someone is no number"
+
+
+@pytest.mark.parametrize(
+    ("coarse", "fine", "kinds"),
+    [
+        ("a man opens the door", "a woman in red closes the door", ["person", "opening"]),
+        ("a man opens the door", "he opens a white door, then closes it", []),
+        ("two balls", "three red balls", ["number"]),
+        ("a red ball", "a red ball beside a blue one", []),
+        ("somebody walks", "a tall man walks slowly", []),
+    ],
+)
+def test_captions_contradict_where_none_of_their_values_agree(coarse, fine, kinds):
+    assert contradicted(coarse, fine) == kinds
+
+
+COUNT = 24
+
+
+def run(folder, captions, shift=0, gain=0.0):
+    """A run with `captions` (of the number of a moment), whose desc_ids begin at `shift`, and two trainings of XML."""
+    rows = [
+        fig(
+            number + 1 + shift,
+            f"v{number // 3}",
+            float(number),
+            number + 2.0,
+            duration=90.0,
+            cog_desc="a man walks",
+            fig_desc=captions(number),
+        )
+        for number in range(COUNT)
+    ]
+    (folder / "annotations" / "fig").mkdir(parents=True)
+    write_fig(folder / "annotations" / "fig" / "test.jsonl", rows)
+    ids, videos = np.array([row["desc_id"] for row in rows]), [row["video"] for row in rows]
+    for trained, hits in (("cog", 0.25), ("fig", 0.25 + gain)):
+        for seed in (1, 2):
+            place = folder / "retrieval" / "xml" / trained / f"seed-{seed}" / "fig"
+            place.mkdir(parents=True)
+            values = (np.arange(COUNT) % 4 < 4 * hits).astype(float)
+            write_per_query(place / "per_query.npz", ids, videos, {"VR/r1": values, "other": values})
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """One whose captions differ, and one that is moved in its ids, says "she" and one thing for all."""
+    first = run(tmp_path / "first", lambda n: f"a man in red walks {'left' if n % 2 else 'right'} {n}", gain=0.5)
+    return first, run(tmp_path / "second", lambda n: "a woman walks", shift=100, gain=0.25)
+
+
+def test_moments_are_found_by_what_they_are_and_measured_on_both(runs):
+    first, second = map(read_release, runs)
+    moments, compared = shared(first, second), Compared()
+    assert len(moments.first) == COUNT and moments.second[0]["desc_id"] == 101 and moments.left_out == 0
+    compare_texts(
+        moments, lambda texts: np.eye(COUNT + 1)[[hash(t) % 1 + texts.index(t) for t in texts]], Statistics(), compared
+    )
+    scores = np.arange(COUNT, dtype=float)
+    scores[3] = np.nan
+    compare_scores(moments, scores - 9, scores - 10, "z1", compared)
+    compare_retrieval(first, second, moments, compared)
+    table = compared.table(("first", "second"), moments.left_out)
+    rows = {row[0]: row for row in table.rows}
+    assert rows["words"][2:4] == (7, 3) and rows["words"][6:] == (COUNT, 0)
+    assert rows["states colour %"][2:4] == (100, 0) and "states size %" not in rows
+    assert rows["contradicts the coarse caption %"][2:4] == (0, 100)
+    assert rows["many-to-many %"][2:4] == (0, 100)
+    assert rows["z1"][1] == COUNT - 1 and rows["z1"][2] - rows["z1"][3] == pytest.approx(1)
+    assert rows["XML VR r1"][2:4] == (75, 50)
+    assert rows["XML VR r1, gain over coarse"][2:4] == pytest.approx((50, 25))
+    gap = rows["XML VR r1, gain over coarse"][4]
+    assert gap.value == pytest.approx(25) and gap.low < 25 < gap.high and gap.trainings == 2
+    assert "other" not in {row[0] for row in table.rows}
+
+
+def test_runs_without_a_common_moment_or_without_captions_are_refused(runs, tmp_path):
+    first, second = map(read_release, runs)
+    with refused("first", "second", remedy=True):
+        shared(first, read_release_of_others(tmp_path))
+    with refused(remedy=True):
+        read_release(runs[0], ["val"])
+    with refused("z1"):
+        compare_scores(shared(first, second), np.full(COUNT, np.nan), np.zeros(COUNT), "z1", Compared())
+
+
+def read_release_of_others(folder):
+    """A release whose folder is called second and whose moments are later."""
+    place = folder / "later" / "second"
+    (place / "annotations" / "fig").mkdir(parents=True)
+    row = {"video": "v0", "time": [50.0, 60.0], "desc_id": 1, "duration": 90.0, "cog_desc": "a", "fig_desc": "b"}
+    write_fig(place / "annotations" / "fig" / "test.jsonl", [{**row, "fig_desc_score": 0.5}])
+    return read_release(place)
+
+
+def test_the_command_writes_table_and_pages_of_real_clips(tmp_path, capsys):
+    (tmp_path / "videos").mkdir()
+    make_videos(tmp_path / "videos", make_moments([""] * 12, videos=4))
+    rows = [
+        {"video": f"v{n % 4}", "time": [0.5 * (n // 4), 0.5 * (n // 4) + 1], "desc_id": n + 1, "duration": 6.0}
+        for n in range(8)
+    ]
+    for name in ("a", "b"):
+        (tmp_path / name / "annotations" / "fig").mkdir(parents=True)
+        more = {"cog_desc": "it moves", "fig_desc_score": 0.5}
+        told = [{**row, **more, "fig_desc": f"it moves {name} {row['desc_id']}"} for row in rows]
+        write_fig(tmp_path / name / "annotations" / "fig" / "test.jsonl", told)
+    output = tmp_path / "out"
+    command = [
+        "compare-captions",
+        str(tmp_path / "a"),
+        str(tmp_path / "b"),
+        "--names",
+        "A",
+        "B",
+        "--output",
+        str(output),
+    ]
+    looking = ["--videos", str(tmp_path / "videos"), "--captions", "5", "--evaluator", shipped_evaluator()]
+    assert main([*command, *looking, "--raters", "2", "--per-person", "4", "--side", "64"]) == 0
+    shown = capsys.readouterr().out
+    assert "A minus B" in shown and "evaluator z1" in shown and (output / "captions-compared.csv").is_file()
+    key = read_json(output / "key.json")
+    assert len(key["questions"]) == 5 and len(list((output / "pages").glob("participant-*.html"))) == 3
+    for more, named in ((["--captions", "5"], "captions"), (["--names", "A", "A"], "name"), (["--split", "val"], "a")):
+        assert main([*command, *more]) == 2
+        said(capsys.readouterr().err, named, remedy=True)

@@ -1,0 +1,63 @@
+"""Pages of a review and of a choice of captions, in a real browser, with names and captions that try to be code."""
+
+import pytest
+from faults import test_hostile_pages as shared
+from faults.test_hostile_pages import annotations, assert_no_code_runs
+from hostile import NAMES
+from starlette.testclient import TestClient
+
+from verified.annotations.selection import candidates_by_moment
+from verified.config.trust import NOT_TRUSTED
+from verified.io.characters import plain
+from verified.io.video.cut import clips_of
+from verified.people.pages import write_pages
+from verified_lab import preference
+from verified_lab.review.handout import Handout
+from verified_lab.review.pages import pages as review_pages
+from verified_lab.review.pages import queue
+from verified_lab.review.serve import BuiltPages, application
+
+pytestmark = pytest.mark.slow
+video = shared.video
+
+
+def preference_pages(folder, video):
+    rows = annotations()
+    pairs = [(row, {**row, "fig_desc": other["fig_desc"]}) for row, other in zip(rows, [*rows[1:], rows[0]])]
+    key = preference.plan((NAMES[0], NAMES[1]), pairs, 6, 6, 2, 1)
+    videos = [{"video": name, "path": str(video)} for name in NAMES]
+    clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 64)
+    write_pages(folder, "preference", preference.pages(key, clips))
+
+
+def review_page(folder, video):
+    moments = [
+        {"desc_id": number, "video": name, "start": 0.5, "end": 1.5, "duration": 4.0, "split": "test", "caption": name}
+        for number, name in enumerate(NAMES, start=1)
+    ]
+    scores = [
+        {"desc_id": row["desc_id"], "type": kind, "candidate": 0, "caption": row["caption"], "lineage": kind,
+         "score": 0.5}
+        for row in moments for kind in ("statics", "dynamics")
+    ]  # fmt: skip
+    videos = [{"video": name, "path": str(video)} for name in NAMES]
+    shown = queue(moments, candidates_by_moment(moments, scores), "corpus")
+    write_pages(folder, "review", review_pages("kitchen", NAMES[1], shown, videos, 5, 64, NOT_TRUSTED))
+
+
+def served_review(folder, video):
+    """What is sent to a reviewer, and how far all are; the people have these names too."""
+    review_page(folder / "built", video)
+    names = [name for name in NAMES if name == plain(name) and len(name) <= 60]
+    built = BuiltPages(folder / "built")
+    handout = Handout(folder / "served", "kitchen", built.items, names, batch=3)
+    client = TestClient(application(built, handout), base_url="http://127.0.0.1")
+    for number, token in enumerate(handout.tokens.values()):
+        (folder / f"moments-{number}.html").write_text(client.get(f"/{token}/").text)
+        (folder / f"progress-{number}.html").write_text(client.get(f"/{token}/progress").text)
+    handout.close()
+
+
+@pytest.mark.parametrize("make", [preference_pages, review_page, served_review])
+def test_a_page_runs_no_code_of_what_it_shows(make, tmp_path, video, record_property):
+    record_property("faults", len(NAMES) * assert_no_code_runs(make, tmp_path, video))

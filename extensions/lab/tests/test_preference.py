@@ -1,0 +1,117 @@
+"""A blind choice between the captions of two runs: what is asked, what comes back, and the page in a browser."""
+
+import json
+
+import numpy as np
+import pytest
+from browser import browser
+from people.answered import answer_file
+from refusals import refused, said
+
+from verified.__main__ import main
+from verified.demo.source import write_video
+from verified.io.jsonl import write_json
+from verified.io.video.cut import clips_of
+from verified.people.pages import write_pages
+from verified_lab.preference import EQUAL, FORM, pages, plan, sign_test, summarise
+
+NAMES = ("run-one", "run-two")
+COUNT = 20
+
+
+def pairs(count=COUNT):
+    return [
+        tuple({"video": f"v{n % 5}", "time": [0.5, 1.5], "fig_desc": f"<b>{name}</b> says {n}"} for name in ("x", "y"))
+        for n in range(count)
+    ]
+
+
+def test_which_comes_first_is_left_to_chance_and_pages_do_not_tell():
+    key = plan(NAMES, [*pairs(), (pairs()[0][0], pairs()[0][0])], 100, 8, 3, 1)
+    assert len(key["questions"]) == COUNT and key["equal"] == 1
+    assert len({tuple(row["shown"]) for row in key["questions"]}) == 2
+    for row in key["questions"]:
+        said_first = "x" if row["shown"][0] == NAMES[0] else "y"
+        assert row["first"].startswith(f"<b>{said_first}</b>")
+    shown = json.dumps([page.data for page in pages(key, dict.fromkeys(range(1, COUNT + 1), b""))])
+    assert not any(name in shown for name in NAMES)
+    assert key == plan(NAMES, [*pairs(), (pairs()[0][0], pairs()[0][0])], 100, 8, 3, 1)
+    with refused(remedy=True):
+        plan(NAMES, [(pairs()[0][0], pairs()[0][0])], 5, 5, 1, 1)
+
+
+def choose(key, who):
+    """Answers that prefer `who`'s caption, and find no difference in accuracy."""
+
+    def given(number):
+        side = key["questions"][number - 1]["shown"].index(who)
+        return {"better": ("first", "second")[side], "accurate": EQUAL}
+
+    return given
+
+
+def test_a_preference_is_a_share_with_an_interval_and_a_sign_test(tmp_path, capsys):
+    key = plan(NAMES, pairs(), COUNT, COUNT, 3, 1)
+    write_json(tmp_path / "key.json", key)
+    files = []
+    for person, who in ((1, NAMES[0]), (2, NAMES[0]), (3, NAMES[1])):
+        files.append(str(tmp_path / f"{person}.json"))
+        write_json(files[-1], answer_file(FORM, key, person, choose(key, who)))
+    command = ["answers", "--key", str(tmp_path / "key.json")]
+    assert main([*command, *files]) == 0
+    shown = capsys.readouterr().out
+    assert "run-one 66.7 %" in shown and "20 to 0 captions" in shown and "p 0.000" in shown
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    better, accurate = (summary["questions"][name] for name in ("better", "accurate"))
+    assert better["share"] == pytest.approx(200 / 3) and better["p"] == pytest.approx(2 * 0.5**20)
+    assert better["low"] <= better["share"] <= better["high"]
+    assert accurate == {**accurate, "share": 50, "undecided": COUNT, "p": None, "alpha": None}
+
+    assert main([*command, files[0]]) == 0
+    assert "2 participants are missing" in capsys.readouterr().out
+    answers = json.loads((tmp_path / "1.json").read_text())
+    answers["answers"][0]["better"] = "third"
+    write_json(tmp_path / "bad.json", answers)
+    assert main([*command, str(tmp_path / "bad.json")]) == 2
+    said(capsys.readouterr().err, "better", "third")
+    write_json(tmp_path / "key.json", {**key, "names": ["a", "b"]})
+    assert main([*command, *files]) == 2
+    said(capsys.readouterr().err, "question", remedy=True)
+
+
+def test_a_fair_coin_is_not_significant():
+    assert sign_test(0, 0) is None and sign_test(5, 5) == 1 and sign_test(9, 1) == pytest.approx(0.0215, abs=1e-4)
+
+
+def test_a_caption_without_answers_counts_for_nothing():
+    key = plan(NAMES, pairs(), COUNT, 10, 2, 1)
+    answers = [
+        {"participant": 1, "question": number, **choose(key, NAMES[1])(number)} for number in key["participants"][0]
+    ]
+    found = summarise(answers, key)["questions"]["better"]
+    assert found["captions"] == 10 and found["share"] == 0 and found["other_preferred"] == 10
+
+
+def test_the_page_is_filled_in_and_exported(tmp_path, capsys):
+    key = plan(NAMES, pairs(2), 2, 2, 1, 1)
+    frames = np.random.default_rng(0).integers(0, 255, (16, 64, 96, 3), dtype=np.uint8)
+    videos = [{"video": name, "path": str(tmp_path / f"{name}.mp4")} for name in ("v0", "v1")]
+    for row in videos:
+        write_video(row["path"], frames, 8)
+    spans = [(row["question"], row["video"], *row["time"]) for row in key["questions"]]
+    write_pages(tmp_path / "pages", "preference", pages(key, clips_of(spans, videos, 64)))
+    write_json(tmp_path / "key.json", key)
+    with browser(tmp_path / "browser") as chromium:
+        chromium.open(tmp_path / "pages" / "participant-01.html")
+        chromium.wait("document.getElementById('clip').readyState >= 2")
+        for number in key["participants"][0]:
+            assert chromium.run("document.getElementById('first').textContent").startswith("<b>")
+            for name, value in choose(key, NAMES[0])(number).items():
+                chromium.run(f"document.querySelector('input[name={name}][value={value}]').click()")
+            chromium.run("document.getElementById('next').click()")
+        assert chromium.run("document.getElementById('progress').textContent") == "2 of 2 answered"
+        chromium.run("document.getElementById('export').click()")
+        exported = chromium.downloaded(f"preference-{key['preference']}-1.json")
+        assert chromium.messages == []
+    assert main(["answers", str(exported), "--key", str(tmp_path / "key.json")]) == 0
+    assert "run-one 100.0 %" in capsys.readouterr().out

@@ -1,0 +1,134 @@
+"""Files of reviews and of questions: pages, who reviews, what was decided; and what reads them."""
+
+import json
+from pathlib import Path
+
+from people.answered import QUESTIONS
+from small_review import GROUPS, MOMENTS, build_pages
+from starlette.testclient import TestClient
+from whole_videos import write_small_video
+
+from verified.config.annotations import Lint
+from verified.io.fig import TYPES, write_fig
+from verified.io.jsonl import write_json, write_jsonl
+from verified.people.review.adjudicate import adjudicate
+from verified.people.review.agreement import agreement
+from verified.people.review.decisions import content_id, read_decisions
+from verified.people.review.edits import check_edits
+from verified.people.review.tables import review_tables
+from verified_lab.review.handout import Handout
+from verified_lab.review.serve import BuiltPages, application
+
+
+def decisions() -> list[dict]:
+    """One of each kind, by two reviewers."""
+    more = {
+        1: ("accept", {"time": [0.2, 1.1]}),
+        2: ("edit", {"text": "A ball rolls to the left."}),
+        3: ("reject", {"reason": "nothing of it is seen"}),
+        4: ("choose", {"instead": {"type": TYPES[0], "candidate": 0, "caption": "<b>statics</b> of 4"}}),
+        5: ("split", {"parts": [{"time": [1.25, 1.5], "text": "A ball."}, {"time": [1.5, 2.25], "text": "A box."}]}),
+        6: ("draw", {"time": [0.5, 1.0], "text": "A new one."}),
+    }  # fmt: skip
+    rows = []
+    for moment in MOMENTS:
+        kind, keys = more[moment["desc_id"]]
+        judged = GROUPS[moment["desc_id"]][-1]
+        shown = {key: moment[key] for key in ("desc_id", "video", "start", "end")}
+        rows.append(
+            {"version": 2, "dataset": "kitchen", **shown,
+             "moment": content_id(moment["video"], moment["start"], moment["end"], moment["caption"]), "decision": kind,
+             **{key: judged[key] for key in ("type", "candidate", "caption")}, "reviewer": "Ann",
+             "when": "2026-01-01T00:00:00Z", **keys}
+        )  # fmt: skip
+    other = {key: rows[1][key] for key in ("desc_id", "moment")}
+    merge = {"decision": "merge", "text": "Both.", "time": [0.25, 1.5], "other": other, "reviewer": "Bob"}
+    return [*rows, {**rows[0], **merge}, {**rows[3], "decision": "flag", "reason": "look", "reviewer": "Bob"}]
+
+
+def review_files(folder):
+    """Pages, the folder of a server that was ended, and files of decisions."""
+    build_pages(folder, 4)
+    (folder / "v.mp4").unlink()
+    items = BuiltPages(folder / "pages").items
+    served = Handout(folder / "served", "kitchen", items, ["Ann", "Bob"], batch=2)
+    for name in served.tokens:
+        served.hand_out(name)
+    served.close()
+    rows = decisions()
+    write_jsonl(folder / "served" / "decisions.jsonl", rows)
+    write_jsonl(folder / "decisions.jsonl", rows)
+    return [serve_review, serve_review, adjudicate_decisions, adjudicate_decisions]
+
+
+def serve_review():
+    """As `verified review-serve` does, with a visit of everybody."""
+    pages = BuiltPages(Path("pages"))
+    handout = Handout(Path("served"), pages.review["dataset"], pages.items, ["Ann"], 1, 2, 60.0)
+    try:
+        client = TestClient(application(pages, handout), base_url="http://127.0.0.1")
+        for token in handout.tokens.values():
+            for address in ("", "progress"):
+                assert client.get(f"/{token}/{address}").status_code < 500
+    finally:
+        handout.close()
+
+
+def adjudicate_decisions(file="decisions.jsonl"):
+    """As the rule does to which the configuration names files of decisions."""
+    found = adjudicate(read_decisions([file]), MOMENTS, GROUPS)
+    check_edits(found["decisions"], MOMENTS, Lint())
+    for table in review_tables("Kitchen", "kitchen", found, agreement(found["decisions"])):
+        json.dumps(table.rows, allow_nan=False).encode()
+    write_json("settled.json", {key: value for key, value in found.items() if key != "outcomes"})
+
+
+def question_files(folder):
+    """Items of pages of questions, as JSON Lines and as a table, and the videos that they are about."""
+    for video in ("one", "two"):
+        write_small_video(folder / "videos" / f"{video}.mp4")
+    write_jsonl(folder / "questions.jsonl", QUESTIONS)
+    head = "qid,query,vid,duration,answer,start,end,option_A,option_B,option_C,option_D"
+    rows = [f'q{number},"What, then?",one,4,"This, that",1,2.5,a,b,c,d' for number in (1, 2)]
+    (folder / "items.csv").write_text("\n".join([head, *rows, ""]))
+    asked = ["--videos", "videos", "--output", "out", "--side", "48"]
+    return [
+        ["rextime", "questions", "questions.jsonl", "--tool", "verify", *asked, "--items-per-page", "2"],
+        ["rextime", "questions", "questions.jsonl", "--tool", "question-span", *asked, "--raters", "2"],
+        ["rextime", "questions", "items.csv", "--tool", "human", *asked],
+    ]
+
+
+def judgement_files(folder):
+    """What people say of captions, in each form, and scores of a metric; released captions of two runs."""
+    captions = [(f"v{n}", f"a man walks {n} times") for n in range(6)]
+    rows = "".join(f"https://example.org/{video}.mp4,{text},a dog sleeps,he walks,True\n" for video, text in captions)
+    (folder / "videocon.csv").write_text("video_url,caption,neg_caption,nle,hard\n" + rows)
+    write_json(folder / "spatial.json", [{"video": f"{video}.mp4", "caption": text} for video, text in captions])
+    graded = [{"video": video, "caption": text, "grade": n % 3} for n, (video, text) in enumerate(captions)]
+    write_jsonl(folder / "graded.jsonl", graded)
+    scored = [(video, text) for video, true in captions for text in (true, "a dog sleeps")]
+    write_jsonl(
+        folder / "scores.jsonl",
+        [{"video": video, "caption": text, "score": n * n % 7} for n, (video, text) in enumerate(scored)],
+    )
+    for number, name in enumerate(("one", "two")):
+        (folder / name).mkdir()
+        rows = [
+            {"video": video, "time": [1.0, 3.0], "desc_id": n, "duration": 9.0, "cog_desc": "a man walks",
+             "fig_desc": text if number else "a man in red walks", "fig_desc_score": 0.5}
+            for n, (video, text) in enumerate(captions)
+        ]  # fmt: skip
+        write_fig(folder / name / "test.jsonl", rows)
+    judging = [
+        ["meta-evaluate", name, "--scores", "other=scores.jsonl", "--resamples", "100", "--output", "out.json"]
+        for name in ("videocon.csv", "graded.jsonl")
+    ]
+    return [
+        *judging,
+        ["meta-evaluate", "spatial.json", "--scores", "other=scores.jsonl", "--resamples", "100"],
+        ["compare-captions", "one", "two", "--output", "out"],
+    ]
+
+
+KINDS = (review_files, question_files, judgement_files)

@@ -1,0 +1,1 @@
+"""The lab: people and checks around captions."""

@@ -1,0 +1,146 @@
+"""Audit: queries that are unanswerable as annotated, and doubtful spans."""
+
+import argparse
+import json
+from pathlib import Path
+
+from verified.cli.command import JSON, command, folder, option, output, several
+from verified.errors import InputError
+
+
+@command(
+    "audit",
+    "check what annotations ask for: queries that are not unique in their video, spans that end after it or that "
+    "grounders doubt, videos in two splits; write what is clean",
+    option("files", nargs="+", type=Path, metavar="FILE", help="ground truths, one a split, the training split first"),
+    several(
+        "--runs",
+        metavar="[SPLIT=]RUN",
+        help="what grounders answer: submissions with SVMR lists, or folders of trainings. SPLIT is the name of the"
+        " file that they answer, without its ending (default: the last file)",
+    ),
+    folder("--videos", "folder of the videos: copies are found, and pages show what was found", metavar="FOLDER"),
+    folder(
+        "--lengths", "csv with the columns id and length, for files without durations (Charades-STA)", metavar="CSV"
+    ),
+    several("--decisions", metavar="FILE", help="what people saved from the pages"),
+    option("--tolerance", type=float, help="seconds by which a span may end after its video (default: 0)"),
+    output("where findings.jsonl, summary.json, clean/ and, with --videos, pages/ go", metavar="FOLDER"),
+    JSON,
+)
+def audit(arguments: argparse.Namespace) -> None:
+    """Print numbers by split and check. Raises InputError for files that are none, or of one name."""
+    from verified.corpus.copies import hash_videos, video_copies
+    from verified.nn.sentences import encode
+    from verified.people.review.decisions import read_decisions
+    from verified_lab.audit.checks import audit as run_checks
+    from verified_lab.audit.findings import summarise
+    from verified_lab.audit.queries import of_file
+    from verified_lab.audit.settle import REJECTED, settle
+    from verified_lab.config import Audit
+
+    if len({path.stem for path in arguments.files}) < len(arguments.files):
+        raise InputError("two files have one name", remedy="each split is told by the name of its file: rename one")
+    if arguments.tolerance is not None and not arguments.tolerance >= 0:
+        raise InputError("--tolerance is no number of seconds from 0 on")
+    settings = Audit() if arguments.tolerance is None else Audit(tolerance=arguments.tolerance)
+    audited = [query for path in arguments.files for query in of_file(path, arguments.lengths)]
+    videos = _videos(arguments.videos, {query.video for query in audited}) if arguments.videos else []
+    copies = video_copies(dict(hash_videos(videos)) if videos else {}, settings.max_alike)
+    answers = _answers(arguments.runs, arguments.files, audited)
+    after, rejected = audited, []
+    if arguments.decisions:
+        after, rejected, _ = settle(audited, read_decisions(arguments.decisions))
+    findings, checked = run_checks(after, settings, encode, answers, copies)
+    findings = [*findings, *rejected]
+    summary = summarise(after, findings, list(answers), [*checked, *([REJECTED] if arguments.decisions else [])])
+    if arguments.output:
+        _write(arguments, audited, after, findings, summary, videos)
+    print(json.dumps(summary, indent=1) if arguments.json else "\n".join(_lines(summary)))
+
+
+def _lines(summary: dict) -> list[str]:
+    from verified.io.text_tables import text_table
+    from verified_lab.audit.findings import CHECKS
+
+    rows = [*summary["splits"].items(), *([("all", summary["all"])] if len(summary["splits"]) > 1 else [])]
+    shown = [
+        {"split": name, "queries": counts["queries"], **counts["checks"], "clean": counts["clean"]}
+        for name, counts in rows
+    ]
+    told = [f"{check}: {text}" for check, text in CHECKS.items() if summary["all"]["checks"][check] is not None]
+    return [text_table(["split", "queries", *CHECKS, "clean"], shown), "", *told]
+
+
+def _videos(where: Path, wanted: set[str]) -> list[dict]:
+    """Rows (video, path, duration) of the queries' videos. Raises InputError if there is none."""
+    from verified.corpus.video_folder import VideoFolder
+    from verified.io.video import VideoError, probe
+
+    rows = []
+    for video, path in VideoFolder(where, wanted).paths.items():
+        if video not in wanted:
+            continue
+        try:
+            rows.append({"video": video, "path": str(path), "duration": float(probe(path)["duration"])})
+        except VideoError:
+            continue
+    if not rows:
+        raise InputError("none of the videos is in it", file=where, remedy="name the folder whose files are VIDEO.mp4")
+    return rows
+
+
+def _answers(runs: list[str], files: list[Path], audited: list) -> dict[str, dict]:
+    """Spans by query, for each training of each run."""
+    from verified.benchmark.comparison.runs import submissions
+    from verified.cli.forms import read_ground_truth
+    from verified_lab.audit.queries import spans_of_runs
+
+    by_split = {path.stem: path for path in files}
+    answers = {}
+    for argument in runs:
+        split, separator, place = argument.partition("=")
+        if not separator or "/" in split:
+            split, place = files[-1].stem, argument
+        if split not in by_split:
+            raise InputError(f"--runs {argument}: no file is called {split}", remedy=f"known: {', '.join(by_split)}")
+        ending = read_ground_truth(by_split[split]).ending
+        found = spans_of_runs(submissions(Path(place), "fig", ending), split, audited, by_split[split])
+        for file, spans in found.items():
+            if not spans:
+                raise InputError("answers no query", file=file, remedy=f"check that it is about {by_split[split]}")
+        answers |= found
+    return answers
+
+
+def _write(
+    arguments: argparse.Namespace, before: list, after: list, findings: list, summary: dict, videos: list
+) -> None:
+    import dataclasses
+
+    from verified.config.annotations import Lint
+    from verified.io.jsonl import write_json, write_jsonl
+    from verified.people.pages import write_pages
+    from verified_lab.audit.clean import clean_rows
+    from verified_lab.audit.pages import audit_queue, by_number
+    from verified_lab.audit.settle import as_moments
+    from verified_lab.config import Review
+    from verified_lab.review.pages import pages
+    from verified_lab.review.rules import text_rules
+
+    place = arguments.output
+    write_jsonl(place / "findings.jsonl", map(dataclasses.asdict, findings))
+    write_json(place / "summary.json", summary)
+    for path in arguments.files:
+        write_jsonl(place / "clean" / f"{path.stem}.jsonl", clean_rows(path, before, after, findings))
+    if not videos:
+        return
+    numbers = {query.key: number for number, query in enumerate(before, start=1)}
+    found = by_number((one for one in findings if one.check != "rejected"), numbers)
+    moments, groups = as_moments(before)
+    lengths = {row["video"]: row["duration"] for row in videos}
+    shown = audit_queue([moment for moment in moments if moment["video"] in lengths], groups, found, lengths)
+    review = Review()
+    name = "+".join(path.stem for path in arguments.files)
+    made = pages(name, name, shown, videos, review.moments, review.clip_side, "", review.context, text_rules(Lint()))
+    write_pages(place / "pages", "review", made)

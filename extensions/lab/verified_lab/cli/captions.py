@@ -1,0 +1,211 @@
+"""Captions: correlate caption metrics with human judgements, and compare the captions of two runs."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from verified.cli.command import JSON, between, command, folder, option, output, several
+from verified.errors import InputError
+
+
+@command(
+    "meta-evaluate",
+    "hold metrics of captions against what people say of them: correlation, AUROC and order within a clip",
+    option(
+        "judgements",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="VideoCon-Human (CSV), the folder of VATEX-EVAL, CaReBench (JSON), a review's decisions, or JSONL rows"
+        " with video, caption and grade",
+    ),
+    folder("--videos", "folder of the videos, which the metrics below look into", metavar="FOLDER"),
+    folder("--evaluator", "checkpoint of an evaluator that scores the captions", metavar="FILE"),
+    option(
+        "--reading", choices=("z1", "margin", "similarity"), default="z1", help="its reading (default: z1, the paper's)"
+    ),
+    option(
+        "--encoder",
+        metavar="NAME",
+        help="joint encoder for a cosine as in CLIPScore and for agreement: packaged-joint, or a CLIP or SigLIP model",
+    ),
+    several("--judge", type=Path, metavar="FILE", help="configuration whose generation.video_lmm grades the captions"),
+    option("--frames", type=between(1, 1000, int), default=8, help="frames that the judge is shown (default: 8)"),
+    several("--scores", metavar="NAME=FILE", help="JSONL rows with video, caption and score, of any other metric"),
+    option("--resamples", type=between(99, 1_000_000, int), default=1000, help="draws of videos (default: 1000)"),
+    option("--seed", type=int, default=2024, help="seed of all draws (default: 2024)"),
+    output("where the numbers go, as JSON", metavar="FILE"),
+    JSON,
+)
+def meta_evaluate(arguments: argparse.Namespace) -> None:
+    """Print a row for each metric. Raises InputError for files that are none, and where no metric is named."""
+    import numpy as np
+
+    from verified.io.jsonl import write_json
+    from verified_lab.meta_evaluation.compare import side_by_side
+    from verified_lab.meta_evaluation.judgements import AGREEMENT, COSINE, EVALUATOR, JUDGE, read_judgements
+    from verified_lab.meta_evaluation.metrics import (
+        FrameMetrics,
+        evaluator_scores,
+        find_videos,
+        scores_of_file,
+    )
+
+    looks = [arguments.evaluator, arguments.encoder, *arguments.judge]
+    if not any(looks) and not arguments.scores:
+        raise InputError(
+            "no metric is named", remedy="give --evaluator, --encoder or --judge with --videos, or --scores"
+        )
+    if any(looks) and not arguments.videos:
+        raise InputError("these metrics look into videos", remedy="name their folder: --videos")
+    judged = [one for path in arguments.judgements for one in read_judgements(path, arguments.seed)]
+    videos = find_videos(arguments.videos, judged) if any(looks) else {}
+    scores: dict[str, np.ndarray] = {}
+    if arguments.evaluator:
+        scores[EVALUATOR] = evaluator_scores(judged, videos, arguments.evaluator, arguments.reading)
+    if arguments.encoder:
+        from verified.config.generation import Generation
+        from verified.features.encoders import load_joint
+
+        seen = FrameMetrics(judged, videos, load_joint(arguments.encoder))
+        scores |= {COSINE: seen.cosines(), AGREEMENT: seen.agreements(Generation().sentence_encoder)}
+    if arguments.judge:
+        scores[JUDGE] = _judge(arguments, judged, videos)
+    for named in arguments.scores:
+        name, separator, path = named.partition("=")
+        if not separator or not name or name in scores:
+            raise InputError(f"--scores {named}: not a new name, = and a file", remedy="for example cider=cider.jsonl")
+        scores[name] = scores_of_file(path, judged)
+    found = side_by_side(judged, scores, arguments.resamples, arguments.seed)
+    if arguments.output:
+        write_json(arguments.output, found)
+    print(json.dumps(found, indent=1) if arguments.json else "\n".join(_metric_lines(found)))
+
+
+def _judge(arguments: argparse.Namespace, judged: list, videos: dict[str, dict]) -> Any:
+    """Grades by the video LMM of a configuration."""
+    from verified.config import read
+    from verified.lmm.session import Session
+    from verified.lmm.tasks.retrieval import GRADE
+    from verified_lab.meta_evaluation.judge import judge_grades
+
+    settings = read(*arguments.judge)
+    with Session(settings.generation, settings.seed, (GRADE,)) as session:
+        grades, _ = judge_grades(judged, videos, arguments.frames, session)
+        session.settle()
+    return grades
+
+
+def _metric_lines(found: dict) -> list[str]:
+    from verified.benchmark.correlation import MEASURES
+    from verified.io.text_tables import text_table
+
+    people = "1 person" if found["people"] == 1 else f"{found['people']} people"
+    lines = [f"{found['captions']} captions judged by {people}"]
+    lines += [f"  {count} without a score: {name}" for name, count in found["without_score"].items() if count]
+    for group, told in found["groups"].items():
+        clips = f"{told['captions']} captions, {told['right']} right and {told['wrong']} wrong"
+        lines += ["", f"{group}: {clips}, of {told['clips']} clips of {told['videos']} videos"]
+        rows = [
+            {"metric": metric, **{name: _bounded(measured[name]) for name in MEASURES}}
+            for metric, measured in told["metrics"].items()
+        ]
+        lines.append(text_table(["metric", *MEASURES], rows))
+    return lines
+
+
+def _bounded(told: dict) -> str | None:
+    if told["value"] is None or told["low"] is None:
+        return None
+    return f"{told['value']:.3f} [{told['low']:.3f}, {told['high']:.3f}]"
+
+
+@command(
+    "compare-captions",
+    "put captions of two runs side by side: what they say, their scores, what retrieval gains; pages of a blind choice",
+    folder("first", "a run, such as results/kitchen, or the folder of its annotations", metavar="FIRST"),
+    folder("second", "another one on the same moments", metavar="SECOND"),
+    option("--names", nargs=2, metavar="NAME", help="what to call them (default: their folders)"),
+    several("--split", metavar="SPLIT", help="splits whose moments are compared (default: all)"),
+    folder("--videos", "folder of the videos, for --evaluator and --captions", metavar="FOLDER"),
+    folder("--evaluator", "checkpoint of one evaluator that scores the captions of both", metavar="FILE"),
+    option("--captions", type=between(0, 10_000, int), metavar="N", help="moments that people choose between: pages"),
+    option("--raters", type=between(0, 100, int), default=3, help="people who see each of them (default: 3)"),
+    option(
+        "--per-person", type=between(0, 1000, int), default=30, help="moments of one participant at most (default: 30)"
+    ),
+    option("--side", type=between(63, 4096, int), default=360, help="longest side of clips in pixels (default: 360)"),
+    option("--seed", type=int, default=2024, help="seed of all draws (default: 2024)"),
+    output("where tables and pages go", "captions-compared", metavar="FOLDER"),
+)
+def compare_captions(arguments: argparse.Namespace) -> None:
+    """Write and print the table. Raises InputError for runs that have no moment in common."""
+    from verified.config.statistics import Statistics
+    from verified.nn.sentences import encode
+    from verified.tables.write import write_simple
+    from verified_lab.caption_comparison import (
+        Compared,
+        compare_retrieval,
+        compare_scores,
+        compare_texts,
+        read_release,
+        shared,
+    )
+
+    paths = arguments.first, arguments.second
+    one, two = arguments.names or map(str, paths)
+    names = one, two
+    if one == two:
+        raise InputError("both have one name", remedy="give other --names")
+    for needs in ("evaluator", "captions"):
+        if getattr(arguments, needs) and not arguments.videos:
+            raise InputError(f"--{needs} looks into videos", remedy="name their folder: --videos")
+    first, second = (read_release(path, arguments.split) for path in paths)
+    moments, compared = shared(first, second), Compared()
+    compare_texts(moments, encode, Statistics(), compared)
+    if arguments.evaluator:
+        scores = _scores_of_both(arguments, moments.first, moments.second)
+        compare_scores(moments, *scores, "evaluator z1", compared)
+    compare_retrieval(first, second, moments, compared)
+    table = compared.table(names, moments.left_out)
+    write_simple(arguments.output, table, [f"{name}: {path}" for name, path in zip(names, paths)])
+    print((arguments.output / f"{table.key}.md").read_text(encoding="utf-8"), end="")
+    if arguments.captions:
+        _preference_pages(arguments, names, list(zip(moments.first, moments.second)))
+
+
+def _judged(rows: list[dict]) -> list:
+    from verified_lab.meta_evaluation.judgements import Judged
+
+    return [Judged(row["video"], row["fig_desc"], (), None, (row["time"][0], row["time"][1])) for row in rows]
+
+
+def _scores_of_both(arguments: argparse.Namespace, first: list[dict], second: list[dict]) -> tuple[Any, Any]:
+    """z1 of the chosen captions of both, by one evaluator."""
+    from verified_lab.meta_evaluation.metrics import evaluator_scores, find_videos
+
+    one, two = _judged(first), _judged(second)
+    scores = evaluator_scores([*one, *two], find_videos(arguments.videos, one), arguments.evaluator, "z1")
+    return scores[: len(one)], scores[len(one) :]
+
+
+def _preference_pages(arguments: argparse.Namespace, names: tuple[str, str], pairs: list[tuple[dict, dict]]) -> None:
+    from verified.corpus.video_folder import VideoFolder
+    from verified.io.jsonl import write_json
+    from verified.io.video.cut import clips_of
+    from verified.people.pages import write_pages
+    from verified_lab.preference import pages, plan
+
+    wanted = {row["video"] for row, _ in pairs}
+    paths = VideoFolder(arguments.videos, wanted).paths
+    at_hand = [pair for pair in pairs if pair[0]["video"] in paths]
+    if not at_hand:
+        raise InputError("none of the videos is in it", file=arguments.videos, remedy="its files are VIDEO.mp4")
+    key = plan(names, at_hand, arguments.captions, arguments.per_person, arguments.raters, arguments.seed)
+    spans = [(row["question"], row["video"], *row["time"]) for row in key["questions"]]
+    videos = [{"video": video, "path": str(path)} for video, path in paths.items()]
+    count = write_pages(arguments.output / "pages", "preference", pages(key, clips_of(spans, videos, arguments.side)))
+    write_json(arguments.output / "key.json", key)
+    print(f"{len(key['questions'])} moments for {count} participants: {arguments.output}/pages/participant-*.html")
+    print(f"Then: verified answers FILES... --key {arguments.output}/key.json")

@@ -1,0 +1,139 @@
+"""Caption metrics from the captioned clips: the evaluator, the cosine of a joint encoder as in CLIPScore, and the
+agreement of captions."""
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from verified.annotations.agreement import agreement, unit
+from verified.corpus.video_folder import VideoFolder
+from verified.errors import InputError
+from verified.features.encoders import JointEncoder, fit, whole_sentences
+from verified.io.jsonl import finite, iterate_jsonl
+from verified.io.video import VideoError, frames_of_spans, probe
+from verified.runtime.progress import track
+from verified_lab.meta_evaluation.judgements import Judged, as_moments
+
+FRAMES = 8
+"""Uniform frames of a clip that joint encoders see."""
+
+
+def find_videos(folder: Path, judged: Iterable[Judged]) -> dict[str, dict]:
+    """Rows as of videos.jsonl, by id, of the readable videos of the captions.
+
+    Raises InputError if there is none.
+    """
+    wanted = {one.video for one in judged}
+    paths = VideoFolder(folder, wanted).paths
+    rows = {}
+    for video in track(sorted(wanted & paths.keys()), "videos", len(wanted & paths.keys()), "videos"):
+        try:
+            rows[video] = {"video": video, "path": str(paths[video]), **probe(paths[video])}
+        except VideoError:
+            continue
+    if not rows:
+        raise InputError("none of the videos is in it", file=folder, remedy="name the folder whose files are VIDEO.mp4")
+    return rows
+
+
+def evaluator_scores(
+    judged: Sequence[Judged], videos: Mapping[str, dict], checkpoint: str | Path, reading: str
+) -> np.ndarray:
+    """[captions] `reading` (z1, margin or similarity) of an evaluator; NaN for an unreadable clip."""
+    import torch
+
+    from verified.evaluator.checkpoint import load_checkpoint
+    from verified.evaluator.clips import gather_clips, open_clips
+    from verified.evaluator.validation import FAITHFUL, Graded, confidences
+    from verified.io.jsonl import read_jsonl
+    from verified.nn.layers import visible_device
+
+    model = load_checkpoint(checkpoint)
+    moments, of_caption = as_moments(judged, videos)
+    scores = np.full(len(judged), np.nan)
+    if not moments:
+        return scores
+    graded = [Graded(place, one.caption, FAITHFUL, ()) for one, place in zip(judged, of_caption) if place is not None]
+    with tempfile.TemporaryDirectory(prefix="clips-") as folder:
+        clips, index = f"{folder}/clips.npy", f"{folder}/clips.jsonl"
+        size = model.size
+        gather_clips(moments, [*videos.values()], size.frames, 1, size.image_size, None, clips, index)
+        rows = read_jsonl(index)
+        device = torch.device(visible_device())
+        found, values = confidences(model, {"judged": graded}, [open_clips(clips, rows)], [rows], device)["judged"]
+    known = {(one.desc_id, one.caption): float(value) for one, value in zip(found, values[reading])}
+    for number, (one, place) in enumerate(zip(judged, of_caption)):
+        if place is not None:
+            scores[number] = known.get((place, one.caption), np.nan)
+    return scores
+
+
+def clip_vectors(moments: Sequence[dict], videos: Mapping[str, dict], encoder: JointEncoder) -> dict[int, np.ndarray]:
+    """Vectors [frames, dim] of length 1 of each moment's clip, by its `desc_id`; unreadable clips are omitted."""
+    of_video: dict[str, list[dict]] = {}
+    for moment in moments:
+        of_video.setdefault(moment["video"], []).append(moment)
+    vectors = {}
+    for video, shown in track(of_video.items(), "frames seen", len(of_video), "videos"):
+        spans = [(moment["start"], moment["end"]) for moment in shown]
+        try:
+            for number, frames, _ in frames_of_spans(videos[video]["path"], spans, count=FRAMES):
+                pictures = [fit(Image.fromarray(frame), encoder) for frame in frames]
+                if pictures:
+                    vectors[shown[number]["desc_id"]] = unit(encoder(np.stack(pictures)))
+        except VideoError:
+            continue
+    return vectors
+
+
+class FrameMetrics:
+    """Metrics from a joint encoder's view of the captions' clips; NaN for clips without frames.
+
+    `videos` are rows of videos.jsonl by id.
+    """
+
+    def __init__(self, judged: Sequence[Judged], videos: Mapping[str, dict], encoder: JointEncoder):
+        self.judged, self.encoder = judged, encoder
+        self.moments, of_caption = as_moments(judged, videos)
+        self.vectors = clip_vectors(self.moments, videos, encoder)
+        self.seen = [(n, place) for n, place in enumerate(of_caption) if place is not None and place in self.vectors]
+
+    def cosines(self) -> np.ndarray:
+        """[captions] cosine of caption and mean frame, from -1 to 1; CLIPScore is 2.5 times it, cut at 0."""
+        found = np.full(len(self.judged), np.nan)
+        texts = [self.judged[number].caption for number, _ in self.seen]
+        sentences = whole_sentences(self.encoder, texts) if texts else []
+        for (number, place), sentence in zip(self.seen, sentences):
+            found[number] = unit(sentence) @ unit(self.vectors[place].mean(axis=0))
+        return found
+
+    def agreements(self, sentence_model: str, threads: int = 1) -> np.ndarray:
+        """[captions] agreement with the other captions of the clip, its first reference and its frames."""
+        found = np.full(len(self.judged), np.nan)
+        rows = [
+            {"desc_id": place, "type": "", "candidate": number, "caption": self.judged[number].caption}
+            for number, place in self.seen
+        ]
+        for row in agreement(self.moments, rows, self.vectors, self.encoder, sentence_model, threads):
+            found[row["candidate"]] = row["agreement"]
+        return found
+
+
+def scores_of_file(path: str | Path, judged: Sequence[Judged]) -> np.ndarray:
+    """[captions] the ``score`` of the rows of a JSON Lines file, matched by video, caption and, if both have one,
+    desc_id; NaN without a match. Raises InputError for a score that is no number, and if no caption matches."""
+    known: dict[tuple[str, str, object], float] = {}
+    for number, row in enumerate(iterate_jsonl(path, ("video", "caption", "score")), start=1):
+        if not finite(row["score"]) or not isinstance(row.get("desc_id"), int | None):
+            raise InputError("'score' or 'desc_id' is not a number", file=path, row=number, remedy="correct the row")
+        for desc_id in {row.get("desc_id"), None}:
+            known[str(row["video"]), str(row["caption"]), desc_id] = float(row["score"])
+    found = np.array([known.get((one.video, one.caption, one.desc_id), np.nan) for one in judged])
+    if np.isnan(found).all():
+        raise InputError(
+            "has a score of no judged caption", file=path, remedy="rows need the video and caption of the judgements"
+        )
+    return found

@@ -1,0 +1,104 @@
+"""The tables of the audit: what it finds in each split, recall on clean queries alone, and what it finds again of spans
+that were made false for it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from verified.benchmark.intervals import mean_interval
+from verified.benchmark.vcmr.results import read_per_query
+from verified.config import Config
+from verified.config.folders import dataset_folder, shown_datasets
+from verified.io.jsonl import read_json, read_jsonl
+from verified.runtime.wildcards import key_of
+from verified.tables.collect import Collection
+from verified.tables.layout import TITLES
+from verified.tables.shown import Shown
+from verified.tables.table import Estimate, Table, Value, estimate
+from verified_lab.config import Audit
+
+METRICS = ("VCMR/0.5/r1", "VCMR/0.7/r1", "SVMR/0.5/r1", "SVMR/0.7/r1")
+
+
+def inputs(settings: Config) -> list[str]:
+    """Findings and their numbers of each data set, and of the demo what was found again; none without the audit."""
+    if not settings.has(Audit):
+        return []
+    folders = [f"{dataset_folder(settings, name)}/audit" for name in shown_datasets(settings)]
+    known = [f"{dataset_folder(settings, name)}/audit" for name in shown_datasets(settings, "has_truth")]
+    files = [f"{folder}/{name}" for folder in folders for name in ("summary.json", "findings.jsonl")]
+    return [*files, *(f"{folder}/recovery.json" for folder in known)]
+
+
+def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
+    """Table `audit`, and `audit-clean` and `audit-recovery` where models were tested and where spans are known."""
+    of_name: dict[str, dict[str, str]] = {"summary": {}, "findings": {}, "recovery": {}}
+    for file in files:
+        path = Path(file)
+        of_name[path.stem][key_of("/".join(path.parts[1:-2]))] = file
+    summaries = {key: read_json(file) for key, file in of_name["summary"].items()}
+    found = [_numbers(settings, summaries)]
+    flagged = {
+        key: {(row["split"], row["id"]) for row in read_jsonl(file)} for key, file in of_name["findings"].items()
+    }
+    clean = [row for key in flagged for row in _recall(settings, collection, key, flagged[key])]
+    if clean:
+        note = "In brackets: 95 % interval over test videos, drawn with all of their queries, and over trainings."
+        header = ("Data set", "Method", "Train", "Test", "Queries", "n", *METRICS)
+        found.append(
+            Table("audit-clean", "recall on all queries and on those without findings", header, clean, (note,))
+        )
+    recovered = [
+        _recovered(settings.datasets[key].title, row)
+        for key, file in of_name["recovery"].items()
+        for row in read_json(file)["rows"]
+    ]
+    if recovered:
+        note = (
+            "A tenth of the test split's spans is made false, ten times anew; in brackets: 95 % interval over videos."
+        )
+        header = ("Data set", "Measure", "Value", "Spans")
+        found.append(Table("audit-recovery", "false spans that the audit finds", header, recovered, (note,)))
+    return found
+
+
+def _numbers(settings: Shown, summaries: dict[str, dict]) -> Table:
+    checks = list(next(iter(summaries.values()))["all"]["checks"])
+    rows = [
+        (settings.datasets[key].title, split, counts["queries"], *counts["checks"].values(), counts["clean"])
+        for key, summary in summaries.items()
+        for split, counts in summary["splits"].items()
+    ]
+    note = "A query counts once for each check; clean ones have no finding. No number: the check could not be made."
+    return Table(
+        "audit", "queries and spans under audit", ("Data set", "Split", "Queries", *checks, "clean"), rows, (note,)
+    )
+
+
+def _recall(settings: Shown, collection: Collection, key: str, flagged: set[tuple[str, str]]) -> list[list[Value]]:
+    """Two rows for each model that was trained on fine captions: all queries of the test split, and the clean ones."""
+    rows = []
+    for (dataset, model, trained, tested), run in sorted(collection.runs.items()):
+        if dataset != key or (trained, tested) != ("fig", "fig"):
+            continue
+        answers, split = read_per_query(run.folders), run.metrics[0]["split"]
+        clean = np.array([(split, str(number)) not in flagged for number in answers.desc_id])
+        for name, kept in (("all", np.ones(len(clean), bool)), ("clean", clean)):
+            if not kept.any():
+                continue
+            values = np.stack([100 * answers.values[metric][:, kept] for metric in METRICS], axis=2)
+            found = mean_interval(values, answers.video[kept], top=100)
+            cells = [
+                estimate(value, low, high, len(run.folders))
+                for value, low, high in zip(found.value, found.low, found.high)
+            ]
+            title = settings.datasets[key].title
+            rows.append([title, TITLES.get(model, model), trained, tested, name, int(kept.sum()), *cells])
+    return rows
+
+
+def _recovered(title: str, row: dict) -> list[Value]:
+    value = None if row["value"] is None else 100 * row["value"]
+    if value is not None and row["low"] is not None:
+        value = Estimate(value, 100 * row["low"], 100 * row["high"])
+    return [title, row["check"], value, row["units"]]

@@ -1,0 +1,37 @@
+from verified.config import outputs
+from verified.config.folders import dataset_wildcards, datasets_with
+from verified.report.paths import title_of
+
+
+rule adjudicate_review:
+    """What reviewers' decisions come to, what became of each, and how far reviewers agree."""
+    input:
+        review=list(settings.annotations.review),
+        moments="results/{dataset}/corpus/moments.jsonl",
+        scores=outputs.scores("results/{dataset}", settings.shards),
+    output:
+        outcomes="results/{dataset}/annotations/review/settled.json",
+        tables="results/{dataset}/annotations/review/tables.json",
+    log:
+        "logs/{dataset}/adjudicate_review.log",
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(15),
+    params:
+        code=code_of("annotations/adjudicate.py"),
+        datasets=list(settings.datasets),
+        lint=settings.annotations.lint.model_dump(),
+        title=title_of(settings),
+    script:
+        "../scripts/annotations/adjudicate.py"
+
+
+if settings.annotations.review:
+    STAGE_TABLES += expand(
+        rules.adjudicate_review.output.tables,
+        dataset=dataset_wildcards(settings, datasets_with(settings, "annotated_here")),
+    )
