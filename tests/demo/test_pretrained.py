@@ -17,7 +17,7 @@ from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES
 from verified.demo.world import draw_event, make_world
 from verified.evaluator.checkpoint import load_checkpoint, read_header
 from verified.evaluator.paths import starting_checkpoint
-from verified.features.encoders import load_backbone
+from verified.features.video import load_backbone
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json, read_jsonl
 from verified.runtime.seeds import derive_seed

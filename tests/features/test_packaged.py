@@ -12,9 +12,10 @@ from verified.config import load
 from verified.config.features import PACKAGED_JOINT
 from verified.errors import InputError
 from verified.features import packaged
-from verified.features.encoders import load_backbone, load_joint, whole_sentences
+from verified.features.encoders import load_joint, whole_sentences
 from verified.features.packaged import EfficientNetLite0
 from verified.features.text import write_text_features
+from verified.features.video import load_backbone
 from verified.io.jsonl import read_json
 from verified.nn.sentences import encode
 

@@ -9,10 +9,9 @@ from media import counted, write_video
 from transformers import PreTrainedTokenizerFast, ResNetModel, RobertaModel, ViTConfig, ViTModel
 
 from verified.errors import InputError
-from verified.features.encoders import load_backbone
 from verified.features.hub_models import IMAGENET_DEVIATION, IMAGENET_MEAN
 from verified.features.text import write_text_features
-from verified.features.video import encode_videos, write_video_features
+from verified.features.video import encode_videos, load_backbone, write_video_features
 from verified.io.hdf5 import FeatureFile
 
 

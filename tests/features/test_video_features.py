@@ -10,9 +10,8 @@ from feature_settings import video_features
 from media import counted, scenes, write_video
 from refusals import refused
 
-from verified.features.encoders import load_backbone
 from verified.features.files import link_video_features
-from verified.features.video import encode_videos, write_video_features
+from verified.features.video import encode_videos, load_backbone, write_video_features
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.io.video import file_digest, iterate_frames
 from verified.runtime.wildcards import rows_of_shard, shard_names

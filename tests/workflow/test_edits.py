@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 TARGETS = ("all", "results/nano/statistics/clusters.json", "results/nano/report/captions.html")
 CALLING = {"caption_dynamics", "caption_statics", "write_perturbations"}
 PLANS = [
-    {"statistics/many_to_many.py": {"count_many_to_many", "project_clusters"}},
+    {"statistics/clustering.py": {"count_many_to_many", "project_clusters"}},
     {"benchmark/correlation.py": {"measure_validity"}},
     {"io/hdf5.py": {"extract_text_features", "extract_video_features"}},
     {"lmm/ledger.py": CALLING, "features/grid_conv.py": {"extract_video_features"}},

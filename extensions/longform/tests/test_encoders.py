@@ -9,9 +9,9 @@ from refusals import refused
 from tiny_models import clip
 from transformers import CLIPModel
 
-from verified.features.encoders import load_backbone
 from verified.features.hub_models import Clip
 from verified.features.text import write_text_features
+from verified.features.video import load_backbone
 from verified.io.hdf5 import FeatureFile
 from verified_longform.encoders import load_encoder, write_movie_features, write_sentence_features
 

@@ -16,7 +16,8 @@ import numpy as np
 from verified.config.features import PACKAGED
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
-from verified.features.encoders import joint_kind, load_backbone
+from verified.features.encoders import joint_kind
+from verified.features.video import load_backbone
 from verified.io.files import file_digest
 from verified.io.video import VideoError
 from verified.nn.checkpoint import Form, load, save

@@ -175,8 +175,7 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
 
     Raises InputError as `_extraction` does, and for files that cannot be decoded.
     """
-    from verified.features.encoders import load_backbone
-    from verified.features.video import encode_videos
+    from verified.features.video import encode_videos, load_backbone
 
     seen = _extraction(folder, manifest)
     backbone, failed = load_backbone(seen["backbone"], seen["precision"]), {}

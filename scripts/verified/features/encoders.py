@@ -1,15 +1,11 @@
-"""Encoders by name: image backbones, and joint encoders, which see frames and read sentences into one space.
-
-Joint encoders are CLIP, SigLIP and the packaged one.
-"""
+"""Joint encoders, which see frames and read sentences into one space: by name, CLIP, SigLIP, or the packaged one."""
 
 from typing import Protocol
 
 import numpy as np
 from PIL import Image
 
-from verified.config.features import PACKAGED, PACKAGED_JOINT, SMALL_RESNET
-from verified.demo.pretrained import shipped_backbone
+from verified.config.features import PACKAGED_JOINT
 from verified.errors import InputError
 from verified.nn.sentences import PACKAGED as PACKAGED_SENTENCES
 
@@ -85,41 +81,6 @@ def load_joint(name: str, precision: str = "float32") -> JointEncoder:
         remedy=f"give {PACKAGED_JOINT}, a CLIP or SigLIP model of the hub, such as openai/clip-vit-base-patch32, or a"
         " folder that holds one",
     )
-
-
-class Backbone(Protocol):
-    """Turns frames, uint8 RGB [N, size, size, 3], into features, float32 [N, dim]."""
-
-    size: int
-    dim: int
-    crop: bool
-    """Whether frames keep their proportions and are cropped to the middle square, rather than squeezed into it."""
-
-    def __call__(self, frames: np.ndarray) -> np.ndarray: ...
-
-
-def load_backbone(name: str, precision: str = "float32") -> Backbone:
-    """A backbone by its name.
-
-    `small-resnet` and `grid-conv` (always float32) come with the workflow, `packaged` and `packaged-joint` with the
-    installed packages; any other name is that of an image model (microsoft/resnet-152), a CLIP or a SigLIP on the hub,
-    or of a folder that holds one.
-    """
-    if name == SMALL_RESNET:
-        name = shipped_backbone()
-    if name == "grid-conv":
-        from verified.features.grid_conv import GridConv
-
-        return GridConv()
-    if name == PACKAGED:
-        from verified.features.packaged import Packaged
-
-        return Packaged(precision)
-    if joint_kind(name):
-        return load_joint(name, precision)
-    from verified.features.hub_models import ImageModel
-
-    return ImageModel(name, precision)
 
 
 def fit(picture: Image.Image, encoder: JointEncoder) -> np.ndarray:

@@ -1,13 +1,15 @@
-"""Video features: frames at a fixed rate, encoded, max-pooled per clip (supplement B.1)."""
+"""Video features: frames at a fixed rate, encoded by an image backbone, max-pooled per clip (supplement B.1)."""
 
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
-from verified.config.features import VideoFeatures
-from verified.features.encoders import Backbone, load_backbone
+from verified.config.features import PACKAGED, SMALL_RESNET, VideoFeatures
+from verified.demo.pretrained import shipped_backbone
+from verified.features.encoders import joint_kind, load_joint
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.io.video import VideoError, iterate_frames
 from verified.runtime.previous_output import PreviousOutput
@@ -15,6 +17,41 @@ from verified.runtime.processes import prefetch
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
+
+
+class Backbone(Protocol):
+    """Turns frames, uint8 RGB [N, size, size, 3], into features, float32 [N, dim]."""
+
+    size: int
+    dim: int
+    crop: bool
+    """Whether frames keep their proportions and are cropped to the middle square, rather than squeezed into it."""
+
+    def __call__(self, frames: np.ndarray) -> np.ndarray: ...
+
+
+def load_backbone(name: str, precision: str = "float32") -> Backbone:
+    """A backbone by its name.
+
+    `small-resnet` and `grid-conv` (always float32) come with the workflow, `packaged` and `packaged-joint` with the
+    installed packages; any other name is that of an image model (microsoft/resnet-152), a CLIP or a SigLIP on the hub,
+    or of a folder that holds one.
+    """
+    if name == SMALL_RESNET:
+        name = shipped_backbone()
+    if name == "grid-conv":
+        from verified.features.grid_conv import GridConv
+
+        return GridConv()
+    if name == PACKAGED:
+        from verified.features.packaged import Packaged
+
+        return Packaged(precision)
+    if joint_kind(name):
+        return load_joint(name, precision)
+    from verified.features.hub_models import ImageModel
+
+    return ImageModel(name, precision)
 
 
 def write_video_features(
