@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads) as log:
     from verified.benchmark.vcmr.data import read_moments
     from verified.benchmark.vcmr.grounding import ground, read_first_stage, rerank
-    from verified.benchmark.vcmr.results import write_test
+    from verified.benchmark.vcmr.testing import write_test
     from verified.config.generation import Generation
     from verified.config.params import received
     from verified.config.retrieval import Grounder, Reranker

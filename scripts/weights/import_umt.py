@@ -7,8 +7,8 @@ with job(snakemake) as log:
 
     from verified.config.evaluator import Evaluator
     from verified.config.params import received
-    from verified.evaluator.checkpoint import import_umt
     from verified.evaluator.settings import architecture
+    from verified.evaluator.umt import import_umt
     from verified.weights.umt import check_umt
 
     evaluator = received(Evaluator, snakemake.params.evaluator)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from verified.evaluator.checkpoint import rename
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.settings import Architecture
+from verified.evaluator.umt import rename
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "umt-evaluator"
 

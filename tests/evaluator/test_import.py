@@ -7,9 +7,10 @@ import pytest
 import torch
 from refusals import refused
 
-from verified.evaluator.checkpoint import import_umt, load_checkpoint, read_header, rename, save_checkpoint
+from verified.evaluator.checkpoint import load_checkpoint, read_header, save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.settings import architecture
+from verified.evaluator.umt import import_umt, rename
 from verified.io import foreign
 from verified.nn.checkpoint import misfit
 
@@ -63,7 +64,7 @@ def test_any_number_of_frames(tmp_path, four_frames, umt_size, io):
 )
 def test_what_does_not_fit_is_named(tmp_path, monkeypatch, umt_weights, umt_size, change, message):
     change(umt_weights)
-    monkeypatch.setattr("verified.evaluator.checkpoint.read_tensors", lambda source: umt_weights)
+    monkeypatch.setattr("verified.evaluator.umt.read_tensors", lambda source: umt_weights)
     with refused(message, file="umt.pth"):
         import_umt(tmp_path / "umt.pth", tmp_path / "out", umt_size(4))
     assert not (tmp_path / "out").exists()

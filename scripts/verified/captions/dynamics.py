@@ -6,7 +6,6 @@ from typing import NamedTuple
 from verified.captions.clips import Clips, clip_digest, frames_given, frames_in_context, order_by_video
 from verified.captions.rows import candidate_row
 from verified.lmm.client import Call
-from verified.lmm.jobs import prefetch_threads
 from verified.lmm.prompts import quote
 from verified.lmm.request import Outcome
 from verified.lmm.session import Session
@@ -87,7 +86,7 @@ def _answers(
     def needed(position: int) -> bool:
         return not session.known(calls[position])
 
-    threads, ahead = prefetch_threads(session.settings, "dynamics"), session.settings.video_lmm.batch_size
+    threads, ahead = session.settings.clip_threads, session.settings.video_lmm.batch_size
     clips = Clips([moments[index] for index in order], videos, dynamics, side, needed, threads, ahead)
     for position, index in enumerate(order):
         moment, questions = moments[index], asked[index].parsed.items

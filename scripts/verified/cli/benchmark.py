@@ -149,8 +149,8 @@ def import_model(arguments: argparse.Namespace) -> None:
 
 
 def _import_umt(file: Path, target: Path, options: dict[str, str]) -> str:
-    from verified.evaluator.checkpoint import import_umt
     from verified.evaluator.settings import architecture
+    from verified.evaluator.umt import import_umt
 
     frames = options.pop("frames", "20")
     if options or not frames.isdecimal() or int(frames) < 1:

@@ -340,6 +340,14 @@ class Generation(Section):
     scene_reader: SceneReader = SceneReader()
     budget: Annotated[BudgetSettings, RECORD] = BudgetSettings()
 
+    @property
+    def clip_threads(self) -> int:
+        """Threads in which a job decodes clips ahead of the video LMM: none where no GPU would wait for them.
+
+        Pictures need none: reading one takes a hundredth of the model's time for it.
+        """
+        return self.prefetch_threads if self.video_lmm.kind.loads_model and self.video_lmm.gpu else 0
+
     def roles(self) -> dict[str, EngineSettings]:
         """The configured roles, by name."""
         return {name: role for name in ALL_ROLES if (role := vars(self).get(name)) is not None}

@@ -20,16 +20,6 @@ from verified.runtime.wildcards import shard_names
 from verified.weights.wanted import role_records
 
 
-def prefetch_threads(generation: Generation, stage: str) -> int:
-    """Threads in which a job of `stage` decodes clips ahead of its model: none where no GPU would wait for them.
-
-    Pictures of the statics stage need none: reading one takes a hundredth of the model's time for it.
-    """
-    role = generation.video_lmm
-    wanted = stage == "dynamics" and role.kind.loads_model and role.gpu
-    return generation.prefetch_threads if wanted else 0
-
-
 def asks_first(generation: Generation, stage: str) -> bool:
     """Whether the calls of a stage's shards are made by ask_models."""
     together = any(getattr(generation, role).together for role in roles_of_stage(stage))
@@ -94,7 +84,8 @@ class AskingJobs:
 
     def threads(self, stage: str) -> int:
         """Cores of a job that makes a stage's calls: those that compute, and those that decode ahead of a GPU."""
-        return self.generation.threads + prefetch_threads(self.generation, stage)
+        ahead = self.generation.clip_threads if stage == "dynamics" else 0
+        return self.generation.threads + ahead
 
     def asking_job(self, stage: str) -> Callable[[Any], list[str]]:
         """An input function: the job of ask_models that makes the calls of a shard; none where the shard's job does."""

@@ -13,8 +13,8 @@ import numpy as np
 from verified.benchmark.lists import NO_VIDEO, Lists, suppress
 from verified.benchmark.vcmr.data import read_moments
 from verified.benchmark.vcmr.metrics import DEPTH
-from verified.benchmark.vcmr.results import write_test
 from verified.benchmark.vcmr.search import TaskLists
+from verified.benchmark.vcmr.testing import write_test
 from verified.config.datasets import Spans
 from verified.errors import InputError
 from verified.io.hdf5 import FeatureFile

@@ -16,8 +16,8 @@ from verified.benchmark.vcmr.contract import Recipe, RetrievalModel
 from verified.benchmark.vcmr.data import Moments, Padding, Queries, Videos, feature_width, load_tokeniser, read_moments
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
-from verified.benchmark.vcmr.results import truth_of, write_test
 from verified.benchmark.vcmr.search import SearchSettings, corpus_scorer, encode_corpus, encode_queries, search
+from verified.benchmark.vcmr.testing import truth_of, write_test
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.base import Section
 from verified.config.datasets import Spans

@@ -19,8 +19,8 @@ from verified.benchmark.vcmr.data import Moments, Queries, Videos, span_labels
 from verified.benchmark.vcmr.layers import longest
 from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.ranked import Ranked, draw_negatives
-from verified.benchmark.vcmr.results import truth_of
 from verified.benchmark.vcmr.search import SearchSettings, search
+from verified.benchmark.vcmr.testing import truth_of
 from verified.errors import InputError
 from verified.io.jsonl import Row, write_jsonl
 from verified.nn import training as loop
