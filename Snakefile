@@ -33,18 +33,6 @@ include: "rules/validation.smk"
 include: "rules/annotations.smk"
 include: "rules/features.smk"
 include: "rules/retrieval.smk"
-
-
-if settings.retrieval.dense:
-
-    include: "rules/dense.smk"
-
-
-if settings.retrieval.grounder.first_stages or settings.retrieval.reranker.first_stages:
-
-    include: "rules/grounding.smk"
-
-
 include: "rules/statistics.smk"
 
 

@@ -1,4 +1,4 @@
-from verified.annotations.paths import generation_facts
+from verified.annotations.export import generation_facts
 from verified.annotations.paths import annotated_splits, annotation_files, card_facts, compared_candidates
 from verified.annotations.paths import selection_files, review_outcomes
 from verified.config import outputs

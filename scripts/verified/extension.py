@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from verified.runtime.project import EXTENSIONS
 
@@ -34,6 +34,19 @@ def _no_pages() -> "Sequence[AnswerPages]":
 
 
 def _no_forms() -> "Sequence[Form]":
+    return ()
+
+
+class Run(NamedTuple):
+    """A retrieval run that tables show beside those of trained models, tested on fine captions."""
+
+    dataset: str
+    model: str
+    trained_on: str
+    seed: int
+
+
+def _no_runs(settings: "Config") -> Sequence[Run]:
     return ()
 
 
@@ -63,6 +76,12 @@ class Extension:
     """Its stages, for `verified quote` and `verified check`."""
     forms: "Callable[[], Sequence[Form]]" = _no_forms
     """Forms of ground truths that `verified evaluate` and `verified compare` read."""
+    runs: "Callable[[Config], Sequence[Run]]" = _no_runs
+    """Its retrieval runs, which its rules write."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """Models of its runs → their titles in tables."""
+    endings: Mapping[str, str] = field(default_factory=dict)
+    """Endings of its runs' models, as in MODEL-ENDING → what tables add to the title of MODEL."""
     importers: "Mapping[str, Importer]" = field(default_factory=dict)
     """Kinds of published checkpoints that `verified import` converts → what does it."""
     tables: tuple[str, ...] = ()

@@ -30,8 +30,8 @@ pytestmark = pytest.mark.slow
 HUB, ADDRESS = "organisation/model", "http://127.0.0.1:9/v1"
 CORE = ("name", "seed", "shards", "video_reader", "datasets", "tables", "generation", "evaluator", "annotations")
 CORE += ("features", "retrieval", "statistics", "study", "export")
-OTHER_ROLES = {"embed": {}, "rerank": {"base_url": ADDRESS}, "speech": {"base_url": ADDRESS}}
-ASKED = {role: {"engine": "openai", "base_url": ADDRESS} for role in ("llm", "image_lmm", "video_lmm", "embed")}
+OTHER_ROLES = {"speech": {"base_url": ADDRESS}}
+ASKED = {role: {"engine": "openai", "base_url": ADDRESS} for role in ("llm", "image_lmm", "video_lmm")}
 BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] = {
     "captions": (
         "nano",
@@ -40,17 +40,12 @@ BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] =
             "generation": OTHER_ROLES,
             "annotations": {"choose_by": "agreement"},
             "evaluator": {"ablation": True},
-            "retrieval": {
-                "models": ["xml", "conquer"],
-                "dense": True,
-                "grounder": {"first_stages": ["xml"]},
-                "reranker": {"first_stages": ["xml"], "by": "relevance"},
-            },
+            "retrieval": {"models": ["xml", "conquer"]},
         },
         ("all", "report_items", "study", "export"),
         CORE,
     ),
-    "asked": ("nano", {"generation": OTHER_ROLES | ASKED, "retrieval": {"dense": True}}, ("all",), ("generation",)),
+    "asked": ("nano", {"generation": OTHER_ROLES | ASKED}, ("all",), ("generation",)),
     "trained": ("nano", {"evaluator": {"checkpoint": None, "backbone": None}}, ("all",), ("name", "evaluator")),
     "hub": (
         "nano",

@@ -8,7 +8,7 @@ from media import write_video
 from refusals import refused
 
 from verified.evaluator.clips import CodedClips, decode_frames, encode_frames, gather_clips, open_clips
-from verified.evaluator.views import draw_frames, middle_frames, random_part, resize, scoring_view, training_view
+from verified.evaluator.inputs import draw_frames, middle_frames, random_part, resize, scoring_view, training_view
 from verified.io.jsonl import read_jsonl
 from verified.io.video import frames_of_spans, probe
 

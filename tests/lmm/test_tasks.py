@@ -2,18 +2,20 @@
 
 from pathlib import Path
 
+import pytest
 from captioning import settings
 from stub_engine import StubEngine
 
 from verified.lmm.prompts import read_prompts
 from verified.lmm.request import Parsed, Reply
 from verified.lmm.session import Session
-from verified.lmm.tasks import TEXT, Task, object_schema, retrieval, rextime, structured_form
+from verified.lmm.tasks import TEXT, Task, object_schema, rextime, structured_form
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.paper import PAPER
+from verified.lmm.tasks.retrieval import GRADE, read_grade
 
 PROMPTS = Path(__file__).resolve().parents[2] / "config/prompts"
-TASKS = (*PAPER, *rextime.TASKS, *(task for task in retrieval.TASKS if task.prompted), COARSE_CAPTION)
+TASKS = (*PAPER, *rextime.TASKS, GRADE, COARSE_CAPTION)
 
 
 def test_each_task_has_its_prompt_and_each_prompt_its_task():
@@ -52,3 +54,16 @@ def test_a_new_task_is_one_declaration_and_one_prompt(tmp_path):
             call = session.call(title, {"caption": "a dog runs"})
             (outcome,) = session.ask(title, [call], 1)
         assert (outcome.parsed.sections["title"], outcome.attempts, len(engine.requests)) == ("A Dog Runs", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "grade"),
+    [('{"grade": 7}', "7"), ('{"Grade": "7/10"}', "7"), ("8 / 10", "8"), ("Grade: 3", "3"), ("0", "0")],
+)
+def test_grades_are_read_from_json_and_from_words(text, grade):
+    assert read_grade({}, text, 1, False).sections == {"grade": grade}
+
+
+@pytest.mark.parametrize("text", ["", "good", "11", '{"grade": true}', "between 3 and 5", '{"grade": -1}'])
+def test_an_answer_without_one_grade_is_none(text):
+    assert read_grade({}, text, 1, False).missing

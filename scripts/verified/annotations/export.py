@@ -1,5 +1,6 @@
 """Exports beside the FIG files: all candidates as one table with their origin, the counts, and the dataset card."""
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -7,9 +8,11 @@ from pathlib import Path
 from typing import cast
 
 from verified.annotations.selection import choose
+from verified.config import Config
 from verified.io.fig import TYPES
-from verified.io.files import atomic_path, file_digest, write_text
+from verified.io.files import atomic_path, write_text
 from verified.io.jsonl import finite
+from verified.lmm.tasks.paper import prompt_set
 
 EVALUATIVE_ROLE = (
     "A score on a split supports one claim: how often a system finds, in these videos, the annotated moment of a"
@@ -187,6 +190,12 @@ def _number(value: object) -> float | None:
     return float(value) if finite(value) else None
 
 
+def sha256(path: str | os.PathLike) -> str:
+    """SHA-256 of a file's bytes."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: Iterable[str | os.PathLike]) -> None:
     """The dataset card: what the set is, which models made it, licence, counts, files with sizes and checksums.
 
@@ -201,7 +210,7 @@ def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: 
     )
     without = "".join(f", {number} are not ({reason})" for reason, number in counts["without"].items())
     sums = "\n".join(
-        f"| {Path(file).relative_to(folder).as_posix()} | {Path(file).stat().st_size} | `{file_digest(file)}` |"
+        f"| {Path(file).relative_to(folder).as_posix()} | {Path(file).stat().st_size} | `{sha256(file)}` |"
         for file in files
     )
     notes = {
@@ -214,6 +223,22 @@ def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: 
         **{**about, **counts, **notes}, model_lines=models, split_rows=splits, reasons=without, file_rows=sums
     )
     write_text(path, text)
+
+
+def generation_facts(settings: Config) -> dict[str, str]:
+    """A param: the models of a configuration with their revisions, and its set of prompts."""
+    generation, prompts = settings.generation, prompt_set(settings.generation.prompts)
+    return {
+        "model": _model_name(generation.llm),
+        "image_model": _model_name(generation.image_lmm),
+        "video_model": _model_name(generation.video_lmm),
+        "prompts": prompts["name"],
+        "prompts_sha256": prompts["sha256"],
+    }
+
+
+def _model_name(role) -> str:
+    return f"{role.model}@{role.revision}" if role.revision else role.model
 
 
 def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, str]) -> Callable[[int, str], dict]:

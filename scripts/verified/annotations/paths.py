@@ -1,4 +1,4 @@
-"""Locations of a data set's annotations, and facts of their making, for the rules that make and read them."""
+"""Locations of a data set's annotations, for the rules that make and read them."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,6 @@ from verified.config.sources import PublishedSource, ReleasedSource
 from verified.config.trust import confidence_warning
 from verified.corpus.splits import HELD_OUT
 from verified.errors import InputError
-from verified.lmm.tasks.paper import prompt_set
 from verified.released.collections import Release, resolve
 from verified.runtime.wildcards import key_of
 
@@ -135,19 +134,3 @@ def card_facts(settings: Config) -> Callable[[object], dict]:
         }
 
     return facts
-
-
-def generation_facts(settings: Config) -> dict[str, str]:
-    """A param: the models of a configuration with their revisions, and its set of prompts."""
-    generation, prompts = settings.generation, prompt_set(settings.generation.prompts)
-    return {
-        "model": _model_name(generation.llm),
-        "image_model": _model_name(generation.image_lmm),
-        "video_model": _model_name(generation.video_lmm),
-        "prompts": prompts["name"],
-        "prompts_sha256": prompts["sha256"],
-    }
-
-
-def _model_name(role) -> str:
-    return f"{role.model}@{role.revision}" if role.revision else role.model

@@ -97,8 +97,6 @@ class Config(Section):
 
     @model_validator(mode="after")
     def vectors_are_there(self) -> "Config":
-        if self.retrieval.dense and (self.generation.embed is None or self.generation.embed.shows == "nothing"):
-            raise ValueError("retrieval.dense needs generation.embed, whose model sees frames or clips")
         if self.features.text_encoder == EMBED:
             if self.generation.embed is None:
                 raise ValueError("features.text_encoder: embed needs generation.embed")
@@ -106,14 +104,10 @@ class Config(Section):
                 raise ValueError(
                     "features.text_encoder: embed has no tokens, which hero and rextime.models retrieval read"
                 )
-        reranker = self.retrieval.reranker
-        if reranker.first_stages and reranker.by == "relevance" and self.generation.rerank is None:
-            raise ValueError("retrieval.reranker by relevance needs generation.rerank")
-        if reranker.first_stages and reranker.by == "yes_or_no" and not self.generation.video_lmm.kind.scores:
-            raise ValueError(
-                "retrieval.reranker by yes_or_no needs a generation.video_lmm that gives log-probabilities: "
-                "engine transformers, or openai for an endpoint of vLLM"
-            )
+        if "dense" in self.rextime.models and (
+            self.generation.embed is None or self.generation.embed.shows == "nothing"
+        ):
+            raise ValueError("rextime.models: dense needs generation.embed, whose model sees frames or clips")
         return self
 
     @model_validator(mode="after")

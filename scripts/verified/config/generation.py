@@ -303,9 +303,9 @@ class Generation(Section):
     speech: SpeechSettings | None = None
     """Who transcribes speech; null: nobody."""
     embed: EmbedSettings | None = None
-    """Whose vectors find videos without training (`retrieval.dense`) and may be text features; null: nobody's."""
+    """Whose vectors find videos without training, and may be text features; null: nobody's."""
     rerank: RerankSettings | None = None
-    """Who scores moments for `retrieval.reranker` by relevance; null: nobody."""
+    """Who scores how well a moment fits a query; null: nobody."""
     prompts: Annotated[str, Operational("the prompt files themselves are inputs of the rules")] = "config/prompts"
     """Folder of the prompt files."""
     ledger: Annotated[str, RECORD] = "results/ledger"

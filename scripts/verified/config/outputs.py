@@ -64,11 +64,6 @@ def training(folder: str, model: str, captions: str, seed: int | str) -> str:
     return f"{folder}/retrieval/{model}/{captions}/seed-{seed}"
 
 
-def embedded_videos(folder: str, shards: int) -> list[str]:
-    """Vectors of the test videos by the role `embed`."""
-    return [f"{folder}/features/embedded/{shard}.h5" for shard in shard_names(shards)]
-
-
 def trained_model(folder: str, model: str, captions: str, seed: int | str) -> str:
     """The checkpoint of one training of a retrieval model."""
     return f"{training(folder, model, captions, seed)}/checkpoint.safetensors"

@@ -44,31 +44,6 @@ class Training(Section):
     """Options of the model's own config, such as hidden: 128 (names and defaults are in the model's file)."""
 
 
-class Grounder(Section):
-    """The video LMM of `generation` locates a query's moments in the best videos of a first stage."""
-
-    first_stages: tuple[str, ...] = ()
-    """Whose videos it is shown: retrieval models, or dense. Each is a row of the tables; empty: nobody's."""
-    videos: int = Field(default=5, ge=1)
-    """K: videos per query; the query's own is shown as well, for SVMR."""
-    frames: int = Field(default=50, ge=2)
-    """Uniform frames of a whole video."""
-
-
-class Reranker(Section):
-    """The video LMM of `generation`, or the model of `generation.rerank`, grades the best moments of a first stage."""
-
-    first_stages: tuple[str, ...] = ()
-    """Whose moments it is shown: retrieval models, dense, or NAME-grounded. Each is a row of the tables."""
-    moments: int = Field(default=5, ge=1)
-    """N: moments per query, of all videos, and again of its own for SVMR."""
-    frames: int = Field(default=8, ge=2)
-    """Uniform frames of a moment."""
-    by: Literal["grade", "yes_or_no", "relevance"] = "grade"
-    """grade: a number from 0 to 10 in words. yes_or_no: log-probabilities of both (engine transformers, or an endpoint
-    of vLLM), two calls a moment. relevance: by `generation.rerank`."""
-
-
 class Retrieval(Section):
     """The models to train, and their training settings."""
 
@@ -78,10 +53,6 @@ class Retrieval(Section):
     """One training of each model per seed. Several bring the noise of training into the tables' intervals."""
     training: dict[str, Training] = Field(default_factory=dict)
     """Departures from the official recipe, by model."""
-    dense: bool = False
-    """Whether the vectors of `generation.embed` rank videos and windows, without training: a row of the tables."""
-    grounder: Grounder = Grounder()
-    reranker: Reranker = Reranker()
     external_score: Literal["exp", "cosine"] = "exp"
     """Reading of XML's score in two-stage models: exp(20 · cosine), or the cosine itself."""
     feature_cast: Literal["official", "float32"] | None = None
@@ -127,21 +98,6 @@ class Retrieval(Section):
             seeds = self.seeds_of(model)
             if len(set(seeds)) < len(seeds):
                 raise ValueError(f"a seed of {model} is listed twice")
-        return self
-
-    @model_validator(mode="after")
-    def first_stages_are_there(self):
-        stages = {*self.models, *(["dense"] if self.dense else [])}
-        for section, known in (
-            ("grounder", stages),
-            ("reranker", stages | {f"{name}-grounded" for name in self.grounder.first_stages}),
-        ):
-            named = getattr(self, section).first_stages
-            for name in named:
-                if name not in known:
-                    raise ValueError(f"{section}: no first stage {name!r}; there are {', '.join(sorted(known))}")
-            if len(set(named)) < len(named):
-                raise ValueError(f"{section}: a first stage is listed twice")
         return self
 
     @field_validator("training")

@@ -202,10 +202,10 @@ class Rextime(Section):
     """Least verification score of a question that is kept."""
     frames: int = Field(default=50, ge=2)
     """Uniform frames of a whole video that a video LMM sees."""
-    models: tuple[Literal["video_lmm", "fine_tuned_video_lmm", "retrieval", "fine_tuned_retrieval"], ...] = ()
+    models: tuple[Literal["video_lmm", "fine_tuned_video_lmm", "retrieval", "fine_tuned_retrieval", "dense"], ...] = ()
     """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models as trained
-    on captions; and, after fine-tuning on the questions of the split train, the video LMM (engine transformers) and the
-    one-stage models among these."""
+    on captions; after fine-tuning on the questions of the split train, the video LMM (engine transformers) and the
+    one-stage models among these; and, without training, the vectors of `generation.embed`."""
     published: dict[GroundingModel, PublishedGrounder] = Field(default={})
     """Grounding models that take the test with their authors' weights, zero-shot, by the name of the model. With a file
     of features, they also answer given questions (`released`) that are scored."""

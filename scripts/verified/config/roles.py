@@ -11,13 +11,11 @@ def asked_roles(settings: Config) -> dict[str, EngineSettings]:
     roles = settings.generation.roles()
     if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
         return roles
-    suite, retrieval = settings.rextime, settings.retrieval
+    suite = settings.rextime
     asked = roles.keys() - {*ROLES}
     if suite.sources:  # the roles that write the questions
         asked |= {"llm", "video_lmm"}
     if suite.models and {"video_lmm", "fine_tuned_video_lmm"} & {*suite.models}:
         asked |= {"llm", "video_lmm"} if {*FREE} & {*suite.protocols} else {"video_lmm"}
-    if retrieval.grounder.first_stages or (retrieval.reranker.first_stages and retrieval.reranker.by != "relevance"):
-        asked |= {"video_lmm"}
     asked |= {role for stage in stages() for role in stage.roles(settings)}
     return {name: role for name, role in roles.items() if name in asked}

@@ -9,12 +9,11 @@ import torch
 
 from verified.errors import InputError
 from verified.evaluator.checkpoint import load_checkpoint, read_header, save_checkpoint
-from verified.evaluator.inputs import Tuples, epoch_order, files_of, make_batch, read_tuples
+from verified.evaluator.inputs import Tuples, epoch_order, files_of, make_batch, read_tuples, training_view
 from verified.evaluator.model import TEMPERATURE, NoiseEvaluator, encode
 from verified.evaluator.processes import processes, run_in_processes, share
 from verified.evaluator.settings import Architecture, FineTuningSettings, architecture, job_needs
 from verified.evaluator.training import Batch, Schedule, TrainingStep, train
-from verified.evaluator.views import training_view
 from verified.io.jsonl import write_json, write_jsonl
 from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest

@@ -1,18 +1,87 @@
-"""Inputs of a training step: tuples (v, q, q+, s-, d-) of all data sets, batches of them."""
+"""Inputs of a training step: tuples (v, q, q+, s-, d-) of all data sets, views of their frames, batches of both.
 
+A view has one frame of each interval of a clip, in training a random crop. As UMT's recipe has it, but for the
+horizontal flip, which is omitted: captions say left and right.
+"""
+
+import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch.nn.functional import interpolate
 
 from verified.errors import InputError
-from verified.evaluator.clips import CodedClips, check_complete, open_clips
+from verified.evaluator.clips import CodedClips, open_clips
 from verified.evaluator.model import clean, encode
 from verified.evaluator.training import ROLES, Batch
 from verified.io.jsonl import read_jsonl
 from verified.runtime.seeds import generator
+
+RATIOS = (3 / 4, 4 / 3)
+"""Proportions, width to height, of a random part."""
+ATTEMPTS = 10
+
+
+def middle_frames(clip: np.ndarray, frames: int) -> np.ndarray:
+    """[frames·k, H, W, 3] → [frames, H, W, 3]: the middle one of each interval, as UMT samples at test."""
+    frames_per_interval = len(clip) // frames
+    return clip[frames_per_interval // 2 :: frames_per_interval]
+
+
+def draw_frames(clip: np.ndarray, frames: int, generator: np.random.Generator) -> np.ndarray:
+    """[frames·k, H, W, 3] → [frames, H, W, 3]: one of each interval at random, as UMT samples in training."""
+    frames_per_interval = len(clip) // frames
+    return clip[np.arange(frames) * frames_per_interval + generator.integers(0, frames_per_interval, frames)]
+
+
+def random_part(
+    height: int, width: int, share: tuple[float, float], generator: np.random.Generator
+) -> tuple[slice, slice]:
+    """Rows and columns of a random part whose area is a share of the whole in the range `share`.
+
+    Area uniform, proportions log-uniform in RATIOS, place uniform; after ten parts that do not fit, the largest middle
+    part of allowed proportions (RandomResizedCrop).
+    """
+    for _ in range(ATTEMPTS):
+        area = height * width * generator.uniform(*share)
+        ratio = math.exp(generator.uniform(math.log(RATIOS[0]), math.log(RATIOS[1])))
+        rows, columns = round(math.sqrt(area / ratio)), round(math.sqrt(area * ratio))
+        if 0 < rows <= height and 0 < columns <= width:
+            top, left = generator.integers(0, height - rows + 1), generator.integers(0, width - columns + 1)
+            return slice(top, top + rows), slice(left, left + columns)
+    columns = min(width, round(height * RATIOS[1]))
+    rows = min(height, round(width / RATIOS[0]))
+    top, left = (height - rows) // 2, (width - columns) // 2
+    return slice(top, top + rows), slice(left, left + columns)
+
+
+def resize(frames: np.ndarray, size: int) -> np.ndarray:
+    """uint8 [T, H, W, 3] → uint8 [T, size, size, 3], bicubic, proportions not kept (as UMT does); always a copy."""
+    if frames.shape[1:3] == (size, size):
+        return np.array(frames)
+    pixels = torch.from_numpy(np.ascontiguousarray(frames)).permute(0, 3, 1, 2)
+    scaled = interpolate(pixels, (size, size), mode="bicubic", antialias=True)
+    return np.ascontiguousarray(scaled.permute(0, 2, 3, 1).numpy())
+
+
+def training_view(
+    clip: np.ndarray, frames: int, size: int, share: tuple[float, float] | None, generator: np.random.Generator
+) -> np.ndarray:
+    """[frames·k, H, W, 3] → [frames, size, size, 3]: drawn frames, all cut to the same random part (None: to none)."""
+    drawn = draw_frames(clip, frames, generator)
+    if share:
+        rows, columns = random_part(drawn.shape[1], drawn.shape[2], share, generator)
+        drawn = drawn[:, rows, columns]
+    return resize(drawn, size)
+
+
+def scoring_view(clip: np.ndarray, frames: int, size: int) -> np.ndarray:
+    """[frames·k, H, W, 3] → [frames, size, size, 3]: the middle frames, whole."""
+    return resize(middle_frames(clip, frames), size)
+
 
 OTHER_SPLIT = "split-not-trained-on"
 NO_SELECTION = "perturbations-not-selected"
@@ -122,3 +191,19 @@ def make_batch(frames: np.ndarray, captions: dict[str, list[str]], names: list[s
     cleaned = np.array([clean(caption) for caption in captions["caption"]])
     same = torch.from_numpy(cleaned[:, None] == cleaned[None, :])
     return Batch(torch.from_numpy(frames), ids.reshape(shape), mask.reshape(shape), roles, same, names)
+
+
+def check_complete(expected: Iterable[int], present: Collection[int], rows: str) -> None:
+    """Raise InputError unless each desc_id of `expected` is in `present`; `rows` names the rows, in the plural.
+
+    A stage writes a row for every moment that it receives, with a reason if it has no result: a moment without a row
+    was lost.
+    """
+    expected = list(expected)
+    missing = [desc_id for desc_id in expected if desc_id not in present]
+    if missing:
+        named = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        raise InputError(
+            f"{rows} lack {len(missing)} of {len(expected)} moments: desc_id {named}",
+            remedy="`verified verify` finds files that were changed; remove the files and build them again",
+        )

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verified.evaluator.clips import CodedClips, check_complete
+from verified.evaluator.clips import CodedClips
+from verified.evaluator.inputs import check_complete, scoring_view
 from verified.evaluator.model import NoiseEvaluator, confidence, encode, similarity
-from verified.evaluator.views import scoring_view
 from verified.evaluator.vision import normalise
 from verified.io.fig import TYPES
 from verified.nn.layers import computing

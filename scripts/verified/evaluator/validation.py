@@ -9,9 +9,9 @@ import torch
 from verified.benchmark.correlation import auroc_interval
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.clips import CodedClips, open_clips
+from verified.evaluator.inputs import scoring_view
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.score import caption_readings, encode_moment
-from verified.evaluator.views import scoring_view
 from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.nn.layers import visible_device
 from verified.runtime.progress import track

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from verified.annotations.paths import annotation_files, annotation_splits, card_facts, generation_facts
+from verified.annotations.export import generation_facts
+from verified.annotations.paths import annotation_files, annotation_splits, card_facts
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
 from verified.runtime.wildcards import key_of

@@ -1,13 +1,14 @@
-"""Vectors of the videos of a corpus by the role `embed`: a frame, or a clip, for every few seconds."""
+"""Vectors by the role `embed`: of a frame, or a clip, for every few seconds of a video, of windows, and of captions."""
 
 import logging
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from verified.captions.clips import span_calls
+from verified.config.datasets import Spans
 from verified.config.generation import EmbedSettings
 from verified.errors import InputError
 from verified.io.hdf5 import write_features
@@ -17,6 +18,9 @@ from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING
 
 log = logging.getLogger("verified")
+
+NO_VECTOR = -2.0
+"""Score of a window without any vector, below every cosine."""
 
 
 def pieces(duration: float, step_seconds: float) -> list[tuple[float, float]]:
@@ -59,6 +63,26 @@ def embed_videos(videos: Mapping[str, dict], settings: EmbedSettings, session: S
     return {video: vectors[numbers] for video, numbers in rows.items()}
 
 
+def windows(pieces: int, step_seconds: float, spans: Spans) -> np.ndarray:
+    """[W, 2] first piece and the one behind the last, for all lengths that `spans` allows; a shorter video is one."""
+    shortest = max(1, round(spans.min_pred_clips * spans.clip_seconds / step_seconds))
+    longest = max(shortest, round(spans.max_pred_clips * spans.clip_seconds / step_seconds))
+    lengths = range(min(shortest, pieces), min(longest, pieces) + 1)
+    return np.array([(first, first + n) for n in lengths for first in range(pieces - n + 1)])
+
+
+def window_scores(vectors: np.ndarray, queries: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Cosines [Q, W] of `queries` [Q, dim] with the mean vectors of the windows [W, 2] over `vectors` [pieces, dim].
+
+    Pieces without a vector add nothing; a window of these alone is at `NO_VECTOR`.
+    """
+    sums = np.concatenate([np.zeros((1, vectors.shape[1])), np.cumsum(vectors.astype(np.float64), axis=0)])
+    means = sums[spans[:, 1]] - sums[spans[:, 0]]
+    lengths = np.linalg.norm(means, axis=1)
+    scores = queries.astype(np.float64) @ (means / np.maximum(lengths, 1e-9)[:, None]).T
+    return np.where(lengths < 1e-6, NO_VECTOR, scores)
+
+
 def write_embedded_captions(captions: Sequence[tuple[str, str]], session: Session, output: str | Path) -> int:
     """Write float16 [1, dim] per desc_id of `captions`, (desc_id, text) pairs, in the form of `features.text`.
 
@@ -76,20 +100,3 @@ def write_embedded_captions(captions: Sequence[tuple[str, str]], session: Sessio
     attributes = {"backbone": embed_settings(session.settings).model, "dim": dim, "special_tokens": False}
     scaled = (vectors * dim**0.5).astype(np.float16)
     return write_features(output, attributes, ((name, row[None], {}) for (name, _), row in zip(captions, scaled)))
-
-
-def write_embedded(
-    videos: Mapping[str, dict], settings: EmbedSettings, session: Session, output: str | Path
-) -> dict[str, int]:
-    """Write float16 [pieces, dim] per video, with its sha256; counts of pieces and of those without a vector."""
-    found = embed_videos(videos, settings, session)
-    dim = max((vectors.shape[1] for vectors in found.values()), default=0)
-    attributes = {"backbone": settings.model, "dim": dim, "step_seconds": settings.step_seconds}
-
-    def items() -> Iterator[tuple[str, np.ndarray, dict]]:
-        for video, vectors in found.items():
-            yield video, vectors.astype(np.float16), {"sha256": videos[video]["sha256"]}
-
-    write_features(output, attributes, items())
-    every = [vector.any() for vectors in found.values() for vector in vectors]
-    return {"videos": len(found), "pieces": len(every), "without_vector": every.count(False)}

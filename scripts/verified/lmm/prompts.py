@@ -22,7 +22,7 @@ from verified.errors import InputError
 from verified.io.jsonl import is_object
 from verified.io.yaml_file import read_yaml
 from verified.lmm.tasks import Task
-from verified.runtime.project import WORKFLOW, check_installed, locate
+from verified.runtime.project import EXTENSIONS, WORKFLOW, check_installed, locate
 
 KINDS = ("quoted", "number", "lines")
 PIECE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
@@ -73,9 +73,12 @@ def quote(text: str) -> str:
 def prompt_file(folder: str | os.PathLike, task: str) -> str:
     """Path of the file of the task of this name.
 
-    A folder that is not below the working directory is looked for in the project.
+    A folder that is not below the working directory is looked for in the project. A task that it lacks is looked for
+    in the folders `prompts` of extensions, where those of the extension NAME may leave NAME/ out.
     """
-    return str(locate(folder) / f"{task}.md")
+    own = locate(folder) / f"{task}.md"
+    added = (place / "prompts" / f"{task.removeprefix(f'{place.name}/')}.md" for place in EXTENSIONS)
+    return str(own if own.exists() else next(filter(Path.is_file, added), own))
 
 
 def read_prompts(folder: str | os.PathLike, tasks: Iterable[Task]) -> dict[str, Prompt]:

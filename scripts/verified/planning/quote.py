@@ -32,14 +32,15 @@ from verified.lmm.engines import make_engine
 from verified.lmm.request import Engine, Outcome
 from verified.lmm.session import AskedBefore, Session, sound_cost
 from verified.lmm.speech import calls_of
-from verified.lmm.tasks import Task, retrieval, rextime
+from verified.lmm.tasks import Task, rextime
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.paper import PAPER
+from verified.lmm.tasks.retrieval import GRADE
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.lmm.vision_tokens import frame_tokens
 from verified.perturbations.write import ask
-from verified.planning.stage import USUAL_SIZE, standing, supposed_videos
-from verified.planning.vector_calls import caption_calls, embeds_captions, embeds_videos, vector_calls
+from verified.planning.stage import USUAL_SIZE, supposed_videos
+from verified.planning.vector_calls import caption_calls, embeds_captions
 from verified.quality.transcripts import needs_asking, sounds_of
 from verified.runtime.progress import track
 from verified.runtime.seals import made_with
@@ -269,28 +270,16 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
                 calls = [call for sound in sounds for call in calls_of(sound, session)]
                 session.ask(TRANSCRIPTION, calls, len(calls))
 
-        if embeds:
-            calls = list(vector_calls(name, config, standing(shards), session))
-            session.ask(EMBEDDING, calls, len(calls))
-
         if captioned:
             calls = list(caption_calls(name, config, shards, session))
             session.ask(EMBEDDING, calls, len(calls))
-        for task, calls in follow_up_calls(name, config, shards, session) if followed else ():
-            session.ask(task, calls, len(calls))
-
         for task, calls_of_stage in added:
             calls = list(calls_of_stage(shards, session))
             session.ask(task, calls, len(calls))
 
     added = [asked for stage in stages() for asked in stage.asks_of(name, config)]
-    embeds, captioned = embeds_videos(config, name), embeds_captions(config, name)
-    followed: tuple[Task, ...] = ()
-    if config.retrieval.grounder.first_stages or config.retrieval.reranker.first_stages:
-        from verified.planning.follow_up_calls import follow_up_calls, follow_up_tasks  # it loads torch
-
-        followed = follow_up_tasks(config, name)
-    tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if embeds or captioned else []), *followed)
+    captioned = embeds_captions(config, name)
+    tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if captioned else []))
     tasks = tuple(dict.fromkeys([*tasks, *(asked.task for asked in added)]))
     rows = _count_calls(name, tasks, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
@@ -447,7 +436,8 @@ def _cut_from(index_row: dict, moment: dict) -> bool:
 
 def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     """Roles with calls to an endpoint and without prices, in their order."""
-    role_of = {task.name: task.role for task in (TRANSCRIPTION, EMBEDDING, *PAPER, *rextime.TASKS, *retrieval.TASKS)}
+    added = (task for stage in stages() for task in stage.prompts(config))
+    role_of = {task.name: task.role for task in (TRANSCRIPTION, EMBEDDING, *PAPER, *rextime.TASKS, GRADE, *added)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
     return [name for name, role in roles.items() if role.kind.asks_endpoint and not role.has_prices]

@@ -212,7 +212,8 @@ def _suite_tasks(settings: Config) -> tuple[Task, ...]:
 def _answers(settings: Config) -> Iterator[Problem]:
     generation = settings.generation
     try:
-        read_prompts(generation.prompts, (*(PAPER if _annotates(settings) else ()), *_suite_tasks(settings)))
+        added = (task for stage in stages() for task in stage.prompts(settings) if task.prompted)
+        read_prompts(generation.prompts, (*(PAPER if _annotates(settings) else ()), *_suite_tasks(settings), *added))
     except InputError as error:
         yield Problem("generation.prompts", str(error), error.remedy or "correct the prompt file")
     roles = asked_roles(settings)

@@ -64,7 +64,7 @@ class Stage:
     asks_of: Callable[[str, Config], Iterable[AskedOfDataset]] = _nothing
     """Its model calls about the data set of this key that is annotated here, in the order of a run."""
     prompts: "Callable[[Config], Iterable[Task]]" = _nothing
-    """Tasks whose prompts a run reads."""
+    """Tasks that a run asks, whose prompts it reads."""
     roles: Callable[[Config], Collection[str]] = lambda settings: ()
     """Roles of `generation` that it may call."""
     supplied: Callable[[Config], Iterable[Supplied]] = _nothing

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.first_stages import UNTRAINED
 from verified.benchmark.intervals import (
     SIGNIFICANT,
     Interval,
@@ -21,7 +20,7 @@ from verified.benchmark.intervals import (
 from verified.benchmark.vcmr.metrics import VIDEO_RECALLS
 from verified.benchmark.vcmr.results import PerQuery, read_metrics, read_per_query
 from verified.io.jsonl import read_json
-from verified.tables.layout import FOLDERS, TITLES, Column, PaperTable, Row, model_of, title_of
+from verified.tables.layout import FOLDERS, TITLES, UNTRAINED, Column, PaperTable, Row, model_of, title_of
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, format_value, p_or_why
 
 RATERS = "needs people: three grades for each of 100 captions"

@@ -1,39 +1,34 @@
 """Files of a run that tables depend on, by configuration."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import cast
 
-from verified.benchmark.vcmr.paths import follow_ups, possible_runs, ranked_by_vectors
+from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_values, shown_datasets
 from verified.config.sources import DemoSource
+from verified.extension import Run, extensions
 from verified.tables.layout import runs
 
 
 def run_files(settings: Config, name: str) -> list[str]:
-    """File `name` of every retrieval run that the tables show, of vectors, and of what a video LMM makes of both."""
+    """File `name` of every retrieval run that the tables show, those of extensions last."""
     trained_models = [
         f"{outputs.training(dataset_folder(settings, dataset), model, trained, seed)}/{tested}/{name}"
         for dataset in shown_datasets(settings)
         for model, trained, tested in possible_runs(settings, dataset, runs(settings.retrieval.models))
         for seed in settings.retrieval.seeds_of(model)
     ]
-    dense = shown_datasets(settings, "has_videos") if settings.retrieval.dense else []
-    return [
-        *trained_models,
-        *(f"{ranked_by_vectors(dataset_folder(settings, dataset), 'fig')}/{name}" for dataset in dense),
-        *follow_up_files(settings, name),
-    ]
+    added = [run for extension in extensions() for run in extension.runs(settings)]
+    return [*trained_models, *added_run_files(settings, added, name)]
 
 
-def follow_up_files(settings: Config, name: str) -> list[str]:
-    """File `name` of all that a video LMM makes of first stages."""
+def added_run_files(settings: Config, added: Iterable[Run], name: str) -> list[str]:
+    """File `name` of each run of an extension."""
     return [
-        f"{outputs.training(dataset_folder(settings, dataset), model, trained, seed)}/fig/{name}"
-        for dataset in shown_datasets(settings, "has_videos")
-        for model, trained, seeds in follow_ups(settings)
-        for seed in seeds
+        f"{outputs.training(dataset_folder(settings, run.dataset), run.model, run.trained_on, run.seed)}/fig/{name}"
+        for run in added
     ]
 
 

@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from verified.benchmark.first_stages import DENSE, GROUNDED, RERANKED, UNTRAINED
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS, shown_metrics
+from verified.extension import extensions
 
 TITLES = {"hero": "HERO", "xml": "XML", "reloclnet": "ReLoCLNet", "conquer": "CONQUER", "squidnet": "SQuiDNet"}
+UNTRAINED = "untrained"
+"""What a run was trained on that no training is behind."""
 FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest": "fig", UNTRAINED: UNTRAINED}
 """Folder of each published training or test corpus; main-7 calls FIG by its other name."""
-UNTRAINED_TITLES = {DENSE: "dense, zero-shot"}
-"""Rows of the tables of all models that no training is behind."""
-STEPS = {GROUNDED: "+ LMM spans", RERANKED: "+ re-ranker"}
-"""Second stages, by the suffix of the name."""
 
 
 @dataclass(frozen=True)
@@ -146,18 +144,26 @@ TABLES = (
 
 def title_of(model: str) -> str:
     """Title of a model in tables; other models have the name of their file."""
-    for step, called in STEPS.items():
-        if model.endswith(f"-{step}"):
-            return f"{title_of(model.removesuffix(f'-{step}'))} {called}"
-    return {**TITLES, **UNTRAINED_TITLES}.get(model, model)
+    for ending, added in _endings().items():
+        if model.endswith(f"-{ending}"):
+            return f"{title_of(model.removesuffix(f'-{ending}'))} {added}"
+    return _titles().get(model, model)
 
 
 def model_of(title: str) -> str:
     """The model that tables call so."""
-    for step, called in STEPS.items():
-        if title.endswith(f" {called}"):
-            return f"{model_of(title.removesuffix(f' {called}'))}-{step}"
-    return {called: model for model, called in {**TITLES, **UNTRAINED_TITLES}.items()}.get(title, title)
+    for ending, added in _endings().items():
+        if title.endswith(f" {added}"):
+            return f"{model_of(title.removesuffix(f' {added}'))}-{ending}"
+    return {called: model for model, called in _titles().items()}.get(title, title)
+
+
+def _endings() -> dict[str, str]:
+    return {ending: added for extension in extensions() for ending, added in extension.endings.items()}
+
+
+def _titles() -> dict[str, str]:
+    return TITLES | {model: title for extension in extensions() for model, title in extension.titles.items()}
 
 
 def runs(models: tuple[str, ...]) -> list[tuple[str, str, str]]:

@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from verified.benchmark.first_stages import UNTRAINED
 from verified.benchmark.published import Published, plain
 from verified.config.engines import ENGINES
 from verified.config.trust import NOT_TRUSTED, is_untrusted
@@ -15,7 +14,7 @@ from verified.io.files import write_text
 from verified.runtime.project import commit
 from verified.tables.added.availability import availability_lines
 from verified.tables.collect import Cell, Collection, Gain, gain_lines, gains, gains_table
-from verified.tables.layout import TABLES, TITLES, PaperTable, title_of
+from verified.tables.layout import TABLES, TITLES, UNTRAINED, PaperTable, title_of
 from verified.tables.render import (
     Block,
     Sheet,

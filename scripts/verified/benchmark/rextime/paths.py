@@ -242,8 +242,8 @@ def grounding_files(settings: Config) -> list[str]:
 
 
 def vector_files(settings: Config) -> list[str]:
-    """Submissions by vectors, which are not trained (`retrieval.dense`)."""
-    if "retrieval" not in settings.rextime.models or not settings.retrieval.dense:
+    """Submissions by vectors, which are not trained."""
+    if "dense" not in settings.rextime.models:
         return []
     return [f"{folder(settings)}/grounding/{dataset}/dense.jsonl" for dataset in datasets_used(settings)]
 
@@ -377,7 +377,7 @@ def origins(settings: Config) -> list[str]:
 
 def card_facts(settings: Config) -> dict:
     """What the card of the exported questions states (see `export.collection.Collection`)."""
-    from verified.annotations.paths import generation_facts
+    from verified.annotations.export import generation_facts
 
     asked, generation = generation_facts(settings), settings.generation
     return {

@@ -6,9 +6,8 @@ As the retrieval models, it looks for what the question names, not for its answe
 from collections.abc import Mapping
 
 from verified.benchmark.rextime.rows import Prediction
-from verified.benchmark.vcmr.dense import NO_VECTOR, window_scores, windows
 from verified.config.datasets import Spans
-from verified.features.embedded import embed_videos, piece_calls
+from verified.features.embedded import NO_VECTOR, embed_videos, piece_calls, window_scores, windows
 from verified.lmm.client import Call
 from verified.lmm.embedding import embed_settings, embed_texts, text_calls
 from verified.lmm.session import Session

@@ -5,9 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from verified.benchmark.first_stages import DENSE, GROUNDED, RERANKED, UNTRAINED, first_stage
 from verified.benchmark.vcmr.registry import is_two_stage, model_names
-from verified.benchmark.vcmr.results import SETTINGS
 from verified.config import Config, outputs
 from verified.config.features import EMBED
 from verified.config.folders import dataset_of, dataset_pattern, datasets_with
@@ -112,81 +110,6 @@ def testing_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
         return inputs
 
     return files
-
-
-def annotations_tested(settings: Config) -> Callable[[object], str]:
-    """An input function: the annotations that whoever was not trained is tested on."""
-
-    def file(wildcards) -> str:
-        split = dataset_of(settings, wildcards).spans.test_split
-        return f"results/{wildcards.dataset}/annotations/{CAPTIONS[wildcards.tested_on][0]}/{split}.jsonl"
-
-    return file
-
-
-def ranked_by_vectors(folder: str, captions: str) -> str:
-    """Folder of the test of vectors that were not trained for it; it has the form of a tested training."""
-    return f"{outputs.training(folder, DENSE, UNTRAINED, 0)}/{captions}"
-
-
-def dense_facts(settings: Config) -> Callable[[object], dict[str, Any]]:
-    """A params function: what the metrics of vectors say of the test."""
-
-    def facts(wildcards) -> dict[str, Any]:
-        spans = dataset_of(settings, wildcards).spans
-        embed = settings.generation.embed
-        values = {"embed": embed and deciding(embed), "spans": spans.model_dump(mode="json")}
-        return {
-            "model": DENSE,
-            "trained_on": UNTRAINED,
-            "tested_on": wildcards.tested_on,
-            "seed": 0,
-            "split": spans.test_split,
-            SETTINGS: hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest(),
-        }
-
-    return facts
-
-
-def follow_facts(settings: Config, step: str) -> Callable[[object], dict[str, Any]]:
-    """A params function: what the metrics of `step`, grounder or reranker, say of the test; all that it depends on."""
-    ending = {"grounder": GROUNDED, "reranker": RERANKED}[step]
-    generation = settings.generation
-
-    def facts(wildcards) -> dict[str, Any]:
-        spans = dataset_of(settings, wildcards).spans
-        values = {
-            "video_lmm": deciding(generation.video_lmm),
-            "rerank": generation.rerank and deciding(generation.rerank),
-            "attempts": generation.attempts,
-            "frame_side": generation.frame_side,
-            "step": getattr(settings.retrieval, step).model_dump(mode="json", exclude={"first_stages"}),
-            "spans": spans.model_dump(mode="json"),
-            "seed": settings.seed,
-        }
-        return {
-            "model": f"{wildcards.first}-{ending}",
-            "trained_on": wildcards.trained_on,
-            "tested_on": wildcards.tested_on,
-            "seed": int(wildcards.seed),
-            "split": spans.test_split,
-            SETTINGS: hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest(),
-        }
-
-    return facts
-
-
-def follow_ups(settings: Config) -> list[tuple[str, str, tuple[int, ...]]]:
-    """(model, trained on, seeds) of all that a video LMM makes of first stages."""
-    retrieval = settings.retrieval
-    named = [f"{first}-{GROUNDED}" for first in retrieval.grounder.first_stages]
-    named += [f"{first}-{RERANKED}" for first in retrieval.reranker.first_stages]
-    found = []
-    for name in named:
-        first = first_stage(name)
-        dense = first == DENSE
-        found.append((name, UNTRAINED if dense else "fig", (0,) if dense else retrieval.seeds_of(first)))
-    return found
 
 
 def trained_captions(wildcards) -> str:

@@ -1,22 +1,13 @@
-"""A video LMM in retrieval: when a video shows what a sentence says, and how well a clip fits it.
-
-Answers are read from JSON or from words, whatever stands around them.
-"""
+"""A video LMM grades how well a clip fits a sentence. Answers are read from JSON or from words."""
 
 import re
 
-from verified.io.jsonl import finite
-from verified.lmm.parsing import json_value
 from verified.lmm.request import Parsed
 from verified.lmm.tasks import Task, object_schema
-from verified.lmm.tasks.rextime import best_object, seconds, span, span_in_words
-from verified.lmm.tasks.rextime import parse_score as read_log_probability
+from verified.lmm.tasks.rextime import best_object
 
 MOST = 10
 """The highest confidence, and the best grade."""
-MOST_MOMENTS = 20
-"""More that an answer lists are not read."""
-NOT_SHOWN = re.compile(r"\b(?:none|not shown|no(?:t any)? (?:such )?(?:moment|part|time)|never|does not show)\b", re.I)
 
 
 def number(value: object) -> float | None:
@@ -29,49 +20,6 @@ def number(value: object) -> float | None:
     return float(value)
 
 
-def read_moments(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
-    """The moments of an answer: "start end confidence" each, with semicolons between, or the word none.
-
-    Moments without confidence have the middle one; those without two times are left out.
-    """
-    value = json_value(text)
-    listed = value if isinstance(value, list) else best_object(text, ("moments",)).get("moments")
-    if isinstance(value, dict) and listed is None and {"start", "end"} & value.keys():
-        listed = [value]
-    if isinstance(listed, list) and len(listed) == 2 and all(seconds(one) is not None for one in listed):
-        listed = [listed]  # one moment, as a pair of times
-    found = [one for one in map(_moment, (listed or [])[:MOST_MOMENTS] if isinstance(listed, list) else []) if one]
-    if found:
-        return Parsed(sections={"moments": "; ".join(found)}, missing=int(cut), form="json")
-    if listed == [] or text.strip() == "[]":
-        return Parsed(sections={"moments": "none"}, form="json")
-    if not listed and (told := span_in_words(text)):
-        return Parsed(sections={"moments": f"{told} {MOST / 2:g}"}, missing=int(cut), form="words")
-    if not listed and NOT_SHOWN.search(text):
-        return Parsed(sections={"moments": "none"}, form="words")
-    return Parsed(missing=1)
-
-
-def _moment(value: object) -> str | None:
-    sure: object = None
-    if isinstance(value, dict):
-        sure, value = value.get("confidence"), [value.get("start"), value.get("end")]
-    elif isinstance(value, list) and len(value) == 3:
-        *value, sure = value
-    times = span(value)
-    if times is None:
-        return None
-    confidence = number(sure)
-    return f"{times} {MOST / 2 if confidence is None else confidence:g}"
-
-
-def moments_of(text: str) -> list[tuple[float, float, float]]:
-    """(start, end, confidence) of each moment of a text that `read_moments` wrote."""
-    if text == "none":
-        return []
-    return [(float(a), float(b), float(c)) for a, b, c in (one.split() for one in text.split("; "))]
-
-
 def read_grade(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """A grade from 0 to 10, as JSON or as the only number of an answer."""
     value = best_object(text, ("grade",)).get("grade")
@@ -82,27 +30,6 @@ def read_grade(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     return Parsed(missing=1) if grade is None else Parsed(sections={"grade": f"{grade:g}"}, form="json")
 
 
-def read_relevance(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
-    """The score of a clip, any number."""
-    score = best_object(text, ("score",)).get("score")
-    if not finite(score):
-        return Parsed(missing=1)
-    return Parsed(sections={"score": repr(float(score))}, form="json")
-
-
-_TIME = {"type": "number", "minimum": 0}
-_MOMENT = object_schema({"start": _TIME, "end": _TIME, "confidence": {"type": "number", "minimum": 0, "maximum": MOST}})
-GROUND = Task(
-    "retrieval/ground",
-    "video_lmm",
-    ("caption", "duration", "frame_number"),
-    read_moments,
-    lambda _count: object_schema({"moments": {"type": "array", "items": _MOMENT, "minItems": 0}}),
-    40,
-    lambda _count, _identity: Parsed(sections={"moments": "0 1 5"}),
-    settings=("frame_side",),
-    always_json=True,
-)
 GRADE = Task(
     "retrieval/grade",
     "video_lmm",
@@ -114,33 +41,3 @@ GRADE = Task(
     settings=("frame_side",),
     always_json=True,
 )
-YES_OR_NO = Task(
-    "retrieval/yes_or_no",
-    "video_lmm",
-    ("caption", "continuation", "duration", "frame_number"),
-    read_log_probability,
-    lambda _count: object_schema({"mean_log_probability": {"type": "number"}}),
-    1,
-    lambda _count, _identity: Parsed(sections={"mean_log_probability": "-1"}),
-    settings=("frame_side",),
-    always_json=True,
-)
-"""The log-probability of "yes", or of "no", as the answer; by engines that score given answers."""
-RELEVANCE = Task(
-    "retrieval/relevance",
-    "rerank",
-    ("caption", "duration", "frame_number"),
-    read_relevance,
-    lambda _count: object_schema({"score": {"type": "number"}}),
-    0,
-    lambda _count, _identity: Parsed(sections={"score": "0.5"}),
-    prompted=False,
-    settings=("frame_side",),
-)
-"""Its prompt is the sentence itself."""
-TASKS = (GROUND, GRADE, YES_OR_NO, RELEVANCE)
-
-
-def tasks_of(by: str) -> tuple[Task, ...]:
-    """What a re-ranker asks (`retrieval.reranker.by`)."""
-    return ({"grade": GRADE, "yes_or_no": YES_OR_NO, "relevance": RELEVANCE}[by],)

@@ -12,7 +12,7 @@ from verified.planning.quote import quote
 CONFIG = {
     "layers": [str(PROJECT / "config" / "nano.yaml")],
     "generation": {"embed": {"step_seconds": 2}},
-    "retrieval": {
+    "field": {
         "dense": True,
         "grounder": {"first_stages": ["xml", "dense"], "videos": 2, "frames": 40},
         "reranker": {"first_stages": ["dense-grounded"], "moments": 2},

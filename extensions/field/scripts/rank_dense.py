@@ -1,9 +1,8 @@
-"""Test videos and windows by the vectors of the role `embed`, without training (see rules/dense.smk)."""
+"""Test videos and windows by the vectors of the role `embed`, without training (see rules.smk)."""
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
-    from verified.benchmark.vcmr.dense import test_dense
     from verified.config.datasets import Spans
     from verified.config.generation import Generation
     from verified.config.params import received
@@ -12,6 +11,7 @@ with job(snakemake, snakemake.params.threads):
     from verified.lmm.tasks.embedding import EMBEDDING
     from verified.runtime.wildcards import key_of
     from verified.weights.records import locate_models
+    from verified_field.dense import test_dense
 
     inputs, params, output = snakemake.input, snakemake.params, snakemake.output
     generation = locate_models(received(Generation, params.generation), inputs.weights)

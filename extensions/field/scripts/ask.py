@@ -1,20 +1,20 @@
-"""A video LMM looks into the best videos of a first stage, or grades its best moments (see rules/grounding.smk)."""
+"""A video LMM looks into the best videos of a first stage, or grades its best moments (see rules.smk)."""
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
     from verified.benchmark.vcmr.data import read_moments
-    from verified.benchmark.vcmr.grounding import ground, read_first_stage, rerank
     from verified.benchmark.vcmr.testing import write_test
     from verified.config.generation import Generation
     from verified.config.params import received
-    from verified.config.retrieval import Grounder, Reranker
     from verified.io.jsonl import read_jsonl
     from verified.lmm.engines.scoring import scoring_engine
     from verified.lmm.session import Session
-    from verified.lmm.tasks.retrieval import GROUND, YES_OR_NO, tasks_of
     from verified.runtime.wildcards import key_of
     from verified.weights.records import locate_models
+    from verified_field.config import Grounder, Reranker
+    from verified_field.grounding import ground, read_first_stage, rerank
+    from verified_field.tasks import GROUND, YES_OR_NO, tasks_of
 
     inputs, params = snakemake.input, snakemake.params
     generation = locate_models(received(Generation, params.generation), inputs.weights)

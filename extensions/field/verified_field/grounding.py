@@ -17,14 +17,15 @@ from verified.benchmark.vcmr.data import Moments
 from verified.benchmark.vcmr.metrics import DEPTH, TASKS
 from verified.benchmark.vcmr.submission import read_submission
 from verified.captions.clips import span_calls
-from verified.config.retrieval import Grounder, Reranker
 from verified.errors import InputError
 from verified.lmm.client import Call
 from verified.lmm.embedding import NOT_DRAWN
 from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
-from verified.lmm.tasks.retrieval import GRADE, GROUND, YES_OR_NO, moments_of, tasks_of
+from verified.lmm.tasks.retrieval import GRADE
+from verified_field.config import Grounder, Reranker
+from verified_field.tasks import GROUND, YES_OR_NO, moments_of, tasks_of
 
 YES, NO = "yes", "no"
 LOWEST = float("-inf")

@@ -1,16 +1,16 @@
-"""Vectors of the test videos of one shard by the role `embed` (see rules/dense.smk)."""
+"""Vectors of the test videos of one shard by the role `embed` (see rules.smk)."""
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
     from verified.config.generation import Generation
     from verified.config.params import received
-    from verified.features.embedded import write_embedded
     from verified.io.jsonl import read_jsonl, write_json
     from verified.lmm.embedding import embed_settings
     from verified.lmm.session import Session
     from verified.lmm.tasks.embedding import EMBEDDING
     from verified.weights.records import locate_models
+    from verified_field.dense import write_embedded
 
     inputs, params = snakemake.input, snakemake.params
     generation = locate_models(received(Generation, params.generation), inputs.weights)

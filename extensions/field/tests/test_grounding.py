@@ -12,37 +12,23 @@ from shown_settings import shown_settings
 
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.data import Moments
-from verified.benchmark.vcmr.grounding import (
-    ground,
-    pairs_to_grade,
-    pairs_to_ground,
-    read_first_stage,
-    rerank,
-)
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
 from verified.benchmark.vcmr.results import write_per_query
 from verified.benchmark.vcmr.submission import write_submission
 from verified.config import load
 from verified.config.generation import Generation
-from verified.config.retrieval import Grounder, Reranker
 from verified.demo.source import write_video
 from verified.lmm.prompts import read_prompts
 from verified.lmm.session import Session
-from verified.lmm.tasks.retrieval import (
-    GRADE,
-    GROUND,
-    RELEVANCE,
-    YES_OR_NO,
-    moments_of,
-    read_grade,
-    read_moments,
-    tasks_of,
-)
-from verified.tables.added import lmm
+from verified.lmm.tasks.retrieval import GRADE
 from verified.tables.collect import Collection
 from verified.tables.layout import model_of, title_of
+from verified_field import lmm
+from verified_field.config import Grounder, Reranker, Rows
+from verified_field.grounding import ground, pairs_to_grade, pairs_to_ground, read_first_stage, rerank
+from verified_field.tasks import GROUND, RELEVANCE, YES_OR_NO, moments_of, read_moments, tasks_of
 
-PROMPTS = Path(__file__).resolve().parents[2] / "config" / "prompts"
+PROMPTS = Path(__file__).resolve().parents[3] / "config" / "prompts"
 
 
 @pytest.mark.parametrize(
@@ -69,19 +55,6 @@ def test_moments_are_read_from_json_and_from_words(text, found):
 @pytest.mark.parametrize("text", ["", "yes", '{"moments": [{"start": 1}]}', '{"moments": "soon"}', "[" * 5000])
 def test_an_answer_without_times_is_none(text):
     assert read_moments({}, text, 1, False).missing
-
-
-@pytest.mark.parametrize(
-    ("text", "grade"),
-    [('{"grade": 7}', "7"), ('{"Grade": "7/10"}', "7"), ("8 / 10", "8"), ("Grade: 3", "3"), ("0", "0")],
-)
-def test_grades_are_read_from_json_and_from_words(text, grade):
-    assert read_grade({}, text, 1, False).sections == {"grade": grade}
-
-
-@pytest.mark.parametrize("text", ["", "good", "11", '{"grade": true}', "between 3 and 5", '{"grade": -1}'])
-def test_an_answer_without_one_grade_is_none(text):
-    assert read_grade({}, text, 1, False).missing
 
 
 def test_each_task_has_a_prompt_with_its_slots():
@@ -251,7 +224,7 @@ def test_any_submission_is_a_first_stage(tmp_path):
 
 def test_first_stages_that_are_not_there_are_refused():
     demo = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo", "videos": 12, "seconds": 10}}}}
-    for retrieval, named in (
+    for section, named in (
         ({"grounder": {"first_stages": ["dense"]}}, "dense"),
         ({"reranker": {"first_stages": ["xml-grounded"]}}, "xml-grounded"),
         ({"grounder": {"first_stages": ["xml", "xml"]}}, "twice"),
@@ -259,9 +232,9 @@ def test_first_stages_that_are_not_there_are_refused():
         ({"reranker": {"first_stages": ["xml"], "by": "yes_or_no"}}, "log-probabilities"),
     ):
         with pytest.raises(Exception, match=named):
-            load({**demo, "retrieval": retrieval})
+            load({**demo, "field": section})
     both = {"grounder": {"first_stages": ["xml"]}, "reranker": {"first_stages": ["xml-grounded"]}}
-    assert load({**demo, "retrieval": both}).retrieval.reranker.by == "grade"
+    assert load({**demo, "field": both}).section(Rows).reranker.by == "grade"
     assert tasks_of("yes_or_no") == (YES_OR_NO,)
 
 

@@ -5,7 +5,8 @@ over one place are alike, so lists are freed of overlapping ones before they are
 baseline does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from verified.benchmark.vcmr.metrics import DEPTH
 from verified.benchmark.vcmr.search import TaskLists
 from verified.benchmark.vcmr.testing import write_test
 from verified.config.datasets import Spans
+from verified.config.generation import EmbedSettings
 from verified.errors import InputError
-from verified.io.hdf5 import FeatureFile
+from verified.features.embedded import embed_videos, window_scores, windows
+from verified.io.hdf5 import FeatureFile, write_features
 from verified.lmm.embedding import embed_settings, embed_texts
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING
@@ -25,28 +28,6 @@ from verified.lmm.tasks.embedding import EMBEDDING
 BEFORE_NMS = 4 * DEPTH
 """Windows of a query that NMS chooses from."""
 QUERIES_AT_ONCE = 512
-NO_VECTOR = -2.0
-"""Score of a window without any vector, below every cosine."""
-
-
-def windows(pieces: int, step_seconds: float, spans: Spans) -> np.ndarray:
-    """[W, 2] first piece and the one behind the last, for all lengths that `spans` allows; a shorter video is one."""
-    shortest = max(1, round(spans.min_pred_clips * spans.clip_seconds / step_seconds))
-    longest = max(shortest, round(spans.max_pred_clips * spans.clip_seconds / step_seconds))
-    lengths = range(min(shortest, pieces), min(longest, pieces) + 1)
-    return np.array([(first, first + n) for n in lengths for first in range(pieces - n + 1)])
-
-
-def window_scores(vectors: np.ndarray, queries: np.ndarray, spans: np.ndarray) -> np.ndarray:
-    """Cosines [Q, W] of `queries` [Q, dim] with the mean vectors of the windows [W, 2] over `vectors` [pieces, dim].
-
-    Pieces without a vector add nothing; a window of these alone is at `NO_VECTOR`.
-    """
-    sums = np.concatenate([np.zeros((1, vectors.shape[1])), np.cumsum(vectors.astype(np.float64), axis=0)])
-    means = sums[spans[:, 1]] - sums[spans[:, 0]]
-    lengths = np.linalg.norm(means, axis=1)
-    scores = queries.astype(np.float64) @ (means / np.maximum(lengths, 1e-9)[:, None]).T
-    return np.where(lengths < 1e-6, NO_VECTOR, scores)
 
 
 def dense_lists(
@@ -161,3 +142,20 @@ def test_dense(
     lost = int((~queries.any(axis=1)).sum())
     more = {"parameters": 0, "unanswered": session.settle(), "queries_without_vector": lost, "calls": calls}
     write_test(lists, moments, spans.nms_threshold, {**facts, **more}, outputs)
+
+
+def write_embedded(
+    videos: Mapping[str, dict], settings: EmbedSettings, session: Session, output: str | Path
+) -> dict[str, int]:
+    """Write float16 [pieces, dim] per video, with its sha256; counts of pieces and of those without a vector."""
+    found = embed_videos(videos, settings, session)
+    dim = max((vectors.shape[1] for vectors in found.values()), default=0)
+    attributes = {"backbone": settings.model, "dim": dim, "step_seconds": settings.step_seconds}
+
+    def items() -> Iterator[tuple[str, np.ndarray, dict]]:
+        for video, vectors in found.items():
+            yield video, vectors.astype(np.float16), {"sha256": videos[video]["sha256"]}
+
+    write_features(output, attributes, items())
+    every = [vector.any() for vectors in found.values() for vector in vectors]
+    return {"videos": len(found), "pieces": len(every), "without_vector": every.count(False)}

@@ -1,12 +1,12 @@
 """Recall of a video LMM after first stages, as grounder and as re-ranker, with the cost of a query."""
 
-from verified.benchmark.first_stages import UNTRAINED, first_stage
 from verified.config import Config
 from verified.tables.collect import Collection
-from verified.tables.inputs import follow_up_files
-from verified.tables.layout import Column, PaperTable, Row, title_of
+from verified.tables.inputs import added_run_files
+from verified.tables.layout import UNTRAINED, Column, PaperTable, Row, title_of
 from verified.tables.shown import Shown
 from verified.tables.table import Table, Value, estimate
+from verified_field.runs import first_stage, follow_up_runs
 
 METRICS = (("VCMR", "0.5/r1"), ("VCMR", "0.7/r1"), ("VCMR", "0.5/r10"), ("VR", "r1"), ("SVMR", "0.5/r1"))
 SPENT = {"calls": "Calls", "tokens_in": "Tokens read", "tokens_out": "Tokens written", "money": "Money"}
@@ -18,7 +18,7 @@ NOTE = (
 
 def inputs(settings: Config) -> list[str]:
     """The metrics of all second stages."""
-    return follow_up_files(settings, "metrics.json")
+    return added_run_files(settings, follow_up_runs(settings), "metrics.json")
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:

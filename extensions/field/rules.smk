@@ -1,0 +1,161 @@
+from verified.lmm.tasks.embedding import EMBEDDING
+from verified_field import runs as field_runs
+from verified_field.config import Rows
+from verified_field.tasks import GROUND, tasks_of
+
+ROWS = settings.section(Rows)
+FIRST = "results/{dataset}/retrieval/{first}/{trained_on}/seed-{seed}/{tested_on}"
+GROUNDED = "results/{dataset}/retrieval/{first}-grounded/{trained_on}/seed-{seed}/{tested_on}"
+RERANKED = "results/{dataset}/retrieval/{first}-reranked/{trained_on}/seed-{seed}/{tested_on}"
+
+
+if ROWS.dense:
+
+    rule embed_videos:
+        """Vectors of the test videos of a shard by the role `embed`: a frame, or a clip, for every few seconds."""
+        input:
+            videos=rules.probe_videos.output.videos,
+            moments="results/{dataset}/corpus/moments.jsonl",
+            weights=role_records(settings, "embed"),
+            cassettes=ASKING.cassettes("embed"),
+        output:
+            features="results/{dataset}/features/embedded/{shard}.h5",
+            counts="results/{dataset}/features/embedded/{shard}.counts.json",
+        log:
+            "logs/{dataset}/embed_videos/{shard}.log",
+        conda:
+            "../../envs/asking.yaml"
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(4000),
+            runtime=minutes(720),
+            disk_mb=2000,
+            gpu=ASKING.gpus("embed"),
+            api_slots=ASKING.api_slots("embed"),
+        params:
+            code=code_of("extensions/field/scripts/embed_videos.py"),
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("embed"),
+            generation=ASKING.values(EMBEDDING),
+            split=dataset_values(settings, lambda dataset: dataset.spans.test_split),
+            asked_in=asked_in_of("results/{dataset}/features/embedded/{shard}.counts.json"),
+        script:
+            "scripts/embed_videos.py"
+
+    rule rank_dense:
+        """Test videos and windows by the cosine of vectors, without training, and their recall."""
+        input:
+            test=field_runs.annotations_tested(settings),
+            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            features=expand("results/{{dataset}}/features/embedded/{shard}.h5", shard=SHARDS),
+            weights=role_records(settings, "embed"),
+            cassettes=ASKING.cassettes("embed"),
+        output:
+            submission="results/{dataset}/retrieval/dense/untrained/seed-0/{tested_on}/submission.json.gz",
+            metrics="results/{dataset}/retrieval/dense/untrained/seed-0/{tested_on}/metrics.json",
+            queries="results/{dataset}/retrieval/dense/untrained/seed-0/{tested_on}/per_query.npz",
+        log:
+            "logs/{dataset}/rank_dense/{tested_on}.log",
+        conda:
+            "../../envs/asking.yaml"
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(4000),
+            runtime=minutes(240),
+            gpu=ASKING.gpus("embed"),
+            api_slots=ASKING.api_slots("embed"),
+        params:
+            code=code_of("extensions/field/scripts/rank_dense.py"),
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("embed"),
+            generation=ASKING.values(EMBEDDING),
+            spans=dataset_settings("spans"),
+            facts=field_runs.dense_facts(settings),
+            asked_in=asked_in_of("results/{dataset}/retrieval/dense/untrained/seed-0/{tested_on}/metrics.json"),
+        script:
+            "scripts/rank_dense.py"
+
+
+if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
+
+    rule ground_videos:
+        """The video LMM says when the best videos of a first stage show what a query says."""
+        input:
+            first=f"{FIRST}/submission.json.gz",
+            test=field_runs.annotations_tested(settings),
+            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            prompts=ASKING.prompts(GROUND),
+            weights=role_records(settings, "video_lmm"),
+            cassettes=ASKING.cassettes("video_lmm"),
+        output:
+            submission=f"{GROUNDED}/submission.json.gz",
+            metrics=f"{GROUNDED}/metrics.json",
+            queries=f"{GROUNDED}/per_query.npz",
+        log:
+            "logs/{dataset}/ground_videos/{first}-{trained_on}-{seed}-{tested_on}.log",
+        wildcard_constraints:
+            first="[a-z0-9_]+",
+            trained_on="cog|fig|fig-lowest|untrained",
+        retries: tries(1440)
+        conda:
+            ASKING.environment("video_lmm")
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
+            runtime=minutes(1440),
+            disk_mb=500,
+            gpu=ASKING.gpus("video_lmm"),
+            api_slots=ASKING.api_slots("video_lmm"),
+        params:
+            code=code_of("extensions/field/scripts/ask.py"),
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("video_lmm"),
+            generation=ASKING.values(GROUND),
+            grounder=deciding(ROWS.grounder, ("frames", "videos")),
+            nms_threshold=dataset_values(settings, lambda dataset: dataset.spans.nms_threshold),
+            seed=settings.seed,
+            facts=field_runs.follow_facts(settings, "grounder"),
+            asked_in=asked_in_of(f"{GROUNDED}/metrics.json"),
+        script:
+            "scripts/ask.py"
+
+    rule rerank_moments:
+        """A model grades the best moments of a first stage."""
+        input:
+            first=f"{FIRST}/submission.json.gz",
+            test=field_runs.annotations_tested(settings),
+            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            prompts=ASKING.prompts(*(task for task in tasks_of(ROWS.reranker.by) if task.prompted)),
+            weights=role_records(settings, "video_lmm"),
+            cassettes=ASKING.cassettes("video_lmm", "rerank"),
+        output:
+            submission=f"{RERANKED}/submission.json.gz",
+            metrics=f"{RERANKED}/metrics.json",
+            queries=f"{RERANKED}/per_query.npz",
+        log:
+            "logs/{dataset}/rerank_moments/{first}-{trained_on}-{seed}-{tested_on}.log",
+        wildcard_constraints:
+            first="[a-z0-9_]+(-grounded)?",
+            trained_on="cog|fig|fig-lowest|untrained",
+        retries: tries(1440)
+        conda:
+            ASKING.environment("video_lmm")
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
+            runtime=minutes(1440),
+            disk_mb=500,
+            gpu=ASKING.gpus("video_lmm"),
+            api_slots=ASKING.api_slots("video_lmm", "rerank"),
+        params:
+            code=code_of("extensions/field/scripts/ask.py"),
+            threads=settings.generation.threads,
+            engines=ASKING.engine_code("video_lmm", "rerank"),
+            generation=ASKING.values(*tasks_of(ROWS.reranker.by)),
+            reranker=deciding(ROWS.reranker, ("by", "frames", "moments")),
+            nms_threshold=dataset_values(settings, lambda dataset: dataset.spans.nms_threshold),
+            seed=settings.seed,
+            facts=field_runs.follow_facts(settings, "reranker"),
+            asked_in=asked_in_of(f"{RERANKED}/metrics.json"),
+        script:
+            "scripts/ask.py"

@@ -1,0 +1,95 @@
+"""Dense retrieval without training: lists, files, the test of a split by an embedder that knows brightness."""
+
+import json
+
+import numpy as np
+import pytest
+from brightness import bright_between, brightness_session
+from refusals import refused
+
+from verified.benchmark.lists import NO_VIDEO
+from verified.benchmark.vcmr.results import read_metrics
+from verified.benchmark.vcmr.submission import read_submission
+from verified.config import load
+from verified.config.datasets import Spans
+from verified.io.hdf5 import FeatureFile
+from verified_field.config import Rows
+from verified_field.dense import dense_lists, write_embedded
+from verified_field.dense import test_dense as rank_dense
+
+SPANS = Spans(clip_seconds=1.0, min_pred_clips=1, max_pred_clips=3, nms_threshold=0.6)
+
+
+def unit(values):
+    return values / np.linalg.norm(values, axis=-1, keepdims=True)
+
+
+def test_a_planted_moment_is_found_and_lists_hold_no_overlaps():
+    rng = np.random.default_rng(1)
+    videos = [unit(rng.normal(size=(12, 16))) for _ in range(5)]
+    queries, own = unit(rng.normal(size=(5, 16))), np.arange(5)
+    for number, video in enumerate(videos):
+        video[4:6] = queries[number]
+    durations = [12.0, 12.0, 12.0, 12.0, 11.5]
+    lists = dense_lists(queries, videos, durations, own, 1.0, SPANS)
+    assert lists.vr.video[:, 0].tolist() == [0, 1, 2, 3, 4]
+    for found in (lists.vcmr, lists.svmr):
+        assert found.video[:, 0].tolist() == [0, 1, 2, 3, 4]
+        assert ((found.start[:, 0] >= 4) & (found.end[:, 0] <= 6)).all()  # both clips are the query: all three tie
+        assert (found.end[found.video == 4] <= 11.5).all()
+        for query in range(5):
+            kept = found.video[query] != NO_VIDEO
+            spans = np.column_stack([found.video[query], found.start[query], found.end[query]])[kept]
+            assert len(np.unique(spans, axis=0)) == len(spans)
+    assert (lists.svmr.video[(lists.svmr.video != NO_VIDEO)] == np.repeat(own, lists.svmr.counts())).all()
+
+
+def test_a_query_without_a_vector_answers_nothing():
+    videos = [unit(np.random.default_rng(2).normal(size=(4, 3))) for _ in range(2)]
+    queries = np.array([[0.0, 0, 0], [1, 0, 0]])
+    lists = dense_lists(queries, videos, [4.0, 4.0], np.array([0, 1]), 1.0, SPANS)
+    assert [found.counts()[0] for found in (lists.vcmr, lists.svmr, lists.vr)] == [0, 0, 0]
+    assert lists.vr.counts()[1] == 2
+
+
+@pytest.mark.parametrize("shows", [{}, {"shows": "clips", "clip_frames": 3}])
+def test_vectors_are_written_once_and_rank_a_split(tmp_path, shows):
+    rows = [bright_between(tmp_path / f"v{n}.mp4", 6.0, n + 1, n + 3) for n in range(3)]
+    videos = {row["video"]: row for row in rows}
+    test = tmp_path / "test.jsonl"
+    with test.open("w") as out:
+        for number, video in enumerate(videos):
+            moment = {"desc_id": number, "video": video, "duration": 6.0, "time": [number + 1.0, number + 3.0]}
+            said = {"cog_desc": "it is bright", "fig_desc": f"bright, number {number}", "fig_desc_score": 0.5}
+            out.write(json.dumps({**moment, **said}) + "\n")
+    with brightness_session(tmp_path, **shows) as session:
+        counts = write_embedded(videos, session.settings.embed, session, tmp_path / "vectors.h5")
+        assert counts == {"videos": 3, "pieces": 18, "without_vector": 0}
+        assert FeatureFile(tmp_path / "vectors.h5")["v0"].shape == (6, 2)
+    outputs = tuple(str(tmp_path / name) for name in ("submission.json.gz", "metrics.json", "per_query.npz"))
+    facts = {
+        "model": "dense",
+        "trained_on": "untrained",
+        "tested_on": "fig",
+        "seed": 0,
+        "dataset": "d",
+        "split": "test",
+    }
+    with brightness_session(tmp_path, **shows) as session:
+        rank_dense(str(test), videos, [str(tmp_path / "vectors.h5")], session, SPANS, facts, outputs)
+    metrics = read_metrics(outputs[1])
+    assert metrics["metrics"]["SVMR"]["0.5/r5"] == 100 and metrics["queries_without_vector"] == 0
+    rows = read_submission(outputs[0]).tasks["SVMR"][0]
+    assert 1 <= rows[0, 1] < rows[0, 2] <= 3
+    with brightness_session(tmp_path, **shows) as session, refused("v2"):
+        only = {video: row for video, row in videos.items() if video != "v2"}
+        write_embedded(only, session.settings.embed, session, tmp_path / "fewer.h5")
+        rank_dense(str(test), videos, [str(tmp_path / "fewer.h5")], session, SPANS, facts, outputs)
+
+
+def test_rows_by_vectors_need_a_model_that_sees():
+    demo = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo", "videos": 12, "seconds": 10}}}}
+    for generation in ({}, {"embed": {"engine": "sentence-transformers", "model": "x", "shows": "nothing"}}):
+        with refused("dense"):
+            load({**demo, "generation": generation, "field": {"dense": True}})
+    assert load({**demo, "generation": {"embed": {}}, "field": {"dense": True}}).section(Rows).dense

@@ -1,0 +1,75 @@
+"""Rows of the tables without training: by vectors, and by a video LMM after a first stage."""
+
+from collections.abc import Collection
+from typing import Literal
+
+from pydantic import Field
+
+from verified.config import Config
+from verified.config.base import Section
+
+
+class Grounder(Section):
+    """The video LMM of `generation` locates a query's moments in the best videos of a first stage."""
+
+    first_stages: tuple[str, ...] = ()
+    """Whose videos it is shown: retrieval models, or dense. Each is a row of the tables; empty: nobody's."""
+    videos: int = Field(default=5, ge=1)
+    """K: videos per query; the query's own is shown as well, for SVMR."""
+    frames: int = Field(default=50, ge=2)
+    """Uniform frames of a whole video."""
+
+
+class Reranker(Section):
+    """The video LMM of `generation`, or the model of `generation.rerank`, grades the best moments of a first stage."""
+
+    first_stages: tuple[str, ...] = ()
+    """Whose moments it is shown: retrieval models, dense, or NAME-grounded. Each is a row of the tables."""
+    moments: int = Field(default=5, ge=1)
+    """N: moments per query, of all videos, and again of its own for SVMR."""
+    frames: int = Field(default=8, ge=2)
+    """Uniform frames of a moment."""
+    by: Literal["grade", "yes_or_no", "relevance"] = "grade"
+    """grade: a number from 0 to 10 in words. yes_or_no: log-probabilities of both (engine transformers, or an endpoint
+    of vLLM), two calls a moment. relevance: by `generation.rerank`."""
+
+
+class Rows(Section):
+    """Rows beside the trained models'."""
+
+    dense: bool = False
+    """Whether the vectors of `generation.embed` rank videos and windows, without training: a row of the tables."""
+    grounder: Grounder = Grounder()
+    reranker: Reranker = Reranker()
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a row."""
+        return bool(self.dense or self.grounder.first_stages or self.reranker.first_stages)
+
+
+def check(settings: Config) -> None:
+    """Raise ValueError for a first stage that there is not, and for a model that a row needs."""
+    section, generation = settings.section(Rows), settings.generation
+    if section.dense and (generation.embed is None or generation.embed.shows == "nothing"):
+        raise ValueError("field.dense needs generation.embed, whose model sees frames or clips")
+    stages = {*settings.retrieval.models, *(["dense"] if section.dense else [])}
+    _check_stages("grounder", section.grounder.first_stages, stages)
+    grounded = {f"{name}-grounded" for name in section.grounder.first_stages}
+    reranker = section.reranker
+    _check_stages("reranker", reranker.first_stages, stages | grounded)
+    if reranker.first_stages and reranker.by == "relevance" and generation.rerank is None:
+        raise ValueError("field.reranker by relevance needs generation.rerank")
+    if reranker.first_stages and reranker.by == "yes_or_no" and not generation.video_lmm.kind.scores:
+        raise ValueError(
+            "field.reranker by yes_or_no needs a generation.video_lmm that gives log-probabilities: "
+            "engine transformers, or openai for an endpoint of vLLM"
+        )
+
+
+def _check_stages(key: str, named: Collection[str], known: Collection[str]) -> None:
+    for name in named:
+        if name not in known:
+            raise ValueError(f"field.{key}: no first stage {name!r}; there are {', '.join(sorted(known))}")
+    if len(set(named)) < len(named):
+        raise ValueError(f"field.{key}: a first stage is listed twice")

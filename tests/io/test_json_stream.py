@@ -1,0 +1,36 @@
+"""A long list, element by element, holds what the whole document holds when it is read at once."""
+
+import json
+import math
+
+import pytest
+
+from verified.io.jsonl import members
+
+ELEMENTS = [
+    '{"desc_id": 1, "predictions": [[0, 0.5, 10, 0.9], [1, -0.0, 1e-7, 12345678901234567]]}',
+    ' {"desc": "a } in a string", "predictions": [[0, 1, 2, 3]]}',
+    '{"desc": "half a \\ud83d character", "inner": {"of": {"its": "own"}}}',
+    '{"number": 1e400, "less": -Infinity}',
+    '{"whole": 123456789012345678901234567890, "id": 9007199254740993, "twice": 1, "twice": 2}',
+    '{"empty": {}}\n',
+    "{}",
+    "[{}]",
+    '"{}"',
+    "null",
+]
+
+
+def test_elements_are_those_of_the_whole_document():
+    text = f'{{"list": [{", ".join(ELEMENTS)}], "after": {{"a": [1]}}}}'
+    streamed = {key: list(value) if key == "list" else value for key, value in members(text, ["list"])}
+    whole = json.loads(text)
+    big = [streamed["list"][4].pop("whole"), whole["list"][4].pop("whole")]
+    assert streamed == whole and float(big[0]) == float(big[1])
+    assert math.copysign(1, streamed["list"][0]["predictions"][1][1]) == -1
+
+
+@pytest.mark.parametrize("element", ['{"a": 1', '{"a": 1,}', "{'a': 1}", '{"a": nan}', '{"a": 1} {}', '{"a": 01}', "}"])
+def test_what_is_no_json_is_refused(element):
+    with pytest.raises(json.JSONDecodeError):
+        [list(value) for _, value in members(f'{{"list": [{element}]}}', ["list"])]

@@ -1,0 +1,72 @@
+"""Windows that models propose whole: how alike two are, which are the best, and what they say of clips."""
+
+import pytest
+import torch
+
+from verified.benchmark.vcmr.conformance import failures
+from verified.benchmark.vcmr.decode import best_windows, generalised_iou, spans_of_windows
+from verified.benchmark.vcmr.registry import model_class
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((0.2, 0.6), (0.2, 0.6), 1.0),
+        ((0.0, 2.0), (1.0, 3.0), 1 / 3),  # they touch: the hull is the union
+        ((0.0, 1.0), (2.0, 3.0), -1 / 3),  # a third of the hull is between them
+        ((0.0, 1.0), (4.0, 4.0), -3 / 4),
+    ],
+)
+def test_generalised_iou_says_how_far_apart_spans_are_too(first, second, expected):
+    assert generalised_iou(torch.tensor(first), torch.tensor(second)).item() == pytest.approx(expected)
+
+
+def test_the_best_windows_come_from_all_videos_and_keep_the_order_of_equals():
+    windows = torch.tensor(
+        [[[[0.5, 2.0, 0.4], [1.0, 3.0, 0.9]], [[0.0, 1.5, 0.6], [2.0, 4.0, 0.0]], [[0.0, 1.0, 0.2], [3.0, 4.0, 0.2]]]]
+    )
+    slot, start, end, score = best_windows(windows, torch.tensor([[1.0, 2.0, 2.0]]), rows=5)
+    assert slot[0].tolist() == [1, 0, 0, 2, 2]
+    assert start[0].tolist() == [0.0, 1.0, 0.5, 0.0, 3.0] and end[0].tolist() == [1.5, 3.0, 2.0, 1.0, 4.0]
+    assert score[0].tolist() == pytest.approx([1.2, 0.9, 0.4, 0.4, 0.4])
+
+
+def test_clips_are_as_likely_as_the_windows_that_begin_and_end_with_them():
+    windows = torch.tensor([[[1.0, 3.0, 0.5], [2.0, 3.0, 0.25]]])
+    spans = spans_of_windows(windows, torch.tensor([[True, True, True, False]]))
+    assert spans.windows is windows
+    near = [0.5 * 2.718281828**-1 + 0.25 * 2.718281828**-2, 0.5 + 0.25 * 2.718281828**-1]
+    assert spans.start.exp()[0, :2].tolist() == pytest.approx(near)
+    assert spans.end[0].argmax() == 2 and spans.end[0, 2].exp().item() == pytest.approx(0.75)
+    assert (spans.start.softmax(1)[0, 3], spans.end.softmax(1)[0, 3]) == (0, 0)
+
+
+def changed(**parts):
+    """UniVTG with other windows beside the same starts and ends, or with other properties."""
+    base = model_class("univtg")
+    return type("Changed", (base,), parts)
+
+
+def moved(change):
+    def span_logits(self, *arguments):
+        spans = model_class("univtg").span_logits(self, *arguments)
+        return spans._replace(windows=None if change is None else change(spans.windows))
+
+    return {"span_logits": span_logits}
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        (moved(None), "windows given is False"),
+        ({"proposes": False}, "windows given is True"),
+        (moved(lambda windows: windows[..., [1, 0, 2]]), "begins after its end"),
+        (moved(lambda windows: windows + torch.tensor([0.0, 1.0, 0.0])), "outside its video"),
+        (moved(lambda windows: windows * torch.tensor([1.0, 1.0, 3.0])), "from 0 to 1"),
+        (moved(lambda windows: windows * torch.tensor([1.0, 1.0, 0.0])), "no window of a positive score"),
+        (moved(lambda windows: windows * torch.tensor([0.5, 1.0, 1.0])), "start is not what"),
+        (moved(lambda windows: windows[..., :2]), "not [P, W, 3]"),
+    ],
+)
+def test_windows_that_break_the_contract_are_found_out(parts, reason):
+    assert reason in dict(failures(changed(**parts), only=("windows",)))["windows"]
