@@ -36,16 +36,6 @@ include: "rules/retrieval.smk"
 include: "rules/statistics.smk"
 
 
-if suite_paths.is_on(settings):
-
-    include: "rules/rextime.smk"
-    include: "rules/rextime_models.smk"
-
-    if settings.rextime.sources:
-
-        include: "rules/rextime_report.smk"
-
-
 for extension in extensions():
     if extension.is_on(settings):
 

@@ -29,7 +29,6 @@ from verified.config.folders import (
     filtered_pattern,
 )
 from verified.config.folders import files_of_datasets, home, dataset_labels, section_values
-from verified.benchmark.rextime import paths as suite_paths
 from verified.config.run_values import refuse_prefix, run_values
 from verified.corpus.inventory import check_enough
 from verified.tables.summary import asks_for_tables, closing_message, show

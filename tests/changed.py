@@ -9,7 +9,7 @@ TESTS = Path(__file__).resolve().parent
 PROJECT = TESTS.parent
 PACKAGE = PROJECT / "scripts" / "verified"
 EXTENSIONS = tuple(file.parent for file in sorted(PROJECT.glob("extensions/*/extension.py")))
-ROOTS = (PROJECT / "scripts", *EXTENSIONS, TESTS, PROJECT)
+ROOTS = (PROJECT / "scripts", *EXTENSIONS, *(folder / "tests" for folder in EXTENSIONS), TESTS, PROJECT)
 
 
 def changed_files(project: Path, revision: str) -> set[Path]:

@@ -15,11 +15,9 @@ from verified.benchmark.answers import Query
 from verified.benchmark.comparison.page import write_comparison
 from verified.benchmark.comparison.runs import Run
 from verified.io.pages import still_page
-from verified.io.video import probe
 from verified.people.pages import Page, write_pages
 from verified.report.captions import Thumbnails, generated_rows, write_browser
 from verified.report.front import Corpus
-from verified.report.questions import write_question_browser, write_tables_page
 from verified.report.summary import write_summary
 from verified.tables.table import Estimate, Table
 from verified.tables.write import write_simple
@@ -35,6 +33,10 @@ FINE = (
     "a person in a striped shirt opens the white fridge slowly, takes out a bottle of milk and closes it with a foot",
     "two <b>white</b> stars travel fast towards the top",
     "someone dries a blue cup with a towel that hangs beside the window",
+)
+NAMES = (
+    *("front", "captions", "verdicts", "table", "comparison", "study"),
+    *(name for module in ADDED for name in module.NAMES),
 )
 MODELS = ("HERO", "XML", "ReLoCLNet", "CONQUER", "SQuiDNet")
 VERDICTS = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
@@ -161,31 +163,6 @@ def captions(folder: Path) -> Path:
     return target
 
 
-def questions(folder: Path) -> Path:
-    """The browser of questions across time."""
-    path = write_video(folder / "seen.mp4", counted(16), 8)
-    rows = [
-        {
-            "qid": f"q/{n}",
-            "vid": "seen",
-            "query": "What happens after the <b>ball</b> has stopped?",
-            "answer": "It grows.",
-            "duration": 2.0,
-            "kind": "sequential",
-            "direction": "forward",
-            "split": "test",
-            "options": ["It turns.", "It grows.", "It falls.", "Nothing."],
-            "ans": "B",
-            "relevant_windows": [[1.0, 1.5]],
-            "question_windows": [[0.1, 0.9]],
-        }
-        for n in range(3)
-    ]
-    videos = {"seen": {"video": "seen", "path": str(path), **probe(path)}}
-    write_question_browser(folder / "questions.html", "Questions across time", rows, videos)
-    return folder / "questions.html"
-
-
 def comparison(folder: Path) -> Path:
     """The page of a comparison."""
     queries = [Query(n, f"kitchen-{n}", 2.0 * n, 2.0 * n + 6, FINE[n % 4]) for n in range(4)]
@@ -199,31 +176,24 @@ def comparison(folder: Path) -> Path:
 
 
 def people(folder: Path) -> dict[str, Path]:
-    """Pages of a study and of marking of questions."""
+    """Pages of a study."""
     clip = write_video(folder / "clip.mp4", counted(16), 8).read_bytes()
     asked = [{"question": n, "coarse": COARSE[n], "fine": FINE[n]} for n in range(3)]
     study = {"title": "Kitchen", "study": "0123", "participant": 1, "questions": asked}
     clips = {f"clip-{n}": clip for n in range(3)}
     write_pages(folder, "study", [Page("study.html", "Study", {"study": study}, clips)])
-    item = {"clip": 0, "kind": "sequential", "video": "seen", "duration": 2.0, "query": FINE[2], "answer": "It grows."}
-    items = [{"item": n, "qid": f"q/{n}", **item} for n in range(3)]
-    task = {"task": "0123", "tool": "verify", "annotator": 1, "title": "Kitchen", "items": items}
-    write_pages(folder, "rextime", [Page("mark.html", "Mark", {"task": task}, {"video-0": clip})])
     return {
         "study": folder / "study.html",
-        "mark": folder / "mark.html",
     }
 
 
 def build(folder: Path) -> dict[str, Path]:
     """All of them by name."""
-    made = {"front": front(folder), "captions": captions(folder), "questions": questions(folder)}
-    write_tables_page(folder / "tables-page.html", "Tables", [recall_table()])
+    made = {"front": front(folder), "captions": captions(folder)}
     return {
         **made,
         "verdicts": folder / "verdicts.html",
         "table": folder / "tables" / "kitchen-recall.html",
-        "tables": folder / "tables-page.html",
         "comparison": comparison(folder),
         **people(folder),
         **{name: path for module in ADDED for name, path in module.build(folder).items()},

@@ -21,8 +21,8 @@ class Script(dict):
 
 
 def script_run(path: str, rule: str, input: dict, output: dict, params: dict, wildcards: dict) -> Callable[[], None]:
-    """The script at `path` below scripts/, as a function: seals, log and all."""
-    script = PROJECT / "scripts" / path
+    """The script at `path` below scripts/, or below the project, as a function: seals, log and all."""
+    script = PROJECT / path if path.startswith("extensions/") else PROJECT / "scripts" / path
     code = compile(script.read_text(encoding="utf-8"), str(script), "exec")
     parts = {"input": input, "output": output, "params": params, "wildcards": wildcards}
     snakemake = Script({name: Script(values) for name, values in parts.items()})

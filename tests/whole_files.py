@@ -13,7 +13,7 @@ import whole_truths
 from export.test_export_forms import ABOUT
 from given import annotations
 from ledger_rows import put_all, row_of
-from people.answered import QUESTION_PAGES, QUESTIONS, STUDY, answer_file, question_key, study
+from people.answered import STUDY, answer_file, study
 from running import PROJECT
 from tvr_lists import COUNT, lists
 
@@ -89,21 +89,6 @@ def longform_files(folder):
         ["evaluate", "mad.json", "spans.jsonl", "--iou-cmp", "gt"],
         ["longform", "chance", "mad.json", "--seconds", "180", "--tail", "cover"],
         ["compare", "mad.json", "spans.jsonl", "again=spans.jsonl", "--output", "out"],
-    ]
-
-
-def rextime_files(folder):
-    key = question_key("verify")
-    write_json(folder / "key.json", key)
-    write_json(folder / "answers.json", answer_file(QUESTION_PAGES, key))
-    write_jsonl(folder / "questions.jsonl", QUESTIONS)
-    given = [{"qid": row["qid"], "pred_relevant_windows": [[0.5, 2.0, 0.9]], "ans": "B"} for row in QUESTIONS]
-    write_jsonl(folder / "given.jsonl", given)
-    importing = ["answers", "answers.json", "--key", "key.json", "--output", "out"]
-    return [
-        [*importing, "--questions", "questions.jsonl"],
-        ["evaluate", "questions.jsonl", "given.jsonl", "--json"],
-        ["compare", "questions.jsonl", "given.jsonl", "again=given.jsonl", "--output", "out"],
     ]
 
 
@@ -184,7 +169,6 @@ KINDS = (
     features_files,
     audit_files,
     longform_files,
-    rextime_files,
     study_files,
     ledger_files,
     table_files,

@@ -18,7 +18,7 @@ from verified.runtime.secrets import redact
 from verified.runtime.verify import checked_reads
 
 MODULES = (
-    "run", "quote", "data", "people", "evaluate", "benchmark", "rextime",
+    "run", "quote", "data", "people", "evaluate", "benchmark",
     "maintain", "ledger",
 )  # fmt: skip
 """Modules of `verified.cli`, which import heavy packages only when a command runs."""
@@ -27,7 +27,7 @@ GROUPS = {
     "annotate videos and build the benchmark": ("init", "check", "quote", "plan", "report", "show"),
     "have people judge captions": ("study", "answers"),
     "check data and hand it on": ("lint", "verify", "export", "crate"),
-    "score retrieval": ("evaluate", "compare", "check-model", "import", "rextime"),
+    "score retrieval": ("evaluate", "compare", "check-model", "import"),
     "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
 }
 """What people want → first words of the commands for it.
@@ -38,7 +38,6 @@ word is for those that only maintainers of a ledger or authors of one benchmark 
 
 FAMILIES = {
     "ledger": "the record of all model calls",
-    "rextime": "questions across time",
 }
 """First words that several commands share."""
 

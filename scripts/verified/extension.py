@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from verified.runtime.project import EXTENSIONS
 
 if TYPE_CHECKING:
+    from random import Random
+
     from verified.cli.forms import AnswerPages, Form
     from verified.config import Config
     from verified.config.base import Section
+    from verified.lmm.request import Reply, Request
     from verified.planning.stage import Stage
 
 
@@ -82,6 +85,9 @@ class Extension:
     """Models of its runs → their titles in tables."""
     endings: Mapping[str, str] = field(default_factory=dict)
     """Endings of its runs' models, as in MODEL-ENDING → what tables add to the title of MODEL."""
+    scene_reader: "Callable[[Request, Random, float], Reply] | None" = None
+    """Answers its tasks, whose names begin with its own and a slash, in the demo's engine; the last argument is the
+    share of answers that are corrupted on purpose."""
     importers: "Mapping[str, Importer]" = field(default_factory=dict)
     """Kinds of published checkpoints that `verified import` converts → what does it."""
     tables: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Comparisons of movies and of questions, as `verified compare` serves them."""
+"""Comparisons of movies, as `verified compare` serves them."""
 
 import csv
 import json
@@ -7,8 +7,6 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
-from verified.benchmark.rextime.answers import QuestionTruth
-from verified.benchmark.rextime.evaluate import evaluate_files
 from verified.benchmark.vcmr.answers import MomentTruth
 from verified.cli.forms import read_ground_truth
 from verified_longform.answers import MovieTruth
@@ -53,36 +51,6 @@ def spans(path, rank_of):
     return lines(path, [*rows, {"id": "x", "spans": []}])
 
 
-def questions(folder):
-    """Twelve questions about four videos, right windows of 10 s and the letter A."""
-    return lines(
-        folder / "truth.jsonl",
-        (
-            {
-                "qid": f"q{n}",
-                "query": f"what happens {'before' if n % 2 else 'after'}?",
-                "duration": 100,
-                "vid": f"v{n % 4}",
-                "relevant_windows": [[5.0 * n, 5.0 * n + 10]],
-                "ans": "A",
-            }
-            for n in range(COUNT)
-        ),
-    )
-
-
-def letters(path, right):
-    """A submission to `questions`, right in windows and letters where right(n)."""
-    return lines(
-        path,
-        (
-            {"qid": f"q{n}", "pred_relevant_windows": [[5.0 * n, 5.0 * n + 10] if right(n) else [90, 99]]}
-            | {"ans": "A" if right(n) else "B"}
-            for n in range(COUNT)
-        ),
-    )
-
-
 def table(path):
     with path.open() as text:
         return list(csv.DictReader(line for line in text if not line.startswith("# ")))
@@ -91,7 +59,6 @@ def table(path):
 @pytest.mark.parametrize("indent", [None, 1])
 def test_a_ground_truth_is_known_by_its_form(indent, tmp_path):
     assert isinstance(read_ground_truth(movies(tmp_path / "movies", indent)), MovieTruth)
-    assert isinstance(read_ground_truth(questions(tmp_path / "questions")), QuestionTruth)
     moment = {"desc_id": 1, "video": "v", "time": [0, 1]}
     assert isinstance(read_ground_truth(lines(tmp_path / "moments.jsonl", [moment])), MomentTruth)
     with refused(file="none.jsonl"):
@@ -119,17 +86,6 @@ def test_a_span_that_repeats_a_better_one_is_suppressed_where_asked(tmp_path):
     assert set(truth.answers(file, None).ranks) == {3} and set(truth.answers(file, 0.5).ranks) == {2}
 
 
-def test_questions_have_the_measures_that_evaluate_gives_them(tmp_path):
-    path = questions(tmp_path)
-    file = letters(tmp_path / "s.jsonl", lambda n: n % 3)
-    given, result = read_ground_truth(path).answers(file, None), evaluate_files(path, file).result
-    assert 100 * given.values["mIoU"].mean() == pytest.approx(result["full"]["MR-mIoU"], abs=0.01)
-    assert given.values["VQA"].mean() == result["VQA"] == pytest.approx(8 / 12)
-    assert given.values["VQA,mIoU@0.5"].mean() == pytest.approx(result["full"]["VQA,mIoU"]["VQA,mIoU@0.5"])
-    with refused(file=file, remedy=True):
-        read_ground_truth(path).answers(file, 0.5)
-
-
 def test_movies_are_compared(tmp_path, capsys):
     good, poor = (
         spans(tmp_path / "good.jsonl", lambda n: 0),
@@ -141,13 +97,3 @@ def test_movies_are_compared(tmp_path, capsys):
     assert {"position in the video"} <= {row["By"] for row in table(out / "comparison-groups.csv")}
     page = (out / "index.html").read_text()
     assert "someone walks in" in page and "right span at rank 7" in page
-
-
-def test_questions_are_compared_in_what_both_submissions_hold(tmp_path, capsys):
-    ours = letters(tmp_path / "ours.jsonl", lambda n: True)
-    alone = lines(tmp_path / "letters.jsonl", ({"qid": f"q{n}", "ans": "A" if n < 6 else "C"} for n in range(COUNT)))
-    out = tmp_path / "out"
-    assert main(["compare", str(questions(tmp_path)), str(ours), str(alone), "--output", str(out)]) == 0
-    (row,) = table(out / "comparison.csv")
-    assert (row["Metric"], float(row["First minus second"]), row["p"]) == ("VQA", 50.0, "one training")
-    assert (row["Wins"], row["Losses"], row["Equal"]) == ("6", "0", "6")

@@ -1,4 +1,4 @@
-"""What docs/longform.md and docs/rextime.md say of each part of their documents: everything that they name is there."""
+"""What the pages of extensions say of each part of their documents: everything that they name is there."""
 
 import re
 
@@ -32,13 +32,13 @@ def is_there(name: str) -> bool:
     if name.endswith((".svg", ".json")):
         return f"/{name}" in RULES or f'"{name}"' in PACKAGE
     if name.endswith(".md"):
-        return (PROJECT / "config" / "prompts" / "rextime" / name).is_file()
+        return any(PROJECT.glob(f"extensions/*/prompts/{name}"))
     if "." in name:
         return any(key == name or key.startswith(f"{name}.") for key in KEYS)
     return f'"{name}"' in PACKAGE or re.search(rf"rule (\w+ as )?{name}( as \w+)?( with)?:", RULES) is not None
 
 
-@pytest.mark.parametrize("page", ["extensions/longform/README.md", "docs/rextime.md"])
+@pytest.mark.parametrize("page", ["extensions/longform/README.md", "extensions/rextime/README.md"])
 def test_what_the_list_names_is_there(page):
     rows = listed(page)
     absent = [name for _, where in rows for name in re.findall(r"`([^`]+)`", where) if not is_there(name)]
@@ -54,7 +54,7 @@ def test_what_the_list_names_is_there(page):
             [*(f"Table {number}" for number in range(1, 8)), *(f"Figure {number}" for number in range(1, 5))],
         ),
         (
-            "docs/rextime.md",
+            "extensions/rextime/README.md",
             ["C.2", "C.3", "C.5", "C.6", "C.7", "C.8.1 to C.8.7", "D.1", "D.2", "D.3", "Tables 1 and 2"],
         ),
     ],

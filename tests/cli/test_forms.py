@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from given import annotations
-from people.answered import QUESTION_PAGES, STUDY, answer_file, question_key, study
+from people.answered import STUDY, answer_file, study
 from refusals import said
 
 from verified.__main__ import main
@@ -30,8 +30,6 @@ def files(tmp_path, monkeypatch):
     write_features("video.h5", {"dim": 2, "backbone": "x", "clip_seconds": 1.0}, [("a", np.ones((3, 2)), {})])
     write_json("study/key.json", study())
     write_json("study/1.json", answer_file(STUDY, study(), 1))
-    write_json("pages/key.json", question_key("verify"))
-    write_json("pages/1.json", answer_file(QUESTION_PAGES, question_key("verify")))
     return tmp_path
 
 
@@ -80,28 +78,10 @@ def test_one_lint_takes_annotations_and_features_but_not_both_at_once(files, cap
         said(capsys.readouterr().err, named, remedy=True)
 
 
-def test_one_command_takes_the_answers_of_a_study_and_to_questions(files, capsys):
+def test_answers_tell_a_study_by_its_key(files, capsys):
     assert main(["answers", "study/1.json", "--key", "study/key.json", "--raters", "1"]) == 0
     assert (files / "study" / "answers.jsonl").is_file() and (files / "study" / "summary.json").is_file()
-    assert main(["answers", "pages/1.json", "--key", "pages/key.json", "--output", "checked"]) == 0
-    assert (files / "checked" / "items.jsonl").is_file() and not (files / "pages" / "items.jsonl").exists()
     capsys.readouterr()
-    for words, named in (
-        (["study/1.json", "--key", "study/key.json", "--questions", "questions.jsonl"], "--questions"),
-        (["pages/1.json", "--key", "pages/key.json", "--raters", "2"], "--raters"),
-        (["pages/1.json", "--key", "pages/key.json", "--per-answer"], "--per-answer"),
-        (["pages/1.json", "--key", "none.json"], "none.json"),
-        (["pages/1.json", "--key", "pages/1.json"], "pages/1.json"),
-    ):
-        assert main(["answers", *words]) == 2
-        said(capsys.readouterr().err, named)
-
-
-def test_questions_are_not_written_over_by_what_people_marked(files, capsys):
-    write_jsonl("pages/questions.jsonl", [{"qid": "q/1"}])
-    before = (files / "pages" / "questions.jsonl").read_bytes()
-    words = ["pages/1.json", "--key", "pages/key.json", "--questions", "pages/questions.jsonl"]
-    assert main(["answers", *words]) == 2
-    said(capsys.readouterr().err, "pages/questions.jsonl", remedy=True)
-    assert (files / "pages" / "questions.jsonl").read_bytes() == before
-    assert not (files / "pages" / "answers.jsonl").exists(), "what is refused leaves nothing behind"
+    for key in ("none.json", "study/1.json"):
+        assert main(["answers", "study/1.json", "--key", key]) == 2
+        said(capsys.readouterr().err, key)

@@ -57,15 +57,6 @@ BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] =
         ("all",),
         ("generation", "evaluator", "features", "weights"),
     ),
-    "questions": (
-        "rextime",
-        {
-            "generation": {"video_lmm": {"engine": "transformers", "model": HUB}},
-            "rextime": {"models": ["video_lmm", "fine_tuned_video_lmm", "retrieval", "fine_tuned_retrieval"]},
-        },
-        ("all", "results/rextime/rextime/export/hugging-face"),
-        ("rextime",),
-    ),
 }
 """By name: a configuration that is shipped, what is added to it, targets, and the sections that are walked there."""
 NOT_WALKED = {
@@ -80,10 +71,6 @@ NOT_WALKED = {
     "tables": "needs a second data set",
     "evaluator.checkpoint": "names a file that must be there",
     "annotations.review": "names files that must be there",
-    "rextime.sources.*": "name files, or another data set",
-    "rextime.released": "names files that must be there",
-    "rextime.submissions": "names files that must be there",
-    "rextime.published": "names files that must be there",
 }
 """Keys of which no change has an effect in these bases, with the reason."""
 for file in sorted(PROJECT.glob("extensions/*/tests/keys_*.py")):  # the same of their sections

@@ -6,19 +6,14 @@ import numpy as np
 import pytest
 from browser import browser
 from hostile import CLEAN, NAMES
-from people.answered import QUESTIONS
 
 from verified.__main__ import main
 from verified.demo.source import write_video
-from verified.io.characters import hidden
 from verified.io.jsonl import write_jsonl
-from verified.io.video import probe
 from verified.io.video.cut import clips_of
 from verified.people.pages import write_pages
 from verified.people.study import sample
 from verified.report.captions import released_rows, write_browser
-from verified.report.questions import write_question_browser, write_tables_page
-from verified.tables.table import Table
 
 pytestmark = pytest.mark.slow
 
@@ -53,22 +48,6 @@ def study_pages(folder, video):
     write_pages(folder, "study", sample.pages(key, clips))
 
 
-def question_pages(tool):
-    def write(folder, video):
-        (folder / "videos").mkdir()
-        (folder / "videos" / "one.mp4").write_bytes(video.read_bytes())
-        rows = [
-            {**QUESTIONS[0], "qid": f"{number}{name[:200]}", "query": name, "answer": name, "options": [name] * 4}
-            for number, name in enumerate(NAMES)
-            if not hidden(name)  # those are refused with their row
-        ]
-        write_jsonl(folder / "questions.jsonl", rows)
-        arguments = ["--tool", tool, "--videos", str(folder / "videos"), "--output", str(folder), "--side", "64"]
-        assert main(["rextime", "questions", str(folder / "questions.jsonl"), *arguments, "--title", NAMES[0]]) == 0
-
-    return write
-
-
 def comparison_page(folder, video):
     write_jsonl(folder / "truth.jsonl", annotations())
     index = {name: number for number, name in enumerate(NAMES)}
@@ -82,27 +61,10 @@ def comparison_page(folder, video):
     assert main(["compare", str(folder / "truth.jsonl"), *named, "--output", str(folder)]) == 0
 
 
-def question_browser(folder, video):
-    rows = [
-        {**QUESTIONS[0], "qid": name, "query": name, "answer": name, "options": [name] * 4, "vid": name, "split": name,
-         "direction": name, "kind": name}
-        for name in NAMES
-    ]  # fmt: skip
-    videos = {name: {"video": name, "path": str(video), **probe(video)} for name in NAMES}
-    write_question_browser(folder / "questions.html", NAMES[0], rows, videos)
-    write_tables_page(
-        folder / "tables.html", NAMES[1], [Table("t", name, (name,), ((name,),), (name,)) for name in NAMES]
-    )
-
-
 PAGES = {
     "captions": caption_pages,
     "study": study_pages,
-    "questions: verify": question_pages("verify"),
-    "questions: question-span": question_pages("question-span"),
-    "questions: human": question_pages("human"),
     "comparison": comparison_page,
-    "report: questions": question_browser,
 }
 
 

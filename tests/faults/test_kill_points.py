@@ -12,7 +12,6 @@ import torch
 import yaml
 from export.test_crate import finished_run
 from export.test_export_forms import ABOUT, ROWS, SPLITS
-from export.test_export_questions import question
 from kill_points import finished_by_repeating
 from ledger_rows import put_all, row_of
 from loopback_hub import serving
@@ -28,9 +27,7 @@ from whole_files import (
 from whole_sources import transcript_files
 
 from verified.__main__ import main
-from verified.benchmark.rextime.paths import card_facts
 from verified.benchmark.vcmr import importing
-from verified.config import load
 from verified.export.collection import collect
 from verified.export.forms import FORMS, write_form
 from verified.io.jsonl import write_jsonl
@@ -185,25 +182,6 @@ def test_a_selection_by_quality(rule, start, place, record_property):
     kills = finished_by_repeating(start, place, run)
     record_property("faults", kills)
     assert kills > 2 and all((place / f"{out}.{name}.jsonl").is_file() for name in written)
-
-
-def test_an_export_of_questions(start, place, record_property):
-    for split in ("train", "val"):
-        write_jsonl(start / f"{split}.jsonl", [question(number, split) for number in range(3)])
-    source = {"form": "captions", "annotations": "captions.json"}
-    settings = load({"name": "across", "rextime": {"sources": {"c": source}, "licence": "CC-BY-NC-SA-4.0"}})
-    out = "results/across/rextime/export/hugging-face"
-    run = script_run(
-        "rextime/export_questions.py",
-        "export_questions",
-        input={"questions": ["train.jsonl", "val.jsonl"]},
-        output={"folder": out},
-        params={"about": card_facts(settings)},
-        wildcards={},
-    )
-    kills = finished_by_repeating(start, place, run)
-    record_property("faults", kills)
-    assert kills > 3 and (place / out / "croissant.json").is_file()
 
 
 def test_an_imported_checkpoint(start, place, monkeypatch, record_property):

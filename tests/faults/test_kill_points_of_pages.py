@@ -1,12 +1,11 @@
-"""The writers of pages of a study and of questions, killed before each change of a file, and repeated."""
+"""The writer of pages of a study, killed before each change of a file, and repeated."""
 
 import numpy as np
 import pytest
 from kill_points import finished_by_repeating
-from people.answered import QUESTIONS, annotations
+from people.answered import annotations
 from script_run import script_run
 
-from verified.__main__ import main
 from verified.demo.source import write_video
 from verified.io.fig import write_fig
 from verified.io.jsonl import write_jsonl
@@ -43,17 +42,7 @@ def study_pages(folder):
     )
 
 
-def question_pages(folder):
-    write_jsonl(folder / "questions.jsonl", [{**row, "vid": "one"} for row in QUESTIONS])
-    command = "questions questions.jsonl --tool verify --videos videos --output out --items-per-page 2 --side 64"
-
-    def run():
-        assert main(command.split()) == 0
-
-    return run
-
-
-@pytest.mark.parametrize("prepare", [study_pages, question_pages])
+@pytest.mark.parametrize("prepare", [study_pages])
 def test_pages(prepare, start, tmp_path, record_property):
     place = tmp_path / "place"
     kills = finished_by_repeating(start, place, prepare(start))

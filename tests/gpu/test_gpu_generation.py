@@ -41,9 +41,9 @@ def test_transformers_on_the_gpu(device, tmp_path, kind, video_input):
 def test_adapters_learn_on_the_gpu_as_on_the_cpu(device, tmp_path):
     import torch
 
-    from verified.benchmark.rextime.fine_tune_lmm import Lesson, adapted, loss_of
-    from verified.config.rextime import Lora
     from verified.lmm.engines.transformers import Transformers
+    from verified_rextime.config import Lora
+    from verified_rextime.fine_tune_lmm import Lesson, adapted, loss_of
 
     model = tiny_models.qwen_vl(tmp_path)
     frames = np.random.default_rng(0).integers(0, 255, (4, 48, 64, 3), np.uint8)

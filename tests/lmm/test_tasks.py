@@ -9,13 +9,13 @@ from stub_engine import StubEngine
 from verified.lmm.prompts import read_prompts
 from verified.lmm.request import Parsed, Reply
 from verified.lmm.session import Session
-from verified.lmm.tasks import TEXT, Task, object_schema, rextime, structured_form
+from verified.lmm.tasks import TEXT, Task, object_schema, structured_form
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.retrieval import GRADE, read_grade
 
 PROMPTS = Path(__file__).resolve().parents[2] / "config/prompts"
-TASKS = (*PAPER, *rextime.TASKS, GRADE, COARSE_CAPTION)
+TASKS = (*PAPER, GRADE, COARSE_CAPTION)
 
 
 def test_each_task_has_its_prompt_and_each_prompt_its_task():

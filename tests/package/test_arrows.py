@@ -16,7 +16,6 @@ ORDER = (
     *("benchmark.vcmr", "demo", "statistics", "tables", "figures"),
     *(
         "people",
-        "benchmark.rextime",
         "benchmark.comparison",
     ),
     *("report", "export", "planning", "cli", "__main__"),

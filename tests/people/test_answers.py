@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from people.answered import QUESTION_PAGES, STUDY, answer_file, question_key, study
+from people.answered import STUDY, answer_file, study
 from refusals import refused
 
 from verified.io.jsonl import write_json
@@ -13,12 +13,7 @@ from verified.people.answers import checksum, collect, read_answers, read_key
 from verified.people.sample import assign
 
 NAN = float("nan")
-KINDS = {"study": (STUDY, study()), "questions": (QUESTION_PAGES, question_key(raters=2, most=2))}
-
-
-@pytest.fixture(params=KINDS)
-def kind(request):
-    return KINDS[request.param]
+KEY = study()
 
 
 @pytest.mark.parametrize(
@@ -53,8 +48,8 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_files_that_are_not_whole_and_genuine_are_refused_with_the_item(case, kind, tmp_path):
-    (form, key), (change, *named) = kind, REFUSALS[case]
+def test_files_that_are_not_whole_and_genuine_are_refused_with_the_item(case, tmp_path):
+    form, key, (change, *named) = STUDY, KEY, REFUSALS[case]
     values = answer_file(form, key, 2)
     words = {"person": form.person, "item": form.item, "n": values["answers"][1][form.item]}
     change(values, form)
@@ -67,13 +62,6 @@ IMPOSSIBLE = {
     "a grade is missing": (STUDY, study(), {"dynamics": None}, "dynamics"),
     "out of range": (STUDY, study(), {"accuracy": 6}, "6", "1, 2, 3, 4, 5"),
     "not a number": (STUDY, study(), {"statics": True}, "statics", "True"),
-    "reversed": (QUESTION_PAGES, question_key(), {"start": 3, "end": 2}, "3", "2"),
-    "empty": (QUESTION_PAGES, question_key(), {"start": 2, "end": 2}, "2"),
-    "after the end": (QUESTION_PAGES, question_key(), {"end": 4.5}, "4.0 s"),
-    "before the start": (QUESTION_PAGES, question_key(), {"start": -1}, "1"),
-    "no start": (QUESTION_PAGES, question_key(), {"start": None}, "numbers"),
-    "no seconds": (QUESTION_PAGES, question_key(), {"end": True}, "numbers"),
-    "no such option": (QUESTION_PAGES, question_key("human"), {"answer": "E"}, "option"),
 }
 
 
@@ -82,13 +70,12 @@ def test_answers_that_cannot_be_are_refused_with_the_item(case, tmp_path):
     form, key, answer, *named = IMPOSSIBLE[case]
     write_json(tmp_path / "back.json", answer_file(form, key, 1, lambda number: answer))
     first = form.shares(key)[0][0]
-    about = [f"q/{first}"] if form is QUESTION_PAGES else []
-    with refused(f"{form.item} {first}", *about, *named, file="back.json", remedy=True):
+    with refused(f"{form.item} {first}", *named, file="back.json", remedy=True):
         read_answers(tmp_path / "back.json", key, form)
 
 
-def test_who_stopped_early_counts_with_what_there_is(kind, tmp_path):
-    form, key = kind
+def test_who_stopped_early_counts_with_what_there_is(tmp_path):
+    form, key = STUDY, KEY
     files = [answer_file(form, key, person) for person in (1, 2)]
     first = files[0]["answers"][0][form.item]
     files[0]["answers"] = files[0]["answers"][:1]
@@ -103,8 +90,8 @@ def test_who_stopped_early_counts_with_what_there_is(kind, tmp_path):
     assert collected.unfinished == [1] and collected.missing == list(range(3, len(asked) + 1))
 
 
-def test_who_is_there_twice_is_refused_and_who_is_not_is_named(kind, tmp_path):
-    form, key = kind
+def test_who_is_there_twice_is_refused_and_who_is_not_is_named(tmp_path):
+    form, key = STUDY, KEY
     write_json(tmp_path / "3.json", answer_file(form, key, 3) | {"log": [{"action": "shown"}, "odd"]})
     collected = collect([tmp_path / "3.json"], key, form)
     assert collected.missing == [number for number in range(1, len(form.shares(key)) + 1) if number != 3]
@@ -125,8 +112,8 @@ KEYS = {
 
 
 @pytest.mark.parametrize("change", KEYS)
-def test_a_key_that_was_changed_is_named(change, kind, tmp_path):
-    form, key = kind[0], study() if kind[0] is STUDY else question_key()
+def test_a_key_that_was_changed_is_named(change, tmp_path):
+    form, key = STUDY, study()
     write_json(tmp_path / "key.json", key)
     assert read_key(tmp_path / "key.json", form) == key
     KEYS[change](key, form)

@@ -129,16 +129,6 @@ def movies(tmp_path):
     return {"name": "own", "longform": section}
 
 
-def questions(tmp_path):
-    """Given questions about two videos of 20 s, and a grounder with published weights and clips of 2 s."""
-    truth = {"relevant_windows": [[0.5, 1.5]], "duration": SECONDS}
-    write_jsonl(tmp_path / "val.jsonl", [{"qid": n, "query": "What?", "vid": v, **truth} for n, v in enumerate("ab")])
-    write(tmp_path / "feat/clips.h5", {video: clips(10) for video in "ab"})
-    given = {"checkpoint": "none.safetensors", "video": f"{tmp_path}/feat/clips.h5"}
-    suite = {"released": {"val": {"questions": f"{tmp_path}/val.jsonl"}}, "published": {"univtg": given}}
-    return {"name": "own", "rextime": suite}
-
-
 NAMED = {
     "movies at half the rate": (movies, "frames", {"a": clips(50), "b": clips(100)}, "problem", "a (50 clips"),
     "half of a movie": (movies, "frames", {"a": clips(100), "b": clips(49)}, "problem", "b (49 clips"),
@@ -149,9 +139,6 @@ NAMED = {
     "tokens pooled": (movies, "tokens", {"0": clips(1), "1": np.full((3, DIM), np.nan)}, "problem", "finite: 1"),
     "one sentence": (movies, "sentences", {"1": np.ones(DIM)}, "note", "1 of 2 annotations: 0"),
     "sentences stacked": (movies, "sentences", {"all": clips(2)}, "problem", "2 of 2 annotations: 0, 1"),
-    "clips of a second": (questions, "clips", {"a": clips(20), "b": clips(10)}, "problem", "a (20 clips"),
-    "a group": (questions, "clips", {"a/b": clips(10), "b": clips(10)}, "problem", "cannot be read: a"),
-    "a prefix": (questions, "clips", {"v_a": clips(10), "b": clips(10)}, "note", "1 of 2 videos: a"),
 }
 
 

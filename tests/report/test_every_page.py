@@ -11,10 +11,7 @@ from every_reader import SCHEMES, resize, shoot_everywhere, walk_by_tab
 
 pytestmark = pytest.mark.slow
 
-NAMES = (
-    *("front", "captions", "questions", "verdicts", "table", "tables", "comparison"),
-    *("study", "choice", "mark", "review"),
-)
+NAMES = gallery.NAMES
 
 
 @pytest.fixture(scope="module")

@@ -38,8 +38,8 @@ def models(tmp_path, monkeypatch):
     """A folder of models in the place of the project's."""
     from verified.benchmark.vcmr import models as package
 
-    monkeypatch.setattr(registry, "MODELS", tmp_path)
-    monkeypatch.setattr(retrieval, "MODELS", tmp_path)
+    for module in (registry, retrieval):
+        monkeypatch.setattr(module, "MODELS", {package.__name__: tmp_path})
     monkeypatch.setattr(registry, "_CLASSES", {})
     monkeypatch.setattr(package, "__path__", [str(tmp_path)])
     before = set(sys.modules)
@@ -74,7 +74,7 @@ def test_a_class_whose_kind_cannot_be_planned_by_is_refused_with_file_and_remedy
 
 
 def test_a_file_of_ones_own_is_held_to_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(retrieval, "MODELS", tmp_path)
+    monkeypatch.setattr(retrieval, "MODELS", {"mine": tmp_path})
     monkeypatch.setattr(registry, "_CLASSES", {})
     file = tmp_path / "mine.py"
     file.write_text(HEAD + '@register("mine")\nclass Mine(RetrievalModel):\n    two_stage = 1 > 0\n')

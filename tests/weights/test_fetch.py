@@ -170,35 +170,6 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
         source_of("other/model", "", [file])
 
 
-@pytest.mark.parametrize(
-    ("suite", "needed"),
-    [
-        ({"sources": {"s": {"form": "captions", "annotations": "a.json"}}}, {"org/llm", "org/eyes"}),
-        ({"released": {"q": {"questions": "q.jsonl", "videos": "v"}}, "models": ["video_lmm"]}, {"org/eyes"}),
-        *(
-            (
-                {
-                    "released": {"q": {"questions": "q.jsonl", "videos": "v"}},
-                    "models": ["video_lmm"],
-                    "protocols": [protocol],
-                },
-                {"org/llm", "org/eyes"},
-            )
-            for protocol in ("free", "free_after_description")
-        ),
-        ({}, set()),
-    ],
-)
-def test_the_models_of_questions_are_needed_without_a_data_set(suite, needed):
-    generation = {
-        "llm": {"engine": "transformers", "model": "org/llm"},
-        "image_lmm": {"engine": "transformers", "model": "org/stills"},
-        "video_lmm": {"engine": "transformers", "model": "org/eyes"},
-    }
-    wanted = wanted_models(load({"name": "asked", "rextime": suite, "generation": generation}))
-    assert {model.name for model in wanted} == needed
-
-
 def test_which_models_a_configuration_needs():
     source = {"kind": "folder", "videos": "v", "moments": "m"}
     wanted = wanted_models(

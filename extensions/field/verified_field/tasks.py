@@ -6,12 +6,10 @@ Answers are read from JSON or from words, whatever stands around them.
 import re
 
 from verified.io.jsonl import finite
-from verified.lmm.parsing import json_value
+from verified.lmm.parsing import best_object, json_value, read_log_probability, seconds, span, span_in_words
 from verified.lmm.request import Parsed
 from verified.lmm.tasks import Task, object_schema
 from verified.lmm.tasks.retrieval import GRADE, MOST, number
-from verified.lmm.tasks.rextime import best_object, seconds, span, span_in_words
-from verified.lmm.tasks.rextime import parse_score as read_log_probability
 from verified_field.config import Rows
 
 MOST_MOMENTS = 20

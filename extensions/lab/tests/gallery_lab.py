@@ -7,6 +7,7 @@ from small_review import build_pages
 
 from verified.people.pages import Page, write_pages
 
+NAMES = ("choice", "review")
 FINE = ("one large red ball with dark dots moves to the left", "a person opens the fridge slowly", "two stars touch",
         "someone washes a cup")  # fmt: skip
 

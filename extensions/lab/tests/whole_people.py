@@ -1,12 +1,10 @@
-"""Files of reviews and of questions: pages, who reviews, what was decided; and what reads them."""
+"""Files of reviews: pages, who reviews, what was decided; and what reads them."""
 
 import json
 from pathlib import Path
 
-from people.answered import QUESTIONS
 from small_review import GROUPS, MOMENTS, build_pages
 from starlette.testclient import TestClient
-from whole_videos import write_small_video
 
 from verified.config.annotations import Lint
 from verified.io.fig import TYPES, write_fig
@@ -83,22 +81,6 @@ def adjudicate_decisions(file="decisions.jsonl"):
     write_json("settled.json", {key: value for key, value in found.items() if key != "outcomes"})
 
 
-def question_files(folder):
-    """Items of pages of questions, as JSON Lines and as a table, and the videos that they are about."""
-    for video in ("one", "two"):
-        write_small_video(folder / "videos" / f"{video}.mp4")
-    write_jsonl(folder / "questions.jsonl", QUESTIONS)
-    head = "qid,query,vid,duration,answer,start,end,option_A,option_B,option_C,option_D"
-    rows = [f'q{number},"What, then?",one,4,"This, that",1,2.5,a,b,c,d' for number in (1, 2)]
-    (folder / "items.csv").write_text("\n".join([head, *rows, ""]))
-    asked = ["--videos", "videos", "--output", "out", "--side", "48"]
-    return [
-        ["rextime", "questions", "questions.jsonl", "--tool", "verify", *asked, "--items-per-page", "2"],
-        ["rextime", "questions", "questions.jsonl", "--tool", "question-span", *asked, "--raters", "2"],
-        ["rextime", "questions", "items.csv", "--tool", "human", *asked],
-    ]
-
-
 def judgement_files(folder):
     """What people say of captions, in each form, and scores of a metric; released captions of two runs."""
     captions = [(f"v{n}", f"a man walks {n} times") for n in range(6)]
@@ -131,4 +113,4 @@ def judgement_files(folder):
     ]
 
 
-KINDS = (review_files, question_files, judgement_files)
+KINDS = (review_files, judgement_files)

@@ -1,6 +1,6 @@
 """Checks of data sets of movies before a run: missing files, movies and splits without sentences or features."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -32,7 +32,7 @@ TESTED = "which the tables report (longform.datasets.NAME.test_split)"
 TRAINED = "on which vlg-net is trained (longform.datasets.NAME.train_split)"
 
 
-def movie_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
+def movie_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
     """Yield a line per data set of the user's own movies that exists; `stuck` holds keys with another problem.
 
     A run skips a movie with a missing file, so it stops only if it would skip every movie.

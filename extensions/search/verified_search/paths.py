@@ -7,6 +7,7 @@ from verified.annotations.paths import annotation_files, release_of
 from verified.config import Config
 from verified.config.features import BLIND
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
+from verified.config.retrieval import model_module
 from verified.config.sources import DemoSource
 from verified.errors import InputError
 from verified.runtime.digest import modules_digest
@@ -123,6 +124,4 @@ def index_settings(settings: Config) -> Callable[[object], dict]:
 
 def indexed_code(wildcards) -> str:
     """A params function: digest of the code of the indexed model, which imports do not reveal."""
-    return modules_digest(
-        *([] if wildcards.indexed == JOINT else [f"verified.benchmark.vcmr.models.{wildcards.indexed}"])
-    )
+    return modules_digest(*([] if wildcards.indexed == JOINT else [model_module(wildcards.indexed)]))

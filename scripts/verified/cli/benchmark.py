@@ -7,7 +7,7 @@ from verified.cli.command import NMS_THRESHOLD, command, folder, option, output,
 from verified.errors import InputError
 from verified.extension import extensions
 
-KINDS = ("xml", "reloclnet", "conquer", "squidnet", "hero", "univtg", "cg_detr", "umt")
+KINDS = ("xml", "reloclnet", "conquer", "squidnet", "hero", "umt")
 """Checkpoints that can be imported; umt is the evaluator's."""
 
 
@@ -135,15 +135,10 @@ def import_model(arguments: argparse.Namespace) -> None:
     if arguments.model == "umt":
         told = _import_umt(arguments.file, target, options)
     else:
-        from verified.benchmark.vcmr.checkpoint import FORM
-        from verified.benchmark.vcmr.importing import LAYERS, feature_requirements, import_checkpoint
-        from verified.nn.checkpoint import load_facts
+        from verified.benchmark.vcmr.importing import import_checkpoint
 
         count = import_checkpoint(arguments.model, arguments.file, target, options)
         told = f"{arguments.model} with {count:,} parameters"
-        if arguments.model in LAYERS:
-            told += f"\n{feature_requirements(arguments.model, load_facts(target, FORM)['config'])}"
-            told += f"\nuse it with: rextime.published.{arguments.model}.checkpoint: {target}"
     seal_built(target)
     print(f"{target}: {told}")
 

@@ -1,7 +1,6 @@
 """Forms of ground truths: of each benchmark one or more, told apart by their first row."""
 
 import argparse
-import importlib
 import json
 import math
 import sys
@@ -83,10 +82,7 @@ def first_row(path: Path) -> Row:
 @cache
 def forms() -> tuple[Form, ...]:
     """All forms; moments come last, which is what a file holds that no other form recognises."""
-    named = (("questions", "QUESTIONS"),)
-    own = (getattr(importlib.import_module(f"verified.cli.form_{module}"), name) for module, name in named)
-    added = (form for extension in extensions() for form in extension.forms())
-    return (*own, *added, MOMENTS)
+    return (*(form for extension in extensions() for form in extension.forms()), MOMENTS)
 
 
 def form_of(path: Path, submission: Path | None = None) -> Form:

@@ -1,13 +1,10 @@
 """People: pages for grading, reviewing and answering, and the answers."""
 
 import argparse
-import contextlib
-import json
-import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from verified.cli.command import SNAKEMAKE, between, command, flag, folder, only_for, option, output
+from verified.cli.command import SNAKEMAKE, command, flag, folder, only_for, option, output
 from verified.cli.forms import AnswerPages
 from verified.errors import InputError
 from verified.extension import extensions
@@ -45,45 +42,6 @@ def study_pages(folder: Path) -> str:
             f"Then: verified answers FILES... --key {folder / 'key.json'}",
         ]
     )
-
-
-@command(
-    "rextime questions",
-    "write pages on which people check, mark or answer questions across time",
-    option("items", metavar="ITEMS", help="questions: JSONL as the suite writes it, or CSV"),
-    option("--tool", choices=("verify", "question-span", "human"), required=True, help="what is asked"),
-    option("--videos", required=True, metavar="FOLDER", help="folder of the videos, named by video id"),
-    output("where pages and key.json go", required=True, metavar="FOLDER"),
-    option("--raters", type=between(0, 100, int), default=1, help="people who see each item (default: 1)"),
-    option(
-        "--items-per-page",
-        type=between(0, 1000, int),
-        default=20,
-        help="items of one annotator at most (default: 20)",
-    ),
-    option(
-        "--side",
-        type=between(15, 4096, int),
-        default=360,
-        help="longest side of the videos in pixels (default: 360)",
-    ),
-    option("--title", default="Questions across time", help="title that annotators see"),
-    option("--seed", type=int, default=2024, help="seed of the division among several raters (default: 2024)"),
-)
-def questions(arguments: argparse.Namespace) -> int:
-    """Write key.json and one page per annotator."""
-    from verified.benchmark.rextime.people import pages, plan, read_items
-    from verified.corpus.video_folder import VideoFolder
-    from verified.io.jsonl import write_json
-    from verified.people.pages import write_pages
-
-    items = read_items(arguments.items, arguments.tool)
-    key = plan(arguments.tool, arguments.title, items, arguments.raters, arguments.items_per_page, arguments.seed)
-    paths = {video: str(path) for video, path in VideoFolder(arguments.videos).paths.items()}
-    write_pages(arguments.output, "rextime", pages(key, paths, arguments.side))
-    write_json(arguments.output / "key.json", key)
-    print(f"{len(items)} items for {len(key['annotators'])} annotators: {arguments.output}/annotator-*.html")
-    return 0
 
 
 def _study_answers(arguments: argparse.Namespace) -> None:
@@ -137,86 +95,6 @@ def _interval(value: float, bounds: dict) -> str:
     return f"{value:.2f} [{bounds['low']:.2f}, {bounds['high']:.2f}]"
 
 
-def _question_answers(arguments: argparse.Namespace) -> None:
-    """Write answers.jsonl, log.jsonl, items.jsonl and summary.json; with --questions also questions.jsonl."""
-    from verified.benchmark.rextime import people_answers as people
-    from verified.io.jsonl import read_jsonl, write_json, write_jsonl
-    from verified.people.answers import collect, read_key
-
-    key, target = read_key(arguments.key, people.FORM), arguments.output or arguments.key.parent
-    if arguments.questions and Path(arguments.questions).resolve() == (target / "questions.jsonl").resolve():
-        raise InputError("would be written over", file=arguments.questions, remedy="name another --output")
-    answers, logs, _, missing, unfinished = collect(arguments.files, key, people.FORM)
-    rows = people.aggregate(answers, key)
-    summary = {
-        "task": key["task"],
-        "tool": key["tool"],
-        "items": len(key["items"]),
-        "answered": len(rows),
-        "answers": len(answers),
-        "bad": sum(row["bad"] for row in rows),
-        "annotators_missing": missing,
-        "annotators_unfinished": unfinished,
-        **people.agreement(answers, key),
-    }
-    if key["tool"] == "human":
-        summary["performance"] = _performance(people.human_submissions(answers, key), key, target)
-    given = ", ".join(map(str, arguments.files))
-    with _written_from(given):
-        write_jsonl(target / "answers.jsonl", answers)
-        write_jsonl(target / "log.jsonl", logs)
-        write_jsonl(target / "items.jsonl", rows)
-        write_json(target / "summary.json", summary)
-    if arguments.questions:
-        if key["tool"] == "human":
-            raise InputError("answers of the tool human change no questions", remedy="leave out --questions")
-        asked = read_jsonl(arguments.questions, ("qid",))
-        for number, row in enumerate(asked, start=1):
-            if not isinstance(row["qid"], str):
-                raise InputError("'qid' must be a text", file=arguments.questions, row=number, remedy="correct the row")
-        questions, bad, untimed = people.annotated_questions(asked, rows, key["tool"])
-        with _written_from(arguments.questions):
-            write_jsonl(target / "questions.jsonl", questions)
-        out = f"{len(bad)} left out as bad, {len(untimed)} until people mark their answers"
-        print(f"{len(questions)} questions, {out}: {target / 'questions.jsonl'}")
-    print(json.dumps(summary, indent=1, ensure_ascii=False))
-
-
-@contextlib.contextmanager
-def _written_from(files: object) -> Iterator[None]:
-    """InputError where what was read of `files` cannot be written: half characters, infinite numbers."""
-    try:
-        yield
-    except ValueError as error:  # of which UnicodeEncodeError is one
-        raise InputError(f"holds what is no JSON: {error}", file=files, remedy="correct the value") from None
-
-
-def _performance(submissions: dict[int, list[dict]], key: dict, folder: Path) -> dict:
-    """Official measures of each annotator and of their mean, where the items carry windows and right letters."""
-    from verified.benchmark.rextime.metrics import official_result, score
-    from verified.benchmark.rextime.rows import Prediction, Question
-    from verified.io.jsonl import write_jsonl
-
-    truth = [item for item in key["items"] if item.get("window") and item.get("ans")]
-    questions = [
-        Question(item["qid"], item["query"], item["video"], item["duration"], (tuple(item["window"]),), item["ans"])
-        for item in truth
-    ]
-    measured = {}
-    for annotator, rows in submissions.items():
-        write_jsonl(folder / f"annotator-{annotator:02d}.jsonl", rows)
-        predictions = {row["qid"]: Prediction(tuple(row["pred_relevant_windows"][0]), row["ans"]) for row in rows}
-        asked = [question for question in questions if question.qid in predictions]
-        if asked:
-            brief = official_result(score(asked, predictions, "both"))["brief"]
-            measured[f"annotator {annotator}"] = {"questions": len(asked), **brief}
-    if measured:
-        names = next(iter(measured.values())).keys()
-        means = {name: statistics.fmean(row[name] for row in measured.values()) for name in names}
-        measured[f"mean of {len(measured)}"] = means | {"questions": sum(row["questions"] for row in measured.values())}
-    return measured
-
-
 STUDY = AnswerPages(
     "the answers of a study",
     "study",
@@ -232,17 +110,10 @@ STUDY = AnswerPages(
         ),
     ),
 )
-QUESTIONS = AnswerPages(
-    "answers to questions",
-    "tool",
-    _question_answers,
-    ("questions",),
-    (option("--questions", metavar="FILE", help="questions: the file (JSONL) to rewrite with what people marked"),),
-)
 
 
 def _kinds() -> list[AnswerPages]:
-    return [STUDY, QUESTIONS, *(kind for extension in extensions() for kind in extension.pages())]
+    return [STUDY, *(kind for extension in extensions() for kind in extension.pages())]
 
 
 @command(

@@ -13,7 +13,6 @@ from pydantic_core import ErrorDetails
 from verified.config.annotations import Annotations
 from verified.config.base import Operational, Section
 from verified.config.datasets import RESERVED, DataSet
-from verified.config.engines import ENGINES
 from verified.config.evaluator import Evaluator
 from verified.config.export import Export
 from verified.config.features import EMBED, Features
@@ -22,7 +21,6 @@ from verified.config.json_schema import properties_at
 from verified.config.layers import merge_layers
 from verified.config.names import PATTERN, check_name
 from verified.config.retrieval import Retrieval
-from verified.config.rextime import Rextime
 from verified.config.statistics import Statistics
 from verified.config.study import Study
 from verified.config.weights import Weights
@@ -30,8 +28,6 @@ from verified.errors import InputError
 from verified.extension import extensions
 from verified.io.jsonl import is_array, is_object
 
-STAND_ALONE = {"rextime"}
-"""Sections that bring their own data: with one of them a configuration needs no data sets."""
 Kind = TypeVar("Kind", bound=Section)
 
 
@@ -62,7 +58,6 @@ class Config(Section):
     statistics: Statistics = Statistics()
     study: Study = Study()
     export: Export = Export()
-    rextime: Rextime = Rextime()
     weights: Weights = Weights()
 
     @field_validator("name")
@@ -86,7 +81,7 @@ class Config(Section):
     @model_validator(mode="after")
     def something_to_do(self) -> "Config":
         alone = {key for extension in extensions() if extension.stands_alone for key in extension.sections}
-        if not self.datasets and not (STAND_ALONE | alone) & self.model_fields_set:
+        if not self.datasets and not alone & self.model_fields_set:
             raise ValueError("missing key datasets")
         for name in self.tables or ():
             if name not in self.datasets:
@@ -100,14 +95,8 @@ class Config(Section):
         if self.features.text_encoder == EMBED:
             if self.generation.embed is None:
                 raise ValueError("features.text_encoder: embed needs generation.embed")
-            if "hero" in self.retrieval.models or "retrieval" in self.rextime.models:
-                raise ValueError(
-                    "features.text_encoder: embed has no tokens, which hero and rextime.models retrieval read"
-                )
-        if "dense" in self.rextime.models and (
-            self.generation.embed is None or self.generation.embed.shows == "nothing"
-        ):
-            raise ValueError("rextime.models: dense needs generation.embed, whose model sees frames or clips")
+            if "hero" in self.retrieval.models:
+                raise ValueError("features.text_encoder: embed has no tokens, which hero reads")
         return self
 
     @model_validator(mode="after")
@@ -116,29 +105,6 @@ class Config(Section):
             rendered = all(dataset.source.rendered for dataset in self.datasets.values())
             named = {"video_backbone": "small-resnet" if rendered else "packaged"}
             object.__setattr__(self, "features", self.features.model_copy(update=named))  # sections are frozen
-        return self
-
-    @model_validator(mode="after")
-    def rextime_data_sets(self) -> "Config":
-        for name, source in self.rextime.sources.items():
-            if source.dataset is None:
-                continue
-            if source.dataset not in self.datasets:
-                known = ", ".join(self.datasets) or "none"
-                raise ValueError(f"rextime.sources.{name}: unknown data set {source.dataset!r}; known: {known}")
-            if not self.datasets[source.dataset].source.has_videos:
-                raise ValueError(f"rextime.sources.{name}: the data set {source.dataset!r} has no videos")
-        return self
-
-    @model_validator(mode="after")
-    def video_lmm_learns(self) -> "Config":
-        lmm = self.generation.video_lmm
-        if "fine_tuned_video_lmm" in self.rextime.models and (not lmm.kind.learns or lmm.structured):
-            able = " or ".join(name for name, kind in ENGINES.items() if kind.learns)
-            raise ValueError(
-                f"rextime.models: fine_tuned_video_lmm needs a generation.video_lmm of the engine {able}, "
-                "with structured: false"
-            )
         return self
 
     @model_validator(mode="after")

@@ -21,7 +21,6 @@ RESERVED = {
     "report",
     "retrieval",
     "review",
-    "rextime",
     "statistics",
     "study",
     "tables",

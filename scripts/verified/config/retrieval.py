@@ -7,9 +7,13 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Section
+from verified.runtime.project import EXTENSIONS
 
-MODELS = Path(__file__).resolve().parents[1] / "benchmark" / "vcmr" / "models"
-"""Folder of the models' files; the name of a model is that of its file."""
+MODELS = {
+    "verified.benchmark.vcmr.models": Path(__file__).resolve().parents[1] / "benchmark" / "vcmr" / "models",
+    **{f"verified_{folder.name}.models": folder / f"verified_{folder.name}" / "models" for folder in EXTENSIONS},
+}
+"""Packages of the models, the core's and those of extensions, with their folders; a model's name is its file's."""
 
 
 SELECTION_VIDEOS = 6
@@ -48,7 +52,7 @@ class Retrieval(Section):
     """The models to train, and their training settings."""
 
     models: tuple[str, ...] = ("xml",)
-    """Models by the names of their files in scripts/verified/benchmark/vcmr/models."""
+    """Models by the names of their files in scripts/verified/benchmark/vcmr/models, or in an extension's models."""
     seeds: tuple[int, ...] = Field(default=(2018,), min_length=1)
     """One training of each model per seed. Several bring the noise of training into the tables' intervals."""
     training: dict[str, Training] = Field(default_factory=dict)
@@ -108,9 +112,21 @@ class Retrieval(Section):
         return training
 
 
+def model_files() -> dict[str, Path]:
+    """The file of each retrieval model, by name in alphabetical order."""
+    files = [file for folder in MODELS.values() for file in folder.glob("[a-z]*.py")]
+    return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
+
+
 def model_names() -> list[str]:
-    """Names of the retrieval models, in alphabetical order: those of their files."""
-    return sorted(file.stem for file in MODELS.glob("[a-z]*.py"))
+    """Names of the retrieval models, in alphabetical order."""
+    return list(model_files())
+
+
+def model_module(name: str) -> str:
+    """The dotted module of a retrieval model. Raises KeyError for an unknown one."""
+    folder = model_files()[name].parent
+    return next(f"{package}.{name}" for package, place in MODELS.items() if place == folder)
 
 
 def _known(name: str) -> None:

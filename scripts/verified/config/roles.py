@@ -2,7 +2,6 @@
 
 from verified.config import Config
 from verified.config.generation import ROLES, EngineSettings
-from verified.config.rextime import FREE
 from verified.extension import stages
 
 
@@ -11,11 +10,6 @@ def asked_roles(settings: Config) -> dict[str, EngineSettings]:
     roles = settings.generation.roles()
     if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
         return roles
-    suite = settings.rextime
     asked = roles.keys() - {*ROLES}
-    if suite.sources:  # the roles that write the questions
-        asked |= {"llm", "video_lmm"}
-    if suite.models and {"video_lmm", "fine_tuned_video_lmm"} & {*suite.models}:
-        asked |= {"llm", "video_lmm"} if {*FREE} & {*suite.protocols} else {"video_lmm"}
     asked |= {role for stage in stages() for role in stage.roles(settings)}
     return {name: role for name, role in roles.items() if name in asked}

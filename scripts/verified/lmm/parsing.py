@@ -2,16 +2,18 @@
 
 JSON is tried first, then the printed format of the task: labelled sections, JSON with numbered keys, numbered lists,
 numbered answers followed by free text. Stray text, code fences, missing quotes and JSON cut short lose no complete
-part. "At least three" means: the first three are taken.
+part. "At least three" means: the first three are taken. Answers with times and numbers are objects (`best_object`),
+whose keys may be in any case, or words (`span_in_words`).
 """
 
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from verified.io.characters import plain
+from verified.lmm.request import Parsed
 from verified.lmm.thoughts import THOUGHT
 
 MOST_BRACKETS = 60
@@ -242,3 +244,64 @@ def _unwrap(text: str) -> str:
     if text and text[-1] in '"”»`' and not any(mark in text[:-1] for mark in '"“«`'):
         return text[:-1].strip()
     return text
+
+
+def normalise_keys(value: dict, aliases: Mapping[str, str] = {}) -> dict:
+    """An object with its keys in lower case and words joined by underscores; `aliases` → names that stand for them."""
+    keys = {name: re.sub(r"[\W_]+", "_", str(name).strip().lower()).strip("_") for name in value}
+    return {aliases.get(key, key): value[name] for name, key in keys.items()}
+
+
+def best_object(text: str, wanted: Iterable[str], aliases: Mapping[str, str] = {}) -> dict:
+    """The object with most of the `wanted` keys, the last of equals; empty if there is none."""
+    wanted = set(wanted)
+    values = enumerate(normalise_keys(value, aliases) for value in json_objects(text))
+    candidates = [(len(wanted & value.keys()), number, value) for number, value in values]
+    count, _, value = max(candidates, key=lambda one: one[:2], default=(0, 0, {}))
+    return value if count else {}
+
+
+def seconds(value: object) -> float | None:
+    """Seconds, also written as "12.5", "12.5 s", "1:05" or "00:01:05"; None if it is none."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) < 1e6 else None
+    if not isinstance(value, str):
+        return None
+    text = re.sub(r"\s*(?:s|sec|secs|seconds?)\s*$", "", value.strip(), flags=re.I)
+    if not re.fullmatch(r"(?:\d{1,4}:){0,2}\d{1,5}(?:\.\d{1,6})?", text):
+        return None
+    total = 0.0
+    for digits in text.split(":"):
+        total = 60 * total + float(digits)
+    return total
+
+
+def span(value: object) -> str | None:
+    """``"start end"`` in seconds from [start, end] or a text that holds two times; None if it is none."""
+    if isinstance(value, str):
+        value = re.findall(r"\d[\d:.]*", value)
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    times = [seconds(end_text) for end_text in value]
+    return None if None in times else f"{times[0]:g} {times[1]:g}"
+
+
+def span_of(text: str) -> tuple[float, float]:
+    """The two times of a text that `span` wrote."""
+    start, end = text.split()
+    return float(start), float(end)
+
+
+def span_in_words(text: str) -> str | None:
+    """The first "12 to 30", "12.5 - 30" or "00:12 and 00:30" of a text; None if there is none."""
+    time = r"(\d{1,4}(?::\d{2}){0,2}(?:\.\d{1,6})?)"
+    match = re.search(rf"{time}\s*(?:s|sec|seconds)?\s*(?:to|and|until|[-–—,])\s*{time}", text, re.I)
+    return span([match.group(1), match.group(2)]) if match else None
+
+
+def read_log_probability(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
+    """The mean log-probability of a continuation, as engines/scoring.py writes it."""
+    value = best_object(text, ("mean_log_probability",)).get("mean_log_probability")
+    if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
+        return Parsed(sections={"mean_log_probability": repr(float(value))}, form="json")
+    return Parsed(missing=1, form="none")

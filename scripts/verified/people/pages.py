@@ -12,10 +12,11 @@ FOLDER = Path(__file__).resolve().parent / "pages"
 KINDS = {
     "study": ("questions", "clip", "study"),
     "preference": ("questions", "clip", "preference"),
-    "rextime": ("questions", "rextime"),
     "review": ("review",),
 }
 """Kinds of pages, and the parts of each besides the common ones."""
+Kind = str | tuple[Path, ...]
+"""One of KINDS, or such parts, by their paths without suffix."""
 
 
 class Page(NamedTuple):
@@ -27,22 +28,23 @@ class Page(NamedTuple):
     clips: Mapping[str, bytes]
 
 
-def page_digest(kind: str) -> str:
+def page_digest(kind: Kind) -> str:
     """Digest of the files of a kind of page, for rules: they are not Python modules."""
     return digest_of(*_stems(kind))
 
 
-def _stems(kind: str) -> list[Path]:
-    return [FOLDER / name for name in ("people", *KINDS[kind])]
+def _stems(kind: Kind) -> list[Path]:
+    parts = (FOLDER / name for name in KINDS[kind]) if isinstance(kind, str) else kind
+    return [FOLDER / "people", *parts]
 
 
-def page_parts(kind: str, title: str, data: Mapping[str, object], served: bool = False) -> Iterator[str]:
+def page_parts(kind: Kind, title: str, data: Mapping[str, object], served: bool = False) -> Iterator[str]:
     """The parts of one page of a kind, to be written or sent in order (see `io.pages.page`)."""
     return page(_stems(kind), title, data, served=served)
 
 
-def write_pages(folder: Path, kind: str, contents: Iterable[Page]) -> int:
-    """Write pages of a kind (see KINDS) into `folder`; returns their number."""
+def write_pages(folder: Path, kind: Kind, contents: Iterable[Page]) -> int:
+    """Write pages of a kind into `folder`; returns their number."""
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for content in contents:

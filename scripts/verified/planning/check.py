@@ -17,7 +17,6 @@ from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
 from verified.planning.check_features import feature_findings
 from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings
-from verified.planning.check_questions import question_findings
 from verified.planning.findings import Finding
 from verified.planning.quote import quote, totals
 from verified.planning.readiness import problems
@@ -43,7 +42,6 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     yield from feature_findings(settings)
     for stage in stages():
         yield from stage.preflight(settings, stuck)
-    yield from question_findings(settings, stuck)
     yield from batch_findings(settings, moments)
     yield from _backbone_findings(settings)
     yield from _budget_findings(settings)

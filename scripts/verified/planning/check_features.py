@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from verified.benchmark.rextime.rows import read_questions
 from verified.benchmark.submissions import list_some
 from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config
 from verified.config.folders import datasets_with
-from verified.config.rextime import CLIP_SECONDS
 from verified.config.sources.released import ReleasedSource
 from verified.errors import InputError
 from verified.features.files import feature_problems
@@ -22,12 +20,6 @@ REMEDY = "make the features anew, one HDF5 data set [items, dim] per id"
 
 
 def feature_findings(settings: Config) -> Iterator[Finding]:
-    """Problems of every feature file that a configuration names."""
-    yield from _of_datasets(settings)
-    yield from _of_questions(settings)
-
-
-def _of_datasets(settings: Config) -> Iterator[Finding]:
     """Every problem of the files of each data set with `features_dir`; files are read whole."""
     for name in datasets_with(settings, "given_features"):
         source, spans = settings.datasets[name].source, settings.datasets[name].spans
@@ -50,19 +42,6 @@ def _of_datasets(settings: Config) -> Iterator[Finding]:
                 yield Finding("problem", key, f"{path}: {problem}", f"{REMEDY}, or set spans.clip_seconds")
         if sound:
             yield Finding("ok", key, f"{', '.join(needed)}: features of {len(needed['video'])} videos fit")
-
-
-def _of_questions(settings: Config) -> Iterator[Finding]:
-    """Problems of the clips of grounding models with published weights, for the videos of given questions only."""
-    suite = settings.rextime
-    try:
-        given = [one for each in suite.released.values() for one in read_questions(each.questions, each.scored)]
-    except InputError:  # another check reports it
-        return
-    videos = {question.video: question.duration for question in given}
-    for name, published in suite.published.items():
-        if published.video and videos:
-            yield from file_findings(f"rextime.published.{name}.video", published.video, "videos", videos, CLIP_SECONDS)
 
 
 def file_findings(

@@ -32,7 +32,7 @@ from verified.lmm.engines import make_engine
 from verified.lmm.request import Engine, Outcome
 from verified.lmm.session import AskedBefore, Session, sound_cost
 from verified.lmm.speech import calls_of
-from verified.lmm.tasks import Task, rextime
+from verified.lmm.tasks import Task
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.retrieval import GRADE
@@ -227,17 +227,6 @@ def quote(config: Config) -> list[dict]:
         for name, dataset in config.datasets.items():
             if dataset.source.annotated_here:
                 rows += _count_dataset(name, dataset, config, generation, seen)
-        if config.rextime.sources or config.rextime.released:
-            from verified.benchmark.rextime.paths import vector_files
-            from verified.benchmark.rextime.quote import answering_tasks, tasks_of, tuned_walk, walk_of, with_adapter
-
-            tested: list = []
-            asked = (*tasks_of(config.rextime), *([EMBEDDING] if vector_files(config) else []))
-            suite = _count_calls("rextime", asked, config, generation, seen, walk_of(config, tested))
-            if (tuned := with_adapter(config, generation)) is not None:
-                answering, walk = answering_tasks(config.rextime), tuned_walk(config, tested)
-                suite += _count_calls("rextime, fine-tuned", answering, config, tuned, set(), walk)
-            rows += [{**row, "unseen": 0} for row in suite]
         for asked in (asked for stage in stages() for asked in stage.asks(config, generation)):
             counted = _count_calls(
                 asked.label,
@@ -437,7 +426,7 @@ def _cut_from(index_row: dict, moment: dict) -> bool:
 def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     """Roles with calls to an endpoint and without prices, in their order."""
     added = (task for stage in stages() for task in stage.prompts(config))
-    role_of = {task.name: task.role for task in (TRANSCRIPTION, EMBEDDING, *PAPER, *rextime.TASKS, GRADE, *added)}
+    role_of = {task.name: task.role for task in (TRANSCRIPTION, EMBEDDING, *PAPER, GRADE, *added)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
     return [name for name, role in roles.items() if role.kind.asks_endpoint and not role.has_prices]

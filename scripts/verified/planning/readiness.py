@@ -4,19 +4,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.benchmark.rextime.paths import datasets_used
-from verified.benchmark.rextime.paths import supplied_paths as rextime_files
-from verified.benchmark.rextime.quote import tasks_of
 from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.evaluator import PRETRAINED
-from verified.config.rextime import CLIP_SECONDS, PublishedGrounder
 from verified.config.roles import asked_roles
 from verified.errors import InputError
 from verified.extension import stages
 from verified.lmm.cassette import is_hand_written, read_answers
 from verified.lmm.prompts import read_prompts
-from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import PAPER
 from verified.planning.findings import Problem
 from verified.quality.text import missing_packages
@@ -36,7 +31,6 @@ def problems(settings: Config, files: str) -> list[Problem]:
         *_data(settings),
         *_selection(settings),
         *(problem for stage in stages() for problem in stage.problems(settings)),
-        *_rextime(settings),
         *_answers(settings),
         *_quality(settings),
     ]
@@ -142,53 +136,6 @@ def _selection(settings: Config) -> Iterator[Problem]:
             yield Problem("annotations.review", f"no file {path}", "put it there, or take it out of the list")
 
 
-def _rextime(settings: Config) -> Iterator[Problem]:
-    for key, path, is_folder in rextime_files(settings):
-        if not (Path(path).is_dir() if is_folder else Path(path).is_file()):
-            yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
-
-    for name, given in settings.rextime.published.items():
-        yield from _published(settings, name, given)
-
-
-def _published(settings: Config, name: str, given: PublishedGrounder) -> Iterator[Problem]:
-    """Files that are not published weights, and weights for other features than the given ones."""
-    from verified.benchmark.rextime.published import other_features, other_weights, read_header
-
-    key = f"rextime.published.{name}"
-    if not Path(given.checkpoint).is_file():
-        return
-    try:
-        header = read_header(given.checkpoint)
-        if problem := other_weights(header, name):
-            remedy = f"import the authors' file: verified import {name} FILE"
-            yield Problem(f"{key}.checkpoint", f"{given.checkpoint} {problem}", remedy)
-            return
-        if given.video is not None:
-            if Path(given.video).is_file() and (problem := other_features(header, given.video)):
-                yield Problem(
-                    f"{key}.video", f"{given.video} {problem}", "name the features that they were trained with"
-                )
-            return
-    except InputError as error:
-        yield Problem(key, str(error), error.remedy or "correct the file")
-        return
-    width = header["config"]["video_dim"]
-    if header["config"]["first_encoder_dim"]:
-        message = f"the weights read {width} numbers a clip, of SlowFast and CLIP, which nothing here computes"
-        yield Problem(f"{key}.video", message, "name a feature file with them, by video id, clips of two seconds")
-    elif (backbone := settings.features.video_backbone) in BUILT_IN:
-        message = f"{backbone} is no CLIP, and the published weights of {name} read CLIP's {width} numbers a clip"
-        yield Problem("features.video_backbone", message, f"name that CLIP, or a feature file in {key}.video")
-    for dataset in datasets_used(settings):
-        seconds = settings.datasets[dataset].spans.clip_seconds
-        if seconds != CLIP_SECONDS:
-            message = (
-                f"clips have {seconds:g} seconds, and the published weights of {name} read those of {CLIP_SECONDS:g}"
-            )
-            yield Problem(f"datasets.{dataset}.spans.clip_seconds", message, f"set it to 2, or name {key}.video")
-
-
 def _unknown(key: str, split: str, known: set[str]) -> Problem:
     return Problem(key, f"no split {split!r}", f"name one of {', '.join(sorted(known))}, or give moments that split")
 
@@ -205,15 +152,11 @@ def _annotates(settings: Config) -> bool:
     return any(dataset.source.annotated_here for dataset in settings.datasets.values())
 
 
-def _suite_tasks(settings: Config) -> tuple[Task, ...]:
-    return tasks_of(settings.rextime) if settings.rextime.sources or settings.rextime.released else ()
-
-
 def _answers(settings: Config) -> Iterator[Problem]:
     generation = settings.generation
     try:
         added = (task for stage in stages() for task in stage.prompts(settings) if task.prompted)
-        read_prompts(generation.prompts, (*(PAPER if _annotates(settings) else ()), *_suite_tasks(settings), *added))
+        read_prompts(generation.prompts, (*(PAPER if _annotates(settings) else ()), *added))
     except InputError as error:
         yield Problem("generation.prompts", str(error), error.remedy or "correct the prompt file")
     roles = asked_roles(settings)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.benchmark.rextime.paths import folder as suite_folder
-from verified.benchmark.rextime.paths import supplied_paths
 from verified.config import Config, outputs
 from verified.config.evaluator import PRETRAINED
 from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
@@ -14,7 +12,7 @@ from verified.planning.findings import Supplied
 
 
 def list_supplied(settings: Config) -> Iterator[Supplied]:
-    """All inputs of the user except published annotations: videos, moments, movies, ReXTime's files, weights."""
+    """All inputs of the user except published annotations: videos, moments, weights, those of extensions."""
     for name in datasets_with(settings, "has_videos"):
         source, key = settings.datasets[name].source, f"datasets.{name}.source"
         made = outputs.moments(dataset_folder(settings, name))
@@ -22,8 +20,6 @@ def list_supplied(settings: Config) -> Iterator[Supplied]:
             yield Supplied(f"{key}.videos", source.given_videos, True, made)
         if source.given_moments is not None:
             yield Supplied(f"{key}.moments", source.given_moments, False, made)
-    items = f"{suite_folder(settings)}/items.jsonl"
-    yield from (Supplied(*named, items) for named in supplied_paths(settings))
     for stage in stages():
         yield from stage.supplied(settings)
     evaluator, tuned = settings.evaluator, f"{evaluator_folder(settings)}/checkpoint.safetensors"

@@ -1,9 +1,7 @@
-"""What a run shows of itself in one file: tables, figures, the summary, and the browsers of captions and questions."""
+"""What a run shows of itself in one file: tables, figures, the summary, and the browser of captions."""
 
 from pathlib import Path
 
-CAPTIONS_PAGE, QUESTIONS_PAGE, FRONT_PAGE = (
-    Path(__file__).resolve().parent / "pages" / name for name in ("captions", "questions", "front")
-)
-"""Body, style and script of the browsers of captions and of questions across time, and the style of the front page,
-without their endings (see `io.pages`)."""
+CAPTIONS_PAGE, FRONT_PAGE = (Path(__file__).resolve().parent / "pages" / name for name in ("captions", "front"))
+"""Body, style and script of the browser of captions, and the style of the front page, without their endings (see
+`io.pages`)."""

@@ -36,9 +36,6 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     for model in settings.retrieval.models:
         if (start := initial_weights(settings, model)) and is_from_hub(start):
             named.append((Wanted(start), f"retrieval.training.{model}.model.roberta"))
-    for model, given in settings.rextime.published.items():
-        reader = Wanted(given.text_encoder, given.text_revision)
-        named.append((reader if is_from_hub(reader.name) else None, f"rextime.published.{model}.text_encoder"))
     keys: dict[Wanted, list[str]] = {}
     for wanted, key in named:
         if wanted:
@@ -71,16 +68,6 @@ def video_records(settings: Config) -> list[str]:
 def text_records(settings: Config) -> list[str]:
     """The record of the text encoder."""
     return model_records(settings, settings.features.text_encoder, settings.features.text_revision)
-
-
-def published_records(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: the record of the text encoder of ``wildcards.published`` (`rextime.published`)."""
-
-    def files(wildcards) -> list[str]:
-        given = settings.rextime.published[wildcards.published]
-        return model_records(settings, given.text_encoder, given.text_revision)
-
-    return files
 
 
 def agreement_records(settings: Config) -> list[str]:

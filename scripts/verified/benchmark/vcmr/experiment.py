@@ -21,7 +21,7 @@ from verified.benchmark.vcmr.testing import truth_of, write_test
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.base import Section
 from verified.config.datasets import Spans
-from verified.config.retrieval import Training
+from verified.config.retrieval import Training, model_module
 from verified.corpus.splits import HELD_OUT
 from verified.io.hdf5 import FeatureFile, Room
 from verified.nn.training import TrainingState, fingerprint
@@ -111,7 +111,7 @@ def train_model(
     room = _room(settings)
     data = {split: _split(model, files, moments, settings, tokeniser, split, room) for split, moments in splits.items()}
     owner = fingerprint(
-        modules_digest("verified.benchmark.vcmr.experiment", f"verified.benchmark.vcmr.models.{name}"),
+        modules_digest("verified.benchmark.vcmr.experiment", model_module(name)),
         settings.model_dump(mode="json", exclude={"memory_mb"}),
         [files[key] for key in sorted(files)],
         run=[name, trained_on, seed],

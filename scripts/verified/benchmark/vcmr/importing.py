@@ -1,8 +1,8 @@
 """The authors' checkpoints (.pth, .ckpt) as ours: sizes are read off the tensors, names are mapped by the model."""
 
 import hashlib
-import re
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -12,7 +12,6 @@ from torch import Tensor
 from verified.benchmark.vcmr.checkpoint import save_model
 from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.benchmark.vcmr.registry import model_class
-from verified.config.rextime import CLIP_SECONDS
 from verified.errors import InputError
 from verified.io.foreign import read_tensors
 from verified.io.jsonl import write_jsonl
@@ -25,13 +24,22 @@ _XML = {
     "query_tokens": ("query_pos_embed.position_embeddings.weight", 0),
     "hidden": ("video_query_linear.weight", 0),
 }
-_GROUNDER = {
-    "video_dim": ("input_vid_proj.0.LayerNorm.weight", 0),
-    "text_dim": ("input_txt_proj.0.LayerNorm.weight", 0),
-    "query_tokens": ("txt_position_embed.position_embeddings.weight", 0),
-    "hidden": ("token_type_embeddings.weight", 1),
-    "feed_forward": ("transformer.encoder.layers.0.linear1.weight", 0),
-}
+Sizes = dict[str, int | float]
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the authors' checkpoints of a model are."""
+
+    sizes: dict[str, tuple[str, int]]
+    """Position of each size of a config in a state dict, as published or after `from_official`: (key, axis)."""
+    kind: str = "without subtitles"
+    remedy: str = "XML with subtitles lacks the third video encoder and cannot be converted"
+    """Which of them work, and what to do about others."""
+    complete: Callable[[Sizes, dict[str, Tensor]], Sizes] = lambda sizes, tensors: sizes
+    """The config's values from the sizes, and from what else the tensors say."""
+
+
 SIZES: dict[str, dict[str, tuple[str, int]]] = {
     "xml": _XML,
     "reloclnet": _XML,
@@ -55,36 +63,17 @@ SIZES: dict[str, dict[str, tuple[str, int]]] = {
         "vocabulary": ("v_encoder.f_encoder.embeddings.word_embeddings.weight", 0),
         "hidden": ("video_query_linear.weight", 0),
     },
-    "univtg": _GROUNDER,
-    "cg_detr": {
-        **_GROUNDER,
-        "windows": ("query_embed.weight", 0),
-        "dummies": ("dummy_rep_token", 0),
-        "prompts": ("global_rep_token", 0),
-    },
 }
-"""Position of each size of a config in a state dict, as published or after `from_official`: (key, axis)."""
-LAYERS = {
-    "univtg": {"layers": "transformer.encoder"},
-    "cg_detr": {
-        "encoder_layers": "transformer.encoder",
-        "decoder_layers": "transformer.decoder",
-        "cross_layers": "transformer.t2v_encoder",
-        "moment_layers": "transformer.mcls_encoder",
-        "dummy_layers": "txtproj_encoder",
-        "sentence_layers": "scls_encoder",
-    },
-}
-"""The stacks of layers of a grounding model, which are counted."""
-TIMES = 2
-"""Numbers beside a clip's features that say where in the video it is."""
-SLOWFAST, CLIP = 2304, 512
-"""Widths of the authors' features: of SlowFast, and of CLIP (ViT-B/32), clips and tokens."""
-CONTEXT = 75
-"""Clips of QVHighlights' videos; no tensor depends on how many there are."""
+"""Of the models whose checkpoints differ in sizes alone (see `Published.sizes`)."""
 
 
-def import_checkpoint(name: str, source: str | Path, target: str | Path, options: dict | None = None) -> int:
+def import_checkpoint(
+    name: str,
+    source: str | Path,
+    target: str | Path,
+    options: dict | None = None,
+    published: Published | None = None,
+) -> int:
     """Convert the authors' checkpoint `source` of model `name` and write `target`; returns the number of parameters.
 
     Widths and lengths come from the tensors; `options` may set what they do not show (heads, alpha, cls_id …). Beside
@@ -93,19 +82,15 @@ def import_checkpoint(name: str, source: str | Path, target: str | Path, options
     """
     source, target = Path(source), Path(target)
     cls = model_class(name)
-    if name not in SIZES:
+    if published is None and name not in SIZES:
         raise InputError(f"no published checkpoint of {name!r} is known", remedy=f"known: {', '.join(SIZES)}")
-    kind, remedy = "without subtitles", "XML with subtitles lacks the third video encoder and cannot be converted"
-    if name in LAYERS:
-        kind, remedy = (
-            "as on QVHighlights",
-            "one with pre-norm or other projections cannot be converted",
-        )
+    published = published or Published(SIZES[name])
+    remedy = published.remedy
     given = _typed(cls, options or {})
     official = read_tensors(source)
     try:
         state = cls.from_official(official)
-        values = {"text_dim": 0, **_sizes(name, official | state), **given}
+        values = {"text_dim": 0, **published.complete(_sizes(published, official | state), official | state), **given}
         model = cls(cls.Config(**values))
         if problem := _misfit(model, state):
             remedy = _missing_option(cls, values, state) or remedy
@@ -114,7 +99,7 @@ def import_checkpoint(name: str, source: str | Path, target: str | Path, options
     except (KeyError, RuntimeError, TypeError, ValueError, AssertionError) as error:
         detail = " ".join(str(error).split())[:400]
         keys = f"it holds {len(official)} tensors: {', '.join(list(official)[:3])}, …"
-        what = f"not a checkpoint of {name} that works {kind}: {detail}; {keys}"
+        what = f"not a checkpoint of {name} that works {published.kind}: {detail}; {keys}"
         raise InputError(what, file=source, remedy=remedy) from None
     parameters = sum(parameter.numel() for parameter in model.parameters())
     facts = {
@@ -130,40 +115,14 @@ def import_checkpoint(name: str, source: str | Path, target: str | Path, options
     return parameters
 
 
-def feature_requirements(name: str, config: dict[str, Any]) -> str:
-    """Features that a grounding model with this config needs, beside what the workflow makes of videos and texts."""
-    first, video = config["first_encoder_dim"], config["video_dim"]
-    clips = f"{video} numbers a clip of {CLIP_SECONDS:g} seconds"
-    if first:
-        clips += f": {first} of one encoder and {video - first} of another (SlowFast, CLIP). Nothing here makes them"
-    else:
-        clips += ", as features.video_backbone makes them where it names the same encoder"
-    return (
-        f"{name} reads {clips}.\nOf a text, it reads {config['text_dim']} numbers a token (published weights those of "
-        "CLIP's ViT-B/32, first and last token included)."
-    )
-
-
-def _sizes(name: str, tensors: dict[str, Tensor]) -> dict[str, int | float]:
-    """Sizes of a config from the tensors and, for a grounding model, from its authors' features."""
-    sizes: dict[str, int | float] = {}
-    for size, (key, axis) in SIZES[name].items():
+def _sizes(published: Published, tensors: dict[str, Tensor]) -> Sizes:
+    sizes: Sizes = {}
+    for size, (key, axis) in published.sizes.items():
         if key not in tensors:
             raise ValueError(f"tensor {key} is missing")
         if tensors[key].dim() <= axis:
             raise ValueError(f"tensor {key} is {list(tensors[key].shape)}")
         sizes[size] = int(tensors[key].shape[axis])
-    if name not in LAYERS:
-        return sizes
-    for size, stack in LAYERS[name].items():
-        numbers = (re.match(rf"{re.escape(stack)}\.layers\.(\d+)\.", key) for key in tensors)
-        sizes[size] = len({number[1] for number in numbers if number})
-    sizes["video_dim"] -= TIMES
-    sizes["context_clips"] = CONTEXT
-    if sizes["video_dim"] == SLOWFAST + CLIP:
-        sizes["first_encoder_dim"] = SLOWFAST
-    if name == "univtg":
-        sizes["clip_centre"] = CLIP_SECONDS / 2
     return sizes
 
 

@@ -10,6 +10,7 @@ from verified.config import Config, outputs
 from verified.config.features import EMBED
 from verified.config.folders import dataset_of, dataset_pattern, datasets_with
 from verified.config.params import deciding
+from verified.config.retrieval import model_module
 from verified.corpus.splits import HELD_OUT
 from verified.features.paths import CAPTIONS
 from verified.runtime.digest import modules_digest
@@ -23,7 +24,7 @@ WHERE = ("memory_mb", "device", "threads")
 def model_code(wildcards) -> str:
     """A params function: digest of the code of ``wildcards.model``, which imports cannot tell."""
     name = getattr(wildcards, "model", "xml")
-    return modules_digest(f"verified.benchmark.vcmr.models.{name}")
+    return modules_digest(model_module(name))
 
 
 def training_inputs(settings: Config) -> Callable[[object], dict[str, str]]:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verified.config.retrieval import MODELS, model_names
+from verified.config.retrieval import MODELS, model_files, model_module, model_names
 from verified.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalMod
 
 def is_two_stage(name: str) -> bool:
     """Whether the model works on ranked lists: read from its file's source, so that planning imports nothing heavy."""
-    return _declares_two_stage(MODELS / f"{name}.py", registered=name)
+    return _declares_two_stage(model_files()[name], registered=name)
 
 
 def _declares_two_stage(file: Path, name: str = "", registered: str = "") -> bool:
@@ -79,14 +79,15 @@ def _bases(node: ast.ClassDef, tree: ast.Module, file: Path) -> list[tuple[Path,
     for statement in tree.body:
         if not isinstance(statement, ast.ImportFrom):
             continue
-        package = "verified.benchmark.vcmr.models" if statement.level else ""
-        source = ".".join(filter(None, (package, statement.module)))
+        beside = next((package for package, folder in MODELS.items() if folder == file.parent), "")
+        source = ".".join(filter(None, (beside if statement.level else "", statement.module)))
+        package, _, module = source.rpartition(".")
         for alias in statement.names:
             known = alias.asname or alias.name
-            if source == "verified.benchmark.vcmr.models":
-                modules[known] = MODELS / f"{alias.name}.py"
-            elif source.startswith("verified.benchmark.vcmr.models."):
-                places[known] = (MODELS / f"{source.rpartition('.')[2]}.py", alias.name)
+            if source in MODELS:
+                modules[known] = MODELS[source] / f"{alias.name}.py"
+            elif package in MODELS:
+                places[known] = (MODELS[package] / f"{module}.py", alias.name)
     for base in node.bases:
         if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name) and base.value.id in modules:
             places[ast.unparse(base)] = (modules[base.value.id], base.attr)
@@ -110,7 +111,7 @@ def _check_planning(name: str, model: type["RetrievalModel"]) -> None:
 def model_class(name: str) -> type["RetrievalModel"]:
     """The class behind a name. Raises InputError with the nearest known name."""
     if name in model_names():
-        importlib.import_module(f"verified.benchmark.vcmr.models.{name}")
+        importlib.import_module(model_module(name))
     if name not in _CLASSES:
         known = sorted({*model_names(), *_CLASSES})
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from verified.demo.scene_reader import questions, rewriting
+from verified.extension import extensions
 from verified.lmm.request import Reply, Request
 
 if TYPE_CHECKING:
@@ -73,15 +74,9 @@ class SceneReader:
             from verified.demo.scene_reader import searching
 
             return searching.reply(request)
-        if request.task.startswith("rextime/"):
-            from verified.demo.scene_reader import across_time
-
-            if (task := request.task.removeprefix("rextime/")) in across_time.SEEING:
-                # Imported here because stages that read no frames have no OpenCV in their environment.
-                from verified.demo.scene_reader import across_frames
-
-                return across_frames.reply(task, request, rng)
-            return across_time.reply(request, rng, self.corrupted_share)
+        for extension in extensions():
+            if extension.scene_reader and request.task.startswith(f"{extension.name}/"):
+                return extension.scene_reader(request, rng, self.corrupted_share)
         return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
     def _caption(self, request: Request, rng: random.Random) -> Reply:

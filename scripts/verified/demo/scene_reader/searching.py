@@ -3,7 +3,7 @@
 import json
 
 from verified.demo.caption_facts import caption_facts
-from verified.demo.scene_reader.across_frames import WEIGHTS, Seen, likeness, watch_request
+from verified.demo.scene_reader.events import WEIGHTS, Seen, likeness, watch_request
 from verified.lmm.request import Reply, Request
 
 MOST_MOMENTS = 3

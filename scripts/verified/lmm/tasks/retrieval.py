@@ -2,9 +2,9 @@
 
 import re
 
+from verified.lmm.parsing import best_object
 from verified.lmm.request import Parsed
 from verified.lmm.tasks import Task, object_schema
-from verified.lmm.tasks.rextime import best_object
 
 MOST = 10
 """The highest confidence, and the best grade."""

@@ -1,0 +1,583 @@
+from verified.benchmark.vcmr.paths import search_values
+from verified.io.pages import page_digest
+from verified.lmm.tasks.embedding import EMBEDDING
+from verified.weights.wanted import role_records, text_records
+from verified_rextime import paths as suite_paths
+from verified_rextime.answer import TASKS as PROTOCOL_TASKS
+from verified_rextime.browser import QUESTIONS_PAGE
+from verified_rextime.config import Rextime
+from verified_rextime.paths import published_records
+from verified_rextime.tasks import GENERATION, LOCATE, SCORING
+
+SECTION = settings.section(Rextime)
+SUITE = suite_paths.folder(settings)
+QUESTIONS = expand(f"{SUITE}/annotations/{{split}}.jsonl", split=suite_paths.splits(SECTION))
+
+
+rule filter_rextime_sources:
+    """What the sources give, filtered (ReXTime supplement, C.2), with every rejection and its reason."""
+    input:
+        suite_paths.source_inputs(settings),
+    output:
+        rows=f"{SUITE}/items.jsonl",
+        rejected=f"{SUITE}/rejected.jsonl",
+        counts=f"{SUITE}/sources.json",
+    log:
+        f"logs/{settings.name}/filter_rextime_sources.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(30),
+    params:
+        code=code_of("extensions/rextime/scripts/filter_sources.py"),
+        suite=suite_paths.filter_values(settings),
+        corpora=suite_paths.corpora(settings),
+    script:
+        "scripts/filter_sources.py"
+
+
+rule probe_rextime_videos:
+    """The videos behind the items of a shard; those of a folder are decoded once and described."""
+    input:
+        rows=rules.filter_rextime_sources.output.rows,
+    output:
+        videos=f"{SUITE}/videos/{{shard}}.jsonl",
+        missing=f"{SUITE}/videos/{{shard}}.missing.jsonl",
+    log:
+        f"logs/{settings.name}/probe_rextime_videos/{{shard}}.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(240),
+    params:
+        code=code_of("extensions/rextime/scripts/probe_videos.py"),
+        suite=suite_paths.filter_values(settings),
+        corpora=suite_paths.corpora(settings),
+        shards=settings.shards,
+    script:
+        "scripts/probe_videos.py"
+
+
+rule write_rextime_questions:
+    """Event pairs, questions in both directions, verification and wrong options of a shard (C.8.1 to C.8.7)."""
+    input:
+        rows=rules.filter_rextime_sources.output.rows,
+        videos=rules.probe_rextime_videos.output.videos,
+        prompts=ASKING.prompts(*GENERATION),
+        weights=role_records(settings, "llm", "video_lmm"),
+        cassettes=ASKING.cassettes("llm", "video_lmm"),
+    output:
+        questions=f"{SUITE}/questions/{{shard}}.jsonl",
+        to_mark=f"{SUITE}/questions/{{shard}}.to-mark.jsonl",
+        fates=f"{SUITE}/questions/{{shard}}.fates.jsonl",
+        corrupted=f"{SUITE}/questions/{{shard}}.corrupted.jsonl",
+        counts=f"{SUITE}/questions/{{shard}}.counts.json",
+    log:
+        f"logs/{settings.name}/write_rextime_questions/{{shard}}.log",
+    conda:
+        "../" + ASKING.environment("llm", "video_lmm")
+    threads: settings.generation.threads
+    resources:
+        mem_mb=scale_by_attempt(3000 if not ASKING.gpus("llm", "video_lmm") else 64000),
+        runtime=minutes(60 if not ASKING.gpus("llm", "video_lmm") else 240),
+        disk_mb=500,
+        gpu=ASKING.gpus("llm", "video_lmm"),
+        api_slots=ASKING.api_slots("llm", "video_lmm"),
+    params:
+        code=code_of("extensions/rextime/scripts/write_questions.py"),
+        threads=settings.generation.threads,
+        engines=suite_paths.engine_code(ASKING, "llm", "video_lmm"),
+        generation=ASKING.values(*GENERATION),
+        rextime=deciding(SECTION, ("frames", "routing", "verification_threshold")),
+        shards=settings.shards,
+        asked_in=asked_in_of(f"{SUITE}/questions/{{shard}}.counts.json"),
+        seed=settings.seed,
+    script:
+        "scripts/write_questions.py"
+
+
+rule collect_rextime_questions:
+    """The questions by split in the released form, what people review, statistics (C.6), what became of everything."""
+    input:
+        questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
+        to_mark=expand(rules.write_rextime_questions.output.to_mark, shard=SHARDS),
+        counts=expand(rules.write_rextime_questions.output.counts, shard=SHARDS),
+    output:
+        splits=QUESTIONS,
+        to_review=expand(f"{SUITE}/review/{{split}}.jsonl", split=suite_paths.tested_splits(SECTION)),
+        statistics=f"{SUITE}/statistics.json",
+        counts=f"{SUITE}/counts.json",
+    log:
+        f"logs/{settings.name}/collect_rextime_questions.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(10),
+    params:
+        code=code_of("extensions/rextime/scripts/collect_questions.py"),
+    script:
+        "scripts/collect_questions.py"
+
+
+rule measure_rextime_validity:
+    """Questions about rendered videos against what is true of these; read by a table and nothing else."""
+    input:
+        questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
+        fates=expand(rules.write_rextime_questions.output.fates, shard=SHARDS),
+        truth=suite_paths.truths(settings).values(),
+    output:
+        rows=f"{SUITE}/validity.jsonl",
+    log:
+        f"logs/{settings.name}/measure_rextime_validity.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(10),
+    params:
+        code=code_of("extensions/rextime/scripts/measure_validity.py"),
+    script:
+        "scripts/measure_validity.py"
+
+
+rule tabulate_rextime:
+    """The suite's tables, for `build_tables`."""
+    input:
+        sources=suite_paths.written_file(settings, "sources.json"),
+        counts=suite_paths.written_file(settings, "counts.json"),
+        statistics=suite_paths.written_file(settings, "statistics.json"),
+        released=suite_paths.given_files(settings).values(),
+        answers=suite_paths.answer_files(settings),
+        free=suite_paths.free_files(settings),
+        results=suite_paths.results_files(settings),
+        validity=[rules.measure_rextime_validity.output.rows] if suite_paths.truths(settings) else [],
+        published=PUBLISHED,
+    output:
+        tables=f"{SUITE}/tables.json",
+    log:
+        f"logs/{settings.name}/tabulate_rextime.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(10),
+    params:
+        code=code_of("extensions/rextime/scripts/tabulate.py"),
+        prices=SECTION.prices.model_dump(mode="json"),
+        released=suite_paths.given_files(settings),
+        free=suite_paths.free_answers(settings),
+        answered_by=[settings.generation.video_lmm.model, settings.generation.llm.model],
+    script:
+        "scripts/tabulate.py"
+
+
+STAGE_TABLES += rules.tabulate_rextime.output
+
+ANSWERING = suite_paths.answering_roles(settings)
+
+
+wildcard_constraints:
+    protocol="|".join(PROTOCOL_TASKS),
+    tuned=f"(?:{suite_paths.TUNED})?",
+    released="|".join(SECTION.released) or "(?!)",
+    grounded="|".join(suite_paths.datasets_used(settings)) or "(?!)",
+    grounder="[a-z0-9_]+-[a-z-]+",
+    published="|".join(SECTION.published) or "(?!)",
+    test=r"suite|(?:dataset|released)-[^/]+",
+
+
+if suite_paths.adapter(settings):
+
+    rule fine_tune_video_lmm:
+        """The video LMM learns from the questions of train by low-rank adapters (ReXTime supplement, C.5)."""
+        input:
+            questions=f"{SUITE}/annotations/{suite_paths.TRAIN}.jsonl",
+            videos=expand(rules.probe_rextime_videos.output.videos, shard=SHARDS),
+            prompts=ASKING.prompts(LOCATE, SCORING),
+            weights=role_records(settings, "video_lmm"),
+        output:
+            adapter=suite_paths.adapter(settings),
+            card=suite_paths.card(settings)[0],
+            record=f"{SUITE}/fine-tuned/video-lmm/log.jsonl",
+        log:
+            f"logs/{settings.name}/fine_tune_video_lmm.log",
+        retries: tries(1440)
+        conda:
+            "../" + ASKING.environment("video_lmm")
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(8000 if not ASKING.gpus("video_lmm") else 64000),
+            runtime=minutes(1440),
+            disk_mb=4000,
+            gpu=ASKING.gpus("video_lmm"),
+        params:
+            code=code_of("extensions/rextime/scripts/fine_tune_lmm.py"),
+            threads=settings.generation.threads,
+            engines=suite_paths.engine_code(ASKING, "video_lmm"),
+            generation=ASKING.values(LOCATE, SCORING),
+            frames=SECTION.frames,
+            lora=deciding(SECTION.lora),
+            seed=settings.seed,
+        script:
+            "scripts/fine_tune_lmm.py"
+
+
+rule answer_rextime_questions:
+    """The video LMM, as it is or fine-tuned, takes the test by one protocol (ReXTime supplement, C.5), by shard."""
+    input:
+        questions=rules.write_rextime_questions.output.questions,
+        videos=rules.probe_rextime_videos.output.videos,
+        adapter=suite_paths.adapter_of(settings),
+        prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol]),
+        weights=lambda wildcards: role_records(settings, *suite_paths.answering_roles(settings, wildcards.protocol)),
+        cassettes=lambda wildcards: ASKING.cassettes(*suite_paths.answering_roles(settings, wildcards.protocol)),
+    output:
+        submission=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
+        failures=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
+        counts=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
+    log:
+        f"logs/{settings.name}/answer_rextime_questions/{{tuned}}{{protocol}}-{{shard}}.log",
+    conda:
+        "../" + ASKING.environment(*ANSWERING)
+    threads: settings.generation.threads
+    resources:
+        mem_mb=scale_by_attempt(3000 if not ASKING.gpus(*ANSWERING) else 64000),
+        runtime=minutes(60 if not ASKING.gpus(*ANSWERING) else 240),
+        disk_mb=500,
+        gpu=ASKING.gpus(*ANSWERING),
+        api_slots=ASKING.api_slots(*ANSWERING),
+    params:
+        code=code_of("extensions/rextime/scripts/answer_questions.py"),
+        threads=settings.generation.threads,
+        engines=lambda wildcards: suite_paths.engine_code(
+            ASKING, *suite_paths.answering_roles(settings, wildcards.protocol)
+        ),
+        generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol]),
+        frames=SECTION.frames,
+        asked_in=asked_in_of(f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
+        seed=settings.seed,
+    script:
+        "scripts/answer_questions.py"
+
+
+rule sample_released_questions:
+    """The part of given questions that is a test of its own, such as the mini test (ReXTime supplement, D.3)."""
+    input:
+        questions=lambda wildcards: SECTION.released[wildcards.released].questions,
+        only=lambda wildcards: SECTION.released[wildcards.released].only or [],
+    output:
+        sample=f"{SUITE}/released/{{released}}/sample.jsonl",
+    log:
+        f"logs/{settings.name}/sample_released_questions/{{released}}.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(10),
+    params:
+        code=code_of("extensions/rextime/scripts/sample_released.py"),
+        given=lambda wildcards: SECTION.released[wildcards.released].model_dump(mode="json"),
+        seed=settings.seed,
+    script:
+        "scripts/sample_released.py"
+
+
+rule list_released_questions:
+    """A shard of given questions, and their videos in a folder, decoded once and described."""
+    input:
+        questions=lambda wildcards: suite_paths.given_file(settings, wildcards.released),
+        folder=lambda wildcards: ancient(SECTION.released[wildcards.released].videos),
+    output:
+        questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
+        videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
+        missing=f"{SUITE}/released/{{released}}/videos/{{shard}}.missing.jsonl",
+    log:
+        f"logs/{settings.name}/list_released_questions/{{released}}-{{shard}}.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(240),
+    params:
+        code=code_of("extensions/rextime/scripts/list_released.py"),
+        scored=lambda wildcards: SECTION.released[wildcards.released].scored,
+        shards=settings.shards,
+    script:
+        "scripts/list_released.py"
+
+
+use rule answer_rextime_questions as answer_released_questions with:
+    input:
+        questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
+        videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
+        adapter=suite_paths.adapter_of(settings),
+        prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
+        weights=lambda wildcards: role_records(settings, *suite_paths.answering_roles(settings, wildcards.protocol)),
+        cassettes=lambda wildcards: ASKING.cassettes(*suite_paths.answering_roles(settings, wildcards.protocol)),
+    output:
+        submission=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
+        failures=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
+        counts=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
+    log:
+        f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.log",
+    params:
+        threads=settings.generation.threads,
+        engines=lambda wildcards: suite_paths.engine_code(
+            ASKING, *suite_paths.answering_roles(settings, wildcards.protocol)
+        ),
+        generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
+        frames=SECTION.frames,
+        asked_in=asked_in_of(f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
+        seed=settings.seed,
+
+
+rule join_released_answers:
+    """The video LMM's answers to given questions as a submission, for `verified evaluate` or a leaderboard."""
+    input:
+        questions=lambda wildcards: suite_paths.given_file(settings, wildcards.released),
+        shards=expand(
+            f"{SUITE}/released/{{{{released}}}}/answers/{{{{tuned}}}}{{{{protocol}}}}/{{shard}}.jsonl", shard=SHARDS
+        ),
+    output:
+        submission=f"{SUITE}/released/{{released}}/{{tuned}}{{protocol}}.jsonl",
+    log:
+        f"logs/{settings.name}/join_released_answers/{{released}}/{{tuned}}{{protocol}}.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(10),
+    params:
+        code=code_of("extensions/rextime/scripts/join_answers.py"),
+    script:
+        "scripts/join_answers.py"
+
+
+rule ground_rextime_questions:
+    """A retrieval model finds the spans of a data set's questions in their videos: the question is its query."""
+    input:
+        unpack(suite_paths.grounding_inputs(settings)),
+        questions=QUESTIONS,
+        weights=text_records(settings),
+    output:
+        submission=f"{SUITE}/grounding/{{grounded}}/{{grounder}}.jsonl",
+        text=f"{SUITE}/grounding/{{grounded}}/{{grounder}}.h5",
+    log:
+        f"logs/{settings.name}/ground_rextime_questions/{{grounded}}-{{grounder}}.log",
+    wildcard_constraints:
+        grounder=".+-.+",
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
+        runtime=minutes(60),
+        disk_mb=2000,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        code=code_of("extensions/rextime/scripts/ground_questions.py"),
+        features=settings.features.model_dump(
+            mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
+        ),
+        search=lambda wildcards: search_values(settings, wildcards.grounded),
+        sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
+        model_code=suite_paths.grounder_code,
+    script:
+        "scripts/ground_questions.py"
+
+
+if suite_paths.vector_files(settings):
+
+    rule ground_questions_by_vectors:
+        """The window of each question's video whose vector is nearest to the question's, without training."""
+        input:
+            questions=QUESTIONS,
+            videos=lambda wildcards: suite_paths.videos_of(settings, wildcards.grounded),
+            weights=role_records(settings, "embed"),
+            cassettes=ASKING.cassettes("embed"),
+        output:
+            submission=f"{SUITE}/grounding/{{grounded}}/dense.jsonl",
+            counts=f"{SUITE}/grounding/{{grounded}}/dense.counts.json",
+        log:
+            f"logs/{settings.name}/ground_questions_by_vectors/{{grounded}}.log",
+        conda:
+            "../../envs/asking.yaml"
+        threads: settings.generation.threads
+        resources:
+            mem_mb=scale_by_attempt(4000),
+            runtime=minutes(240),
+            gpu=ASKING.gpus("embed"),
+            api_slots=ASKING.api_slots("embed"),
+        params:
+            code=code_of("extensions/rextime/scripts/ground_by_vectors.py"),
+            threads=settings.generation.threads,
+            engines=suite_paths.engine_code(ASKING, "embed"),
+            generation=ASKING.values(EMBEDDING),
+            spans=lambda wildcards: deciding(settings.datasets[wildcards.grounded].spans),
+            sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
+            asked_in=asked_in_of(f"{SUITE}/grounding/{{grounded}}/dense.counts.json"),
+        script:
+            "scripts/ground_by_vectors.py"
+
+
+rule ground_by_published_weights:
+    """A grounding model with its authors' weights finds the spans of questions, zero-shot (supplement, Table 1)."""
+    input:
+        unpack(suite_paths.published_inputs(settings)),
+        weights=published_records(settings),
+    output:
+        submission=f"{SUITE}/grounding/published/{{published}}/{{test}}.jsonl",
+        facts=f"{SUITE}/grounding/published/{{published}}/{{test}}.facts.json",
+        text=f"{SUITE}/grounding/published/{{published}}/{{test}}.h5",
+    log:
+        f"logs/{settings.name}/ground_by_published_weights/{{published}}-{{test}}.log",
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
+        runtime=minutes(120),
+        disk_mb=2000,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        code=code_of("extensions/rextime/scripts/ground_as_published.py"),
+        encoder=lambda wildcards: SECTION.published[wildcards.published].text_encoder,
+        revision=lambda wildcards: SECTION.published[wildcards.published].text_revision,
+        search=suite_paths.published_search(settings),
+        sources=suite_paths.published_sources(settings),
+        released=lambda wildcards: wildcards.test.startswith(suite_paths.RELEASED),
+        model_code=suite_paths.published_code,
+    script:
+        "scripts/ground_as_published.py"
+
+
+rule fine_tune_grounder:
+    """A retrieval model learns from the questions of train where their answers are shown (supplement, Table 2)."""
+    input:
+        unpack(suite_paths.grounding_inputs(settings)),
+        questions=f"{SUITE}/annotations/{suite_paths.TRAIN}.jsonl",
+        weights=text_records(settings),
+    output:
+        checkpoint=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/checkpoint.safetensors",
+        record=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/log.jsonl",
+        text=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/text.h5",
+    log:
+        f"logs/{settings.name}/fine_tune_grounder/{{grounded}}-{{grounder}}.log",
+    retries: tries(1440)
+    conda:
+        "../../envs/models.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
+        runtime=minutes(1440),
+        disk_mb=2000,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        code=code_of("extensions/rextime/scripts/fine_tune.py"),
+        features=settings.features.model_dump(
+            mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
+        ),
+        settings=suite_paths.fine_tuning_values(settings),
+        sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
+        model_code=suite_paths.grounder_code,
+    script:
+        "scripts/fine_tune.py"
+
+
+use rule ground_rextime_questions as ground_after_fine_tuning with:
+    input:
+        checkpoint=rules.fine_tune_grounder.output.checkpoint,
+        video=lambda wildcards: suite_paths.grounding_inputs(settings)(wildcards)["video"],
+        questions=QUESTIONS,
+        weights=text_records(settings),
+    output:
+        submission=f"{SUITE}/grounding/{{grounded}}/fine-tuned/{{grounder}}.jsonl",
+        text=f"{SUITE}/grounding/{{grounded}}/fine-tuned/{{grounder}}.h5",
+    log:
+        f"logs/{settings.name}/ground_after_fine_tuning/{{grounded}}-{{grounder}}.log",
+
+
+rule score_rextime:
+    """Scores of everybody who took the test, with intervals, beside two baselines that see no video."""
+    input:
+        questions=suite_paths.question_files_by_name(settings).values(),
+        submissions=[file for system in suite_paths.systems(settings).values() for file in system["files"]],
+        videos=sorted({file for system in suite_paths.systems(settings).values() for file in system.get("videos", [])}),
+        origins=suite_paths.origins(settings),
+    output:
+        results=f"{SUITE}/results.json",
+    log:
+        f"logs/{settings.name}/score_rextime.log",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(30),
+    params:
+        code=code_of("extensions/rextime/scripts/score.py"),
+        tested=suite_paths.question_files_by_name(settings),
+        systems=suite_paths.systems(settings),
+        seed=settings.seed,
+    script:
+        "scripts/score.py"
+
+
+if SECTION.sources:
+
+    rule browse_questions:
+        """The questions with frames, options and spans on one page, the suite's tables on another."""
+        input:
+            questions=rules.collect_rextime_questions.output.splits,
+            to_review=rules.collect_rextime_questions.output.to_review,
+            videos=expand(rules.probe_rextime_videos.output.videos, shard=SHARDS),
+            tables=rules.tabulate_rextime.output.tables,
+        output:
+            page=report(
+                f"{SUITE}/report/questions.html",
+                caption="report/questions.rst",
+                category="Questions across time",
+                labels={"page": "questions"},
+            ),
+            tables=report(
+                f"{SUITE}/report/tables.html",
+                caption="report/question-tables.rst",
+                category="Questions across time",
+                labels={"page": "tables"},
+            ),
+        log:
+            f"logs/{settings.name}/browse_questions.log",
+        conda:
+            "../../envs/data.yaml"
+        resources:
+            mem_mb=scale_by_attempt(4000),
+            runtime=minutes(60),
+        params:
+            code=code_of("extensions/rextime/scripts/browse_questions.py"),
+            title=f"Questions across time, {settings.name}",
+            page=page_digest(QUESTIONS_PAGE),
+        script:
+            "scripts/browse_questions.py"
+
+    rule export_questions:
+        """The questions as others read them: Parquet and Croissant, with a card that names licence, models and checksums."""
+        input:
+            questions=rules.collect_rextime_questions.output.splits,
+        output:
+            directory(f"{SUITE}/export/hugging-face"),
+        log:
+            f"logs/{settings.name}/export_questions.log",
+        conda:
+            "../../envs/data.yaml"
+        resources:
+            mem_mb=scale_by_attempt(2000),
+            runtime=minutes(30),
+        params:
+            code=code_of("extensions/rextime/scripts/export_questions.py"),
+            about=suite_paths.card_facts(settings),
+        script:
+            "scripts/export_questions.py"
+
+    REPORT_FILES += rules.browse_questions.output

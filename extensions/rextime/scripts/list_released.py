@@ -1,0 +1,18 @@
+"""A shard of given questions and the videos that are shown with them (see rules.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.io.jsonl import write_jsonl
+    from verified.runtime.wildcards import rows_of_shard
+    from verified_rextime.rows import read_questions
+    from verified_rextime.sources import asked_rows, probe_videos
+
+    rows = asked_rows(read_questions(snakemake.input.questions, snakemake.params.scored))
+    by_video = [{**row, "video": row["vid"]} for row in rows]
+    shard_rows = rows_of_shard(by_video, snakemake.wildcards.shard, snakemake.params.shards)
+    videos, missing = probe_videos({row["vid"] for row in shard_rows}, snakemake.input.folder)
+    write_jsonl(snakemake.output.questions, shard_rows)
+    write_jsonl(snakemake.output.videos, videos)
+    write_jsonl(snakemake.output.missing, missing)
+    log.info("%d questions, %d videos, %d videos cannot be used", len(shard_rows), len(videos), len(missing))

@@ -1,0 +1,30 @@
+"""The suite's tables for `build_tables` (see rules.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from verified.benchmark.published import read_published
+    from verified.io.jsonl import read_json, read_jsonl
+    from verified.tables.table import write_table_json
+    from verified_rextime import tables
+    from verified_rextime.config import Prices
+    from verified_rextime.statistics import released_statistics
+
+    inputs, params = snakemake.input, snakemake.params
+    statistics = released_statistics(params.released)
+    shown = [tables.cost_table(Prices(**params.prices))]
+    if inputs.sources:
+        shown.append(tables.sources_table(read_json(inputs.sources[0])))
+        shown.append(tables.generation_table(read_json(inputs.counts[0])))
+        statistics = read_json(inputs.statistics[0]) | statistics
+    shown.append(tables.questions_table(statistics))
+    if inputs.results:
+        results = read_json(inputs.results[0])
+        shown.append(tables.results_table(results, read_published(inputs.published, "rextime")))
+        if (by_kind := tables.kinds_table(results)) is not None:
+            shown.append(by_kind)
+    if params.free:
+        shown.append(tables.free_table(params.free, *params.answered_by))
+    if inputs.validity:
+        shown.append(tables.validity_table(read_jsonl(inputs.validity[0])))
+    write_table_json(snakemake.output.tables, shown)

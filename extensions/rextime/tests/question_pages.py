@@ -1,0 +1,37 @@
+"""Questions, the key of pages that ask them, and answer files as the pages export them."""
+
+from people.answered import answer_file
+
+from verified_rextime import people
+
+PAGES = people.FORM
+QUESTIONS = [
+    {
+        "qid": f"q/{number}",
+        "query": f"<b>What</b> happens after {number}?",
+        "answer": f"Thing {number}.",
+        "vid": "one" if number < 3 else "two",
+        "duration": 4.0,
+        "relevant_windows": [[1.0, 2.5]],
+        "question_windows": [],
+        "options": [f"Thing {k}." for k in range(4)],
+        "ans": "B",
+        "kind": "sequential",
+    }
+    for number in (1, 2, 3)
+]
+
+
+def question_key(tool="verify", raters=1, most=20) -> dict:
+    shown = ("qid", "query", "kind", "duration", "answer", "options", "ans")
+    items = [
+        {**{name: row[name] for name in shown}, "video": row["vid"], "window": row["relevant_windows"][0]}
+        for row in QUESTIONS
+    ]
+    return people.plan(tool, "Test", items, raters, most, 1)
+
+
+def marked(key: dict, person: int = 1, give=lambda number: {}) -> dict:
+    """The file of one person, who answers an item as `give` says and otherwise as everybody does."""
+    usual = {"start": 1, "end": 2.5} | ({"answer": "B"} if key["tool"] == "human" else {})
+    return answer_file(PAGES, key, person, give, usual)

@@ -1,0 +1,151 @@
+"""The official evaluator's numbers and exceptions, case by case; what ours says where the official one stays silent."""
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused, said
+
+from verified.__main__ import main
+from verified.io.jsonl import write_jsonl
+from verified_rextime.evaluate import compare, evaluate_files
+from verified_rextime.metrics import Scores
+
+FIXTURE = Path(__file__).parent / "fixtures"
+CASES = json.loads((FIXTURE / "expected.json").read_text())["cases"]
+SAME_FILE = {"missing_ids_shared": "missing_ids_strict", "reversed_spans": "perfect", "shuffled_noisy_all": "noisy_all"}
+NO_FILE = {"many_windows_with_scores"}
+ERRORS = {
+    "missing_ids_strict": (None, "anet_val1031"),
+    "extra_ids_strict": (None, "anet_val999999"),
+    "row5_lacks_ans": (6, "ans"),
+    "row7_empty_window_list": (8, "empty"),
+}
+
+
+def rows_of(case: str) -> list[dict]:
+    name = SAME_FILE.get(case, case)
+    packed = (FIXTURE / f"sub_{name}.jsonl.gz").read_bytes()
+    rows = [json.loads(line) for line in gzip.decompress(packed).decode().splitlines()]
+    if case == "reversed_spans":
+        rows = [{**row, "pred_relevant_windows": [row["pred_relevant_windows"][0][::-1]]} for row in rows]
+    if case == "shuffled_noisy_all":
+        random.Random(1).shuffle(rows)
+    return rows
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("truth") / "truth.jsonl"
+    write_jsonl(
+        path,
+        (
+            {
+                "qid": row["qid"],
+                "query": "?",
+                "duration": 150,
+                "vid": f"v{number // 2}",
+                "ans": row["ans"],
+                "relevant_windows": row["pred_relevant_windows"],
+            }
+            for number, row in enumerate(rows_of("perfect"))
+        ),
+    )
+    return path
+
+
+def evaluated(case: str, truth: Path, folder: Path, **options):
+    write_jsonl(folder / f"{case}.jsonl", rows_of(case))
+    return evaluate_files(truth, folder / f"{case}.jsonl", **options)
+
+
+@pytest.mark.parametrize("case", sorted(CASES.keys() - NO_FILE))
+def test_equals_the_official_evaluator(case, truth, tmp_path):
+    expected = CASES[case]
+    options = {"mode": "first-row", "partial": not expected["match_number"], "last_of_equal_ids": True}
+    if expected["ok"]:
+        assert evaluated(case, truth, tmp_path, **options).result == expected["result"]
+    else:
+        row, named = ERRORS[case]
+        with refused(named, file=f"{case}.jsonl", row=row):
+            evaluated(case, truth, tmp_path, **options)
+
+
+def test_only_the_first_window_counts_whatever_the_scores_say(truth, tmp_path):
+    rows = [
+        {**row, "pred_relevant_windows": [[*row["pred_relevant_windows"][0], 0.1], [0, 150, 0.9]]}
+        for row in rows_of("noisy_all")
+    ]
+    write_jsonl(tmp_path / "many.jsonl", rows)
+    assert evaluate_files(truth, tmp_path / "many.jsonl").result == CASES["noisy_all"]["result"]
+
+
+def test_a_mode_that_is_stated_is_not_guessed_from_the_first_row(truth, tmp_path):
+    with refused("--mode grounding", row=1):
+        evaluated("row0_lacks_ans_dispatches_to_grounding_only", truth, tmp_path)
+    guessed = evaluated("row0_lacks_ans_dispatches_to_grounding_only", truth, tmp_path, mode="first-row")
+    stated = evaluated("noisy_all", truth, tmp_path, mode="grounding")
+    assert guessed.result == stated.result
+    assert any("guessed from the first row" in note for note in guessed.notes)
+    only_letters = evaluated("noisy_all", truth, tmp_path, mode="vqa")
+    assert only_letters.result == {"brief": {"VQA": CASES["noisy_all"]["result"]["VQA"]}} | {
+        "VQA": CASES["noisy_all"]["result"]["VQA"]
+    }
+
+
+def test_an_id_twice_is_an_error_unless_the_last_may_win(truth, tmp_path):
+    with refused("--last-of-equal-ids", file="duplicate_ids_last_wins.jsonl", remedy=True):
+        evaluated("duplicate_ids_last_wins", truth, tmp_path)
+
+
+def test_the_ceiling_below_100_is_explained_and_missing_ids_are_named(truth, tmp_path):
+    notes = " ".join(evaluated("perfect", truth, tmp_path).notes)
+    assert "no submission can reach more than 99.78" in notes
+    assert "anet_val867" in notes and "anet_val889" in notes
+    notes = " ".join(evaluated("missing_ids_strict", truth, tmp_path, partial=True).notes)
+    assert "184 questions without a row are left out, not counted as wrong" in notes
+    notes = " ".join(evaluated("lowercase_answers", truth, tmp_path).notes)
+    assert "921 answers are none of the letters" in notes
+    notes = " ".join(evaluated("reversed_spans", truth, tmp_path).notes)
+    assert "919 windows end before they start" in notes
+
+
+def test_the_command_prints_the_measures(truth, tmp_path, capsys):
+    write_jsonl(tmp_path / "ours.jsonl", rows_of("noisy_all"))
+    ours = str(tmp_path / "ours.jsonl")
+    assert main(["evaluate", str(truth), ours, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["result"] == CASES["noisy_all"]["result"]
+    assert printed["intervals"]["mIoU"]["low"] < 70.29 < printed["intervals"]["mIoU"]["high"]
+    assert main(["evaluate", str(truth), ours]) == 0
+    out = capsys.readouterr()
+    assert "70.29" in out.out and "99.78" in out.err
+    assert main(["evaluate", str(truth), str(tmp_path / "none.jsonl")]) == 2
+    said(capsys.readouterr().err, tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize(
+    "row, named",
+    [
+        ({"ans": "A"}, "pred_relevant_windows"),
+        ({"ans": "A", "pred_relevant_windows": [1, 2]}, "[start, end]"),
+        ({"ans": "A", "pred_relevant_windows": [["0", "1"]]}, "[start, end]"),
+        ({"ans": "A", "pred_relevant_windows": [[0, 1e999]]}, "[start, end]"),
+        ({"ans": 3, "pred_relevant_windows": [[0, 1]]}, "letter"),
+        ({"qid": None, "ans": "A", "pred_relevant_windows": [[0, 1]]}, "'qid'"),
+    ],
+)
+def test_rows_that_cannot_be_scored_are_named(row, named, truth, tmp_path):
+    (tmp_path / "sub.jsonl").write_text(json.dumps({"qid": "anet_val92", **row}) + "\n")
+    with refused(named, file="sub.jsonl", row=1):
+        evaluate_files(truth, tmp_path / "sub.jsonl")
+
+
+def test_a_comparison_counts_who_alone_is_right_and_tests_nothing():
+    first, second = (Scores("vqa", ("a", "b", "c"), ("v", "v", "w"), None, np.array(r)) for r in ([1, 1, 0], [0, 1, 0]))
+    (row,) = compare(first, second)
+    assert (row["difference"], row["only_first"], row["only_second"]) == (pytest.approx(1 / 3), 1, 0)
+    assert row["low"] < row["difference"] < row["high"] and "p" not in row

@@ -1,0 +1,172 @@
+"""Baselines and figures about a benchmark: published reference points, exact against sampled, switches, costs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import said
+
+from verified.__main__ import main
+from verified.io.jsonl import write_json
+from verified_rextime.config import Prices
+from verified_rextime.evaluate import evaluate
+from verified_rextime.results import (
+    expected_random,
+    reach_probability,
+    submission_rows,
+    uniform_random,
+    whole_video,
+)
+from verified_rextime.rows import Question, read_questions
+from verified_rextime.statistics import (
+    benchmark_statistics,
+    certificate_lengths,
+    cost_per_1000,
+    count_across_time,
+)
+
+DATA = Path("../shared/data/rextime/rextime_val.jsonl")
+needs_data = pytest.mark.skipif(not DATA.is_file(), reason="the published annotation files are not at hand")
+
+
+@needs_data
+def test_the_whole_video_and_always_a_on_the_released_questions():
+    questions = read_questions(DATA)
+    brief = evaluate(questions, whole_video(questions)).result["brief"]
+    assert brief == {
+        "VQA": pytest.approx(0.2693, abs=5e-5),
+        "MR-full-R1@0.3": 43.97,
+        "MR-full-R1@0.5": 32.14,
+        "MR-full-mIoU": 37.25,
+        "VQA,mIoU@0.5": pytest.approx(0.0901, abs=5e-5),
+    }
+
+
+def test_random_spans_score_on_average_what_is_computed_exactly():
+    draw = np.random.default_rng(3)
+    questions = []
+    for number in range(400):
+        start, end = sorted(draw.uniform(0, 80, 2))
+        questions.append(Question(f"q{number}", "?", "v", 80.0, ((start, end),), "B"))
+    exact = expected_random(questions)
+    sampled = [evaluate(questions, uniform_random(questions, seed)).result["full"] for seed in range(25)]
+    assert np.mean([one["MR-mIoU"] for one in sampled]) == pytest.approx(exact["mIoU"], abs=0.7)
+    for threshold in ("0.3", "0.5", "0.7"):
+        mean = np.mean([one["MR-R1"][threshold] for one in sampled])
+        assert mean == pytest.approx(exact[f"R1@{threshold}"], abs=1.5)
+    assert exact["VQA,mIoU@0.5"] == pytest.approx(exact["R1@0.5"] / 400)
+
+
+@given(st.floats(0, 1), st.floats(0.01, 1), st.floats(0.05, 0.95))
+def test_the_exact_probability_equals_a_count_on_a_grid(start, length, threshold):
+    end = min(1.0, start + length)
+    grid = (np.arange(300) + 0.5) / 300
+    first, last = np.meshgrid(grid, grid, indexing="ij")
+    low, high = np.minimum(first, last), np.maximum(first, last)
+    overlap = np.maximum(0, np.minimum(high, end) - np.maximum(low, start))
+    hull = np.maximum(high, end) - np.minimum(low, start)
+    counted = (overlap >= threshold * np.maximum(hull, 1e-12))[hull > 0].mean() if end > start else 0.0
+    exact = reach_probability(np.array([start]), np.array([end]), threshold)[0]
+    assert exact == pytest.approx(counted if end - start > 1e-9 else exact, abs=0.03)
+
+
+def test_a_baseline_is_a_submission():
+    question = Question("q", "?", "v", 12.3456, ((1.0, 2.0),), "A")
+    assert submission_rows(whole_video([question])) == [
+        {"qid": "q", "pred_relevant_windows": [[0.0, 12.346]], "ans": "A"}
+    ]
+
+
+def row(split="test", kind="sequential", answer=(0.0, 4.0), asked=(6.0, 10.0), **more):
+    return {
+        "split": split,
+        "kind": kind,
+        "direction": "backward",
+        "vid": "v",
+        "duration": 20.0,
+        "ans": "A",
+        "relevant_windows": [list(answer)],
+        "question_windows": [list(asked)] if asked else [],
+    } | more
+
+
+def test_certificate_length_and_question_answer_iou():
+    questions, answers = np.array([[6.0, 10], [2, 6], [0, 10]]), np.array([[0.0, 4], [4, 8], [2, 4]])
+    assert certificate_lengths(questions, answers).tolist() == [8, 6, 10]
+    assert certificate_lengths(questions, answers, "hull").tolist() == [10, 6, 10]
+    statistics = benchmark_statistics([row(), row(answer=(4.0, 8.0), asked=(2.0, 6.0)), row(asked=None), row("train")])
+    assert list(statistics) == ["test", "train"]
+    test = statistics["test"]
+    assert (test["questions"], test["with_question_span"]) == (3, 2)
+    assert test["certificate_length"] == 7 and test["certificate_hull"] == 8
+    assert test["question_answer_iou"] == pytest.approx(1 / 6)
+    assert benchmark_statistics([row(asked=None)])["test"]["certificate_length"] is None
+
+
+def test_items_across_time_in_the_manner_of_other_data_sets():
+    ego = [
+        {"text": "What did I pick up before the cup?"},
+        {"text": "Where is the aftershave?"},
+        {"text": "What did I do AFTER that?", "question_span": [0, 9], "answer_span": [2, 3]},
+    ]
+    assert count_across_time(ego, "before_after") == {
+        "items": 3,
+        "asks_across": 2,
+        "left_out_as_contained": 1,
+        "across_time": 1,
+    }
+    assert count_across_time(ego, "before_after", "answer")["across_time"] == 2
+    assert count_across_time(ego, "before_after", "none")["across_time"] == 2
+    nextgqa = [{"text": "x", "type": "TN"}, {"text": "before", "type": "CW"}, {"text": "y", "type": "temporal"}]
+    assert count_across_time(nextgqa, "temporal_type")["across_time"] == 2
+
+
+def test_the_published_costs_follow_from_the_published_prices():
+    tested, trained = cost_per_1000(Prices(), True), cost_per_1000(Prices(), False)
+    assert (round(tested["total"]), tested["by_hand"], round(tested["percent_of_by_hand"])) == (135, 300, 45)
+    assert (trained["total"], round(trained["percent_of_by_hand"], 1)) == (35, 11.7)
+
+
+def test_other_data_sets_are_read_in_their_published_forms(tmp_path, capsys):
+    queries = [
+        {"query": "What did I do before I left?", "clip_start_sec": 1.0, "clip_end_sec": 2.0, "template": "x"},
+        {"query": "Where is the cup?", "clip_start_sec": 1.0, "clip_end_sec": 2.0},
+        {"query": None},
+    ]
+    annotation = {"annotation_uid": "a", "language_queries": queries}
+    write_json(tmp_path / "nlq.json", {"videos": [{"clips": [{"clip_uid": "c", "annotations": [annotation]}]}]})
+    (tmp_path / "spans.jsonl").write_text('{"id": "a/0", "question_span": [0.0, 5.0]}\n')
+    assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json")]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "items": 2,
+        "asks_across": 1,
+        "left_out_as_contained": 0,
+        "across_time": 1,
+    }
+    spans = ["--spans", str(tmp_path / "spans.jsonl")]
+    assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json"), *spans]) == 0
+    assert json.loads(capsys.readouterr().out)["left_out_as_contained"] == 1
+    (tmp_path / "val.csv").write_text("video_id,qid,question,type\n1,0,why?,CW\n1,1,what then?,TN\n2,0,when?,TC\n")
+    assert main(["rextime", "count", "next-gqa", str(tmp_path / "val.csv")]) == 0
+    assert json.loads(capsys.readouterr().out)["across_time"] == 2
+    for form, text, named in (
+        ("ego4d-nlq", '{"videos": [{"clips": 3}]}', "video"),
+        ("ego4d-nlq", "[]", "videos"),
+        ("next-gqa", "a,b\n1,2\n", "question"),
+    ):
+        (tmp_path / "bad").write_text(text)
+        assert main(["rextime", "count", form, str(tmp_path / "bad")]) == 2
+        said(capsys.readouterr().err, tmp_path / "bad", named)
+    (tmp_path / "spans.jsonl").write_text('{"id": "b/0", "question_span": [0.0, 5.0]}\n')
+    assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json"), *spans]) == 2
+    said(capsys.readouterr().err, "'b/0'")
+
+
+def test_costs_from_the_command_line(capsys):
+    assert main(["rextime", "cost"]) == 0
+    assert "135.00" in capsys.readouterr().out
+    assert main(["rextime", "cost", "--reviews-per-hour", "0"]) == 2
+    said(capsys.readouterr().err, "0")

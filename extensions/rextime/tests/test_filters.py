@@ -1,0 +1,164 @@
+"""Filters of both kinds of sources: their switches, counts that reconcile, the real files where they are at hand."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import refused
+
+from verified.io.jsonl import write_json, write_jsonl
+from verified_rextime.config import CaptionFilters, QueryFilters
+from verified_rextime.filters import (
+    CaptionedVideo,
+    Event,
+    Query,
+    audit_counts,
+    audit_rows,
+    clusters,
+    count,
+    filter_captions,
+    filter_queries,
+    keep_events,
+)
+from verified_rextime.rows import read_questions
+from verified_rextime.sources import captions_of_corpus, queries_of_corpus, read_captions, read_queries
+
+DATA = Path("../shared/data")
+
+
+def video(*spans: tuple[float, float], duration: float = 100) -> CaptionedVideo:
+    return CaptionedVideo("v", duration, tuple(Event(*span, f"event {number}") for number, span in enumerate(spans)))
+
+
+def fates(given: CaptionedVideo, **rules) -> tuple[list[str], dict[str, str]]:
+    kept, rejected = keep_events(given, CaptionFilters(**rules))
+    reasons = {one.text or "the video": one.reason for one in rejected}
+    assert len(kept) + sum(one.what == "event" for one in rejected) == len(given.events)
+    return [event.caption for event in kept], reasons
+
+
+def test_near_events_stay_and_the_switches_do_what_they_say():
+    plain = video((0, 40), (45, 80))
+    assert fates(plain) == (["event 0", "event 1"], {})
+    long = video((0, 90), (0, 20), (25, 60))
+    assert fates(long) == (["event 1", "event 2"], {"event 0": "long-event"})
+    assert fates(long, long_event="keep")[0] == ["event 1", "event 0", "event 2"]
+    assert fates(long, long_event="drop_video")[1]["the video"] == "long-event"
+    assert fates(long, coverage_on="after_long")[1]["the video"] == "sparse"
+    overlapping = video((0, 40), (0, 40), (41, 50))
+    assert fates(overlapping)[0]
+    assert fates(overlapping, coverage="union")[1]["the video"] == "sparse"
+
+
+def test_a_gap_of_exactly_ten_seconds_does_not_split_and_ties_go_to_the_earliest():
+    assert len(clusters(video((0, 10), (20, 30)).events, 10)) == 1
+    assert len(clusters(video((0, 10), (20.01, 30)).events, 10)) == 2
+    assert len(clusters(video((0, 50), (10, 12), (55, 60)).events, 10)) == 1  # the first one still goes on
+    tied = video((0, 10), (10, 20), (40, 60), (60, 95))
+    assert fates(tied)[0] == ["event 0", "event 1"]
+    assert fates(tied, cluster_ties="longest")[0] == ["event 2", "event 3"]
+    assert fates(tied)[1] == {"event 2": "distant", "event 3": "distant"}
+
+
+def test_a_video_without_two_near_events_or_with_empty_segments_says_so():
+    assert fates(video((0, 30), (60, 95)))[1]["the video"] == "too-few-events"
+    assert fates(video((5, 5), (0, 30), (31, 95)))[1] == {"event 0": "no-span"}
+    assert fates(video((7, 3)))[1]["the video"] == "sparse"
+
+
+TIMES = st.floats(0, 100).map(lambda value: round(value, 1))
+
+
+@given(st.lists(st.tuples(TIMES, TIMES), max_size=8), st.sampled_from(["drop_event", "drop_video", "keep"]))
+def test_every_event_is_kept_or_rejected_for_one_reason(spans, long_event):
+    given_video = video(*spans)
+    items, rejected = filter_captions([given_video], CaptionFilters(long_event=long_event))
+    events = count("event", len(spans), rejected)
+    assert events["kept"] == sum(len(item["events"]) for item in items) >= 0
+    assert count("video", 1, rejected)["kept"] == len(items)
+
+
+def test_queries_with_several_windows_or_the_whole_clip_are_dropped():
+    def query(*windows, duration=150.0):
+        return Query("1", "v", duration, "a cat jumps", windows)
+
+    reasons = []
+    for one in (query((0, 150)), query((0, 2), (4, 6)), query(), query((3, 3)), query((2, 150)), query((0, 152))):
+        items, rejected = filter_queries([one], QueryFilters())
+        reasons += [one.reason for one in rejected] or [items[0]["window"]]
+    assert reasons == ["whole-clip", "several-windows", "no-window", "no-window", [2, 150], "whole-clip"]
+    assert filter_queries([query((2, 148))], QueryFilters(tolerance_seconds=2))[1][0].reason == "whole-clip"
+
+
+def test_a_corpus_serves_as_captions_and_as_queries():
+    videos = [{"video": "v", "duration": 20.0}]
+    moments = [
+        {"desc_id": 1, "video": "v", "start": 0.0, "end": 8.0, "caption": " a ball rolls "},
+        {"desc_id": 2, "video": "v", "start": 9.0, "end": 14.0, "caption": "a box grows"},
+        {"desc_id": 3, "video": "v", "start": 15.0, "end": 18.0, "caption": "a ball rolls"},
+    ]
+    (captioned,) = captions_of_corpus(moments, videos)
+    assert [event.caption for event in captioned.events] == ["a ball rolls", "a box grows", "a ball rolls"]
+    assert [query.windows for query in queries_of_corpus(moments, videos)] == [((0, 8), (15, 18)), ((9, 14),)]
+
+
+@pytest.mark.parametrize(
+    "entry, message",
+    [
+        ({"duration": 3, "timestamps": [[0, 1]], "sentences": []}, "sentences"),
+        ({"duration": 0, "timestamps": [], "sentences": []}, "duration"),
+        ({"duration": 3, "timestamps": [[0]], "sentences": ["x"]}, "timestamp"),
+        ({"duration": 3, "timestamps": [[0, 1]], "sentences": [None]}, "text"),
+        (["x"], "duration"),
+    ],
+)
+def test_a_captions_file_that_is_none_is_refused_with_the_video(entry, message, tmp_path):
+    write_json(tmp_path / "captions.json", {"v_1": entry})
+    with refused("v_1", message, file="captions.json"):
+        list(read_captions(tmp_path / "captions.json"))
+
+
+def test_a_queries_file_that_is_none_is_refused_with_the_row(tmp_path):
+    row = {"qid": 1, "query": "x", "vid": "v", "duration": 150, "relevant_windows": [[0, "1"]]}
+    write_jsonl(tmp_path / "queries.jsonl", [row])
+    with refused("queries.jsonl", "row 1", "'relevant_windows'"):
+        list(read_queries(tmp_path / "queries.jsonl"))
+
+
+needs_data = pytest.mark.skipif(
+    not (DATA / "rextime/rextime_val.jsonl").is_file(), reason="the published annotation files are not at hand"
+)
+
+
+@needs_data
+def test_the_filters_on_the_real_queries():
+    queries = list(read_queries(DATA / "qvhighlights/highlight_val_release.jsonl"))
+    items, rejected = filter_queries(queries, QueryFilters())
+    assert count("query", len(queries), rejected) == {
+        "given": 1550,
+        "kept": 968,
+        "rejected": {"several-windows": 530, "whole-clip": 52},
+    }
+    assert (len({query.video for query in queries}), len({item["video"] for item in items})) == (1519, 952)
+
+
+@needs_data
+def test_every_released_question_is_explained_against_the_filters():
+    questions = read_questions(DATA / "rextime/rextime_val.jsonl")
+    captioned = {one.video: one for one in read_captions(DATA / "activitynet-captions/val_2.json")}
+    queries: dict[str, list[Query]] = {}
+    for query in read_queries(DATA / "qvhighlights/highlight_val_release.jsonl"):
+        queries.setdefault(query.video, []).append(query)
+    for coverage in ("sum", "union"):
+        rows = audit_rows(questions, captioned, queries, CaptionFilters(coverage=coverage), QueryFilters())
+        counts = audit_counts(rows)
+        assert len(rows) == 921
+        assert {name: (counted["questions"], counted["videos"]) for name, counted in counts.items()} == {
+            "queries": (180, 152),
+            "captions": (741, 544),
+        }
+        assert counts["captions"]["videos_by_rule"] == {"long-event": 39, "too-few-events": 11}  # and none is sparse
+        assert counts["queries"]["questions_kept"] == 180
+    dropped = audit_rows(questions, captioned, queries, CaptionFilters(long_event="drop_video"), QueryFilters())
+    assert audit_counts(dropped)["captions"]["videos_by_rule"]["long-event"] == 79

@@ -1,0 +1,217 @@
+"""Free answers without options: asked once, read by another model, scored where there are options, shown in a table."""
+
+import json
+
+import pytest
+from captioning import settings as generation_settings
+from media import counted, write_video
+
+from verified.io.jsonl import write_jsonl
+from verified.io.video import probe
+from verified.lmm.request import Parsed, Reply
+from verified.lmm.session import Session
+from verified_rextime.answer import TASKS, take_test, tasks_for
+from verified_rextime.results import score_all, submissions_of
+from verified_rextime.rows import read_questions
+from verified_rextime.scene_reader import event_facts
+from verified_rextime.tables import SHOWN, free_table
+from verified_rextime.tasks import FREE_ANSWER, READING, parse_letter
+
+OPTIONS = ["it grows", "it stays", "it falls", "it turns"]
+
+
+def asked(number: int, letter: str = "C", **more) -> dict:
+    window = {"relevant_windows": [[0.5, 1.5]]}
+    row = {"qid": f"q{number}", "query": f"What is {number}?", "duration": 2.0, "vid": "v", "ans": letter, **window}
+    return row | {"options": OPTIONS} | more
+
+
+@pytest.fixture(scope="module")
+def videos(tmp_path_factory):
+    path = write_video(tmp_path_factory.mktemp("clips") / "v.mp4", counted(16), 8)
+    return {"v": {"video": "v", "path": str(path), "sha256": "v", **probe(path)}}
+
+
+class Talks:
+    """Answers the number that a question names by a text, and says of a text what it was told."""
+
+    name, revision = "talks", ""
+
+    def __init__(self, model: str, replies: dict[str, Reply]):
+        self.model, self.replies, self.requests = model, replies, []
+
+    def answer(self, requests):
+        for request in requests:
+            self.requests.append(request)
+            slots = request.slots
+            said = slots["answer"] if request.task == "rextime/reading" else slots.get("question", "describe")
+            yield self.replies[said]
+
+
+def engines() -> dict:
+    seen = {
+        "What is 0?": Reply("It drops\n down the stairs."),
+        "What is 1?": Reply("The video does not say."),
+        "What is 2?": Reply("It dr", "length"),
+        "What is 3?": Reply("A thing."),
+    }
+    read = {
+        "It drops down the stairs.": Reply('{"option": "C"}'),
+        "The video does not say.": Reply("None of them."),
+        "A thing.": Reply("A thing is not an option"),
+    }
+    return {"video_lmm": Talks("seer", seen), "llm": Talks("reader", read)}
+
+
+def answered(folder, videos, rows, roles):
+    with Session(generation_settings(folder, attempts=1), 7, tasks_for("free", rows), roles) as session:
+        return take_test(rows, videos, "free", 4, session)
+
+
+def test_free_answers_are_read_by_another_model_which_sees_neither_video_nor_truth(videos, tmp_path):
+    rows, roles = [asked(n) for n in range(4)], engines()
+    submission, failures = answered(tmp_path, videos, rows, roles)
+    assert submission == [
+        {"qid": "q0", "ans": "C", "text": "It drops down the stairs."},
+        {"qid": "q1", "ans": "none", "text": "The video does not say."},
+        {"qid": "q2", "ans": None, "text": None},
+        {"qid": "q3", "ans": None, "text": "A thing."},
+    ]
+    assert {row["qid"]: row["reason"] for row in failures} == {"q2": "truncated-token-limit", "q3": "ok-no-letter"}
+    assert not any(option in request.prompt for request in roles["video_lmm"].requests for option in OPTIONS)
+    assert len(roles["llm"].requests) == 3
+    for request in roles["llm"].requests:
+        assert request.frames is None and not request.images and 'C. "it falls"' in request.prompt
+    again = engines()
+    assert answered(tmp_path, videos, rows[:2], again)[0] == submission[:2]
+    assert not again["video_lmm"].requests and not again["llm"].requests
+
+
+def described(folder, videos, rows, description):
+    roles = engines()
+    roles["video_lmm"].replies["describe"] = description
+    tasks = tasks_for("free_after_description", rows)
+    with Session(generation_settings(folder, attempts=1), 7, tasks, roles) as session:
+        return take_test(rows, videos, "free_after_description", 4, session), roles
+
+
+def test_a_video_is_described_once_before_its_questions(videos, tmp_path):
+    rows = [asked(0), asked(1)]
+    (submission, failures), roles = described(tmp_path, videos, rows, Reply("A ball lies on\n stairs."))
+    assert not failures and [(row["ans"], row["text"]) for row in submission] == [
+        ("C", "It drops down the stairs."),
+        ("none", "The video does not say."),
+    ]
+    assert {row["description"] for row in submission} == {"A ball lies on stairs."}
+    first, *others = roles["video_lmm"].requests
+    assert first.task == "rextime/description" and "What is" not in first.prompt
+    assert [request.task for request in others] == ["rextime/answer_after_description"] * 2
+    for row, request in zip(rows, others):
+        assert '"A ball lies on stairs."' in request.prompt and row["query"] in request.prompt
+        assert len(request.frames) == len(first.frames) == 4
+        assert not any(option in request.prompt for option in OPTIONS)
+
+
+def test_questions_about_a_video_that_was_not_described_are_not_asked(videos, tmp_path):
+    rows = [asked(0), asked(1)]
+    (submission, failures), roles = described(tmp_path, videos, rows, Reply("A ba", "length"))
+    assert {row["reason"] for row in failures} == {"description-truncated-token-limit"} and len(failures) == 2
+    assert len(roles["video_lmm"].requests) == 1 and not roles["llm"].requests
+    nothing = {"ans": None, "text": None, "description": None}
+    assert submission == [{"qid": "q0", **nothing}, {"qid": "q1", **nothing}]
+    rows = [asked(0, options=None)]
+    (submission, _), roles = described(tmp_path / "open", videos, rows, Reply("A ball."))
+    assert submission == [{"qid": "q0", "text": "It drops down the stairs.", "description": "A ball."}]
+
+
+def test_questions_without_options_are_answered_and_not_scored(videos, tmp_path):
+    rows, roles = [asked(0, options=None)], engines()
+    submission, failures = answered(tmp_path, videos, rows, roles)
+    assert submission == [{"qid": "q0", "text": "It drops down the stairs."}] and not failures
+    assert not roles["llm"].requests
+    write_jsonl(tmp_path / "questions.jsonl", [{k: v for k, v in rows[0].items() if k != "options"}])
+    write_jsonl(tmp_path / "free.jsonl", submission)
+    questions = read_questions(tmp_path / "questions.jsonl")
+    system = {"mode": "first-row", "files": [tmp_path / "free.jsonl"], "questions": "val", "reader": "reader"}
+    assert submissions_of(questions, {"seer, free": system}, "val") == {}
+    test = {"questions": tmp_path / "questions.jsonl", "scored": True, "answers": [tmp_path / "free.jsonl"]}
+    (row,) = free_table({"val": test}, "seer", "reader").rows
+    assert row[4:] == (None, "It drops down the stairs.", None, None)
+
+
+def test_scores_and_table_say_who_read_the_answers(videos, tmp_path):
+    rows = [asked(n) for n in range(SHOWN + 5)]
+    write_jsonl(tmp_path / "questions.jsonl", rows)
+    given = [{"qid": row["qid"], "ans": "C" if n < 2 else "none", "text": f"text {n}"} for n, row in enumerate(rows)]
+    write_jsonl(tmp_path / "free.jsonl", given)
+    system = {"mode": "vqa", "files": [tmp_path / "free.jsonl"], "reader": "judge-1"}
+    questions = read_questions(tmp_path / "questions.jsonl")
+    systems = submissions_of(questions, {"seer, free": system}, "test")
+    scored = score_all(questions, systems, 1)["systems"]["seer, free"]
+    assert scored["result"]["VQA"] == pytest.approx(2 / len(rows))
+    (note,) = [note for note in scored["notes"] if "judge-1" in note]
+    assert f"(2 of {len(rows)} mean one)" in note
+    test = {"questions": tmp_path / "questions.jsonl", "scored": True, "answers": [tmp_path / "free.jsonl"]}
+    table = free_table({"test": test}, "seer", "judge-1")
+    assert len(table.rows) == SHOWN and f"test {len(rows)}" in table.notes[1]
+    assert [row[4:] for row in table.rows[1:3]] == [
+        ("it falls", "text 1", "C", "right"),
+        ("it falls", "text 2", "none", "wrong"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text, letter",
+    [
+        ('{"option": "B"}', "B"),
+        ('{"option": "none"}', "none"),
+        ("None of the options.", "none"),
+        ("(c)", "C"),
+        ("D. it turns", "D"),
+        ("Option A", "A"),
+        ("A man falls", None),
+        ("It is B", None),
+        ('{"option": 3}', None),
+    ],
+)
+def test_a_reading_is_a_letter_or_none(text, letter):
+    parsed = READING.read({}, text, 1, False)
+    assert parsed.sections.get("option") == letter and parsed.missing == (letter is None)
+
+
+@pytest.mark.parametrize(
+    "text, letter",
+    [
+        ("b", "B"),
+        ("(c)", "C"),
+        ("**D**", "D"),
+        ("A. A man falls", "A"),
+        ('{"answer": "Option C"}', "C"),
+        ("The answer is A because a ball rolls.", "A"),
+        ("It shows a man, so B.", "B"),
+        ("A ball rolls, which is option (d)", "D"),
+        ("A man falls", None),
+        ("The answer is a dog", None),
+        ('{"answer": 3}', None),
+    ],
+)
+def test_an_answer_is_the_letter_of_an_option_and_no_article(text, letter):
+    parsed = parse_letter({}, text, 1, False)
+    assert parsed.sections.get("answer") == letter and parsed.missing == (letter is None)
+
+
+def test_a_free_answer_is_one_line_of_words_as_json_or_not():
+    assert FREE_ANSWER.read({}, '{"answer": "It\\n falls."}', 1, False).sections == {"text": "It falls."}
+    assert FREE_ANSWER.read({}, " It\n\nfalls. ", 1, False).sections == {"text": "It falls."}
+    assert FREE_ANSWER.read({}, "It fal", 1, True) == FREE_ANSWER.read({}, "...", 1, False) != Parsed()
+
+
+def test_the_demo_s_reader_finds_the_option_that_says_the_same(tmp_path):
+    told = {"question": "What happens after a red ball grows?"}
+    options = "\n".join(['A. "A blue box grows."', 'B. "A blue box vanishes."', 'C. "A blue ball grows."'])
+    answers = {"One blue box vanishes.": "B", "A blue star vanishes.": "none", "Nothing can be seen.": "none"}
+    assert event_facts("One blue box vanishes.")["motion"] == "vanishes"
+    with Session(generation_settings(tmp_path), 7, TASKS["free"]) as session:
+        calls = [session.call(READING, {**told, "options": options, "answer": answer}) for answer in answers]
+        outcomes = session.ask(READING, calls, len(calls))
+    assert [json.loads(outcome.text)["option"] for outcome in outcomes] == list(answers.values())

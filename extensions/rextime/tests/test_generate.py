@@ -1,0 +1,235 @@
+"""Questions from captions and queries: routing, counts that reconcile, nothing asked twice, the demo's validity."""
+
+import dataclasses
+import json
+from collections import Counter
+
+import pytest
+from captioning import settings as generation_settings
+from refusals import refused
+
+from verified.demo.source import render_demo
+from verified.io.jsonl import read_jsonl
+from verified.io.video import probe
+from verified.lmm.request import Reply
+from verified.lmm.session import Session
+from verified.runtime.wildcards import shard_names
+from verified_rextime import tasks
+from verified_rextime.config import Rextime, Routing
+from verified_rextime.filters import filter_captions, filter_queries
+from verified_rextime.generate import (
+    DIRECTIONS,
+    route,
+    shard_counts,
+    shuffle_options,
+    spans_problem,
+    write_questions,
+)
+from verified_rextime.sources import captions_of_corpus, queries_of_corpus
+from verified_rextime.validity import judge, true_answers
+
+RULES = Rextime(sources={"captions": {"form": "captions", "dataset": "demo"}}, frames=60)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """Six videos of the demo world with their moments and truth."""
+    folder = tmp_path_factory.mktemp("demo")
+    source = {"videos": 6, "seconds": 16, "fps": 8, "size": 112, "train_share": 0.3, "val_share": 0.2}
+    render_demo(source, 5, folder / "videos", folder / "moments.jsonl", folder / "truth.jsonl")
+    videos = {
+        path.stem: {"video": path.stem, "path": str(path), "sha256": path.stem, **probe(path)}
+        for path in sorted((folder / "videos").glob("*.mp4"))
+    }
+    moments = read_jsonl(folder / "moments.jsonl")
+    items = filter_captions(captions_of_corpus(moments, videos.values()), RULES.captions)[0]
+    items += filter_queries(queries_of_corpus(moments, videos.values()), RULES.queries)[0]
+    truth = {row["video"]: row["events"] for row in read_jsonl(folder / "truth.jsonl")}
+    return [item | {"split": "test"} for item in items], videos, truth
+
+
+def written(demo, folder, rules=RULES, engines=None, items=None, **changes):
+    given, videos, _ = demo
+    with Session(generation_settings(folder, **changes), 7, tasks.GENERATION, engines) as session:
+        questions, _, fates = write_questions(items or given, videos, session, rules)
+        asked = sum(asker.asked for asker in session.askers.values())
+        return questions, fates, session.outcome_counts(), asked
+
+
+def test_every_item_and_question_has_one_fate_and_nothing_is_asked_twice(demo, tmp_path):
+    questions, fates, calls, asked = written(demo, tmp_path)
+    items = {item["item"] for item in demo[0]}
+    assert {fate["item"] for fate in fates} == items
+    without = [fate["item"] for fate in fates if "question" not in fate]
+    assert len(without) == len(set(without)) and not set(without) & {f["item"] for f in fates if "question" in f}
+    named = [fate["question"] for fate in fates if "question" in fate]
+    assert len(named) == len(set(named))
+    kept = [fate["question"] for fate in fates if fate["reason"] == "kept"]
+    assert sorted(kept) == sorted(row["qid"] for row in questions)
+    counts = shard_counts(demo[0], questions, [], fates, calls)
+    assert sum(counts["fates"].values()) == len(fates)
+    assert counts["items"]["given"] == len(items)
+    assert asked > 0
+    again = written(demo, tmp_path)
+    assert again[:2] == (questions, fates) and again[3] == 0
+
+
+def test_questions_are_in_the_released_form_with_their_options(demo, tmp_path):
+    questions = written(demo, tmp_path)[0]
+    assert len(questions) >= 6
+    for row in questions:
+        assert list(row)[:5] == ["qid", "query", "duration", "vid", "relevant_windows"]
+        assert len(set(row["options"])) == 4 and row["options"]["ABCD".index(row["ans"])] == row["answer"]
+        (start, end), *more = row["relevant_windows"]
+        assert 0 <= start < end <= row["duration"] and not more
+        if row["question_windows"]:
+            asked = row["question_windows"][0]
+            assert (asked[0] < start) == (row["direction"] == "forward")
+    assert {row["kind"] for row in questions} <= set(tasks.QUESTIONS)
+    assert all(row["lineage"].keys() >= {"questions", "verification", "options"} for row in questions)
+
+
+def test_the_demo_s_questions_are_true_but_for_what_was_corrupted(demo, tmp_path):
+    (tmp_path / "honest").mkdir()
+    questions, fates, _, _ = written(demo, tmp_path / "honest", scene_reader={"corrupted_share": 0.0})
+    captioned = [row for row in questions if row["source"] == "captions"]
+    rows = judge(captioned, [], demo[2])
+    assert all(row["true"] and row["window"] and all(row["options_false"]) for row in rows)
+    corrupted, fates, _, _ = written(demo, tmp_path, scene_reader={"corrupted_share": 1.0})
+    dropped = [fate for fate in fates if fate["reason"] == "verification-score-0"]
+    assert dropped  # an answer that repeats the question is noticed
+    assert not any(row["true"] for row in judge([], dropped, demo[2]))
+    false = [row for row in corrupted if any(note.get("kind") == "false" for note in row["corrupted"])]
+    assert false  # and one that says something false of its event is not
+    assert sum(row["true"] for row in judge(false, [], demo[2])) <= len(false) // 4
+
+
+def test_a_question_of_the_wrong_order_or_relation_is_not_true():
+    ball, box = {"shape": "ball", "motion": "bounces"}, {"shape": "box", "motion": "grows"}
+    events = [{"start": 0, "end": 2, "facts": ball}, {"start": 2.5, "end": 5, "facts": box}]
+    after = {"query": "What happens after a ball bounces?", "kind": "sequential", "direction": "forward"}
+    assert true_answers(after, "A box grows.", events) == events[1:]
+    assert not true_answers(after, "A box shrinks.", events)
+    assert not true_answers(after | {"query": "What happens after a box grows?"}, "A ball bounces.", events)
+    assert true_answers(after | {"kind": "cause_effect"}, "A box grows.", events)
+    assert not true_answers(after | {"kind": "means_to_an_end"}, "A box grows.", events)
+    events[1]["start"] = 4.0
+    assert not true_answers(after | {"kind": "cause_effect"}, "A box grows.", events)
+
+
+@pytest.mark.parametrize(
+    "scores, kind",
+    [
+        ((3, 3, 3, 3, 2), "similar"),
+        ((2, 2, 0, 2, 1), "means_to_an_end"),
+        ((2, 2, 1, 1, 0), "cause_effect"),
+        ((3, 1, 3, 3, 0), "sequential"),
+        ((0, 0, 0, 0, 3), "similar"),
+    ],
+)
+def test_scores_decide_the_kind_by_the_configured_thresholds(scores, kind):
+    named = dict(zip(("directness", "necessity", "intentionality", "purpose", "similarity"), scores))
+    assert route(named, Routing()) == kind
+    assert route(named, Routing(similar_from=4, causal_from=0, purposeful_from=0)) == "means_to_an_end"
+
+
+@pytest.mark.parametrize(
+    "spans, problem",
+    [
+        (((0, 5), (5, 9)), None),
+        (((0, 5), (0, 5)), "same-span"),
+        (((6, 9), (0, 5)), "not-in-order"),
+        (((0, 0), (1, 2)), "span-without-length"),
+        (((0, 5), (8, 12)), "span-outside"),
+        (((-1, 5), (8, 9)), "span-outside"),
+    ],
+)
+def test_spans_that_cannot_be_are_named(spans, problem):
+    assert spans_problem(spans, 10.5) == problem
+
+
+def test_options_are_shuffled_by_seed_and_id_alone():
+    letters = Counter(shuffle_options("right", ["x", "y", "z"], 3, f"q{number}")["ans"] for number in range(400))
+    assert set(letters) == set("ABCD") and min(letters.values()) > 60
+    assert shuffle_options("right", ["x", "y", "z"], 3, "q1") == shuffle_options("right", ["x", "y", "z"], 3, "q1")
+
+
+@dataclasses.dataclass
+class Scripted:
+    """An engine whose text per task is given; the demo's answers where none is."""
+
+    texts: dict
+    engine: object
+    name: str = "scripted"
+    model: str = "scripted-1"
+    revision: str = ""
+
+    def answer(self, requests):
+        for request in requests:
+            text = self.texts.get(request.task.removeprefix("rextime/"))
+            yield Reply(text) if text is not None else next(iter(self.engine.answer([request])))
+
+
+@pytest.mark.parametrize(
+    "texts, reason",
+    [
+        ({"event_pair": "no idea"}, "event-pair-invalid-unreadable"),
+        ({"event_pair": "late"}, "event-pair-span-outside"),
+        ({"event_pair": "similar"}, "event-pair-similar"),
+        ({"verification": "?"}, "verification-invalid-unreadable"),
+        ({"verification": '{"case_1_score": 2, "case_2_score": 2}'}, "verification-score-2"),
+        ({"options": "?"}, "options-invalid-unreadable"),
+    ],
+)
+def test_what_a_model_gets_wrong_is_dropped_with_its_reason(texts, reason, demo, tmp_path):
+    from verified.demo.scene_reader import SceneReader
+
+    pair = {"event1": "x", "event1_timestamp": [0, 2], "event2": "y", "event2_timestamp": [3, 5]}
+    scores = dict.fromkeys(("Directness", "Necessity", "Intentionality", "Purpose", "Similarity"), 0)
+    named = {
+        "late": json.dumps(pair | scores | {"event2_timestamp": [3, 500]}),
+        "similar": json.dumps(pair | scores | {"Similarity": 3}),
+    }
+    texts = {task: named.get(text, text) for task, text in texts.items()}
+    engine = Scripted(texts, SceneReader(corrupted_share=0.0))
+    items = [item for item in demo[0] if item["form"] == "captions"]
+    questions, fates, _, _ = written(demo, tmp_path, engines={"llm": engine, "video_lmm": engine}, items=items)
+    assert not questions and {fate["reason"] for fate in fates} == {reason}
+
+
+def test_train_questions_get_no_options_and_a_query_s_partner_no_window(demo, tmp_path):
+    items = [item | {"split": "train"} for item in demo[0] if item["form"] == "queries"]
+    questions, fates, calls, _ = written(demo, tmp_path, items=items, scene_reader={"corrupted_share": 0.0})
+    assert calls["rextime/options"]["calls"] == 0
+    assert questions and all(row["ans"] is None and row["options"] == [] for row in questions)
+    reasons = Counter(fate["reason"] for fate in fates)
+    assert reasons["answer-without-span"] == reasons["kept"]  # of both directions one answers with the query
+    assert set(DIRECTIONS) == set(tasks.QUESTIONS) and shard_names(2)
+
+
+def test_tested_questions_that_nobody_has_timed_wait_for_people(demo, tmp_path):
+    items = [item for item in demo[0] if item["form"] == "queries"]
+    with Session(generation_settings(tmp_path, scene_reader={"corrupted_share": 0.0}), 7, tasks.GENERATION) as session:
+        questions, to_mark, fates = write_questions(items, demo[1], session, RULES)
+        counts = shard_counts(items, questions, to_mark, fates, session.outcome_counts())
+    assert len(to_mark) == len(questions) == sum(counts["to_mark"].values()) == counts["fates"]["kept-to-mark"] > 0
+    assert sum(counts["fates"].values()) == len(fates) and "answer-without-span" not in counts["fates"]
+    for row in to_mark:  # its answer is the event that the model saw; all else is there
+        assert row["relevant_windows"] == [] and len(set(row["options"])) == 4 and row["question_windows"]
+        assert row["options"]["ABCD".index(row["ans"])] == row["answer"]
+
+
+def test_an_outage_leaves_the_shard_unfinished_and_the_next_run_asks_the_rest(demo, tmp_path):
+    from verified.demo.scene_reader import SceneReader
+
+    class Down(SceneReader):
+        def answer(self, requests):
+            for request in requests:
+                down = request.task == "rextime/verification"
+                yield Reply("", "error", "connection", "refused") if down else next(iter(super().answer([request])))
+
+    items = [item for item in demo[0] if item["form"] == "captions"]
+    with refused("answer"):
+        written(demo, tmp_path, engines={"llm": Down(), "video_lmm": Down()}, items=items)
+    questions, _, calls, asked = written(demo, tmp_path, items=items)
+    assert questions and 0 < asked <= calls["rextime/verification"]["calls"] + calls["rextime/options"]["calls"]

@@ -1,0 +1,370 @@
+"""A video LMM learns from questions: tiny random weights of Qwen's class, adapters, their file, who then answers."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tiny_models
+import torch
+from captioning import settings as generation_settings
+from media import counted, write_video
+from refusals import refused
+from running import snakemake
+from safetensors.torch import load_file, save_file
+
+from verified.config import load
+from verified.config.generation import EngineSettings
+from verified.io.files import file_digest
+from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
+from verified.io.video import probe
+from verified.lmm.engines.transformers import Transformers
+from verified.lmm.prompts import read_prompts
+from verified.lmm.session import Session
+from verified.nn.checkpoint import load as load_tensors
+from verified.nn.low_rank import FORM, merge
+from verified.planning.quote import quote
+from verified_rextime import fine_tune_lmm
+from verified_rextime.answer import engines_for, take_test, tasks_for
+from verified_rextime.config import Lora
+from verified_rextime.fine_tune_lmm import Shown, adapted, fine_tune, lessons_of, loss_of, steps_of
+from verified_rextime.tasks import LOCATE, SCORING
+
+LORA = Lora(rank=8, alpha=16, epochs=30, batch=2, learning_rate=3e-2, precision="float32", gradient_checkpointing=False)
+FRAMES = 2
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("qwen")
+    tiny_models.qwen_vl(folder)
+    weights = load_file(folder / "model.safetensors")
+    weights["lm_head.weight"] *= 20  # as random ones are, no attention could make a token likely
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    folder, videos = tmp_path_factory.mktemp("clips"), {}
+    for name in ("v", "w"):
+        path = write_video(folder / f"{name}.mp4", counted(16), 8)
+        videos[name] = {"video": name, "path": str(path), "sha256": name, **probe(path)}
+    return Shown(videos, FRAMES, 56)
+
+
+def questions() -> list[dict]:
+    return [
+        {
+            "qid": f"q{number}",
+            "query": f"What is {number}?",
+            "vid": "vwx"[min(number, 2)],
+            "duration": 2.0,
+            "relevant_windows": [[0.2 * number, 1.6]],
+            "answer": ["it grows", "it falls", "it turns", "it stays"][number],
+            "options": [],
+        }
+        for number in range(4)
+    ]
+
+
+def role(model: str, **more) -> EngineSettings:
+    return EngineSettings(engine="transformers", model=model, sampling={"max_tokens": 8}, **more)
+
+
+def learn(folder: Path, model: str, shown: Shown, lora: Lora = LORA, rows: list[dict] | None = None) -> dict[str, str]:
+    """The files of a fine-tuning on two questions with a video, and one without."""
+    folder.mkdir(exist_ok=True)
+    write_jsonl(folder / "train.jsonl", questions()[:3] if rows is None else rows)
+    files = {"questions": str(folder / "train.jsonl")}
+    named = {"adapter": "adapter.safetensors", "card": "card.json", "record": "log.jsonl"}
+    files |= {key: str(folder / name) for key, name in named.items()}
+    generation = generation_settings(folder, video_lmm=role(model))
+    fine_tune(read_jsonl(files["questions"]), shown, generation, lora, 5, files)
+    return files
+
+
+@pytest.fixture(scope="module")
+def tuned(tiny, shown, tmp_path_factory):
+    return learn(tmp_path_factory.mktemp("tuned"), tiny, shown)
+
+
+def lesson(shown: Shown, number: int = 0, part: int = 1):
+    forms = read_prompts("config/prompts", (LOCATE, SCORING))
+    one = lessons_of(questions()[number], forms, FRAMES)[part]
+    return replace(one, request=replace(one.request, **shown.clip(one.video)))
+
+
+def test_the_loss_falls_and_the_card_says_of_what_the_adapters_are(tiny, tuned):
+    rows, card = read_jsonl(tuned["record"]), read_json(tuned["card"])
+    assert [row["step"] for row in rows] == list(range(1, 31)) and {row["lessons"] for row in rows} == {4}
+    assert rows[-1]["loss"] < 0.4 * rows[0]["loss"]
+    rates = [row["learning_rate"] for row in rows]
+    assert max(rates) == pytest.approx(3e-2, rel=0.05) and rates[-1] < 0.02 * max(rates)
+    assert card["base_model"] == tiny and card["questions_sha256"] == file_digest(tuned["questions"])
+    assert card.items() >= {"rank": 8, "alpha": 16.0, "seed": 5, "questions": 2, "questions_left_out": 1}.items()
+    assert card["targets"] == ["q_proj", "k_proj", "v_proj", "o_proj"]
+    tensors, header = load_tensors(tuned["adapter"], FORM)
+    assert header == card and all(name.startswith("model/language_model/layers/") for name in tensors)
+    assert len(tensors) == 2 * 4 * 2  # layers, targets, sides
+    assert not Path(tuned["adapter"]).with_name("unfinished.safetensors").exists()
+
+
+def test_new_adapters_change_nothing_and_those_of_a_file_are_the_trained_ones(tiny, shown, tuned):
+    engine, asked = Transformers(role(tiny)), lesson(shown)
+    engine.load()
+    with torch.inference_mode():
+        bare = loss_of(asked, engine)
+        adapters = adapted(engine, LORA, 5)
+        assert torch.equal(loss_of(asked, engine), bare)
+        tensors = load_tensors(tuned["adapter"], FORM)[0]
+        adapters.load_state_dict(tensors)
+        attached = loss_of(asked, engine)
+        merged = Transformers(role(tiny), adapter=tuned["adapter"])
+        merged.load()
+        assert float(loss_of(asked, merged)) == pytest.approx(float(attached), abs=1e-4)
+        again = Transformers(role(tiny))
+        again.load()
+        merge(again.network, adapters.state_dict(), LORA.alpha / LORA.rank)
+        assert torch.equal(loss_of(asked, again), loss_of(asked, merged))
+    assert attached < 0.8 * bare
+
+
+def test_the_answer_alone_counts_and_it_is_scored_as_it_was_learnt(tiny, shown):
+    engine, asked = Transformers(role(tiny)), lesson(shown)
+    engine.load()
+    assert asked.answer == "From 0 to 2, it grows" and lesson(shown, part=0).answer == "From 0 to 2."
+    images, clip = engine.shown(asked.request)
+    prompt = engine.inputs(asked.request.prompt, images, clip)["input_ids"][0].tolist()
+    tokens = [*engine.tokenizer(asked.answer, add_special_tokens=False).input_ids, engine.tokenizer.eos_token_id]
+    assert "it grows" not in engine.tokenizer.decode(prompt) and "What is 0?" in engine.tokenizer.decode(prompt)
+    inputs = engine.inputs(asked.request.prompt, images, clip)
+    with torch.inference_mode():
+        total = 0.0
+        for place, token in enumerate(tokens):
+            longer = fine_tune_lmm.lengthen(inputs, torch.tensor([tokens[:place]], dtype=torch.int64))
+            total -= float(torch.log_softmax(engine.network(**longer).logits[0, -1].float(), -1)[token])
+        assert float(loss_of(asked, engine)) == pytest.approx(total / len(tokens), abs=1e-4)
+
+
+def test_a_killed_fine_tuning_goes_on_to_the_same_bytes(tiny, shown, tmp_path, monkeypatch):
+    lora = LORA.model_copy(update={"epochs": 12})
+    whole_run = learn(tmp_path / "whole", tiny, shown, lora)
+    monkeypatch.setattr(fine_tune_lmm, "SECONDS_BETWEEN_STATES", 0)
+    whole, done = fine_tune_lmm.loss_of, []
+
+    def until(most):
+        def loss(*given):
+            if len(done) >= most:
+                raise KeyboardInterrupt
+            done.append(given[0].qid)
+            return whole(*given)
+
+        return loss
+
+    for most in (7, 30):
+        monkeypatch.setattr(fine_tune_lmm, "loss_of", until(most))
+        with pytest.raises(KeyboardInterrupt):
+            learn(tmp_path / "killed", tiny, shown, lora)
+        assert (tmp_path / "killed" / "unfinished.safetensors").exists()
+        assert not (tmp_path / "killed" / "adapter.safetensors").exists()
+    monkeypatch.setattr(fine_tune_lmm, "loss_of", until(1000))
+    files = learn(tmp_path / "killed", tiny, shown, lora)
+    assert len(done) == 48 + 3 + 3  # two steps were begun twice
+    for key in ("adapter", "card", "record"):
+        assert Path(files[key]).read_bytes() == Path(whole_run[key]).read_bytes()
+
+
+def test_gradient_checkpointing_and_half_precision_change_rounding_alone(tiny, shown, tuned, tmp_path):
+    lora = LORA.model_copy(update={"epochs": 3, "learning_rate": 1e-3})
+    kept = {}
+    for name, changes in {
+        "plain": {"gradient_checkpointing": False},
+        "checkpointed": {"gradient_checkpointing": True},
+        "half": {"precision": "bfloat16"},
+    }.items():
+        files = learn(tmp_path / name, tiny, shown, lora.model_copy(update=changes))
+        kept[name] = [row["loss"] for row in read_jsonl(files["record"])]
+    assert kept["checkpointed"] == pytest.approx(kept["plain"], abs=1e-4)
+    assert kept["half"] == pytest.approx(kept["plain"], rel=0.03)
+
+
+def test_weights_are_halved_and_the_frequencies_of_positions_are_not(tiny):
+    engine = Transformers(role(tiny))
+    adapters = adapted(engine, LORA.model_copy(update={"precision": "bfloat16"}), 1)
+    assert {weight.dtype for weight in engine.network.parameters()} == {torch.bfloat16}
+    assert {buffer.dtype for buffer in engine.network.buffers() if buffer.is_floating_point()} == {torch.float32}
+    assert {weight.dtype for weight in adapters.parameters()} == {torch.float32}
+
+
+def test_questions_are_learnt_once_an_epoch_in_an_order_of_the_seed():
+    qids = [f"q{number}" for number in range(7)]
+    lora = Lora(epochs=3, batch=3)
+    steps = steps_of(qids, lora, 1)
+    assert [len(step) for step in steps] == [3, 3, 1] * 3
+    epochs = [[qid for step in steps[place : place + 3] for qid in step] for place in (0, 3, 6)]
+    assert all(sorted(epoch) == qids for epoch in epochs) and len({tuple(epoch) for epoch in epochs}) == 3
+    assert steps == steps_of(qids[::-1], lora, 1) != steps_of(qids, lora, 2)
+
+
+def test_what_cannot_be_learnt_is_named(tiny, shown, tmp_path):
+    with refused("train", remedy=True, file="train.jsonl"):
+        learn(tmp_path / "none", tiny, shown, rows=questions()[2:])
+    engine = Transformers(role(tiny))
+    engine.load()
+    engine.most_tokens = 100
+    with refused("q0", "100", remedy=True):
+        loss_of(lesson(shown), engine)
+    text = tiny_models.mistral(tmp_path / "mistral")
+    with refused("mistral", "images", remedy=True):
+        adapted(Transformers(role(text)), LORA, 1)
+    with refused("c_attn", remedy=True):
+        adapted(Transformers(role(tiny)), LORA.model_copy(update={"targets": ("c_attn",)}), 1)
+
+
+@pytest.mark.parametrize("build", [tiny_models.llava_next, tiny_models.idefics3])
+def test_other_classes_learn_as_well(build, shown, tmp_path):
+    (tmp_path / "model").mkdir()
+    files = learn(tmp_path / "tuned", build(tmp_path / "model"), shown, LORA.model_copy(update={"epochs": 4}))
+    losses = [row["loss"] for row in read_jsonl(files["record"])]
+    assert losses[-1] < losses[0]
+    assert not any("vision" in name for name in load_tensors(files["adapter"], FORM)[0])
+
+
+def test_the_tuned_model_takes_the_test_beside_the_model_before(tiny, shown, tuned, tmp_path):
+    rows = [questions()[n] | {"ans": "A", "options": ["it grows", "it falls", "it turns", "it stays"]} for n in (0, 1)]
+    generation = generation_settings(tmp_path, video_lmm=role(tiny), attempts=1)
+    asked, letters = [], {}
+    for adapter in (None, tuned["adapter"], tuned["adapter"]):
+        engines = engines_for("score_with_true_span", generation, rows, adapter)
+        with Session(generation, 7, tasks_for("score_with_true_span", rows), engines) as session:
+            submission, _ = take_test(rows, shown.videos, "score_with_true_span", FRAMES, session)
+            asked.append(session.askers["video_lmm"].asked)
+            letters[adapter] = [row["ans"] for row in submission]
+            assert (adapter is None) == (session.askers["video_lmm"].engine.revision == "")
+    assert asked == [10, 10, 0]  # two spans and eight options, of either model; nothing twice
+    assert all(letter in "ABCD" for given in letters.values() for letter in given)
+    plain = engines_for("answer", generation, rows, tuned["adapter"])["video_lmm"]
+    assert plain.revision == f"with adapters {file_digest(tuned['adapter'])[:16]}"
+    assert engines_for("answer", generation, rows) == {}
+
+
+def test_adapters_of_another_model_are_refused(tiny, tuned, tmp_path):
+    other = tiny_models.qwen_vl(tmp_path / "other")
+    with refused(other, tiny, remedy=True, file=tuned["adapter"]):
+        Transformers(role(other), adapter=tuned["adapter"]).load()
+    damaged = tmp_path / "damaged.safetensors"
+    damaged.write_bytes(Path(tuned["adapter"]).read_bytes()[:-9])
+    with refused("damaged", file=damaged):
+        Transformers(role(tiny), adapter=damaged).load()
+
+
+SUITE = {
+    "sources": {
+        "test": {"form": "captions", "annotations": "captions.json", "videos": "clips", "split": "test"},
+        "more": {"form": "captions", "annotations": "more.json", "videos": "clips", "split": "train"},
+    },
+    "released": {"val": {"questions": "val.jsonl", "videos": "clips"}},
+    "models": ["video_lmm", "fine_tuned_video_lmm"],
+    "protocols": ["answer", "free"],
+}
+ROLE = {"engine": "transformers", "model": "own"}
+
+
+def config(role: dict = ROLE, **changes):
+    return load({"name": "mine", "generation": {"video_lmm": role}, "rextime": SUITE | changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"models": ["fine_tuned_video_lmm"]},
+        {"sources": {"test": SUITE["sources"]["test"]}},
+        {"sources": {"more": {"form": "captions", "annotations": "more.json", "split": "train"}}},
+        {"role": {"engine": "scene-reader"}},
+        {"role": ROLE | {"structured": True}},
+    ],
+)
+def test_a_configuration_in_which_nothing_can_be_learnt_is_refused(changes):
+    with refused("fine_tuned_video_lmm"):
+        config(**changes)
+    assert json.dumps(config().rextime.lora.model_dump(mode="json"))
+
+
+VERBS = ("bounces", "grows", "moves to the left", "vanishes", "shrinks")
+
+
+def write_captions(file: Path, videos: list[str]) -> None:
+    """Captions of two events in each video of two seconds."""
+    entries = {
+        video: {
+            "duration": 2.0,
+            "timestamps": [[0.1, 0.8], [1.0, 1.9]],
+            "sentences": [f"a red ball {VERBS[number % 5]}", f"a blue box {VERBS[(number + 2) % 5]}"],
+        }
+        for number, video in enumerate(videos)
+    }
+    write_json(file, entries)
+
+
+def test_the_calls_of_the_tuned_model_are_quoted_too(tmp_path, monkeypatch):
+    prompts = str(Path("config/prompts").resolve())
+    monkeypatch.chdir(tmp_path)
+    write_captions(tmp_path / "captions.json", ["a", "b", "c"])
+    write_captions(tmp_path / "more.json", ["d", "e"])
+    values = {
+        "name": "mine",
+        "generation": {"video_lmm": ROLE, "prompts": prompts},
+        "rextime": SUITE | {"released": {}},
+    }
+    rows = quote(load(values))
+    calls = {(row["dataset"], row["task"]): row["calls"] for row in rows}
+    answers = [calls[name, "rextime/answer"] for name in ("rextime", "rextime, fine-tuned")]
+    assert answers[0] == answers[1] > 0
+    assert ("rextime, fine-tuned", "rextime/verification") not in calls
+    values["rextime"] |= {"models": ["video_lmm"]}
+    assert {row["dataset"] for row in quote(load(values))} == {"rextime"}
+
+
+@pytest.mark.night
+def test_the_workflow_fine_tunes_and_shows_both_rows(tiny, tmp_path):
+    (tmp_path / "clips").mkdir()
+    names = [f"{letter}{number}" for letter in "ab" for number in range(4)]
+    for name in names:
+        write_video(tmp_path / "clips" / f"{name}.mp4", counted(16), 8)
+    write_captions(tmp_path / "captions.json", names[:4])
+    write_captions(tmp_path / "more.json", names[4:])
+    lora = {"rank": 4, "alpha": 8, "epochs": 2, "batch": 4, "precision": "float32"}
+    suite = {"released": {}, "protocols": ["answer", "locate_then_score"], "lora": lora, "frames": FRAMES}
+    role = {"engine": "transformers", "model": tiny, "sampling": {"max_tokens": 8}}
+    values = {
+        "name": "mine",
+        "shards": 1,
+        "generation": {"video_lmm": role, "attempts": 1, "scene_reader": {"corrupted_share": 0}},
+        "rextime": SUITE | suite,
+    }
+    (tmp_path / "mine.yaml").write_text(json.dumps(values))
+    run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "mine.yaml")
+    assert run.returncode == 0, run.stdout[-3000:]
+    folder = tmp_path / "results/mine/rextime"
+    card = read_json(folder / "fine-tuned/video-lmm/card.json")
+    assert card["base_model"] == tiny and card["questions"] > 0 == card["questions_left_out"]
+    systems = read_json(folder / "results.json")["test"]["systems"]
+    for protocol in ("answer", "locate then score"):
+        before, after = systems[f"{tiny}, {protocol}"], systems[f"{tiny}, {protocol}, fine-tuned on questions"]
+        assert before["questions"] == after["questions"] > 0 and after["gain"] and "gain" not in before
+    table = (tmp_path / "results/tables/rextime-models.md").read_text()
+    assert table.count("fine-tuned on questions |") == 2 and "fine-tuning changes" in table
+    assert f"on {card['questions']} questions, sha256 {card['questions_sha256'][:16]}" in table
+    again = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "mine.yaml")
+    assert "Nothing to be done" in again.stdout
+    adapter = (folder / "fine-tuned/video-lmm/adapter.safetensors").read_bytes()
+    forced = (
+        "--forcerun",
+        "fine_tune_video_lmm",
+        "--",
+        "results/mine/rextime/fine-tuned/video-lmm/adapter.safetensors",
+    )
+    run = snakemake(tmp_path, "--cores", "1", *forced, config=tmp_path / "mine.yaml")
+    assert run.returncode == 0 and "fine_tune_video_lmm" in run.stdout, run.stdout[-3000:]
+    assert (folder / "fine-tuned/video-lmm/adapter.safetensors").read_bytes() == adapter

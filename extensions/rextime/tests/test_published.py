@@ -1,0 +1,212 @@
+"""UniVTG and CG-DETR with published weights on questions: what they read, what they find, their rows and errors."""
+
+import argparse
+import csv
+
+import numpy as np
+import pytest
+import tiny_models
+import torch
+import yaml
+from refusals import names, refused
+from running import snakemake
+
+from verified.__main__ import main
+from verified.benchmark.vcmr.checkpoint import load_model, save_model
+from verified.benchmark.vcmr.experiment import RankingSettings
+from verified.benchmark.vcmr.registry import model_class
+from verified.config import load
+from verified.features.hub_models import text_states
+from verified.io.hdf5 import FeatureFile, write_features
+from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
+from verified_rextime import paths
+from verified_rextime.published import ground_as_published, import_grounder
+from verified_rextime.rows import Prediction
+
+SMALL = {
+    "univtg": {"hidden": 16, "feed_forward": 24, "layers": 2},
+    "cg_detr": {"hidden": 16, "feed_forward": 24, "encoder_layers": 1, "decoder_layers": 2, "windows": 4},
+}
+VIDEOS = {"v0": 6, "v1": 90, "v2": 3}
+"""Clips of two seconds of each; one video is longer than those of QVHighlights."""
+SEARCH = RankingSettings(**paths.published_search(load({"rextime": {"released": {"given": "given.jsonl"}}})))
+
+
+def write_features_of(file, clips, width=2816):
+    draw = np.random.default_rng(0)
+    items = [(video, draw.normal(size=(count, width)).astype(np.float16), {}) for video, count in clips.items()]
+    write_features(file, {"backbone": "slowfast and clip", "dim": width}, items)
+    return str(file)
+
+
+def published(folder, name, video_dim=2816, text_dim=16):
+    """A random checkpoint in the authors' form, imported."""
+    torch.manual_seed(1)
+    cls = model_class(name)
+    model = cls(cls.Config(video_dim=video_dim, text_dim=text_dim, context_clips=75, **SMALL[name]))
+    state = model.state_dict() | {"txt_position_embed.position_embeddings.weight": torch.zeros(32, 16)}
+    torch.save({"model": state, "opt": argparse.Namespace(hidden_dim=16)}, folder / f"{name}.ckpt")
+    import_grounder(name, folder / f"{name}.ckpt", None, {})
+    return str(folder / f"{name}.safetensors")
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory):
+    return str(tiny_models.clip(tmp_path_factory.mktemp("clip")))
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("weights")
+    return {name: published(folder, name) for name in SMALL}
+
+
+def asked(videos):
+    return [
+        {"qid": f"q-{vid}", "query": f"what falls in {vid}", "vid": vid, "duration": 2.0 * count - 1,
+         "relevant_windows": [[0, 1]]}
+        for vid, count in videos.items()
+    ]  # fmt: skip
+
+
+def test_the_window_is_that_of_the_authors_formulae(clip, weights, tmp_path):
+    """Parts of a clip are unit vectors, a window reaches out from (i + 1) / N, and the most probable one is taken."""
+    files = {"checkpoint": weights["univtg"], "video": write_features_of(tmp_path / "video.h5", VIDEOS)}
+    files["text"] = str(tmp_path / "text.h5")
+    rows = asked({**VIDEOS, "gone": 4})
+    found, facts = ground_as_published("univtg", rows, files, clip, SEARCH)
+    assert facts["without_features"] == 1 and found["q-gone"] == Prediction((0.0, 0.0), None)
+    model, _ = load_model(weights["univtg"])
+    for row in rows[:3]:
+        clips = torch.from_numpy(FeatureFile(files["video"])[row["vid"]])
+        parts = [part / part.norm(dim=1, keepdim=True) for part in (clips[:, :2304], clips[:, 2304:])]
+        count = len(clips)
+        at = torch.arange(count).float()[:, None] / count
+        inputs = torch.cat([*parts, at, at + 1 / count], dim=1)
+        states = torch.from_numpy(text_states(clip, [row["query"]])[0]).float()
+        states = states / states.norm(dim=1, keepdim=True)
+        mask, token_mask = torch.ones(1, count, dtype=torch.bool), torch.ones(1, len(states), dtype=torch.bool)
+        types = model.token_type_embeddings.weight
+        with torch.no_grad():
+            video = (model.input_vid_proj(inputs) + types[1])[None]
+            query = (model.input_txt_proj(states) + types[0])[None]
+            logits, windows = model.predict(video, mask, query, token_mask)
+        best = (windows[0, logits[0].argmax()] * count * 2).clamp(0, 2 * count).tolist()
+        expected = (best[0], min(best[1], row["duration"]))
+        assert found[row["qid"]].window == pytest.approx(expected, abs=1e-2)
+
+
+def test_questions_are_read_with_both_ends_and_before_the_projection(clip, weights, tmp_path):
+    files = {"checkpoint": weights["cg_detr"], "video": write_features_of(tmp_path / "video.h5", VIDEOS)}
+    files["text"] = str(tmp_path / "text.h5")
+    found, facts = ground_as_published("cg_detr", asked(VIDEOS), files, clip, SEARCH)
+    assert found.keys() == {f"q-{video}" for video in VIDEOS} and facts["imported_from"] == "cg_detr.ckpt"
+    text = FeatureFile(files["text"])
+    letters = len("whatfallsinv0")
+    assert text["0"].shape == (letters + 2, 16)  # the tiny CLIP projects to 12 numbers and knows single letters
+
+
+def test_weights_and_features_that_do_not_fit_are_named(clip, weights, tmp_path):
+    video = write_features_of(tmp_path / "narrow.h5", VIDEOS, 512)
+    files = {"checkpoint": weights["univtg"], "video": video, "text": str(tmp_path / "text.h5")}
+    with refused("512", "2816", file="narrow.h5", remedy=True):
+        ground_as_published("univtg", asked(VIDEOS), files, clip, SEARCH)
+    with refused("univtg", "cg_detr", file=weights["univtg"], remedy=True):
+        ground_as_published("cg_detr", asked(VIDEOS), files, clip, SEARCH)
+    files["video"] = write_features_of(tmp_path / "video.h5", {"elsewhere": 4})
+    with refused("videos", file="video.h5"):
+        ground_as_published("univtg", asked(VIDEOS), files, clip, SEARCH)
+    files |= {"checkpoint": published(tmp_path, "univtg", text_dim=12), "video": write_features_of(video, VIDEOS)}
+    with refused("16", "12", remedy=True):
+        ground_as_published("univtg", asked(VIDEOS), files, clip, SEARCH)
+
+
+CORPUS = {"title": "D", "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}}
+SOURCES = {"d": {"form": "captions", "dataset": "d", "split": "val"}}
+
+
+def checked(capsys, tmp_path, given, clip_seconds=2.0, **more):
+    """What `verified check` says of a configuration whose questions are about a data set, or which are given."""
+    values = {
+        "datasets": {"d": {**CORPUS, "spans": {"clip_seconds": clip_seconds}}},
+        "rextime": {"sources": SOURCES, "published": given},
+        **more,
+    }
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(values))
+    main(["check", "--print-config", "--configfile", str(tmp_path / "own.yaml")])
+    return capsys.readouterr().err
+
+
+def test_check_says_which_features_are_not_at_hand(weights, clip, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    own = {"checkpoint": weights["univtg"], "text_encoder": clip}
+    key = "rextime.published.univtg"
+    assert names(checked(capsys, tmp_path, {"univtg": own}), f"{key}.video", "2816", "SlowFast")
+    narrow = {**own, "video": write_features_of(tmp_path / "narrow.h5", VIDEOS, 512)}
+    assert names(checked(capsys, tmp_path, {"univtg": narrow}), f"{key}.video", "narrow.h5", "512", "2816")
+    right = {**own, "video": write_features_of(tmp_path / "video.h5", VIDEOS)}
+    assert key not in checked(capsys, tmp_path, {"univtg": right})
+    gone = {**own, "checkpoint": "gone.safetensors"}
+    assert names(checked(capsys, tmp_path, {"univtg": gone}), f"{key}.checkpoint", "gone.safetensors")
+    other = {"cg_detr": right}
+    assert names(checked(capsys, tmp_path, other), "rextime.published.cg_detr.checkpoint", "univtg")
+    hub = {"univtg": {**right, "text_encoder": "org/clip"}}
+    assert names(checked(capsys, tmp_path, hub), f"{key}.text_encoder", "org/clip", "verified fetch")
+    model, _ = load_model(weights["univtg"])
+    trained = tmp_path / "trained.safetensors"
+    save_model(trained, "univtg", model, model.state_dict(), {"epochs": 3})
+    assert names(checked(capsys, tmp_path, {"univtg": {**right, "checkpoint": str(trained)}}), "trained here")
+
+
+def test_check_asks_for_clip_and_two_seconds_where_the_data_set_gives_features(clip, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    given = {"univtg": {"checkpoint": published(tmp_path, "univtg", 512), "text_encoder": clip}}
+    said = checked(capsys, tmp_path, given, 1.0)
+    assert names(said, "datasets.d.spans.clip_seconds", "features.video_backbone", "512")
+    said = checked(capsys, tmp_path, given, features={"video_backbone": clip})
+    assert "features.video_backbone" not in said and "clip_seconds" not in said and "rextime" not in said
+
+
+def test_a_configuration_without_features_for_them_is_refused():
+    published = {"univtg": {"checkpoint": "a.safetensors"}}
+    with pytest.raises(Exception, match=r"published\.univtg"):
+        load({"rextime": {"released": {"given": "given.jsonl"}, "published": published}})
+
+
+@pytest.mark.night
+def test_both_take_the_test_through_the_suite(clip, weights, tmp_path):
+    described = {
+        "duration": 12.0,
+        "timestamps": [[0.0, 3.5], [4.0, 7.5], [8.0, 11.5]],
+        "sentences": ["a red ball bounces", "a blue box grows", "a pink star moves up"],
+    }
+    write_json(tmp_path / "captions.json", {f"v{number}": described for number in range(6)})
+    features = write_features_of(tmp_path / "video.h5", {f"v{number}": 6 for number in range(6)})
+    given = [{**row, "vid": "v1", "qid": number} for number, row in enumerate(asked({"v0": 6, "v1": 6}))]
+    write_jsonl(tmp_path / "given.jsonl", given)
+    values = {
+        "name": "shot",
+        "rextime": {
+            "sources": {"captions": {"form": "captions", "annotations": "captions.json", "split": "val"}},
+            "released": {"given": "given.jsonl"},
+            "published": {
+                name: {"checkpoint": file, "video": features, "text_encoder": clip} for name, file in weights.items()
+            },
+        },
+    }
+    (tmp_path / "shot.yaml").write_text(yaml.safe_dump(values))
+    run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "shot.yaml")
+    assert run.returncode == 0, run.stdout[-3000:]
+    lines = (tmp_path / "results/tables/rextime-models.csv").read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    methods = {(row["Test"], row["Method"]) for row in rows}
+    shown = {f"{name}, published weights, zero-shot" for name in weights}
+    assert methods >= {("this run, val", name) for name in shown}
+    assert methods >= {("this run, given", f"{name} (given)") for name in shown}
+    assert "sha256" in "".join(lines) and "not trained here" in "".join(lines)
+    suite = tmp_path / "results/shot/rextime"
+    questions = read_jsonl(suite / "annotations/val.jsonl")
+    found = read_jsonl(suite / "grounding/published/univtg/suite.jsonl")
+    assert [row["qid"] for row in found] == [row["qid"] for row in questions]
+    assert all(0 <= start <= end <= 12 for row in found for start, end in row["pred_relevant_windows"])
+    assert read_json(suite / "results.json").keys() == {"val", "given"}

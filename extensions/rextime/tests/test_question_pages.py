@@ -1,0 +1,307 @@
+"""Questions that people annotate: items in, answers aggregated, the three pages clicked through in a browser."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import browser
+from question_pages import PAGES, QUESTIONS, marked, question_key
+from refusals import refused, said
+
+from verified.__main__ import main
+from verified.demo.source import write_video
+from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
+from verified.people.answers import collect, read_answers, read_key
+from verified_rextime.people import aggregate, agreement, read_items
+
+
+@pytest.fixture
+def questions(tmp_path):
+    write_jsonl(tmp_path / "questions.jsonl", QUESTIONS)
+    return tmp_path / "questions.jsonl"
+
+
+def test_items_come_from_json_lines_or_csv(questions, tmp_path):
+    (tmp_path / "items.csv").write_text(
+        "qid,query,vid,duration,answer,start,end,option_A,option_B,option_C,option_D\n"
+        'q1,"What, then?",v,10,"This, that",1,2.5,a,b,c,d\n'
+    )
+    (item,) = read_items(tmp_path / "items.csv", "human")
+    assert item["window"] == [1.0, 2.5] and item["options"] == ["a", "b", "c", "d"] and item["query"] == "What, then?"
+    assert [item["qid"] for item in read_items(questions, "question-span")] == ["q/1", "q/2", "q/3"]
+    for text, message in (
+        ("qid,query,vid,duration\nq1,Q,v,10\n", "answer"),
+        ("qid,query,vid,duration,answer\nq1,Q,v,soon,x\n", "duration"),
+        ("qid,query,vid,duration,answer\nq1,,v,10,x\n", "'query'"),
+        ("qid,query,vid,duration,answer\nq1,Q,v,10,x\nq1,Q,v,10,x\n", "q1"),
+        ("", "items"),
+    ):
+        (tmp_path / "bad.csv").write_text(text)
+        with refused(message, file="bad.csv"):
+            read_items(tmp_path / "bad.csv", "verify")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"duration": float("nan")},
+        {"duration": 10**400},
+        {"relevant_windows": [[1.0, float("inf")]]},
+        {"relevant_windows": {"a": 1}},
+        {"relevant_windows": [[1.0]]},
+        {"answer": ["a"]},
+        {"options": [1, 2, 3, 4]},
+        {"options": "abcd"},
+        {"query": "half \ud800"},
+        {"answer": "turned \u202e"},
+        {"ans": 3},
+    ],
+)
+def test_a_question_that_no_page_can_show_is_named_by_its_row(tmp_path, keys):
+    rows = [json.dumps({**row, **keys} if number == 1 else row) for number, row in enumerate(QUESTIONS)]
+    (tmp_path / "q.jsonl").write_text("\n".join(rows))
+    with refused(file="q.jsonl", row=2):
+        read_items(tmp_path / "q.jsonl", "verify")
+
+
+@pytest.mark.parametrize("option", ["--side=" + "9" * 400, "--side=0", "--raters=0", "--items-per-page=x"])
+def test_numbers_that_cannot_be_are_refused(questions, tmp_path, option, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["rextime", "questions", str(questions), "--tool", "verify", "--videos", "v", "--output", "out", option])
+    assert ended.value.code == 2 and option.split("=")[0] in capsys.readouterr().err
+
+
+def test_items_are_divided_among_annotators():
+    assert question_key(most=2)["annotators"] == [[1, 2], [3]]
+    twice = question_key(raters=2, most=3)["annotators"]
+    assert sorted(number for share in twice for number in share) == [1, 1, 2, 2, 3, 3]
+    assert question_key()["task"] == question_key()["task"] != question_key("human")["task"]
+
+
+def test_several_raters_are_aggregated_and_their_agreement_is_measured(tmp_path):
+    key = question_key(raters=3, most=3)
+    changes = [{2: {"bad": True}}, {2: {"bad": True}, 1: {"start": 1.5}}, {1: {"end": 3}}]
+    paths = []
+    for annotator, change in enumerate(changes, start=1):
+        paths.append(tmp_path / f"{annotator}.json")
+        write_json(paths[-1], marked(key, annotator, lambda item, of=change: of.get(item, {})))
+    answers = collect(paths, key, PAGES).answers
+    rows = {row["qid"]: row for row in aggregate(answers, key)}
+    assert rows["q/1"]["window"] == [1, 2.5] and rows["q/2"]["bad"] and not rows["q/3"]["bad"]
+    measured = agreement(answers, key)
+    assert measured["pairs_of_spans"] == 6 and 0.5 < measured["mean_iou_of_spans"] < 1
+    assert 0 < measured["alpha"] < 1
+
+
+@pytest.fixture(scope="module")
+def videos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("videos")
+    draw = np.random.default_rng(2)
+    for name in ("one", "two"):
+        frames = np.repeat(draw.integers(0, 255, (4, 64, 96, 3), dtype=np.uint8), 8, axis=0)
+        write_video(folder / f"{name}.mp4", frames, 8)
+    return folder
+
+
+def make_pages(tool, questions, videos, folder):
+    arguments = ["--tool", tool, "--videos", str(videos), "--output", str(folder), "--side", "96"]
+    assert main(["rextime", "questions", str(questions), *arguments]) == 0
+    page = folder / "annotator-01.html"
+    task = page.read_text(encoding="utf-8").split('id="task">')[1].split("</script>")[0]
+    return page, json.loads(task)
+
+
+def imported(answers, pages, folder, *options):
+    command = ("answers", answers, "--key", pages / "key.json", "--output", folder, *options)
+    return main(list(map(str, command)))
+
+
+def test_pages_hold_what_an_annotator_may_see_and_nothing_else(questions, videos, tmp_path, capsys):
+    page, task = make_pages("human", questions, videos, tmp_path / "human")
+    assert set(task["items"][0]) == {"item", "clip", "query", "video", "duration", "options"}
+    assert page.read_text().count("data:video/mp4") == 2  # a video of two questions is embedded once
+    _, task = make_pages("verify", questions, videos, tmp_path / "verify")
+    assert "window" not in task["items"][0] and "ans" not in task["items"][0]
+    assert "<b>" not in page.read_text().split('id="task">')[1].split("</script>")[0]
+    arguments = ["--tool", "verify", "--videos", str(questions.parent / "verify"), "--output", str(tmp_path / "x")]
+    assert main(["rextime", "questions", str(questions), *arguments]) == 2
+    said(capsys.readouterr().err, "one", remedy=True)
+
+
+TEXT = "document.getElementById('{}').textContent"
+
+
+def open_page(chromium, page):
+    chromium.open(page)
+    chromium.wait("document.getElementById('video').readyState >= 2")
+
+
+def seek(chromium, seconds):
+    chromium.run(f"document.getElementById('video').currentTime = {seconds}")
+    chromium.wait(f"Math.abs(document.getElementById('video').currentTime - {seconds}) < 0.2")
+
+
+def span_by_keys(chromium, start, end):
+    chromium.run("document.getElementById('question').focus()")
+    for key, code, name, seconds in (("s", 83, "start", start), ("e", 69, "end", end)):
+        seek(chromium, seconds)
+        value = f"Math.abs(seconds(document.getElementById('{name}').value) - {seconds}) < 0.11"
+        chromium.insist(lambda key=key, code=code: chromium.press(key, code, key), value)
+
+
+def finish(chromium):
+    chromium.run("document.getElementById('export').click()")
+    assert "Please send this file back" in chromium.run(TEXT.format("message"))
+    exported = chromium.downloaded("rextime-*.json")
+    assert chromium.messages == []
+    return exported
+
+
+def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path):
+    page, _ = make_pages("verify", questions, videos, tmp_path / "verify")
+    with browser(tmp_path / "browser") as chromium:
+        open_page(chromium, page)
+        assert chromium.run(TEXT.format("query")) == "<b>What</b> happens after 1?"
+        assert chromium.run("getComputedStyle(document.getElementById('options')).display") == "none"
+        span_by_keys(chromium, 1.0, 3.0)
+        chromium.screenshot("rextime-verify")
+        chromium.run("document.getElementById('export').click()")
+        assert "Open: question 2, 3." in chromium.run(TEXT.format("message"))
+        assert chromium.run(TEXT.format("heading")) == "Question 2 of 3"
+        chromium.run("document.getElementById('export').click()")  # once more: what there is
+        assert "1 of 3 answers" in chromium.run(TEXT.format("message"))
+        part = chromium.downloaded("rextime-*.json").rename(tmp_path / "part.json")
+        chromium.insist(lambda: chromium.press("b", 66, "b"), "document.getElementById('bad').checked")
+        chromium.run("answers = {}; log = []; at = 0; begin()")  # begun again with nothing but what it kept
+        assert chromium.run(TEXT.format("heading")) == "Question 3 of 3"
+        assert chromium.run(TEXT.format("progress")) == "2 of 3 answered"
+        for name, value in (("start", "3"), ("end", "2")):
+            chromium.run(f"document.getElementById('{name}').focus()")
+            chromium.insist(lambda value=value: chromium.type(value), f"given().{name} === {value}")
+        assert "must end after its start" in chromium.run(TEXT.format("problem"))
+        chromium.run("document.getElementById('end').value = ''; document.getElementById('end').focus()")
+        chromium.insist(lambda: chromium.type("3.5"), "given().end === 3.5")
+        export = finish(chromium)
+    assert imported(part, tmp_path / "verify", tmp_path / "part") == 0
+    counted = read_json(tmp_path / "part/summary.json")
+    assert (counted["answers"], counted["annotators_unfinished"], counted["annotators_missing"]) == (1, [1], [])
+    values = json.loads(export.read_text())
+    assert {row["action"] for row in values["log"]} >= {"shown", "start", "end", "bad"}
+    untimed = [{**QUESTIONS[0], "relevant_windows": [], "qid": f"new/{n}"} for n in (1, 2)]
+    write_jsonl(questions, [*QUESTIONS[:2], {**QUESTIONS[2], "relevant_windows": []}, *untimed])
+    assert imported(export, tmp_path / "verify", tmp_path / "out", "--questions", questions) == 0
+    kept = read_jsonl(tmp_path / "out/questions.jsonl")
+    assert [row["qid"] for row in kept] == ["q/1", "q/3"]
+    assert kept[0]["relevant_windows"][0] == pytest.approx([1.0, 3.0], abs=0.11)
+    assert kept[1]["relevant_windows"] == [[3, 3.5]]
+    assert read_jsonl(tmp_path / "out/log.jsonl")[0]["annotator"] == 1
+
+
+def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, tmp_path):
+    page, _ = make_pages("question-span", questions, videos, tmp_path / "span")
+    with browser(tmp_path / "browser") as chromium:
+        open_page(chromium, page)
+        assert chromium.run(TEXT.format("window")) == "from 0:01.0 to 0:02.5"
+        for asked_before in range(3):
+            chromium.wait(TEXT.format("heading") + f" === 'Question {asked_before + 1} of 3'")
+            chromium.wait("document.getElementById('video').readyState >= 2")
+            span_by_keys(chromium, 2.5, 3.5)
+            if asked_before < 2:
+                chromium.run("document.getElementById('next').click()")
+        chromium.screenshot("rextime-question-span")
+        export = finish(chromium)
+    assert imported(export, tmp_path / "span", tmp_path / "out", "--questions", questions) == 0
+    assert read_jsonl(tmp_path / "out/questions.jsonl")[0]["question_windows"][0] == pytest.approx([2.5, 3.5], abs=0.11)
+    page, _ = make_pages("human", questions, videos, tmp_path / "human")
+    with browser(tmp_path / "browser-human") as chromium:
+        open_page(chromium, page)
+        for asked_before, letter in enumerate("BBC"):
+            chromium.wait("document.getElementById('video').readyState >= 2")
+            span_by_keys(chromium, 1.0, 2.5)
+            number = str("ABCD".index(letter) + 1)
+            chromium.insist(lambda n=number: chromium.press(n, 48 + int(n), n), f"given().answer === '{letter}'")
+            if asked_before == 0:
+                chromium.screenshot("rextime-human")
+            if asked_before < 2:
+                chromium.run("document.getElementById('next').click()")
+        export = finish(chromium)
+    assert imported(export, tmp_path / "human", tmp_path / "scores") == 0
+    assert "q/1" not in Path(page).read_text()  # ids of the suite end with kind and direction
+    performance = json.loads((tmp_path / "scores/summary.json").read_text())["performance"]
+    scores = performance["annotator 1"]
+    assert performance["mean of 1"] == scores
+    assert scores["questions"] == 3 and scores["VQA"] == pytest.approx(2 / 3) and scores["MR-full-R1@0.5"] == 100
+
+
+KEYS = {
+    "no qid": lambda key: key["items"][1].pop("qid"),
+    "no duration": lambda key: key["items"][1].update(duration="4"),
+    "another tool": lambda key: key.update(tool=["verify"]),
+    "half a window": lambda key: key["items"][0].update(window=[1.0]),
+}
+
+
+@pytest.mark.parametrize("change", KEYS)
+def test_a_key_that_was_changed_is_named(change, tmp_path, capsys):
+    key = question_key()
+    write_json(tmp_path / "answers.json", marked(key))
+    KEYS[change](key)
+    write_json(tmp_path / "key.json", key)
+    assert imported(tmp_path / "answers.json", tmp_path, tmp_path / "o") == 2
+    said(capsys.readouterr().err, tmp_path / "key.json", remedy=True)
+
+
+def test_questions_that_no_file_can_hold_are_named(questions, tmp_path, capsys):
+    key = question_key()
+    write_json(tmp_path / "key.json", key)
+    write_json(tmp_path / "answers.json", marked(key))
+    questions.write_text(questions.read_text().replace("Thing 1.", "\\ud800", 1))
+    assert imported(tmp_path / "answers.json", tmp_path, tmp_path / "o", "--questions", questions) == 2
+    said(capsys.readouterr().err, questions, remedy=True)
+
+
+IMPOSSIBLE = {
+    "reversed": ("verify", {"start": 3, "end": 2}, "3", "2"),
+    "empty": ("verify", {"start": 2, "end": 2}, "2"),
+    "after the end": ("verify", {"end": 4.5}, "4.0 s"),
+    "before the start": ("verify", {"start": -1}, "1"),
+    "no start": ("verify", {"start": None}, "numbers"),
+    "no seconds": ("verify", {"end": True}, "numbers"),
+    "no such option": ("human", {"answer": "E"}, "option"),
+}
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE)
+def test_answers_that_cannot_be_are_refused_with_the_item(case, tmp_path):
+    tool, answer, *named = IMPOSSIBLE[case]
+    key = question_key(tool)
+    write_json(tmp_path / "back.json", marked(key, 1, lambda number: answer))
+    with refused("item 1", "q/1", *named, file="back.json", remedy=True):
+        read_answers(tmp_path / "back.json", key, PAGES)
+
+
+def test_a_key_of_other_pages_is_refused(tmp_path):
+    write_json(tmp_path / "key.json", question_key() | {"tool": "guess"})
+    with refused("guess", file="key.json", remedy=True):
+        read_key(tmp_path / "key.json", PAGES)
+
+
+def test_questions_are_not_written_over_by_what_people_marked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_json("pages/key.json", question_key("verify"))
+    write_json("pages/1.json", marked(question_key("verify")))
+    write_jsonl("pages/questions.jsonl", [{"qid": "q/1"}])
+    before = Path("pages/questions.jsonl").read_bytes()
+    words = ["pages/1.json", "--key", "pages/key.json"]
+    assert main(["answers", *words, "--questions", "pages/questions.jsonl"]) == 2
+    said(capsys.readouterr().err, "pages/questions.jsonl", remedy=True)
+    assert Path("pages/questions.jsonl").read_bytes() == before
+    assert not Path("pages/answers.jsonl").exists(), "what is refused leaves nothing behind"
+    assert main(["answers", *words, "--output", "checked"]) == 0
+    assert Path("checked/items.jsonl").is_file() and not Path("pages/items.jsonl").exists()
+    assert main(["answers", "pages/1.json", "--key", "pages/1.json"]) == 2
+    said(capsys.readouterr().err, "pages/1.json")
+    for option, value in (("--raters", ["2"]), ("--per-answer", [])):
+        assert main(["answers", *words, option, *value]) == 2
+        said(capsys.readouterr().err, option)

@@ -1,0 +1,195 @@
+"""The tolerant reading of replies: free text, then JSON with what models do to it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verified.lmm import parsing
+from verified.lmm.prompts import read_prompts
+from verified.lmm.tasks import structured_form
+from verified_rextime import tasks
+
+PAIR = {
+    "event1": "a man kneels",
+    "event1_timestamp": [0, 4.5],
+    "event2": "he stands up",
+    "event2_timestamp": [5, 9],
+    "Directness": 2,
+    "Necessity": 1,
+    "Intentionality": 0,
+    "Purpose": 3,
+    "Similarity": 0,
+}
+READ = {
+    "event1": "a man kneels",
+    "event1_span": "0 4.5",
+    "event2": "he stands up",
+    "event2_span": "5 9",
+    "directness": "2",
+    "necessity": "1",
+    "intentionality": "0",
+    "purpose": "3",
+    "similarity": "0",
+}
+
+PROMPTS = Path(__file__).parents[1] / "prompts"
+TASKS = {task.name: task for task in tasks.TASKS}
+
+
+def test_each_task_has_its_prompt_and_each_prompt_its_task():
+    prompts = read_prompts("config/prompts", tasks.TASKS)
+    assert len(prompts) == len(tasks.TASKS) == len([*PROMPTS.glob("*.md")])
+
+
+def test_a_prompt_of_ones_own_takes_the_place_of_the_shipped_one(tmp_path):
+    (tmp_path / "rextime").mkdir()
+    text = (PROMPTS / "locate.md").read_text().rstrip() + "\nBe exact."
+    (tmp_path / "rextime" / "locate.md").write_text(text)
+    prompts = read_prompts(tmp_path, (tasks.LOCATE, tasks.ANSWER))
+    assert prompts["rextime/locate"].text.endswith("Be exact.")
+    assert prompts["rextime/answer"] == read_prompts("config/prompts", (tasks.ANSWER,))["rextime/answer"]
+
+
+def test_schema_ending_and_example_of_each_task_agree():
+    for task in tasks.TASKS:
+        schema, ending = structured_form(task, 2)
+        assert all(f'"{name}"' in ending for name in schema["required"]), task.name
+        example = task.example(2, "0123456789abcdef")
+        assert example.usable and not example.missing, task.name
+
+
+def parse(task, slots, text, count):
+    return TASKS[task].read(slots, text, count, False)
+
+
+def written(**changes) -> str:
+    return json.dumps(PAIR | changes, indent=1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        written(),
+        f"The pair at [0, 4.5] {{clearly}} fits.\n```json\n{written()}\n```\nThat is all.",
+        f"```json{written()}```",
+        written().replace('"Necessity"', '// a comment, with "quotes"\n "Necessity"'),
+        written().replace('"Purpose": 3,', '"Purpose": 3, // it is meant\n'),
+        written().replace('"Similarity": 0', '"Similarity": 0,'),
+        written().replace("Intentionality", "Proactiveness"),
+        written().replace('"event1_timestamp"', '"Event1 Timestamp"'),
+        written(event1_timestamp="0:00 - 0:04.5", event2_timestamp=["5 s", "00:00:09"]),
+        written(Directness="2/3", Purpose=3.0, Necessity="1"),
+        f"Draft: {written(Directness=0)}\nFinal: {written()}",
+    ],
+)
+def test_event_pairs_are_read_through_what_models_do_to_json(text):
+    parsed = parse("rextime/event_pair", {}, text, 1)
+    assert parsed.sections == READ and parsed.missing == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I cannot.",
+        "{",
+        written(Directness=4),
+        written(Purpose=True),
+        written(event1=" "),
+        written()[:-40],
+        written(event2_timestamp=[5]),
+        written(event2_timestamp=[5, "soon"]),
+    ],
+)
+def test_an_answer_that_lacks_something_gives_nothing_and_is_asked_for_again(text):
+    parsed = parse("rextime/event_pair", {}, text, 1)
+    assert parsed.missing > 0 and not parsed.usable
+
+
+def test_a_comment_mark_inside_a_text_is_text():
+    parsed = parse("rextime/event_pair", {}, written(event1="see http://x.y // and z"), 1)
+    assert parsed.sections["event1"] == "see http://x.y // and z"
+
+
+def test_related_events_may_be_one_sided_or_none():
+    both = {
+        "explain": "e",
+        "cause": "it rains",
+        "cause-relevant": "Yes.",
+        "cause-alignment": "HIGH",
+        "effect": "none",
+        "effect-relevant": "no",
+        "effect-alignment": "low",
+    }
+    sections = parse("rextime/related_event", {}, json.dumps(both), 1).sections
+    assert (sections["cause_relevant"], sections["cause_alignment"]) == ("yes", "high")
+    assert sections["effect_relevant"] == "no"
+    del both["effect"], both["effect-relevant"], both["effect-alignment"]
+    assert parse("rextime/related_event", {}, json.dumps(both), 1).sections["effect"] == "none"
+    assert parse("rextime/related_event", {}, '"None."', 1).sections == {"none": "none"}
+    assert parse("rextime/related_event", {}, json.dumps(both | {"cause-relevant": "perhaps"}), 1).missing == 1
+    assert not parse("rextime/related_event", {}, "the sun shines", 1).usable
+
+
+def test_questions_scores_and_options_are_read():
+    questions = {f"Type{n}": {"Question": f"Q{n}?", "Answer": f"A{n}"} for n in (1, 2)}
+    expected = {"question1": "Q1?", "answer1": "A1", "question2": "Q2?", "answer2": "A2"}
+    assert parse("rextime/cause_effect", {}, f"So:\n{json.dumps(questions)}", 1).sections == expected
+    events = {"pre-event": "x", "pre-event_timestamp": [0, 1], "post-event": "y", "post-event_timestamp": [1, 2]}
+    sections = parse("rextime/sequential", {}, json.dumps(events | questions), 1).sections
+    assert sections == expected | {
+        "pre_event": "x",
+        "pre_event_span": "0 1",
+        "post_event": "y",
+        "post_event_span": "1 2",
+    }
+    assert parse("rextime/verification", {}, '{"case_1_score": 3, "case_2_score": "0"}', 1).sections == {
+        "case_1_score": "3",
+        "case_2_score": "0",
+    }
+    options = {"correct_answer": "yes", **{f"wrong_answer_{n}": f"w{n}" for n in (1, 2, 3)}}
+    assert parse("rextime/options", {"answer": "yes"}, json.dumps(options), 1).missing == 0
+    for same in ({"wrong_answer_2": "Yes!"}, {"wrong_answer_3": "W1."}):
+        assert parse("rextime/options", {"answer": "yes"}, json.dumps(options | same), 1).missing == 1
+
+
+@pytest.mark.parametrize(
+    "text, span, letter",
+    [
+        ('{"relevant_span": [3, 7.5], "answer": "C"}', "3 7.5", "C"),
+        ('{"relevant_span": ["00:00:03", "00:00:07.5"], "answer": "(c) the dog"}', "3 7.5", "C"),
+        ("From 3 to 7.5, B) a cat", "3 7.5", "B"),
+    ],
+)
+def test_an_answer_with_its_span_is_read_from_json_or_words(text, span, letter):
+    assert parse("rextime/answer_with_span", {}, text, 1).sections == {"answer": letter, "span": span}
+
+
+def test_a_span_is_found_in_words():
+    assert parse("rextime/locate", {}, "The event runs from 12 to 30.5 seconds.", 1).sections == {"span": "12 30.5"}
+    assert parse("rextime/locate", {}, "Between 01:02 and 1:10", 1).sections == {"span": "62 70"}
+    assert not parse("rextime/locate", {}, "I do not know, 12 perhaps", 1).usable
+
+
+@given(st.text(max_size=300), st.sampled_from(sorted(TASKS)))
+def test_no_reply_makes_a_parser_fail(text, task):
+    parsed = parse(task, {"answer": "x"}, text, 1)
+    assert parsed.usable == (parsed.missing == 0)
+
+
+@given(st.floats(0, 9999).map(lambda value: round(value, 2)), st.floats(0, 9999).map(lambda value: round(value, 2)))
+def test_spans_survive_writing_and_reading(start, end):
+    assert parsing.span_of(parsing.span([start, end])) == (float(f"{start:g}"), float(f"{end:g}"))
+
+
+def test_a_constrained_answer_is_read_too():
+    example = json.loads(structured_form(tasks.EVENT_PAIR, 1)[1].split(": ", 1)[1])
+    filled = example | {"event1_timestamp": [0, 1.5], "event2_timestamp": [2, 3], "event1": "x", "event2": "y"}
+    assert parse("rextime/event_pair", {}, json.dumps(filled), 1).missing == 0
+    questions = json.loads(structured_form(tasks.QUESTIONS["cause_effect"], 1)[1].split(": ", 1)[1])
+    for kind in ("Type1", "Type2"):
+        questions[kind] = {"Question": "Why?", "Answer": "So."}
+    assert parse("rextime/cause_effect", {}, json.dumps(questions), 1).missing == 0

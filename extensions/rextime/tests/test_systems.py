@@ -1,0 +1,301 @@
+"""Who takes the test: the demo's engine, options scored by a real model class, a retrieval model as grounder."""
+
+import json
+
+import numpy as np
+import pytest
+import tiny_models
+from captioning import settings as generation_settings
+from media import counted, write_video
+from refusals import refused
+
+from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
+from verified.config.datasets import Spans
+from verified.config.generation import EngineSettings
+from verified.demo.source import render_world
+from verified.demo.source import write_video as write_frames
+from verified.demo.world import facts, make_world
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.io.video import probe
+from verified.lmm.engines.scoring import Scoring
+from verified.lmm.engines.transformers import Transformers
+from verified.lmm.request import Reply, Request
+from verified.lmm.session import Session
+from verified.runtime.seeds import derive_seed
+from verified_rextime.answer import TASKS, continuation, engines_for, take_test
+from verified_rextime.ground import fine_tune, ground, to_moments
+from verified_rextime.results import System, score_all, submissions_of, uniform_random
+from verified_rextime.rows import Prediction, Question
+from verified_rextime.scene_reader import event_facts
+from verified_rextime.tables import MEASURES, results_table
+
+
+def question(qid, video, text, window, options, letter="A", duration=16.0):
+    return {
+        "qid": qid,
+        "query": text,
+        "vid": video,
+        "duration": duration,
+        "relevant_windows": [list(window)],
+        "options": options,
+        "ans": letter,
+    }
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    """Videos of the demo world, and questions about what follows their first event."""
+    folder = tmp_path_factory.mktemp("watched")
+    videos, questions = {}, []
+    for number in range(1, 7):
+        name = f"demo-{number:04d}"
+        world = make_world(3, name, 16, 8)
+        write_frames(folder / f"{name}.mp4", render_world(world, 112, derive_seed(3, "noise", name)), world.fps)
+        path = folder / f"{name}.mp4"
+        videos[name] = {"video": name, "path": str(path), "sha256": name, **probe(path)}
+        first, second = (facts(event, 8) for event in world.events[:2])
+        verbs = {
+            "moves": "moves",
+            "meets": "touches something",
+            "grows": "grows",
+            "shrinks": "shrinks",
+            "bounces": "bounces",
+            "circles": "circles around",
+            "appears": "appears",
+            "vanishes": "vanishes",
+            "stays": "stays still",
+        }
+        right = f"A {second['colour']} {second['shape']} {verbs[second['motion']]}."
+        others = [verb for motion, verb in verbs.items() if motion != second["motion"]][:3]
+        wrong = [f"A {second['colour']} {second['shape']} {verb}." for verb in others]
+        event = world.events[1]
+        asked = f"What happens after a {first['colour']} {first['shape']} {verbs[first['motion']]}?"
+        span = (event.first / 8, event.last / 8)
+        questions.append(question(f"q{number}", name, asked, span, [right, *wrong]))
+    return videos, questions
+
+
+def test_the_demo_s_engine_answers_better_than_chance_and_resumes(watched, tmp_path):
+    videos, questions = watched
+    protocol = "answer_with_span"
+    with Session(generation_settings(tmp_path), 7, TASKS[protocol]) as session:
+        submission, failures = take_test(questions, videos, protocol, 64, session)
+        assert session.askers["video_lmm"].asked == len(questions) and not failures
+    with Session(generation_settings(tmp_path), 7, TASKS[protocol]) as session:
+        assert take_test(questions, videos, protocol, 64, session)[0] == submission
+        assert session.askers["video_lmm"].asked == 0
+    truth = [
+        Question(
+            row["qid"], row["query"], row["vid"], row["duration"], (tuple(row["relevant_windows"][0]),), row["ans"]
+        )
+        for row in questions
+    ]
+    write_jsonl(tmp_path / "sub.jsonl", submission)
+    systems = submissions_of(truth, {"reader": {"mode": "both", "files": [tmp_path / "sub.jsonl"]}}, "test")
+    scores = score_all(truth, systems, seed=1)
+    reader = scores["systems"]["reader"]["result"]["brief"]
+    assert reader["VQA"] >= 0.5 and reader["MR-full-mIoU"] > 40
+    assert reader["MR-full-mIoU"] > scores["expected_random"]["mIoU"]
+    assert scores["systems"]["reader"]["against_whole_video"][0]["measure"] == "mIoU"
+
+
+def test_the_demo_s_engine_describes_a_video_by_its_events(watched, tmp_path):
+    videos, questions = watched
+    protocol = "free_after_description"
+    with Session(generation_settings(tmp_path), 7, TASKS[protocol]) as session:
+        submission, _ = take_test(questions, videos, protocol, 64, session)
+        assert session.askers["video_lmm"].asked == len(videos) + len(questions)
+    for row, answer in zip(questions, submission):
+        told = [event_facts(f"{line}.") for line in answer["description"].rstrip(".").split(". ")]
+        assert row["query"].split()[4] in {facts["colour"] for facts in told}
+        assert event_facts(answer["text"]) in told  # in other words, maybe
+
+
+class Mute:
+    """An engine that says nothing of use."""
+
+    name, model, revision = "mute", "mute-1", ""
+
+    def answer(self, requests):
+        for _ in requests:
+            yield Reply("I cannot say.")
+
+
+def test_what_cannot_be_watched_or_read_counts_as_wrong(watched, tmp_path):
+    videos, questions = watched
+    left = dict(list(videos.items())[:2])
+    with Session(generation_settings(tmp_path), 7, TASKS["answer_with_span"], {"video_lmm": Mute()}) as session:
+        submission, failures = take_test(questions, left, "answer_with_span", 8, session)
+    assert [row["pred_relevant_windows"] for row in submission] == [[[0.0, 0.0]]] * 6
+    assert {row["ans"] for row in submission} == {None}
+    assert sorted(row["reason"] for row in failures) == ["invalid-unreadable"] * 2 + ["video-not-usable"] * 4
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return tiny_models.qwen_vl(tmp_path_factory.mktemp("qwen"))
+
+
+def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tiny):
+    import torch
+
+    engine = Transformers(EngineSettings(engine="transformers", model=tiny))
+    frames = np.random.default_rng(0).integers(0, 255, (3, 40, 60, 3), np.uint8)
+    text = continuation((3.4, 9.6), "the dog\n sits")
+    assert text == "From 3 to 10, the dog sits"
+    asked = Request("rextime/score", f"Look. {text}", {"continuation": text}, frames=frames)
+    (reply,) = Scoring(engine).answer([asked])
+    answer = json.loads(reply.text)
+    assert reply.finish == "stop" and answer["tokens"] == len(text)  # a tokeniser of single bytes
+    inputs = engine.inputs("Look.", _pictures(frames))
+    ids, total = inputs["input_ids"], 0.0
+    added = engine.tokenizer(text, add_special_tokens=False).input_ids
+    for token in added[:4]:  # one token after the other, as the model would write them
+        given = {**inputs, "input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        if "mm_token_type_ids" in inputs:
+            more = ids.shape[1] - inputs["mm_token_type_ids"].shape[1]
+            given["mm_token_type_ids"] = torch.nn.functional.pad(inputs["mm_token_type_ids"], (0, more))
+        with torch.inference_mode():
+            logits = engine.network(**given).logits[0, -1].float()
+        total += float(torch.log_softmax(logits, dim=-1)[token])
+        ids = torch.cat([ids, torch.tensor([[token]])], dim=1)
+    short = text[:4]
+    (reply,) = Scoring(engine).answer(
+        [Request("rextime/score", f"Look. {short}", {"continuation": short}, frames=frames)]
+    )
+    assert json.loads(reply.text)["mean_log_probability"] == pytest.approx(total / 4, abs=1e-4)
+
+
+def _pictures(frames):
+    from PIL import Image
+
+    return [Image.fromarray(frame) for frame in frames]
+
+
+def test_options_are_chosen_by_score_and_engines_without_scores_say_so(tiny, tmp_path):
+    path = write_video(tmp_path / "v.mp4", counted(16), 8)
+    videos = {"v": {"video": "v", "path": str(path), "sha256": "v", **probe(path)}}
+    asked = [question("q1", "v", "What happens?", (0.5, 1.5), ["a", "b", "a longer one", "d"], duration=2.0)]
+    role = EngineSettings(engine="transformers", model=tiny, sampling={"max_tokens": 8})
+    for protocol in ("locate_then_score", "score_with_true_span"):
+        generation = generation_settings(tmp_path, video_lmm=role, attempts=1)
+        with Session(generation, 7, TASKS[protocol], engines_for(protocol, generation)) as session:
+            submission, _ = take_test(asked, videos, protocol, 2, session)
+        assert submission[0]["ans"] in set("ABCD")
+        assert submission[0]["pred_relevant_windows"] == [[0.0, 0.0]]  # random weights name no times
+    with refused("scene-reader"):
+        engines_for("locate_then_score", generation_settings(tmp_path))
+
+
+RANKING = {
+    "spans": Spans(min_pred_clips=2, max_pred_clips=8),
+    "text_encoder": "",
+    "text_revision": "",
+    "held_out_share": 0.0,
+    "external_score": "exp",
+    "feature_cast": "float32",
+    "searched_videos": 100,
+    "training_list_videos": 2000,
+    "memory_mb": 500,
+    "device": "cpu",
+    "threads": 1,
+}
+
+
+def untrained(name: str, folder) -> dict:
+    """Files of a narrow retrieval model with random weights, two videos of 12 clips and the tokens of two questions."""
+    import torch
+
+    from verified.benchmark.vcmr.checkpoint import save_model
+    from verified.benchmark.vcmr.registry import build_model
+    from verified_rextime.models.cg_detr import CGDETR
+
+    draw = np.random.default_rng(4)
+    sizes = {"video_dim": 12, "text_dim": 10, "context_clips": 16}
+    narrow = {
+        "xml": {"hidden": 16},
+        "conquer": {"hidden": 16, "heads": 2, "feed_forward": 16, "score_channels": 4},
+        "univtg": {"hidden": 16, "heads": 2, "feed_forward": 16, "layers": 1, "dropout": 0.0},
+        "cg_detr": {**CGDETR.small, "hidden": 32, "feed_forward": 32, "dropout": 0.0, "inner_dropout": 0.0},
+    }
+    torch.manual_seed(0)
+    model = build_model(name, sizes, narrow[name])
+    files = {"checkpoint": folder / "model.safetensors", "video": folder / "video.h5", "text": folder / "text.h5"}
+    save_model(files["checkpoint"], name, model, model.state_dict(), {"trained_on": "fig", "epochs": 0})
+    clips = {video: draw.normal(size=(12, 12)).astype(np.float32) for video in ("x", "y")}
+    write_features(files["video"], {"dim": 12}, ((video, clips[video], {}) for video in clips))
+    tokens = ((str(number), draw.normal(size=(5, 10)).astype(np.float32), {}) for number in range(2))
+    write_features(files["text"], {"dim": 10}, tokens)
+    return files
+
+
+def two_questions() -> list[dict]:
+    return [
+        question("q1", "y", "what happens first?", (1.5, 4.5), [], duration=12.0),
+        question("q2", "x", "why?", (6.0, 9.0), [], duration=11.5),
+    ]
+
+
+@pytest.mark.parametrize("name, rate, epochs", [("xml", 3e-3, 40), ("univtg", 1e-2, 40), ("cg_detr", 3e-3, 80)])
+def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(name, rate, epochs, tmp_path):
+    from verified.benchmark.vcmr.checkpoint import load_model
+
+    files, rows = untrained(name, tmp_path), two_questions()
+    recipe = {"epochs": epochs, "batch": 2, "learning_rate": rate}
+    settings = TrainingSettings(**RANKING, recipe=recipe, options={}, precision="float32", seed=3)
+    tuned, record = tmp_path / "tuned.safetensors", tmp_path / "log.jsonl"
+    fine_tune(rows, files, settings, tuned, record)
+    header = load_model(tuned)[1]
+    assert header.items() >= {"model": name, "trained_on": "fig", "fine_tuned_on": 2, "epochs": epochs}.items()
+    assert len(read_jsonl(record)) == epochs and not (tmp_path / "unfinished.safetensors").exists()
+    asked = [
+        Question(row["qid"], "?", row["vid"], row["duration"], (tuple(row["relevant_windows"][0]),)) for row in rows
+    ]
+    before = ground(rows, files, RankingSettings(**RANKING))
+    after = ground(rows, files | {"checkpoint": tuned}, RankingSettings(**RANKING))
+    systems = {"before": System("grounding", before), "after": System("grounding", after, before="before")}
+    scores = score_all(asked, systems, 1)["systems"]
+    gain = {row["measure"]: row["difference"] for row in scores["after"]["gain"]}
+    found = [scores[name]["result"]["brief"]["MR-full-mIoU"] for name in ("before", "after")]
+    assert found[1] > 60 > found[0] and gain["mIoU"] == pytest.approx(found[1] - found[0], abs=0.01)
+    chance = dict.fromkeys(MEASURES, 0.0)
+    shown = results_table({"val": {"questions": 2, "systems": scores, "expected_random": chance}}, {})
+    (note,) = [note for note in shown.notes if "fine-tuning" in note]
+    assert note.startswith(f"val, after: fine-tuning changes mIoU {gain['mIoU']:+.2f}")
+
+
+def test_questions_about_some_videos_keep_their_ids(tmp_path):
+    moments = to_moments([*two_questions(), question("q3", "y", "and then?", (5.0, 6.0), [])], tmp_path, ["y"])
+    assert moments.desc_id.tolist() == [0, 2] and moments.videos == ["y"] and moments.video.tolist() == [0, 0]
+    assert moments.caption == ["what happens first?", "and then?"]
+
+
+@pytest.mark.parametrize("name", ["xml", "conquer", "univtg", "cg_detr"])
+def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path):
+    files, rows = untrained(name, tmp_path), two_questions()
+    predictions = ground(rows, files, RankingSettings(**RANKING))
+    assert set(predictions) == {"q1", "q2"}
+    for row in rows:
+        start, end = predictions[row["qid"]].window
+        assert 0 <= start < end <= row["duration"] and predictions[row["qid"]].answer is None
+
+
+def test_a_grounder_of_some_questions_is_scored_on_these():
+    asked = [Question(f"q{n}", "?", "v", 10.0, ((0.0, 5.0),), "A") for n in range(4)]
+    predictions = {"q0": Prediction((0.0, 5.0), None), "q1": Prediction((5.0, 9.0), None)}
+    scores = score_all(asked, {"grounder": System("grounding", predictions, partial=True)}, 1)["systems"]
+    assert scores["grounder"]["questions"] == 2 and scores["grounder"]["result"]["brief"]["MR-full-mIoU"] == 50
+    assert "against_whole_video" not in scores["grounder"] and scores["whole video, A"]["questions"] == 4
+    assert uniform_random(asked, 1) == uniform_random(asked, 1) != uniform_random(asked, 2)
+
+
+def test_published_rows_name_the_model_that_would_fill_them():
+    from verified.benchmark.published import read_published
+    from verified.benchmark.vcmr.registry import model_names
+
+    published = read_published("config/published.csv", "rextime")
+    table = results_table({}, published)
+    named = {row[1]: row[-1].partition("retrieval.models: [")[2].partition("]")[0] for row in table.rows}
+    assert {method for method, model in named.items() if model} == {"UniVTG", "CG-DETR"}
+    assert {model for model in named.values() if model} <= set(model_names())

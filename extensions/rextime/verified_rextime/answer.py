@@ -1,0 +1,225 @@
+"""A video LMM takes the test, by the protocols of the supplement (section C.5) and of the authors' demo.
+
+`answer_with_span`: frames, question and options in one call; the answer holds a letter and a span. `answer` asks for
+the letter alone, `answer_in_true_span` too, after telling when the answer is shown: their submissions have no windows.
+`locate_then_score`: the model is asked for the time, its span is read from words, and each option is scored as the
+continuation "From ss to ee, OPTION" of the question; the one with the largest mean log-probability wins (the
+pseudo-code of the supplement says largest cross entropy, a slip). `score_with_true_span` scores the options after the
+true span, as the zero-shot models were asked; its windows are those that the model found. The scoring needs an engine,
+or an endpoint, that gives log-probabilities. `free` asks the question alone, as the models of section D.2 were;
+`free_answers` reads the letters. `free_after_description` has the model describe the video first, as Gemini was asked
+to there: once for all questions about it, each of which then comes with the frames and that description.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from verified.config.generation import Generation
+from verified.errors import InputError
+from verified.lmm.client import Call
+from verified.lmm.parsing import span_of
+from verified.lmm.request import Engine, Outcome
+from verified.lmm.session import Session
+from verified.lmm.tasks import Task
+from verified_rextime.config import FREE, LETTERS_ALONE
+from verified_rextime.generate import option_lines, whole_video_calls
+from verified_rextime.rows import LETTERS
+from verified_rextime.tasks import (
+    ANSWER,
+    ANSWER_AFTER_DESCRIPTION,
+    ANSWER_IN_SPAN,
+    ANSWER_WITH_SPAN,
+    DESCRIPTION,
+    FREE_ANSWER,
+    LOCATE,
+    READING,
+    SCORING,
+)
+
+TASKS = {
+    "answer_with_span": (ANSWER_WITH_SPAN,),
+    "answer": (ANSWER,),
+    "answer_in_true_span": (ANSWER_IN_SPAN,),
+    "locate_then_score": (LOCATE, SCORING),
+    "score_with_true_span": (LOCATE, SCORING),
+    "free": (FREE_ANSWER, READING),
+    "free_after_description": (ANSWER_AFTER_DESCRIPTION, READING, DESCRIPTION),
+}
+"""Tasks of each protocol, where questions have options; the one that asks the question comes first."""
+NOT_PARSED = (0.0, 0.0)
+"""The span of an answer that has none: it overlaps with nothing."""
+
+
+def tasks_for(protocol: str, questions: Iterable[Mapping]) -> tuple[Task, ...]:
+    """Tasks of a protocol for these questions: without options, when the answer is shown, or the answer itself.
+
+    Raises InputError for a protocol that asks for letters alone if there are no options.
+    """
+    if not without_options(questions):
+        return TASKS[protocol]
+    if protocol in FREE:
+        return tuple(task for task in TASKS[protocol] if task is not READING)
+    if protocol in LETTERS_ALONE:
+        raise InputError(
+            f"the protocol {protocol} asks for letters, and the questions have no options",
+            remedy="give each question its four options, or ask by the protocol answer_with_span",
+        )
+    return (LOCATE,)
+
+
+def without_options(questions: Iterable[Mapping]) -> bool:
+    """Whether the questions came without options (None), not whether they were to have none (an empty list)."""
+    return any(row["options"] is None for row in questions)
+
+
+def take_test(
+    questions: list[dict], videos: Mapping[str, dict], protocol: str, frames: int, session: Session
+) -> tuple[list[dict], list[dict]]:
+    """(rows of a submission, one for each question with options; questions without an answer, with the reason).
+
+    Of questions that came without options, the rows hold spans alone, or the ``text`` of a free answer. A question
+    whose video cannot be used is answered by nothing, and so are answers that cannot be read: [0, 0] and no letter
+    count as wrong.
+    """
+    no_options = without_options(questions)
+    tested = [row for row in questions if row["options"] or no_options]
+    tested.sort(key=lambda row: (row["vid"], row["qid"]))
+    shown = [{"item": row["qid"], "video": row["vid"]} for row in tested if row["vid"] in videos]
+    rows = {row["qid"]: row for row in tested}
+    failures = [{"qid": row["qid"], "reason": "video-not-usable"} for row in tested if row["vid"] not in videos]
+    task, *others = tasks_for(protocol, questions)
+    descriptions: dict[str, str] = {}
+    if DESCRIPTION in others:
+        described = describe(shown, rows, videos, frames, session)
+        descriptions = {video: text for video, one in described.items() if (text := one.parsed.sections.get("text"))}
+        for item in shown:
+            if item["video"] not in descriptions:
+                outcome = described[item["video"]]
+                reason = f"description-{outcome.status}-{outcome.reason or 'no-text'}"
+                failures.append({"qid": item["item"], "reason": reason})
+        shown = [item for item in shown if item["video"] in descriptions]
+    slots = [_slots(rows[item["item"]], task, frames, descriptions) for item in shown]
+    calls = whole_video_calls(task, shown, slots, videos, session, frames)
+    answered = dict(zip((item["item"] for item in shown), session.ask(task, calls, len(calls))))
+    spans = {qid: _span(outcome) for qid, outcome in answered.items()}
+    free, letters_alone = protocol in FREE, protocol in LETTERS_ALONE
+    texts = {qid: outcome.parsed.sections.get("text") for qid, outcome in answered.items()} if free else {}
+    if no_options:
+        letters = {}
+    elif free:
+        letters = read_letters([rows[qid] for qid in answered], texts, session)
+    elif letters_alone or protocol == "answer_with_span":
+        letters = {qid: outcome.parsed.sections.get("answer") for qid, outcome in answered.items()}
+    else:
+        truth = protocol == "score_with_true_span"
+        used = {qid: tuple(rows[qid]["relevant_windows"][0]) if truth else spans[qid] for qid in answered}
+        letters = score_options([rows[qid] for qid in answered], used, videos, frames, session)
+    for qid, outcome in answered.items():
+        no_letter = letters.get(qid) is None and not no_options
+        if no_letter or (texts[qid] is None if free else spans[qid] is None and not letters_alone):
+            failures.append({"qid": qid, "reason": f"{outcome.status}-{outcome.reason or 'no-letter'}"})
+    submission = [
+        {
+            "qid": row["qid"],
+            **({} if letters_alone else {"pred_relevant_windows": [list(spans.get(row["qid"]) or NOT_PARSED)]}),
+            **({} if no_options else {"ans": letters.get(row["qid"])}),
+            **({"text": texts.get(row["qid"])} if free else {}),
+            **({"description": descriptions.get(row["vid"])} if DESCRIPTION in others else {}),
+        }
+        for row in tested
+    ]
+    return submission, failures
+
+
+def describe(
+    items: list[dict], rows: Mapping[str, dict], videos: Mapping[str, dict], frames: int, session: Session
+) -> dict[str, Outcome]:
+    """The model's description of each video before it gets a question, by video; `items` are those of `rows` by id."""
+    shown = list({item["video"]: item for item in items}.values())
+    slots = [_slots(rows[item["item"]], DESCRIPTION, frames, {}) for item in shown]
+    calls = whole_video_calls(DESCRIPTION, shown, slots, videos, session, frames)
+    return dict(zip((item["video"] for item in shown), session.ask(DESCRIPTION, calls, len(calls))))
+
+
+def _slots(row: Mapping, task: Task, frames: int, descriptions: Mapping[str, str]) -> dict[str, str]:
+    slots = {"duration": f"{row['duration']:g}", "frame_number": str(frames)}
+    if "question" in task.slots:
+        slots["question"] = row["query"]
+    if "description" in task.slots:
+        slots["description"] = descriptions[row["vid"]]
+    if "options" in task.slots:
+        slots["options"] = option_lines(row["options"])
+    if task is ANSWER_IN_SPAN:
+        slots |= dict(zip(("start", "end"), (f"{seconds:g}" for seconds in row["relevant_windows"][0])))
+    return slots
+
+
+def _span(outcome: Outcome) -> tuple[float, float] | None:
+    text = outcome.parsed.sections.get("span") if outcome.status == "ok" else None
+    return span_of(text) if text else None
+
+
+def continuation(span: tuple[float, float], option: str) -> str:
+    """Text scored as the answer, in whole seconds, the form that the models were trained on."""
+    return f"From {round(span[0])} to {round(span[1])}, {' '.join(option.split())}"
+
+
+def score_options(
+    questions: list[dict],
+    spans: Mapping[str, tuple[float, float] | None],
+    videos: Mapping[str, dict],
+    frames: int,
+    session: Session,
+) -> dict[str, str | None]:
+    """The letter of the option with the largest mean log-probability, by question; None where none was scored."""
+    items, slots, asked = [], [], []
+    for row in questions:
+        for letter, option in zip(LETTERS, row["options"]):
+            items.append({"item": row["qid"], "video": row["vid"]})
+            asked.append((row["qid"], letter))
+            text = continuation(spans[row["qid"]] or NOT_PARSED, option)
+            slots.append({"question": row["query"], "continuation": text, "frame_number": str(frames)})
+    calls: Iterable[Call] = whole_video_calls(SCORING, items, slots, videos, session, frames)
+    likelihoods: dict[str, list[tuple[float, str]]] = {}
+    for (qid, letter), outcome in zip(asked, session.ask(SCORING, calls, len(items))):
+        if outcome.status == "ok":
+            likelihoods.setdefault(qid, []).append((float(outcome.parsed.sections["mean_log_probability"]), letter))
+    best = {qid: max(scores, key=lambda score: score[0])[1] for qid, scores in likelihoods.items() if len(scores) == 4}
+    return {row["qid"]: best.get(row["qid"]) for row in questions}
+
+
+def engines_for(
+    protocol: str, generation: Generation, questions: Iterable[Mapping] = (), adapter: str | None = None
+) -> dict[str, Engine]:
+    """Engines that replace the configured one for protocols that score and for fine-tuned adapters in a file; otherwise
+    none. Raises InputError for an engine that cannot score."""
+    tuned = None
+    if adapter is not None:
+        from verified.lmm.engines.transformers import Transformers
+
+        tuned = Transformers(generation.video_lmm, generation.threads, adapter)
+    if SCORING not in tasks_for(protocol, questions):
+        return {"video_lmm": tuned} if tuned else {}
+    if generation.video_lmm.structured:
+        raise InputError(
+            f"the protocol {protocol} scores given answers",
+            remedy="set structured: false for generation.video_lmm, or ask by the protocol answer_with_span",
+        )
+    from verified.lmm.engines.scoring import scoring_engine
+
+    return {"video_lmm": scoring_engine(generation, tuned)}
+
+
+def read_letters(
+    questions: Iterable[Mapping], texts: Mapping[str, str | None], session: Session
+) -> dict[str, str | None]:
+    """The letter of the option that the answer to each question means, by id; ``none`` where it means none of them.
+
+    `texts` are the answers by id. None if there is no answer, or the reader's verdict could not be read.
+    """
+    given = [(row, text) for row in questions if (text := texts.get(row["qid"]))]
+    calls = [
+        session.call(READING, {"question": row["query"], "options": option_lines(row["options"]), "answer": text})
+        for row, text in given
+    ]
+    outcomes = session.ask(READING, calls, len(calls))
+    return {row["qid"]: outcome.parsed.sections.get("option") for (row, _), outcome in zip(given, outcomes)}

@@ -1,0 +1,308 @@
+"""Settings of questions across time (the ReXTime suite): sources, filters, generation, annotation pages, prices."""
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from verified.config import Config
+from verified.config.base import Section
+from verified.config.engines import ENGINES
+from verified.config.features import EMBED
+from verified.config.names import check_name
+
+Protocol = Literal[
+    "answer_with_span",
+    "answer",
+    "answer_in_true_span",
+    "locate_then_score",
+    "score_with_true_span",
+    "free",
+    "free_after_description",
+]
+GroundingModel = Literal["univtg", "cg_detr"]
+FREE = ("free", "free_after_description")
+"""Protocols whose answers are the model's own words, which the llm reads."""
+LETTERS_ALONE = ("answer", "answer_in_true_span", *FREE)
+"""Protocols whose answers are letters, without windows."""
+
+
+class CaptionFilters(Section):
+    """Filters of captioned videos, with a switch for each ambiguity of the text."""
+
+    long_share: float = Field(default=0.8, gt=0, le=1)
+    """An event longer than this share of its video is long."""
+    long_event: Literal["drop_event", "drop_video", "keep"] = "drop_event"
+    """What a long event costs: itself, its video, or nothing."""
+    min_coverage: float = Field(default=0.6, ge=0, le=1)
+    """A video whose segments cover less than this share of it is sparsely captioned and dropped."""
+    coverage: Literal["sum", "union"] = "sum"
+    """Lengths of the segments added up, or the length of their union."""
+    coverage_on: Literal["all", "after_long"] = "all"
+    """Whether long events count for coverage."""
+    gap_seconds: float = Field(default=10, ge=0)
+    """A gap of more than this between events separates two clusters."""
+    cluster_ties: Literal["earliest", "longest"] = "earliest"
+    """Which of the clusters with the most events is kept."""
+
+
+class QueryFilters(Section):
+    """Filters of queries with windows."""
+
+    tolerance_seconds: float = Field(default=0, ge=0)
+    """A window that starts and ends this close to the clip's ends is the whole clip."""
+
+
+class RextimeSource(Section):
+    """Source of events: a file of annotations, or the corpus of a data set of this configuration."""
+
+    form: Literal["captions", "queries"]
+    """captions: several timed captions a video (ActivityNet Captions form); queries: a query and its window."""
+    split: str = Field(default="val", pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    """Split that the questions go to. Questions of a split called train get no wrong options."""
+    annotations: str | None = None
+    """File in the form's own format."""
+    dataset: str | None = None
+    """Data set of this configuration whose moments are used instead of a file."""
+    videos: str | None = None
+    """Folder of the video files, named by video id; needed for queries, models and pages. Data sets have their own."""
+
+    @model_validator(mode="after")
+    def one_origin(self):
+        if (self.annotations is None) == (self.dataset is None):
+            raise ValueError("a source has either `annotations` (a file) or `dataset` (a name)")
+        return self
+
+
+class Routing(Section):
+    """The pairs of events for each kind of question; the supplement prints no thresholds."""
+
+    similar_from: int = Field(default=2, ge=0, le=4)
+    """Pairs with at least this similarity are dropped; 4 drops none."""
+    causal_from: int = Field(default=2, ge=0, le=3)
+    """Directness and necessity from which the first event is a cause of the second."""
+    purposeful_from: int = Field(default=2, ge=0, le=3)
+    """Intentionality or purpose from which a cause is a means to an end."""
+    alignments: tuple[Literal["high", "medium", "low"], ...] = ("high",)
+    """How well an event found in the frames must be aligned with the video."""
+    query_kind: Literal["sequential", "cause_effect", "means_to_an_end"] = "cause_effect"
+    """Kind of the questions that are written about a query and the event found beside it."""
+
+
+class Prices(Section):
+    """The cost of questions (supplement, section C.3), in one currency."""
+
+    generation_per_1000: float = Field(default=35, ge=0)
+    """Calls to the model for 1,000 samples; the table also shows what this run's ledger says."""
+    reviews_per_hour: float = Field(default=60, gt=0)
+    """Samples that one person reviews in an hour."""
+    wage_per_hour: float = Field(default=6, ge=0)
+    """Hourly wage."""
+    written_per_hour: float = Field(default=20, gt=0)
+    """Question-answer pairs that one person writes in an hour without the workflow."""
+
+
+class Submission(Section):
+    """Answers of an external model to a file of questions."""
+
+    file: str
+    """JSON Lines: qid, pred_relevant_windows, ans."""
+    questions: str
+    """The name under `released`, or the split of the suite's own questions, that it answers, whole."""
+    mode: Literal["both", "grounding", "vqa"] = "both"
+    """What its rows hold: windows and letters, windows, or letters."""
+
+
+class ReleasedQuestions(Section):
+    """A file of questions in the released form, and the videos that a video LMM sees to answer them."""
+
+    questions: str
+    """JSON Lines: qid, query, duration, vid, and where they are known relevant_windows, ans and options (four)."""
+    videos: str | None = None
+    """Folder of their videos, named by video id; null: nobody is asked here, submissions are scored."""
+    per_kind: int | None = Field(default=None, ge=1)
+    """So many questions of each kind, drawn by the seed, instead of all; 100 is the document's mini test."""
+    only: str | None = None
+    """Text file with the ids of the questions that are asked and scored, one a line; null: all."""
+    scored: bool = True
+    """Whether the file holds windows; false: answers are written for a leaderboard, and nothing is scored."""
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the test is a part of the file."""
+        return bool(self.per_kind or self.only)
+
+    @model_validator(mode="before")
+    @classmethod
+    def file_alone(cls, value: Any) -> Any:
+        return {"questions": value} if isinstance(value, str) else value
+
+
+class FineTuning(Section):
+    """Fine-tuning of retrieval models on the questions of train; otherwise as in a model's official recipe."""
+
+    epochs: int = Field(default=20, ge=1)
+    """Epochs; the last one is kept."""
+    batch: int = Field(default=16, ge=2)
+    """Questions per step."""
+    learning_rate: float = Field(default=1e-4, gt=0)
+    """Peak learning rate."""
+
+
+class Lora(Section):
+    """Fine-tuning of the video LMM by low-rank adapters (LoRA) on the questions of train; the defaults are VTimeLLM's
+    (supplement, C.5)."""
+
+    rank: int = Field(default=64, ge=1)
+    """Rank of the adapters; TimeChat's is 32."""
+    alpha: float = Field(default=128, gt=0)
+    """What the adapters add is multiplied by alpha / rank."""
+    targets: tuple[str, ...] = Field(default=("q_proj", "k_proj", "v_proj", "o_proj"), min_length=1)
+    """Linear layers of the language model that get an adapter, by their names in its blocks."""
+    epochs: int = Field(default=2, ge=1)
+    """Epochs; TimeChat: 3."""
+    batch: int = Field(default=128, ge=1)
+    """Questions per step, whose gradients are added up one by one; TimeChat: 64."""
+    learning_rate: float = Field(default=1e-4, gt=0)
+    """Peak learning rate; TimeChat: 3e-5."""
+    precision: Literal["float32", "bfloat16"] = "bfloat16"
+    """Number format of the frozen model while it is fine-tuned; adapters are float32."""
+    gradient_checkpointing: bool = True
+    """Compute inner values twice instead of keeping them: a third more time, a fraction of the memory."""
+
+
+CLIP_SECONDS = 2.0
+"""Length of the clips that UniVTG and CG-DETR were published for."""
+
+
+class PublishedGrounder(Section):
+    """A grounding model with its authors' weights, tested without any training here."""
+
+    checkpoint: str
+    """What `verified import univtg FILE` (or cg_detr) made of the authors' file."""
+    video: str | None = None
+    """Feature file: by video id, the features of clips of two seconds that the weights read; null: the features of the
+    data set that the questions are about."""
+    text_encoder: str = "openai/clip-vit-base-patch32"
+    """CLIP that reads the questions, a hub name or a folder."""
+    text_revision: str = ""
+    """Branch, tag or commit of `text_encoder`."""
+
+
+class Rextime(Section):
+    """The ReXTime suite; built only where `sources` or `released` names something."""
+
+    sources: dict[str, RextimeSource] = Field(default={})
+    """Sources that questions are written from, by name (lower-case letters, digits and hyphens)."""
+    released: dict[str, ReleasedQuestions] = Field(default={})
+    """Given questions in the released form, by name, or their file alone: baselines and `submissions` are scored on
+    them, and the video LMM answers them where they have `videos`."""
+    submissions: dict[str, Submission] = Field(default={})
+    """Submissions to set beside the others in the table of models, by the name that it shows."""
+    captions: CaptionFilters = CaptionFilters()
+    queries: QueryFilters = QueryFilters()
+    routing: Routing = Routing()
+    verification_threshold: int = Field(default=3, ge=0, le=3)
+    """Least verification score of a question that is kept."""
+    frames: int = Field(default=50, ge=2)
+    """Uniform frames of a whole video that a video LMM sees."""
+    models: tuple[Literal["video_lmm", "fine_tuned_video_lmm", "retrieval", "fine_tuned_retrieval", "dense"], ...] = ()
+    """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models as trained
+    on captions; after fine-tuning on the questions of the split train, the video LMM (engine transformers) and the
+    one-stage models among these; and, without training, the vectors of `generation.embed`."""
+    published: dict[GroundingModel, PublishedGrounder] = Field(default={})
+    """Grounding models that take the test with their authors' weights, zero-shot, by the name of the model. With a file
+    of features, they also answer given questions (`released`) that are scored."""
+    fine_tuning: FineTuning = FineTuning()
+    lora: Lora = Lora()
+    protocols: tuple[Protocol, ...] = ("answer_with_span",)
+    """How the video LMM is asked: letter and span in one answer; a letter alone, also after the true span; a span, then
+    four continuations to be scored (engine transformers, or an endpoint of vLLM); or the question alone, whose free
+    answer the llm reads, at once or after a description of the video."""
+    licence: str = Field(default="not stated", min_length=1)
+    """Licence of the questions in their card; ReXTime's own are CC-BY-NC-SA-4.0, as QVHighlights is."""
+    prices: Prices = Prices()
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything of the suite is built."""
+        return bool(self.sources or self.released)
+
+    @field_validator("sources", "released")
+    @classmethod
+    def names(cls, named: dict[str, Any]) -> dict[str, Any]:
+        for name in named:
+            check_name(name)
+        return named
+
+    @model_validator(mode="after")
+    def questions_are_known(self):
+        splits = {source.split for source in self.sources.values()}
+        if both := sorted(splits & self.released.keys()):
+            raise ValueError(f"released: {both[0]!r} is a split of the sources already; choose another name")
+        for name, submission in self.submissions.items():
+            if submission.questions in self.released and not self.released[submission.questions].scored:
+                raise ValueError(f"submissions.{name}: {submission.questions!r} is not scored")
+            if submission.questions not in splits | self.released.keys():
+                known = ", ".join(sorted(splits | self.released.keys())) or "none"
+                raise ValueError(f"submissions.{name}: unknown questions {submission.questions!r}; known: {known}")
+        return self
+
+    @model_validator(mode="after")
+    def features_for_published_weights(self):
+        for name, given in self.published.items():
+            if given.video is None and not any(source.dataset for source in self.sources.values()):
+                raise ValueError(f"published.{name}: no source is a data set; name a feature file in its `video`")
+        return self
+
+    @model_validator(mode="after")
+    def questions_to_learn_from(self):
+        taught = any(source.dataset and source.split == "train" for source in self.sources.values())
+        if "fine_tuned_retrieval" in self.models and not ("retrieval" in self.models and taught):
+            raise ValueError("models: fine_tuned_retrieval needs `retrieval` and a source {dataset: …, split: train}")
+        return self
+
+    @model_validator(mode="after")
+    def videos_to_learn_from(self):
+        taught = any((one.dataset or one.videos) and one.split == "train" for one in self.sources.values())
+        if "fine_tuned_video_lmm" in self.models and not ("video_lmm" in self.models and taught):
+            raise ValueError(
+                "models: fine_tuned_video_lmm needs `video_lmm` and a source with videos {split: train, …}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def somebody_is_asked(self):
+        watched = [name for name, given in self.released.items() if given.videos]
+        if self.released and not self.sources and "video_lmm" in self.models and not watched:
+            raise ValueError("models: video_lmm has no questions; name the folder of videos in released.NAME.videos")
+        for name, given in self.released.items():
+            if not given.scored and (truth := [name for name in self.protocols if name.endswith("true_span")]):
+                raise ValueError(f"protocols: {truth[0]} needs true spans, and {name!r} is not scored")
+            if not given.scored and not given.videos:
+                raise ValueError(f"released.{name}: neither scored nor answered; name its `videos`")
+        return self
+
+
+def check(settings: Config) -> None:
+    """Raise ValueError for unknown data sets, a video LMM that cannot learn, and queries without tokens."""
+    section = settings.section(Rextime)
+    for name, source in section.sources.items():
+        if source.dataset is None:
+            continue
+        if source.dataset not in settings.datasets:
+            known = ", ".join(settings.datasets) or "none"
+            raise ValueError(f"rextime.sources.{name}: unknown data set {source.dataset!r}; known: {known}")
+        if not settings.datasets[source.dataset].source.has_videos:
+            raise ValueError(f"rextime.sources.{name}: the data set {source.dataset!r} has no videos")
+    if "retrieval" in section.models and settings.features.text_encoder == EMBED:
+        raise ValueError("rextime.models: retrieval reads tokens, and features.text_encoder: embed has none")
+    embed = settings.generation.embed
+    if "dense" in section.models and (embed is None or embed.shows == "nothing"):
+        raise ValueError("rextime.models: dense needs generation.embed, whose model sees frames or clips")
+    lmm = settings.generation.video_lmm
+    if "fine_tuned_video_lmm" in section.models and (not lmm.kind.learns or lmm.structured):
+        able = " or ".join(name for name, kind in ENGINES.items() if kind.learns)
+        raise ValueError(
+            f"rextime.models: fine_tuned_video_lmm needs a generation.video_lmm of the engine {able}, "
+            "with structured: false"
+        )

@@ -1,0 +1,248 @@
+"""Filters of videos, events and queries for questions across time (supplement, section C.2), with reasons of rejection.
+
+Captioned videos in the manner of ActivityNet Captions: an event longer than 80 % of its video is dropped, a video whose
+segments add up to less than 60 % of it is sparsely captioned and dropped, and of the clusters of events that gaps of
+more than 10 s separate, the one with the most events is kept. Videos with queries in the manner of QVHighlights: a
+query whose window is the whole clip and a query with several windows are dropped. Where the text leaves a reading
+open there is a switch; the defaults keep all of the released validation videos that any reading keeps.
+"""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from verified_rextime.config import CaptionFilters, QueryFilters
+from verified_rextime.rows import Question
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Event:
+    """One captioned segment, in seconds."""
+
+    start: float
+    end: float
+    caption: str
+
+    @property
+    def length(self) -> float:
+        return self.end - self.start
+
+
+@dataclasses.dataclass(frozen=True)
+class CaptionedVideo:
+    """A video (duration in seconds) with its captioned segments."""
+
+    video: str
+    duration: float
+    events: tuple[Event, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Query:
+    """A query about one video (duration in seconds) with its windows."""
+
+    qid: str
+    video: str
+    duration: float
+    text: str
+    windows: tuple[tuple[float, float], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rejection:
+    """A dropped item (`what` is video, event or query) and the rule behind it."""
+
+    what: str
+    video: str
+    reason: str
+    text: str = ""
+    span: tuple[float, float] | None = None
+
+    def row(self) -> dict:
+        return {name: value for name, value in dataclasses.asdict(self).items() if value not in ("", None)}
+
+
+def keep_events(video: CaptionedVideo, rules: CaptionFilters) -> tuple[tuple[Event, ...], list[Rejection]]:
+    """The events that stay, by start, and one rejection for each that does not (and for the video, if none stays).
+
+    The rules run in this order: segments that are none (`no-span`), coverage (`sparse`), long events (`long-event`),
+    clusters (`distant` events; `too-few-events` where no cluster has two). With `coverage_on: after_long` coverage is
+    looked at after the long events are gone.
+    """
+    rejected: list[Rejection] = []
+
+    def reject(events: Iterable[Event], reason: str) -> None:
+        rejected.extend(
+            Rejection("event", video.video, reason, event.caption, (event.start, event.end)) for event in events
+        )
+
+    def reject_video(events: Iterable[Event], reason: str) -> tuple[tuple[Event, ...], list[Rejection]]:
+        reject(events, reason)
+        return (), [*rejected, Rejection("video", video.video, reason)]
+
+    events = [event for event in video.events if event.length > 0]
+    reject((event for event in video.events if event.length <= 0), "no-span")
+    long = [event for event in events if event.length > rules.long_share * video.duration]
+    if rules.coverage_on == "all" and coverage(events, rules) < rules.min_coverage * video.duration:
+        return reject_video(events, "sparse")
+    if long and rules.long_event == "drop_video":
+        return reject_video(events, "long-event")
+    if rules.long_event == "drop_event":
+        reject(long, "long-event")
+        events = [event for event in events if event not in long]
+    if rules.coverage_on == "after_long" and coverage(events, rules) < rules.min_coverage * video.duration:
+        return reject_video(events, "sparse")
+    groups = clusters(events, rules.gap_seconds)
+    best = max(groups, key=lambda group: _rank(group, rules), default=[])
+    if len(best) < 2:
+        return reject_video(events, "too-few-events")
+    reject((event for group in groups if group is not best for event in group), "distant")
+    return tuple(best), rejected
+
+
+def coverage(events: Iterable[Event], rules: CaptionFilters) -> float:
+    """Seconds covered by the events: their lengths added up, or the length of their union."""
+    events = sorted(events)
+    if rules.coverage == "sum":
+        return sum(event.length for event in events)
+    covered, reached = 0.0, float("-inf")
+    for event in events:
+        covered += max(0.0, event.end - max(event.start, reached))
+        reached = max(reached, event.end)
+    return covered
+
+
+def clusters(events: Iterable[Event], gap: float) -> list[list[Event]]:
+    """Events by start, split where the next one starts more than `gap` seconds after all before it have ended."""
+    groups: list[list[Event]] = []
+    reached = float("-inf")
+    for event in sorted(events):
+        if event.start - reached > gap:
+            groups.append([])
+        groups[-1].append(event)
+        reached = max(reached, event.end)
+    return groups
+
+
+def _rank(group: list[Event], rules: CaptionFilters) -> tuple:
+    """Sort key: most events first, then the earliest, or the one that reaches furthest in time."""
+    length = max(event.end for event in group) - group[0].start
+    return len(group), length if rules.cluster_ties == "longest" else -group[0].start
+
+
+def query_problem(query: Query, rules: QueryFilters) -> str | None:
+    """Why a query is dropped: `no-window`, `several-windows`, `whole-clip`; None if it stays."""
+    if not any(end > start for start, end in query.windows):
+        return "no-window"
+    if len(query.windows) > 1:
+        return "several-windows"
+    before, behind = rules.tolerance_seconds, query.duration - rules.tolerance_seconds
+    return "whole-clip" if any(start <= before and end >= behind for start, end in query.windows) else None
+
+
+def filter_captions(
+    videos: Iterable[CaptionedVideo], rules: CaptionFilters, source: str = "captions"
+) -> tuple[list[dict], list[Rejection]]:
+    """Items (`item, source, form, video, duration, events`) and rejections."""
+    items, rejected = [], []
+    for video in videos:
+        accepted, dropped = keep_events(video, rules)
+        rejected += dropped
+        if accepted:
+            events = [dataclasses.asdict(event) for event in accepted]
+            items.append(_item(source, "captions", "", video.video, video.duration) | {"events": events})
+    return items, rejected
+
+
+def filter_queries(
+    queries: Iterable[Query], rules: QueryFilters, source: str = "queries"
+) -> tuple[list[dict], list[Rejection]]:
+    """Items (`item, source, form, video, duration, query, window`) and rejections."""
+    items, rejected = [], []
+    for query in queries:
+        problem = query_problem(query, rules)
+        if problem:
+            span = query.windows[0] if len(query.windows) == 1 else None
+            rejected.append(Rejection("query", query.video, problem, query.text, span))
+        else:
+            item = _item(source, "queries", f"/{query.qid}", query.video, query.duration)
+            items.append(item | {"query": query.text, "window": list(query.windows[0])})
+    return items, rejected
+
+
+def _item(source: str, form: str, tail: str, video: str, duration: float) -> dict:
+    return {"item": f"{source}/{video}{tail}", "source": source, "form": form, "video": video, "duration": duration}
+
+
+def count(what: str, given: int, rejected: Iterable[Rejection]) -> dict:
+    """`given`, `kept` and `rejected` by reason of one kind of thing; kept and rejected sum to given."""
+    reasons = Counter(rejection.reason for rejection in rejected if rejection.what == what)
+    return {"given": given, "kept": given - sum(reasons.values()), "rejected": dict(sorted(reasons.items()))}
+
+
+RULES = ("sparse", "long-event", "too-few-events")
+
+
+def broken_rules(video: CaptionedVideo, rules: CaptionFilters) -> dict[str, bool]:
+    """For each rule, looked at alone, whether it would drop the video.
+
+    `sparse`: coverage of all segments; `too-few-events`: no two events in a cluster of all segments; `long-event`: no
+    such two once long events are gone (with `drop_video`: any long event).
+    """
+    long = [event for event in video.events if event.length > rules.long_share * video.duration]
+    short = [event for event in video.events if event not in long]
+    return {
+        "sparse": coverage(video.events, rules) < rules.min_coverage * video.duration,
+        "long-event": bool(long) if rules.long_event == "drop_video" else _largest(short, rules.gap_seconds) < 2,
+        "too-few-events": _largest(video.events, rules.gap_seconds) < 2,
+    }
+
+
+def _largest(events: Iterable, gap: float) -> int:
+    return max(map(len, clusters(events, gap)), default=0)
+
+
+def audit_rows(
+    questions: Iterable[Question],
+    captioned: Mapping[str, CaptionedVideo],
+    queries: Mapping[str, list[Query]],
+    caption_rules: CaptionFilters,
+    query_rules: QueryFilters,
+) -> list[dict]:
+    """One row per released question: its source, and either the rules that would drop it or how its span is kept.
+
+    `queries` are the queries by video. The verdict is ``kept``, the names of the broken rules, ``span-of-no-query``
+    where no kept query of the video has the answer's window, or ``unknown-video``.
+    """
+    rows = []
+    for question in questions:
+        if question.video in captioned:
+            source = "captions"
+            broken = broken_rules(captioned[question.video], caption_rules)
+            reasons = [rule for rule in RULES if broken[rule]]
+        elif question.video in queries:
+            source = "queries"
+            accepted = [query for query in queries[question.video] if query_problem(query, query_rules) is None]
+            met = any(query.windows[0] == question.windows[0] for query in accepted)
+            reasons = [] if met else ["span-of-no-query"]
+        else:
+            source, reasons = "none", ["unknown-video"]
+        rows.append({"qid": question.qid, "video": question.video, "source": source, "reasons": reasons})
+    return rows
+
+
+def audit_counts(rows: list[dict]) -> dict:
+    """Questions and videos by source and by broken rule; `kept` and the videos with any reason sum to all."""
+    counts = {}
+    for source in dict.fromkeys(row["source"] for row in rows):
+        of_source = [row for row in rows if row["source"] == source]
+        videos = {row["video"]: row["reasons"] for row in of_source}
+        counts[source] = {
+            "questions": len(of_source),
+            "questions_kept": sum(not row["reasons"] for row in of_source),
+            "questions_by_rule": dict(Counter(reason for row in of_source for reason in row["reasons"])),
+            "videos": len(videos),
+            "videos_kept": sum(not reasons for reasons in videos.values()),
+            "videos_by_rule": dict(Counter(reason for reasons in videos.values() for reason in reasons)),
+        }
+    return counts

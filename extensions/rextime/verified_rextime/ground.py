@@ -1,0 +1,161 @@
+"""Retrieval models of the workflow as grounders: the question is the query, the video is given.
+
+Only the localisation within the true video (SVMR) is asked for; what comes out is the best span, in seconds. A model
+that was trained on captions looks for what the question names, not for its answer: that is what this baseline shows.
+Fine-tuned on questions, it learns to look before or after it (supplement, Table 2).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from verified.benchmark.vcmr.checkpoint import load_model, save_model
+from verified.benchmark.vcmr.contract import RetrievalModel
+from verified.benchmark.vcmr.data import Moments, Queries, Videos, load_tokeniser
+from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings, own_recipe
+from verified.benchmark.vcmr.ranked import Ranked
+from verified.benchmark.vcmr.search import search
+from verified.benchmark.vcmr.training import Run, SplitData, train
+from verified.config.datasets import Spans
+from verified.config.features import TextFeatures
+from verified.config.retrieval import model_module
+from verified.features.embedded import NO_VECTOR, embed_videos, piece_calls, window_scores, windows
+from verified.features.text import write_text_features
+from verified.lmm.client import Call
+from verified.lmm.embedding import embed_settings, embed_texts, text_calls
+from verified.lmm.session import Session
+from verified.nn.training import TrainingState, fingerprint
+from verified.runtime.digest import modules_digest
+from verified.runtime.seeds import derive_seed
+from verified_rextime.rows import Prediction
+
+MEASURED_VIDEOS = 8
+"""Training videos whose questions an epoch of fine-tuning is measured on. None is selected by that, and a model that
+reads queries and videos together takes longer for all of their pairs than for the epoch."""
+
+
+def encode_questions(
+    questions: list[dict], settings: TextFeatures, output: str | Path, weights: tuple[str, str]
+) -> None:
+    """Token features of the questions, by their place in the list, as `features.text` writes those of captions."""
+    write_text_features(
+        [(str(number), row["query"]) for number, row in enumerate(questions)], settings, output, weights
+    )
+
+
+def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSettings) -> dict[str, Prediction]:
+    """The best span of each question in its own video; the whole video where the model finds none.
+
+    `files`: checkpoint, video and text features.
+    """
+    model, _ = load_model(files["checkpoint"], settings.device)
+    return best_windows(model, questions, files, settings)
+
+
+def best_windows(
+    model: RetrievalModel, questions: list[dict], files: Mapping[str, str], settings: RankingSettings
+) -> dict[str, Prediction]:
+    """`ground` with a loaded model; `files` are video and text features."""
+    data = _data(model, questions, files, settings)
+    moments, searching = data.moments, settings.searching(searched_videos=1, rows=1)
+    # Only the given video matters here, so a two-stage model gets it as its only candidate.
+    own_video = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)
+    ranked = search(model, data.videos, data.queries, moments, searching, own_video).svmr
+    predictions = {}
+    for row, video, start, end in zip(questions, ranked.video[:, 0], ranked.start[:, 0], ranked.end[:, 0]):
+        window = (float(start), min(float(end), row["duration"])) if video >= 0 else (0.0, float(row["duration"]))
+        predictions[row["qid"]] = Prediction(window, None)
+    return predictions
+
+
+def fine_tune(
+    questions: list[dict], files: Mapping[str, str], settings: TrainingSettings, checkpoint: str, record: str
+) -> None:
+    """Fine-tune a one-stage model on questions and the windows of their answers; the last epoch is kept.
+
+    `files`: checkpoint of the model as trained on captions, video and text features. Writes its checkpoint and its
+    record of epochs, whose recall is that of training questions, of the first `MEASURED_VIDEOS` videos.
+    """
+    model, header = load_model(files["checkpoint"], settings.device)
+    name, data = header["model"], _data(model, questions, files, settings)
+    measured = _data(model, questions, files, settings, data.moments.videos[:MEASURED_VIDEOS])
+    recipe = own_recipe(type(model).recipe, settings.recipe)
+    recipe = replace(recipe, selection_videos=MEASURED_VIDEOS + 1)  # no split of questions selects an epoch
+    owner = fingerprint(
+        modules_digest("verified_rextime.ground", model_module(name)),
+        settings.model_dump(mode="json", exclude={"memory_mb"}),
+        [files[key] for key in sorted(files)],
+    )
+    state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
+    run = Run(derive_seed(settings.seed, "fine-tuning", name), record, state, settings.precision)
+    trained = train(model.train(), data, measured, recipe, settings.searching(), run)
+    facts = {**header, "fine_tuned_on": len(questions), "epochs": len(trained.history)}
+    save_model(checkpoint, name, model, trained.state, facts)
+    state.remove()
+
+
+def _data(
+    model: RetrievalModel,
+    questions: list[dict],
+    files: Mapping[str, str],
+    settings: RankingSettings,
+    about: Sequence[str] | None = None,
+) -> SplitData:
+    tokeniser = load_tokeniser(settings.text_encoder) if model.query_input == "ids" else None
+    moments = to_moments(questions, Path(files["text"]), about)
+    kind, config, cast = type(model), model.config, settings.feature_cast
+    videos = Videos(files["video"], moments.videos, kind, config.context_clips, settings.spans.clip_seconds, cast=cast)
+    queries = Queries(moments, kind, config.query_tokens, files["text"], tokeniser, cast=cast)
+    return SplitData(moments, videos, queries)
+
+
+def to_moments(questions: list[dict], file: Path, about: Sequence[str] | None = None) -> Moments:
+    """Questions, all or those `about` some videos, as the moments that search takes.
+
+    Their place in `questions` is the id, their answer's window the time.
+    """
+    ids = [number for number, row in enumerate(questions) if about is None or row["vid"] in about]
+    kept = [questions[number] for number in ids]
+    corpus = sorted({row["vid"] for row in kept})
+    position = {video: number for number, video in enumerate(corpus)}
+    return Moments(
+        desc_id=np.array(ids, dtype=np.int64),
+        video=np.array([position[row["vid"]] for row in kept], dtype=np.int64),
+        time=np.array([row["relevant_windows"][0] for row in kept], dtype=np.float64),
+        caption=[row["query"] for row in kept],
+        videos=corpus,
+        file=file,
+    )
+
+
+def grounding_calls(questions: list[dict], videos: Mapping[str, dict], session: Session) -> list[Call]:
+    """The calls that `ground_by_vectors` makes, for a quote of them."""
+    shown = {row["vid"]: videos[row["vid"]] for row in questions if row["vid"] in videos}
+    pieces = piece_calls(dict(sorted(shown.items())), embed_settings(session.settings), session)
+    return [*(call for _, call in pieces), *text_calls([row["query"] for row in questions], session)]
+
+
+def ground_by_vectors(
+    questions: list[dict], videos: Mapping[str, dict], spans: Spans, session: Session
+) -> dict[str, Prediction]:
+    """The window of each question's video that is nearest to the question by vectors; the whole video without them.
+
+    `videos` are rows of videos.jsonl by id; the lengths of windows are those that `spans` allows.
+    """
+    settings = embed_settings(session.settings)
+    shown = {video: videos[video] for video in sorted({row["vid"] for row in questions})}
+    vectors = embed_videos(shown, settings, session)
+    asked = embed_texts([row["query"] for row in questions], session)
+    predictions = {}
+    for row, query in zip(questions, asked):
+        pieces = vectors[row["vid"]]
+        found = windows(len(pieces), settings.step_seconds, spans)
+        scores = window_scores(pieces, query[None], found)[0]
+        whole = (0.0, float(row["duration"]))
+        window = found[int(scores.argmax())] * settings.step_seconds
+        known = query.any() and scores.max() > NO_VECTOR
+        near = (float(window[0]), min(float(window[1]), whole[1])) if known else whole
+        predictions[row["qid"]] = Prediction(near, None)
+    return predictions

@@ -1,0 +1,445 @@
+"""Which files the rules of the ReXTime suite read and write, by configuration."""
+
+from collections.abc import Callable
+
+from verified.benchmark.vcmr.paths import search_values
+from verified.benchmark.vcmr.registry import is_two_stage
+from verified.config import Config, outputs
+from verified.config.datasets import Spans
+from verified.config.folders import dataset_folder, home
+from verified.config.retrieval import model_module
+from verified.lmm.jobs import AskingJobs
+from verified.runtime.digest import modules_digest
+from verified.tables.layout import runs
+from verified.weights.wanted import model_records
+from verified_rextime.config import CLIP_SECONDS, FREE, LETTERS_ALONE, GroundingModel, Rextime
+
+TRAIN = "train"
+"""The split whose questions get no wrong options and train models."""
+TUNED = "fine-tuned/"
+"""Folder of a fine-tuned model's answers, beside those of the model before."""
+RELEASED = "released-"
+"""Before the name of given questions, where a model with published weights answers them."""
+
+
+def _suite(settings: Config) -> Rextime:
+    return settings.section(Rextime)
+
+
+def folder(settings: Config) -> str:
+    """Folder of everything that the suite writes."""
+    return f"{home(settings)}/rextime"
+
+
+def splits(suite: Rextime) -> list[str]:
+    """Splits that questions are written for."""
+    return sorted({source.split for source in suite.sources.values()})
+
+
+def tested_splits(suite: Rextime) -> list[str]:
+    """Splits whose questions have options."""
+    return [split for split in splits(suite) if split != TRAIN]
+
+
+def datasets_used(settings: Config) -> list[str]:
+    """Data sets of the configuration whose moments are a source."""
+    return sorted({source.dataset for source in _suite(settings).sources.values() if source.dataset})
+
+
+def source_inputs(settings: Config) -> list[str]:
+    """Annotation files of the sources, and the corpora of the data sets among them."""
+    files = [source.annotations for source in _suite(settings).sources.values() if source.annotations]
+    for dataset in datasets_used(settings):
+        corpus = dataset_folder(settings, dataset)
+        files += [outputs.moments(corpus), outputs.videos(corpus)]
+    return files
+
+
+def corpora(settings: Config) -> dict[str, str]:
+    """Folder of the corpus of each data set that is a source."""
+    return {dataset: f"{dataset_folder(settings, dataset)}/corpus" for dataset in datasets_used(settings)}
+
+
+def truths(settings: Config) -> dict[str, str]:
+    """Files with what is true of the videos, where a source is rendered."""
+    return {
+        dataset: outputs.truth(dataset_folder(settings, dataset))
+        for dataset in datasets_used(settings)
+        if settings.datasets[dataset].source.has_truth
+    }
+
+
+def protocols(settings: Config) -> list[str]:
+    """Protocols by which the video LMM takes the test."""
+    return list(_suite(settings).protocols) if "video_lmm" in _suite(settings).models else []
+
+
+def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
+    """Roles that answer by a protocol, or by any that is configured: the llm reads free answers."""
+    asked = protocols(settings) if protocol is None else [protocol]
+    return ["llm", "video_lmm"] if {*FREE} & {*asked} else ["video_lmm"]
+
+
+def answered(settings: Config) -> list[str]:
+    """Names of the given questions that the video LMM is asked."""
+    return [name for name, given in _suite(settings).released.items() if given.videos and protocols(settings)]
+
+
+def adapter(settings: Config) -> str | None:
+    """The adapters of the fine-tuned video LMM, where it takes the test as well."""
+    tuned = "fine_tuned_video_lmm" in _suite(settings).models
+    return f"{folder(settings)}/fine-tuned/video-lmm/adapter.safetensors" if tuned else None
+
+
+def card(settings: Config) -> list[str]:
+    """The card of these adapters, if there are any."""
+    return [f"{folder(settings)}/fine-tuned/video-lmm/card.json"] if adapter(settings) else []
+
+
+def adapter_of(settings: Config) -> Callable[[object], str | list[str]]:
+    """An input function: the adapters of the model in ``wildcards.tuned``, which is `TUNED` or empty."""
+
+    def file(wildcards) -> str | list[str]:
+        return (adapter(settings) or []) if wildcards.tuned else []
+
+    return file
+
+
+def answer_files(settings: Config) -> list[str]:
+    """The video LMM's answers to given questions, in the form of a submission."""
+    return [
+        f"{folder(settings)}/released/{name}/{part}{protocol}.jsonl"
+        for name in answered(settings)
+        for protocol in protocols(settings)
+        for part in _taught(settings)
+    ]
+
+
+def _taught(settings: Config) -> list[str]:
+    """Folders of the answers of the video LMM: before, and where it is, after fine-tuning."""
+    return ["", TUNED] if adapter(settings) else [""]
+
+
+def grounders(settings: Config) -> list[tuple[str, str, str]]:
+    """(data set, retrieval model, captions that it is trained on) of the grounders; fine captions, if it can be."""
+    if "retrieval" not in _suite(settings).models:
+        return []
+    trained: dict[str, str] = {}
+    for model, captions, _ in runs(settings.retrieval.models):
+        if captions == "fig" or model not in trained:
+            trained[model] = captions
+    return [(dataset, model, captions) for dataset in datasets_used(settings) for model, captions in trained.items()]
+
+
+def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:
+    """Those of `grounders` that are fine-tuned on the questions of train of their data set: one-stage models, for the
+    lists that others take their negatives from know no questions."""
+    if "fine_tuned_retrieval" not in _suite(settings).models:
+        return []
+    sources = _suite(settings).sources.values()
+    taught = {source.dataset for source in sources if source.split == TRAIN}
+    return [one for one in grounders(settings) if one[0] in taught and not is_two_stage(one[1])]
+
+
+def systems(settings: Config) -> dict[str, dict]:
+    """Who takes the test, by the name that tables show: ``mode`` and ``files`` of the submission, ``questions`` if it
+    answers only these, and then the rows of the ``videos`` that it was shown.
+
+    What was fine-tuned has the name of the same model ``before``, and a video LMM the ``card`` of its adapters. Free
+    answers have the ``reader`` whose letters stand for them.
+    """
+    from verified.runtime.wildcards import shard_names
+
+    submissions = {}
+    for protocol, part in ((protocol, part) for protocol in protocols(settings) for part in _taught(settings)):
+        mode = "vqa" if protocol in LETTERS_ALONE else "both"
+        own = f"{folder(settings)}/answers/{part}{protocol}"
+        named = {"files": [f"{own}/{shard}.jsonl" for shard in shard_names(settings.shards)], "mode": mode}
+        tests = {"": named} if _suite(settings).sources else {}
+        for name in answered(settings):
+            if _suite(settings).released[name].scored:
+                file = f"{folder(settings)}/released/{name}/{part}{protocol}.jsonl"
+                shown_videos = described_videos(settings, name)
+                tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name, "videos": shown_videos}
+        shown = f"{settings.generation.video_lmm.model}, {protocol.replace('_', ' ')}"
+        free = {"reader": settings.generation.llm.model} if protocol in FREE else {}
+        for test, facts in tests.items():
+            before = {"before": f"{shown}{test}", "card": card(settings)[0]} if part else {}
+            tuned = ", fine-tuned on questions" if part else ""
+            submissions[f"{shown}{tuned}{test}"] = facts | before | free
+    if vectors := vector_files(settings):
+        submissions["dense, zero-shot"] = {"mode": "grounding", "files": vectors}
+    for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
+        name = f"{model}, trained on {captions}"
+        submissions.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
+    for dataset, model, captions in fine_tuned_grounders(settings):
+        before = f"{model}, trained on {captions}"
+        facts = {"mode": "grounding", "files": [], "before": before}
+        file = f"{folder(settings)}/grounding/{dataset}/fine-tuned/{model}-{captions}.jsonl"
+        submissions.setdefault(f"{before}, fine-tuned on questions", facts)["files"].append(file)
+    for model in _suite(settings).published:
+        for test, file in published_tests(settings, model).items():
+            name = f"{model}, published weights, zero-shot"
+            released = test.partition(RELEASED)[2]
+            name += f" ({released})" if released else ""
+            facts: dict = {"mode": "grounding", "files": [], "weights": []}
+            system = submissions.setdefault(name, facts | ({"questions": released} if released else {}))
+            system["files"].append(file)
+            system["weights"].append(file.replace(".jsonl", ".facts.json"))
+    for name, submission in _suite(settings).submissions.items():
+        submissions[name] = {"mode": submission.mode, "files": [submission.file], "questions": submission.questions}
+    return submissions
+
+
+def described_videos(settings: Config, name: str) -> list[str]:
+    """Rows of the videos of given questions."""
+    from verified.runtime.wildcards import shard_names
+
+    return [f"{folder(settings)}/released/{name}/videos/{shard}.jsonl" for shard in shard_names(settings.shards)]
+
+
+def free_answers(settings: Config) -> dict[str, dict]:
+    """By test, where the video LMM answers freely: files of `questions` and `answers`, whether they are `scored`."""
+    from verified.runtime.wildcards import shard_names
+
+    tests: dict[str, dict] = {}
+    for protocol in (protocol for protocol in FREE if protocol in protocols(settings)):
+        asked = protocol.removeprefix("free").replace("_", " ").replace(" ", ", ", 1)
+        files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
+        for split in tested_splits(_suite(settings)):
+            questions = f"{folder(settings)}/annotations/{split}.jsonl"
+            tests[f"{split}{asked}"] = {"questions": questions, "scored": True, "answers": files}
+        for name in answered(settings):
+            given = _suite(settings).released[name]
+            file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
+            questions = given_file(settings, name)
+            tests[f"{name}{asked}"] = {"questions": questions, "scored": given.scored, "answers": [file]}
+    return tests
+
+
+def free_files(settings: Config) -> list[str]:
+    """The files of free answers and of their questions."""
+    tests = free_answers(settings).values()
+    return list(dict.fromkeys(file for test in tests for file in (test["questions"], *test["answers"])))
+
+
+def question_files_by_name(settings: Config) -> dict[str, str]:
+    """Files of the questions that systems are scored on, by name: the suite's own splits and the given ones."""
+    suite_files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))}
+    return suite_files | given_files(settings)
+
+
+def given_files(settings: Config) -> dict[str, str]:
+    """Files of given questions that are scored, by name."""
+    return {name: given_file(settings, name) for name, given in _suite(settings).released.items() if given.scored}
+
+
+def given_file(settings: Config, name: str) -> str:
+    """The questions of one given test: the file itself, or the sample of it."""
+    given = _suite(settings).released[name]
+    return f"{folder(settings)}/released/{name}/sample.jsonl" if given.sampled else given.questions
+
+
+def grounding_files(settings: Config) -> list[str]:
+    """Submissions of the grounders."""
+    return [
+        f"{folder(settings)}/grounding/{dataset}/{model}-{captions}.jsonl"
+        for dataset, model, captions in grounders(settings)
+    ]
+
+
+def vector_files(settings: Config) -> list[str]:
+    """Submissions by vectors, which are not trained."""
+    if "dense" not in _suite(settings).models:
+        return []
+    return [f"{folder(settings)}/grounding/{dataset}/dense.jsonl" for dataset in datasets_used(settings)]
+
+
+def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
+    """Submissions of a model with its authors' weights, by test.
+
+    With a feature file of its own: all questions of the suite, and each released file that is scored; without, the
+    questions about each data set, whose features it reads.
+    """
+    suite = _suite(settings)
+    if suite.published[model].video is None:
+        tests = [f"dataset-{name}" for name in datasets_used(settings)]
+    else:
+        tests = (["suite"] if suite.sources else []) + [f"{RELEASED}{name}" for name in given_files(settings)]
+    return {test: f"{folder(settings)}/grounding/published/{model}/{test}.jsonl" for test in tests}
+
+
+def published_inputs(settings: Config) -> Callable[[object], dict[str, str | list[str]]]:
+    """An input function: weights, features and questions of ``wildcards.published`` and ``wildcards.test``."""
+
+    def inputs(wildcards) -> dict[str, str | list[str]]:
+        given, test = _suite(settings).published[wildcards.published], wildcards.test
+        released = test.partition(RELEASED)[2]
+        written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))]
+        video = given.video or outputs.video_features(dataset_folder(settings, test.removeprefix("dataset-")))
+        questions = [given_file(settings, released)] if released else written
+        return {"checkpoint": given.checkpoint, "video": video, "questions": questions}
+
+    return inputs
+
+
+def published_sources(settings: Config) -> Callable[[object], list[str] | None]:
+    """A params function: sources whose questions ``wildcards.test`` is about; None: all questions of the files."""
+
+    def sources(wildcards) -> list[str] | None:
+        _, is_dataset, dataset = wildcards.test.partition("dataset-")
+        return sources_of(settings, dataset) if is_dataset else None
+
+    return sources
+
+
+def published_search(settings: Config) -> dict:
+    """What the search in a given video depends on, with weights for clips of two seconds."""
+    retrieval = settings.retrieval
+    return {
+        "spans": Spans(clip_seconds=CLIP_SECONDS).model_dump(mode="json"),
+        "text_encoder": "",
+        "text_revision": "",
+        "held_out_share": 0.0,
+        "external_score": retrieval.external_score,
+        "feature_cast": "float32",
+        "searched_videos": 1,
+        "training_list_videos": 1,
+        "memory_mb": retrieval.memory_mb,
+        "device": retrieval.device,
+        "threads": retrieval.threads,
+    }
+
+
+def published_code(wildcards) -> str:
+    """A params function: digest of the code of the model in ``wildcards.published``."""
+    return modules_digest(model_module(wildcards.published))
+
+
+def videos_of(settings: Config, dataset: str) -> list[str]:
+    """The usable videos of a data set, by shard."""
+    from verified.runtime.wildcards import shard_names
+
+    corpus = f"{dataset_folder(settings, dataset)}/corpus"
+    return [f"{corpus}/shards/{shard}.videos.jsonl" for shard in shard_names(settings.shards)]
+
+
+def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
+    """An input function: checkpoint and video features of ``wildcards.grounded`` and ``wildcards.grounder``."""
+
+    def inputs(wildcards) -> dict[str, str]:
+        folder = dataset_folder(settings, wildcards.grounded)
+        trained = outputs.trained_model(folder, *_grounder(wildcards), settings.retrieval.seeds[0])
+        return {"video": outputs.video_features(folder), "checkpoint": trained}
+
+    return inputs
+
+
+def fine_tuning_values(settings: Config) -> Callable[[object], dict]:
+    """A params function: what the fine-tuning of ``wildcards.grounder`` depends on."""
+
+    def values(wildcards) -> dict:
+        return {
+            **search_values(settings, wildcards.grounded),
+            "recipe": _suite(settings).fine_tuning.model_dump(mode="json"),
+            "options": {},
+            "precision": settings.retrieval.precision,
+            "seed": settings.seed,
+        }
+
+    return values
+
+
+def grounder_code(wildcards) -> str:
+    """A params function: digest of the code of the model in ``wildcards.grounder``, which imports cannot tell."""
+    return modules_digest(model_module(_grounder(wildcards)[0]))
+
+
+def _grounder(wildcards) -> tuple[str, str]:
+    """Model and captions that it was trained on: ``fig-lowest`` of "xml-fig-lowest"."""
+    model, _, captions = wildcards.grounder.partition("-")
+    return model, captions
+
+
+def sources_of(settings: Config, dataset: str) -> list[str]:
+    """Sources that are the corpus of one data set."""
+    return sorted(name for name, source in _suite(settings).sources.items() if source.dataset == dataset)
+
+
+def results_files(settings: Config) -> list[str]:
+    """The scores, where any questions have options."""
+    return [f"{folder(settings)}/results.json"] if question_files_by_name(settings) else []
+
+
+def filter_values(settings: Config) -> dict:
+    """What the filters depend on."""
+    return _suite(settings).model_dump(mode="json", include={"sources", "captions", "queries"})
+
+
+def origins(settings: Config) -> list[str]:
+    """What the scores say of adapters and of published weights."""
+    weights = [file for system in systems(settings).values() for file in system.get("weights", ())]
+    return card(settings) + weights
+
+
+def card_facts(settings: Config) -> dict:
+    """What the card of the exported questions states (see `export.collection.Collection`)."""
+    from verified.annotations.export import generation_facts
+
+    asked, generation = generation_facts(settings), settings.generation
+    return {
+        "title": f"Questions across time of {settings.name}",
+        "name": "rextime",
+        "config": settings.name,
+        "licence": _suite(settings).licence,
+        "version": settings.export.version,
+        "creators": list(settings.export.creators),
+        "url": settings.export.url,
+        "statements": settings.export.statements.model_dump(exclude_none=True),
+        "models": {"Language model": generation.llm.model, "Video model": generation.video_lmm.model},
+        "prompts": {"name": asked["prompts"], "sha256": asked["prompts_sha256"]},
+    }
+
+
+def written_file(settings: Config, name: str) -> list[str]:
+    """A file that only exists where questions are written."""
+    return [f"{folder(settings)}/{name}"] if _suite(settings).sources else []
+
+
+def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
+    """(key of the configuration, path, whether it is a folder) of what the suite starts from and no rule makes."""
+    suite, named = _suite(settings), []
+    for name, source in suite.sources.items():
+        if source.annotations:
+            named.append((f"rextime.sources.{name}.annotations", source.annotations, False))
+        if source.videos:
+            named.append((f"rextime.sources.{name}.videos", source.videos, True))
+    for name, given in suite.released.items():
+        named.append((f"rextime.released.{name}", given.questions, False))
+        if given.only:
+            named.append((f"rextime.released.{name}.only", given.only, False))
+        if given.videos:
+            named.append((f"rextime.released.{name}.videos", given.videos, True))
+    for name, published in suite.published.items():
+        named.append((f"rextime.published.{name}.checkpoint", published.checkpoint, False))
+        if published.video:
+            named.append((f"rextime.published.{name}.video", published.video, False))
+    return named + [
+        (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in suite.submissions.items()
+    ]
+
+
+def published_records(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the record of the text encoder of ``wildcards.published`` (`rextime.published`)."""
+
+    def files(wildcards) -> list[str]:
+        given = _suite(settings).published[wildcards.published]
+        return model_records(settings, given.text_encoder, given.text_revision)
+
+    return files
+
+
+def engine_code(asking: AskingJobs, *roles: str) -> dict[str, str]:
+    """Digests of the engines' code; the demo's one answers the suite's tasks by a module of the suite."""
+    code = asking.engine_code(*roles)
+    return code | ({"rextime": modules_digest("verified_rextime.scene_reader")} if "scene-reader" in code else {})

@@ -1,0 +1,112 @@
+"""Checks before a run: missing files, questions that cannot be asked or have no video, weights and features that do
+not fit each other."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from verified.benchmark.submissions import list_some
+from verified.config import Config
+from verified.corpus.video_folder import VideoFolder
+from verified.errors import InputError
+from verified.planning.check_features import file_findings
+from verified.planning.findings import Finding, Problem, Supplied
+from verified.weights.records import BUILT_IN
+from verified_rextime import paths
+from verified_rextime.answer import tasks_for, without_options
+from verified_rextime.config import CLIP_SECONDS, PublishedGrounder, Rextime
+from verified_rextime.rows import choose, read_questions
+from verified_rextime.sources import asked_rows
+
+
+def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
+    """Questions that a video LMM would answer, for each file of given questions; `stuck` holds keys with another
+    problem."""
+    for name in paths.answered(settings):
+        key, given = f"rextime.released.{name}", settings.section(Rextime).released[name]
+        if any(other.startswith(key) for other in stuck):
+            continue
+        try:
+            rows = asked_rows(choose(read_questions(given.questions, given.scored), given, settings.seed))
+            for protocol in paths.protocols(settings):
+                tasks_for(protocol, rows)
+        except InputError as error:
+            yield Finding("problem", key, str(error), "correct the file, or what is asked of it")
+            continue
+        there = VideoFolder(Path(str(given.videos))).paths
+        videos = {row["vid"] for row in rows}
+        asked = "spans alone, as no question has options" if without_options(rows) else "letters too"
+        counted = f"{len(rows)} questions in {len(videos)} videos, asked for {asked}"
+        if missing := sorted(videos - set(there)):
+            lost = sum(row["vid"] not in there for row in rows)
+            message = f"{counted}; {lost} would be answered by nothing, as no video is there: {list_some(missing)}"
+            level = "problem" if lost == len(rows) else "note"
+            yield Finding(level, key, message, f"put the videos into {given.videos}, named by video id")
+        else:
+            yield Finding("ok", key, f"{counted}; each has its video")
+
+
+def feature_findings(settings: Config) -> Iterator[Finding]:
+    """Problems of the clips of grounding models with published weights, for the videos of given questions only."""
+    suite = settings.section(Rextime)
+    try:
+        given = [one for each in suite.released.values() for one in read_questions(each.questions, each.scored)]
+    except InputError:  # another check reports it
+        return
+    videos = {question.video: question.duration for question in given}
+    for name, published in suite.published.items():
+        if published.video and videos:
+            yield from file_findings(f"rextime.published.{name}.video", published.video, "videos", videos, CLIP_SECONDS)
+
+
+def supplied(settings: Config) -> Iterator[Supplied]:
+    """What the suite starts from."""
+    items = f"{paths.folder(settings)}/items.jsonl"
+    return (Supplied(*named, items) for named in paths.supplied_paths(settings))
+
+
+def problems(settings: Config) -> Iterator[Problem]:
+    """Missing files, and published weights for other features than the given ones."""
+    for key, path, is_folder in paths.supplied_paths(settings):
+        if not (Path(path).is_dir() if is_folder else Path(path).is_file()):
+            yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
+
+    for name, given in settings.section(Rextime).published.items():
+        yield from _published(settings, name, given)
+
+
+def _published(settings: Config, name: str, given: PublishedGrounder) -> Iterator[Problem]:
+    """Files that are not published weights, and weights for other features than the given ones."""
+    from verified_rextime.published import other_features, other_weights, read_header  # it loads torch
+
+    key = f"rextime.published.{name}"
+    if not Path(given.checkpoint).is_file():
+        return
+    try:
+        header = read_header(given.checkpoint)
+        if problem := other_weights(header, name):
+            remedy = f"import the authors' file: verified import {name} FILE"
+            yield Problem(f"{key}.checkpoint", f"{given.checkpoint} {problem}", remedy)
+            return
+        if given.video is not None:
+            if Path(given.video).is_file() and (problem := other_features(header, given.video)):
+                yield Problem(
+                    f"{key}.video", f"{given.video} {problem}", "name the features that they were trained with"
+                )
+            return
+    except InputError as error:
+        yield Problem(key, str(error), error.remedy or "correct the file")
+        return
+    width = header["config"]["video_dim"]
+    if header["config"]["first_encoder_dim"]:
+        message = f"the weights read {width} numbers a clip, of SlowFast and CLIP, which nothing here computes"
+        yield Problem(f"{key}.video", message, "name a feature file with them, by video id, clips of two seconds")
+    elif (backbone := settings.features.video_backbone) in BUILT_IN:
+        message = f"{backbone} is no CLIP, and the published weights of {name} read CLIP's {width} numbers a clip"
+        yield Problem("features.video_backbone", message, f"name that CLIP, or a feature file in {key}.video")
+    for dataset in paths.datasets_used(settings):
+        seconds = settings.datasets[dataset].spans.clip_seconds
+        if seconds != CLIP_SECONDS:
+            message = (
+                f"clips have {seconds:g} seconds, and the published weights of {name} read those of {CLIP_SECONDS:g}"
+            )
+            yield Problem(f"datasets.{dataset}.spans.clip_seconds", message, f"set it to 2, or name {key}.video")

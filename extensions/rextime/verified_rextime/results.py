@@ -1,0 +1,255 @@
+"""Scores of everybody who took the test, by split, with intervals and comparisons to the whole-video baseline."""
+
+import dataclasses
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from verified.benchmark.submissions import list_some
+from verified.io.jsonl import iterate_jsonl, read_json
+from verified.runtime.seeds import derive_seed
+from verified_rextime.evaluate import compare, evaluate
+from verified_rextime.metrics import JOINT_THRESHOLDS, THRESHOLDS, Scores, measures
+from verified_rextime.rows import LETTERS, NOT_ANSWERED, Mode, Prediction, Question, read_submission
+
+NODES = 200
+"""Nodes of the Gauss-Legendre rule that integrates the mean IoU over thresholds."""
+
+
+def whole_video(questions: Iterable[Question]) -> dict[str, Prediction]:
+    """Baseline with the whole video as window and letter A."""
+    return {question.qid: Prediction((0.0, question.duration), "A") for question in questions}
+
+
+def uniform_random(questions: Iterable[Question], seed: int) -> dict[str, Prediction]:
+    """A random span and a random letter for each question; a function of seed and id."""
+    predictions = {}
+    for question in questions:
+        draw = random.Random(derive_seed(seed, "rextime random", question.qid))
+        start, end = sorted(draw.uniform(0, question.duration) for _ in range(2))
+        predictions[question.qid] = Prediction((start, end), draw.choice(LETTERS))
+    return predictions
+
+
+def expected_random(questions: Iterable[Question]) -> dict[str, float]:
+    """Expected measures of `uniform_random` over all draws, in the unit of the official output.
+
+    The first true window counts; a window is cut to the video, in which the random span is.
+    """
+    spans = np.array([(*question.windows[0], question.duration) for question in questions], dtype=np.float64)
+    start, end = (np.clip(spans[:, side] / spans[:, 2], 0, 1) for side in (0, 1))
+    reach = {threshold: reach_probability(start, end, threshold) for threshold in THRESHOLDS}
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    mean = reduce(add, (w / 2 * reach_probability(start, end, (x + 1) / 2) for x, w in zip(nodes, weights)))
+    measures = {"mIoU": 100 * float(mean.mean())}
+    measures |= {f"R1@{t:g}": 100 * float(share.mean()) for t, share in reach.items()}
+    measures |= {"VQA": 1 / len(LETTERS)}
+    return measures | {f"VQA,mIoU@{t:g}": float(reach[t].mean()) / len(LETTERS) for t in JOINT_THRESHOLDS}
+
+
+def reach_probability(start: np.ndarray, end: np.ndarray, threshold: float) -> np.ndarray:
+    """Probability [n] that a random span has IoU ≥ `threshold` > 0 with [start, end] [n], all in a video of length 1.
+
+    For a random start u, the ends v that reach it form an interval whose length is linear in u between kinks: up to the
+    true start, v is between start + t (end − u) and u + length / t; within the truth, between u + t · length and start
+    + (end − u) / t; never beyond 1. The areas of the pieces are added up.
+    """
+    length = end - start
+    with np.errstate(divide="ignore", invalid="ignore"):
+        before = _area(
+            np.maximum(0, end - length / threshold),
+            start,
+            1 - length / threshold,
+            lambda u: np.minimum(1, u + length / threshold) - (start + threshold * (end - u)),
+        )
+        within = _area(
+            start,
+            end - threshold * length,
+            end - threshold * (1 - start),
+            lambda u: np.minimum(1, start + (end - u) / threshold) - (u + threshold * length),
+        )
+    return np.where(length > 0, 2 * (before + within), 0.0)
+
+
+def _area(low: np.ndarray, high: np.ndarray, kink: np.ndarray, height) -> np.ndarray:
+    """Integral from `low` to `high` of a function that is linear on both sides of `kink` and not below 0."""
+    high = np.maximum(low, high)
+    kink = np.clip(kink, low, high)
+    left = (kink - low) * (height(low) + height(kink)) / 2
+    return np.maximum(0, left + (high - kink) * (height(kink) + height(high)) / 2)
+
+
+def submission_rows(predictions: dict[str, Prediction]) -> list[dict]:
+    """Rows in the form of a submission."""
+    rows = []
+    for qid, prediction in predictions.items():
+        row: dict = {"qid": qid}
+        if prediction.window is not None:
+            row["pred_relevant_windows"] = [[round(value, 3) for value in prediction.window]]
+        if prediction.answer is not None:
+            row["ans"] = prediction.answer
+        rows.append(row)
+    return rows
+
+
+WHOLE_VIDEO = "whole video, A"
+RANDOM = "random span and letter"
+LENGTH_TOLERANCE = 0.05
+"""Share of a video's length, and at least a second, by which a file may differ from what its questions say."""
+
+
+def score_all(questions: list[Question], submissions: Mapping[str, "System"], seed: int) -> dict:
+    """`questions`, `systems` by name, and `expected_random` over all draws, for one file of questions.
+
+    A system has `mode`, `result` (the official output), `intervals` and `against_whole_video`; a fine-tuned one also
+    `gain`, the differences from the same model before. A grounder that knows the videos of one data set only is scored
+    on their questions, and `questions` says on how many.
+    """
+    letters = all(question.answer is not None for question in questions)
+    mode: Mode = "both" if letters else "grounding"
+    baselines = {
+        WHOLE_VIDEO: System(mode, whole_video(questions)),
+        RANDOM: System(mode, uniform_random(questions, seed)),
+    }
+    everybody = baselines | dict(submissions)
+    evaluations = {
+        name: evaluate(questions, system.predictions, system.mode, partial=system.partial, source=name)
+        for name, system in everybody.items()
+    }
+    systems = {}
+    for name, evaluation in evaluations.items():
+        systems[name] = {
+            "mode": evaluation.scores.mode,
+            "questions": len(evaluation.scores),
+            "result": evaluation.result,
+            "intervals": evaluation.intervals(),
+            "kinds": _by_kind(questions, evaluation.scores),
+            "notes": [
+                *evaluation.notes,
+                *_unanswered(everybody[name]),
+                *_lengths(questions, everybody[name]),
+                *_origin(everybody[name]),
+            ],
+        }
+        if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
+            systems[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
+        before = evaluations.get(everybody[name].before)
+        if before and before.scores.qids == evaluation.scores.qids:
+            systems[name]["gain"] = compare(evaluation.scores, before.scores)
+    return {"questions": len(questions), "expected_random": expected_random(questions), "systems": systems}
+
+
+def _by_kind(questions: list[Question], scores: Scores) -> dict[str, dict]:
+    """Questions of each kind, and the means of all measures over them; empty where a question has no kind."""
+    kind_of = {question.qid: question.kind for question in questions}
+    kinds = np.array([kind_of[qid] or "" for qid in scores.qids])
+    if not kinds.all():
+        return {}
+    measured = measures(scores)
+    return {
+        kind: {"questions": int((kinds == kind).sum())}
+        | {name: float(values[kinds == kind].mean()) for name, values in measured.items()}
+        for kind in sorted(set(kinds.tolist()))
+    }
+
+
+def _unanswered(system: "System") -> list[str]:
+    answers = system.predictions.values()
+    nothing = sum(one.answer is None if system.mode == "vqa" else one.window == NOT_ANSWERED for one in answers)
+    return [f"{nothing} of {len(system.predictions)} questions are answered by nothing"] if nothing else []
+
+
+def _lengths(questions: list[Question], system: "System") -> list[str]:
+    """Count of questions whose video has another length than they state: cut otherwise, or another video."""
+    others = [
+        question
+        for question in questions
+        if (seconds := system.seconds.get(question.video)) is not None
+        and abs(seconds - question.duration) > max(1.0, LENGTH_TOLERANCE * question.duration)
+    ]
+    if not others:
+        return []
+    shown = [f"{one.video} ({system.seconds[one.video]:g} s for {one.duration:g})" for one in others]
+    named = list_some(list(dict.fromkeys(shown)))
+    return [
+        f"{len(others)} of {len(questions)} questions were asked about videos of another length than they say: {named}"
+    ]
+
+
+def _origin(system: "System") -> Iterator[str]:
+    """Who read free answers, whose weights they are, and what a fine-tuned model learnt from."""
+    if system.reader:
+        fits = sum(one.answer in LETTERS for one in system.predictions.values())
+        yield (
+            f"the model answers without options, and {system.reader} reads which option that means ({fits} of "
+            f"{len(system.predictions)} mean one); the supplement (D.2) prints free answers and scores none"
+        )
+    if weights := system.weights:
+        yield (
+            f"the authors' weights ({weights['imported_from']}, sha256 {weights['imported_sha256'][:16]}), not trained "
+            "here on anything"
+        )
+    if card := system.card:
+        yield (
+            f"low-rank adapters (rank {card['rank']}, alpha {card['alpha']:g}, seed {card['seed']}) after "
+            f"{card['steps']} steps on {card['questions']} questions, sha256 {card['questions_sha256'][:16]}"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class System:
+    """One submission's answers: what they hold, by id, and whether they may cover only some of the questions."""
+
+    mode: Mode
+    predictions: dict[str, Prediction]
+    partial: bool = False
+    before: str = ""
+    """Name of the system that it was fine-tuned from."""
+    reader: str = ""
+    """Who read the letters out of free answers."""
+    card: Mapping | None = None
+    """Card of the adapters that it was fine-tuned by."""
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Lengths of the videos that it was shown, where they are known."""
+    weights: Mapping | None = None
+    """Origin of published weights."""
+
+
+def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], name: str) -> dict[str, System]:
+    """Who took the test on the questions of this `name`.
+
+    Systems each have a ``mode`` and ``files``. One that names its ``questions`` has to answer all of these and no
+    others; of any other system, what it says of these questions is taken, and it is omitted where that is nothing. Free
+    answers to questions without options have no letters, and are omitted too.
+    """
+    asked = {question.qid for question in questions}
+    submissions = {}
+    for system_name, system in systems.items():
+        if system.get("questions", name) != name:
+            continue
+        if "reader" in system and not any("ans" in row for file in system["files"] for row in iterate_jsonl(file)):
+            continue
+        predictions: dict[str, Prediction] = {}
+        mode = system["mode"]
+        for file in system["files"]:
+            mode, read = read_submission(file, system["mode"], may_be_empty=True)
+            predictions |= read
+        if "questions" not in system:
+            predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
+        if predictions or "questions" in system:
+            submissions[system_name] = System(
+                mode,
+                predictions,
+                partial="questions" not in system,
+                before=system.get("before", ""),
+                reader=system.get("reader", ""),
+                card=read_json(system["card"]) if "card" in system else None,
+                seconds={
+                    row["video"]: row["duration"] for file in system.get("videos", ()) for row in iterate_jsonl(file)
+                },
+                weights=read_json(system["weights"][0]) if "weights" in system else None,
+            )
+    return submissions

@@ -1,0 +1,148 @@
+"""The events of a whole video from its frames: who is in view when, and what they do.
+
+The frames are split into events by who is in view: a segment in which a group of one colour and number is there
+without a jump is one event, unless the group looks like a bystander. This is coarse; a grounder need not be perfect.
+"""
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from verified.demo.scene_reader.objects import BACKGROUND_NAMES, Blob, find_blobs, name_backgrounds
+from verified.demo.scene_reader.scene import LOOKS, Track, describe_group, measure, name_motion, rests_at_end, scaled
+from verified.lmm.request import Request
+
+JUMP = 22.0
+"""Pixels between the middles of a group in successive frames from which it is another group."""
+SHORTEST = 1.0
+"""Seconds; shorter segments are noise, or a group half hidden."""
+BYSTANDER_RADIUS = (8.0, 12.0)
+WEIGHTS = {
+    "shape": 3.0,
+    "motion": 3.0,
+    "colour": 3.0,
+    "direction": 2.0,
+    "speed": 1.0,
+    "size": 1.0,
+    "texture": 1.0,
+    "count": 1.0,
+}
+"""Of the facts by which a text is compared with an event."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """One event as seen: seconds from the start of the video, and its facts."""
+
+    start: float
+    end: float
+    facts: dict
+
+
+def watch_request(request: Request) -> list[Seen]:
+    """The events in the frames of a request, of which there are at least two."""
+    frames = np.asarray(request.frames)
+    return _watched(frames.tobytes(), frames.shape, tuple(request.frame_times))
+
+
+@functools.lru_cache(maxsize=1)  # the questions about a video come one after the other
+def _watched(pixels: bytes, shape: tuple[int, ...], times: tuple[float, ...]) -> list[Seen]:
+    return watch_all(np.frombuffer(pixels, np.uint8).reshape(shape), np.asarray(times))
+
+
+def watch_all(frames: np.ndarray, times: np.ndarray) -> list[Seen]:
+    """The events of a video, uint8 RGB [T, H, W, 3] at `times` (seconds), in the order of time."""
+    frames = scaled(frames)
+    backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]
+    seen: list[dict[str, list[Blob]]] = []
+    for frame, background in zip(frames, backgrounds):
+        groups: dict[str, list[Blob]] = {}
+        for blob in find_blobs(frame, background):
+            groups.setdefault(blob.colour, []).append(blob)
+        seen.append(groups)
+    step = float(np.median(np.diff(times)))
+    events = []
+    for first, last, colour in segments(seen):
+        if times[last] - times[first] + step >= SHORTEST:
+            event = _event(seen, times, first, last, colour, step)
+            if event is not None:
+                events.append(event)
+    return sorted(events, key=lambda event: (event.start, event.end))
+
+
+def segments(seen: list[dict[str, list[Blob]]]) -> list[tuple[int, int, str]]:
+    """(first frame, last frame, colour) of each segment in which a group of one colour is there without a jump.
+
+    A single frame without the group, or with another number of objects, does not end it.
+    """
+    found = []
+    for colour in sorted(set().union(*seen)):
+        open_at, last, place, count, odd = None, -1, (0.0, 0.0), 0, 0
+        for index, groups in enumerate(seen):
+            blobs = groups.get(colour)
+            if not blobs:
+                continue
+            middle = _middle(blobs)
+            gap = index - last
+            jumped = max(abs(middle[0] - place[0]), abs(middle[1] - place[1])) > JUMP * gap
+            odd = odd + 1 if len(blobs) != count else 0
+            if open_at is None or gap > 2 or jumped or odd >= 3:
+                if open_at is not None:
+                    found.append((open_at, last - (odd - 1 if odd >= 3 else 0), colour))
+                open_at, count = index - (odd - 1 if odd >= 3 else 0), len(blobs)
+                odd = 0
+            last, place = index, middle
+        if open_at is not None:
+            found.append((open_at, last, colour))
+    return found
+
+
+def _middle(blobs: list[Blob]) -> tuple[float, float]:
+    return (
+        (min(b.left for b in blobs) + max(b.left + b.width for b in blobs)) / 2,
+        (min(b.top for b in blobs) + max(b.top + b.height for b in blobs)) / 2,
+    )
+
+
+def _event(seen: list[dict], times: np.ndarray, first: int, last: int, colour: str, step: float) -> Seen | None:
+    """The event of a segment; None for a bystander."""
+    parts = [groups.get(colour, []) for groups in seen[first : last + 1]]
+    shown = [blobs for blobs in parts if blobs]
+    usual = int(np.median([len(blobs) for blobs in shown]))
+    alike = [blobs for blobs in shown if len(blobs) == usual] or shown
+    looks = [alike[place] for place in np.unique(np.linspace(0, len(alike) - 1, LOOKS).astype(int))]
+    thing = describe_group([blob for blobs in looks for blob in blobs], usual)
+    track = _track(parts, times[first : last + 1])
+    motion = name_motion(track)
+    if motion is None:
+        return None
+    small, large = BYSTANDER_RADIUS
+    if motion == "stays" and thing.count == 1 and thing.texture == "plain" and small <= thing.radius <= large:
+        return None
+    alone = [set(groups) - {colour} for groups in seen[first : last + 1]]
+    if motion == "moves" and rests_at_end(track) and sum(map(bool, alone)) > len(alone) // 2:
+        motion = "meets"
+    measured = measure(track, motion)
+    facts = {"shape": thing.shape, "colour": thing.colour, "size": thing.size, "texture": thing.texture}
+    facts |= {"count": thing.count, "motion": measured.motion}
+    facts |= {name: getattr(measured, name) for name in ("direction", "speed") if getattr(measured, name)}
+    return Seen(float(times[first]), float(times[last] + step), facts)
+
+
+def _track(parts: list[list[Blob]], times: np.ndarray) -> Track:
+    x, y, reach = (np.full(len(parts), np.nan) for _ in range(3))
+    for index, blobs in enumerate(parts):
+        if blobs:
+            x[index], y[index] = _middle(blobs)
+            reach[index] = np.median([max(blob.width, blob.height) for blob in blobs]) / 2
+    return Track(np.asarray(times, dtype=np.float64), x, y, reach)
+
+
+def likeness(facts: dict, event: Seen) -> float:
+    """How well an event fits what a text says of it: what it states and the event is not counts against it."""
+    return sum(
+        weight * (1 if event.facts.get(name) == facts[name] else -1)
+        for name, weight in WEIGHTS.items()
+        if name in facts
+    )
