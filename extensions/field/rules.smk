@@ -98,7 +98,7 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             trained_on="cog|fig|fig-lowest|untrained",
         retries: tries(1440)
         conda:
-            ASKING.environment("video_lmm")
+            f"../{ASKING.environment('video_lmm')}"
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
@@ -139,7 +139,7 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             trained_on="cog|fig|fig-lowest|untrained",
         retries: tries(1440)
         conda:
-            ASKING.environment("video_lmm")
+            f"../{ASKING.environment('video_lmm')}"
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),

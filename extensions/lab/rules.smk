@@ -155,7 +155,7 @@ if settings.has(MetaEvaluation):
             dataset=datasets("annotated_here"),
         retries: tries(1440)
         conda:
-            ASKING.environment("video_lmm")
+            f"../{ASKING.environment('video_lmm')}"
         threads: settings.generation.threads
         resources:
             mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
