@@ -243,3 +243,24 @@ def test_a_source_is_a_file_and_a_line(copy):
     assert len(rows) == 12 and rows[0]["caption"] == "A red ball rolls."
     assert (rows[1]["start"], rows[1]["end"]) == (1.5, 3)
     assert len({row["split"] for row in rows}) > 1, "no row names a split: the seed divides the videos"
+
+
+def test_an_extension_with_a_stage_and_a_prompt_task_is_a_folder(copy):
+    section = PAGE.split("# An extension\n")[1].split("\n### ")[0]
+    files = re.findall(r"^`(extensions/mood/[\w./]+)`:.*?\n```\w+\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    for name, text in files:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_text(text)
+    (copy / "extensions/mood/verified_mood/__init__.py").touch()
+    assert len(files) == 6 and not changed(copy)
+    (switched_on,) = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
+    (copy / "mine.yaml").write_text(yaml.safe_dump(nano() | yaml.safe_load(switched_on)))
+    (target,) = re.findall(r"^snakemake --cores all (\S+)", section, re.MULTILINE)
+    made = run(copy, "-m", "snakemake", "--cores", "2", target, "--configfile", "mine.yaml")
+    assert made.returncode == 0, made.stdout[-3000:]
+    rows = [json.loads(line) for line in (copy / target).read_text().splitlines()]
+    assert rows and all(row["mood"] == "calm" for row in rows)
+    assert "`mood.least_seconds`" in run(copy, "-m", "verified", "config-docs").stdout
+    counted = run(copy, "-m", "verified", "quote", "--configfile", "mine.yaml").stdout
+    (row,) = [line.split() for line in counted.splitlines() if "mood/word" in line]
+    assert 0 < int(row[3]) <= len(rows) and row[4] == "0", counted  # moments with one caption share a call
