@@ -113,7 +113,7 @@ test-real: env
 	  tests/annotations/test_agreement_real_clips.py extensions/longform/tests/test_wordnet_whole.py $(ARGS)
 
 test-gpu: env
-	$(BIN)/pytest tests/gpu -rs $(ARGS)
+	$(BIN)/pytest tests/gpu $(wildcard extensions/*/tests/test_gpu_*.py) -rs $(ARGS)
 
 # The order of docs/paper-run.md. Its answers come from tests/rehearsal/answers.py where random models have none to give. On top
 # of the workflow's environment it needs torchvision: a model's own video part does. ARGS="--seed 1" kills another stage.

@@ -27,7 +27,6 @@ from verified.lmm.ledger import Ledger
 from verified.runtime.seals import seal
 from verified.tables.readme import COLUMNS, read_rows, readme_figures
 from verified.tables.write import TIDY
-from verified_longform.annotations import write_mad
 
 
 def evaluate_files(folder):
@@ -60,8 +59,7 @@ def features_files(folder):
     write_jsonl(folder / "told.jsonl", [{**told, "clip": "c"}, {**told, "clip": "packed", "movie": "g"}])
     return [
         ["lint", "movies.h5", "--videos-file", "videos.jsonl"],
-        ["longform", "locate", "movies.h5", "clips.h5", "pairs.jsonl", "--fps", "5"],
-        ["longform", "locate", "movies.h5", "clips.h5", "told.jsonl", "--fps", "5", "--output", "out"],
+        ["lint", "clips.h5"],
     ]
 
 
@@ -74,22 +72,6 @@ def audit_files(folder):
         ]  # fmt: skip
         write_jsonl(folder / f"{split}.jsonl", rows)
     return [["audit", "train.jsonl", "test.jsonl", "--output", "out", "--json"]]
-
-
-def longform_files(folder):
-    rows = [
-        {"id": str(n), "movie": f"f{n % 2}", "sentence": "A door opens.", "duration": 600.0, "split": "test",
-         "start": 10.0 * n, "end": 10.0 * n + 4}
-        for n in range(1, 7)
-    ]  # fmt: skip
-    write_mad(folder / "mad.json", rows)
-    spans = [{"id": str(n), "spans": [[0.0, 1.0], [10.0 * n, 10.0 * n + 4]]} for n in range(1, 7)]
-    write_jsonl(folder / "spans.jsonl", spans)
-    return [
-        ["evaluate", "mad.json", "spans.jsonl", "--iou-cmp", "gt"],
-        ["longform", "chance", "mad.json", "--seconds", "180", "--tail", "cover"],
-        ["compare", "mad.json", "spans.jsonl", "again=spans.jsonl", "--output", "out"],
-    ]
 
 
 def study_files(folder):
@@ -168,7 +150,6 @@ KINDS = (
     annotations_files,
     features_files,
     audit_files,
-    longform_files,
     study_files,
     ledger_files,
     table_files,

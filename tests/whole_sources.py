@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 from unittest import mock
 
-import numpy as np
 import torch
 from running import PROJECT
 from safetensors.torch import load_file
@@ -14,16 +13,12 @@ from whole_videos import write_small_video
 from verified.benchmark.vcmr import importing
 from verified.errors import InputError
 from verified.io import foreign
-from verified.io.jsonl import write_json, write_jsonl
-from verified.io.sound import write_wave
-from verified.io.subtitles import read_subtitles, read_voices, voice_activity
+from verified.io.jsonl import write_jsonl
+from verified.io.subtitles import read_subtitles, voice_activity
 from verified.lmm.cassette import read_answers
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
-from verified.released.formats import read_split
 from verified.runtime.seals import seal
-from verified_longform.lsmdc import count_clips
-from verified_longform.transcripts import read_transcript, sentences
 
 
 def subtitle_files(folder):
@@ -85,39 +80,6 @@ def run_files(folder):
     return [checked, ["verify"], [*checked, "--heal"]]
 
 
-def transcript_files(folder):
-    """Described movies with what is said in them in every form: a table of files, and the files."""
-    tone = np.sin(np.arange(8 * 1000) / 7) * np.random.default_rng(0).normal(size=8000)
-    for name in ("movie", "described"):
-        write_wave(folder / f"{name}.wav", (tone / 5).astype(np.float32), 1000)
-    words = [
-        {"word": word, "start": number, "end": number + 0.5} for number, word in enumerate(("A", "door", "opens."))
-    ]
-    segment = {"start": 0.0, "end": 2.5, "text": "A door opens."}
-    write_json(folder / "whisper.json", {"segments": [{**segment, "words": words}, segment]})
-    times = {"offsetInTicks": 10_000_000, "durationInTicks": 5_000_000}
-    best = {"display": "Door opens.", "words": [{"word": word, **times} for word in ("door", "opens")]}
-    write_json(folder / "azure.json", {"recognizedPhrases": [{"nBest": [best]}]})
-    (folder / "said.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nHello.\n")
-    rows = [f"{number},movie.wav,described.wav,{file},said.vtt,test" for number, file in enumerate(HEARD)]
-    (folder / "movies.csv").write_text("\n".join(["movie,track,described,transcript,subtitles,split", *rows, ""]))
-    return [
-        ["longform", "collect", "movies.csv", "--output", "out", "--rate", "1000", "--window", "2", "--most", "1"],
-        read_all_that_is_said,
-    ]
-
-
-HEARD = ("whisper.json", "azure.json", "said.vtt")
-
-
-def read_all_that_is_said():
-    """As the collection of movies and the filters of moments do."""
-    for name in HEARD:
-        sentences(read_transcript(name))
-    for name in ("whisper.json", "said.vtt"):
-        voice_activity(read_voices(name))
-
-
 def answer_files(folder):
     """Answers to captions that a person wrote."""
     shutil.copy(PROJECT / "examples" / "real" / "hand-written.yaml", folder)
@@ -127,26 +89,6 @@ def answer_files(folder):
 def read_written_answers():
     """As a run does whose cassette is such a file."""
     read_answers("hand-written.yaml")
-
-
-def clip_list_files(folder):
-    """LSMDC16's list of clips, and TACoS."""
-    clips = [f"film_{number}_00.00.00.000-00.00.0{number}.900\t1\t2\t1\t2\tHe runs." for number in range(1, 5)]
-    (folder / "lsmdc.csv").write_text("\n".join(clips) + "\n")
-    video = {
-        "fps": 25.0,
-        "num_frames": 500,
-        "timestamps": [[0, 100], [200, 300]],
-        "sentences": ["He cuts.", "She eats."],
-    }
-    write_json(folder / "tacos.json", {"s1.avi": video, "s2.avi": video})
-    return [read_clip_lists]
-
-
-def read_clip_lists():
-    """As the tables of movies do."""
-    count_clips({"train": "lsmdc.csv"})
-    read_split({"tacos": Path("tacos.json")})
 
 
 def moment_files(folder):
@@ -166,8 +108,6 @@ KINDS = (
     model_files,
     checkpoint_files,
     run_files,
-    transcript_files,
     answer_files,
-    clip_list_files,
     moment_files,
 )

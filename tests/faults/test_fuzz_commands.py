@@ -21,6 +21,7 @@ from fuzz import ARGUMENTS, damaged_file, other_argument
 from whole_files import KINDS, features_files, sealed_anew
 
 from verified.__main__ import main
+from verified.cli.command import COMMANDS
 from verified.errors import InputError
 
 CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 300))
@@ -83,7 +84,7 @@ def _brief(text: str) -> str:
 def _name(command) -> str:
     if callable(command):
         return command.__name__
-    return " ".join(command[:2]) if command[0] in ("longform", "rextime", "ledger") else command[0]
+    return words if (words := " ".join(command[:2])) in COMMANDS else command[0]
 
 
 def run_case(seed: int, whole, folder, capsys) -> tuple[str, str, list[str]]:

@@ -24,7 +24,6 @@ from whole_files import (
     evaluate_files,
     study_files,
 )
-from whole_sources import transcript_files
 
 from verified.__main__ import main
 from verified.benchmark.vcmr import importing
@@ -64,10 +63,6 @@ def given(*command: str, ends: tuple[int, ...] = (0, 1)):
 COMMANDS = {
     "compare": (evaluate_files, "compare truth.jsonl submission.json.gz plain.json --output out"),
     "audit": (audit_files, "audit train.jsonl test.jsonl --output out"),
-    "movies collected": (
-        transcript_files,
-        "longform collect movies.csv --output out --rate 1000 --window 2 --most 1",
-    ),
     "answers of a study": (
         study_files,
         "answers --key key.json --raters 1 " + " ".join(f"{participant}.json" for participant in range(1, 11)),

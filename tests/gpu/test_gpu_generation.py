@@ -38,29 +38,6 @@ def test_transformers_on_the_gpu(device, tmp_path, kind, video_input):
     assert first.text == again.text, "the same seed on the same device"
 
 
-def test_adapters_learn_on_the_gpu_as_on_the_cpu(device, tmp_path):
-    import torch
-
-    from verified.lmm.engines.transformers import Transformers
-    from verified_rextime.config import Lora
-    from verified_rextime.fine_tune_lmm import Lesson, adapted, loss_of
-
-    model = tiny_models.qwen_vl(tmp_path)
-    frames = np.random.default_rng(0).integers(0, 255, (4, 48, 64, 3), np.uint8)
-    request = Request("rextime/score", "What happens?", {}, frames=frames, frame_times=(0.0, 0.5, 1.0, 1.5))
-    lesson = Lesson("q", "v", request, "From 0 to 2, it grows")
-    losses = []
-    for gpu, lora in ((0, Lora(precision="float32", gradient_checkpointing=False)), (0 if ON_CPU else 1, Lora())):
-        engine = Transformers(EngineSettings(engine="transformers", model=model, gpu=gpu))
-        adapters = adapted(engine, lora, 1)
-        loss = loss_of(lesson, engine)
-        loss.backward()
-        ups = [adapter.up.grad for adapter in adapters.values()]
-        assert all(up.device.type == engine.device and torch.isfinite(up).all() and up.any() for up in ups)
-        losses.append(loss.item())
-    assert losses[1] == pytest.approx(losses[0], rel=0.02)
-
-
 @pytest.mark.parametrize(("kind", "video_input"), KINDS)
 def test_vllm_on_the_gpu(device, tmp_path, kind, video_input, monkeypatch):
     pytest.importorskip("vllm", reason="vLLM is not installed here (envs/generation-cuda.yaml)")

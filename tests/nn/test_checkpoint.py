@@ -12,10 +12,9 @@ from verified.benchmark.vcmr import checkpoint as retrieval
 from verified.evaluator import checkpoint as evaluator
 from verified.nn.checkpoint import KEY, Form, fill, load, load_facts, load_tensors, save
 from verified.nn.training import FORM as STATE
-from verified_longform import vlg_checkpoint
 
 FORM = Form("network", 3, "train it again")
-FORMS = [FORM, STATE, evaluator.FORM, retrieval.FORM, vlg_checkpoint.FORM]
+FORMS = [FORM, STATE, evaluator.FORM, retrieval.FORM]
 FACTS = {"b": 1, "a": {"z": None, "y": [0.1 + 0.2]}}
 
 

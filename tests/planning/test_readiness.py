@@ -60,14 +60,6 @@ def test_nothing_is_missing(write, capsys):
         ),
         ({"features__video_backbone": "./eyes"}, ["features.video_backbone", "no folder ./eyes"]),
         (
-            {
-                "longform__datasets": {"m": {"title": "M", "source": {"kind": "demo"}}},
-                "longform__encoder": "/no/clip",
-                "longform__models": ["zero-shot"],
-            },
-            ["longform.encoder", "no folder /no/clip"],
-        ),
-        (
             {"weights__folder": "elsewhere"},
             ["features.video_backbone", "org/eyes", "verified fetch"],
         ),

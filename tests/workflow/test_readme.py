@@ -77,17 +77,18 @@ def documented() -> list[str]:
 
 @pytest.fixture(scope="module")
 def kitchen(tmp_path_factory) -> Path:
-    """A folder with the files of docs/own-corpus.md and the configuration that `verified init` writes for them, the
-    configuration of extensions/longform/README.md for films, with a film that is not there, and that of
-    docs/benchmark.md, with a model that is there in place of the reader's."""
+    """A folder with the files of docs/own-corpus.md and the configuration that `verified init` writes for them; that of
+    an extension's page for films, with a film that is not there; that of docs/benchmark.md, with a model that is there
+    in place of the reader's."""
     folder = tmp_path_factory.mktemp("kitchen")
     page = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
     (folder / "moments.csv").write_text(re.search(r"```csv\n(.*?)```", page, re.DOTALL)[1])
     for video in ("kitchen/breakfast.mp4", "street.mp4"):
         (folder / "videos" / video).parent.mkdir(parents=True, exist_ok=True)
         (folder / "videos" / video).touch()
-    films = (PROJECT / "extensions" / "longform" / "README.md").read_text(encoding="utf-8")
-    (folder / "mine.yaml").write_text(re.search(r"```yaml\n(name: mine\n.*?)```", films, re.DOTALL)[1])
+    for page in PROJECT.glob("extensions/*/README.md"):
+        for films in re.findall(r"```yaml\n(name: mine\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            (folder / "mine.yaml").write_text(films)
     benchmark = (PROJECT / "docs" / "benchmark.md").read_text(encoding="utf-8")
     mine = re.search(r"```yaml\n(name: my-run\n.*?)```", benchmark, re.DOTALL)[1]
     (folder / "my-run.yaml").write_text(mine.replace("mean_pooling", "reloclnet"))

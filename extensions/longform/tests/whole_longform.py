@@ -1,0 +1,96 @@
+"""Files of movies without a fault, and what reads them (see tests/whole_files.py)."""
+
+from pathlib import Path
+
+import numpy as np
+
+from verified.io.jsonl import write_json, write_jsonl
+from verified.io.sound import write_wave
+from verified.io.subtitles import read_voices, voice_activity
+from verified.released.formats import read_split
+from verified_longform.annotations import write_mad
+from verified_longform.lsmdc import count_clips
+from verified_longform.transcripts import read_transcript, sentences
+
+
+def longform_files(folder):
+    rows = [
+        {"id": str(n), "movie": f"f{n % 2}", "sentence": "A door opens.", "duration": 600.0, "split": "test",
+         "start": 10.0 * n, "end": 10.0 * n + 4}
+        for n in range(1, 7)
+    ]  # fmt: skip
+    write_mad(folder / "mad.json", rows)
+    spans = [{"id": str(n), "spans": [[0.0, 1.0], [10.0 * n, 10.0 * n + 4]]} for n in range(1, 7)]
+    write_jsonl(folder / "spans.jsonl", spans)
+    return [
+        ["evaluate", "mad.json", "spans.jsonl", "--iou-cmp", "gt"],
+        ["longform", "chance", "mad.json", "--seconds", "180", "--tail", "cover"],
+        ["compare", "mad.json", "spans.jsonl", "again=spans.jsonl", "--output", "out"],
+    ]
+
+
+def transcript_files(folder):
+    """Described movies with what is said in them in every form: a table of files, and the files."""
+    tone = np.sin(np.arange(8 * 1000) / 7) * np.random.default_rng(0).normal(size=8000)
+    for name in ("movie", "described"):
+        write_wave(folder / f"{name}.wav", (tone / 5).astype(np.float32), 1000)
+    words = [
+        {"word": word, "start": number, "end": number + 0.5} for number, word in enumerate(("A", "door", "opens."))
+    ]
+    segment = {"start": 0.0, "end": 2.5, "text": "A door opens."}
+    write_json(folder / "whisper.json", {"segments": [{**segment, "words": words}, segment]})
+    times = {"offsetInTicks": 10_000_000, "durationInTicks": 5_000_000}
+    best = {"display": "Door opens.", "words": [{"word": word, **times} for word in ("door", "opens")]}
+    write_json(folder / "azure.json", {"recognizedPhrases": [{"nBest": [best]}]})
+    (folder / "said.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nHello.\n")
+    rows = [f"{number},movie.wav,described.wav,{file},said.vtt,test" for number, file in enumerate(HEARD)]
+    (folder / "movies.csv").write_text("\n".join(["movie,track,described,transcript,subtitles,split", *rows, ""]))
+    return [
+        ["longform", "collect", "movies.csv", "--output", "out", "--rate", "1000", "--window", "2", "--most", "1"],
+        read_all_that_is_said,
+    ]
+
+
+HEARD = ("whisper.json", "azure.json", "said.vtt")
+
+
+def read_all_that_is_said():
+    """As the collection of movies and the filters of moments do."""
+    for name in HEARD:
+        sentences(read_transcript(name))
+    for name in ("whisper.json", "said.vtt"):
+        voice_activity(read_voices(name))
+
+
+def clip_list_files(folder):
+    """LSMDC16's list of clips, and TACoS."""
+    clips = [f"film_{number}_00.00.00.000-00.00.0{number}.900\t1\t2\t1\t2\tHe runs." for number in range(1, 5)]
+    (folder / "lsmdc.csv").write_text("\n".join(clips) + "\n")
+    video = {
+        "fps": 25.0,
+        "num_frames": 500,
+        "timestamps": [[0, 100], [200, 300]],
+        "sentences": ["He cuts.", "She eats."],
+    }
+    write_json(folder / "tacos.json", {"s1.avi": video, "s2.avi": video})
+    return [read_clip_lists]
+
+
+def read_clip_lists():
+    """As the tables of movies do."""
+    count_clips({"train": "lsmdc.csv"})
+    read_split({"tacos": Path("tacos.json")})
+
+
+def located_files(folder):
+    """Features of movies and of clips, and which clip is of which movie."""
+    from whole_files import features_files  # which collects this module
+
+    features_files(folder)
+    return [
+        ["longform", "locate", "movies.h5", "clips.h5", "pairs.jsonl", "--fps", "5"],
+        ["longform", "locate", "movies.h5", "clips.h5", "told.jsonl", "--fps", "5", "--output", "out"],
+    ]
+
+
+KINDS = (longform_files, transcript_files, clip_list_files, located_files)
