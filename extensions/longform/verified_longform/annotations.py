@@ -49,7 +49,9 @@ def _object(path: Path) -> dict:
         raise InputError(f"not a JSON document: {error}", file=path) from None
     if not isinstance(values, dict):
         raise InputError(
-            "expected one object, annotation id → annotation", file=path, remedy="see docs/longform.md for the form"
+            "expected one object, annotation id → annotation",
+            file=path,
+            remedy="see extensions/longform/README.md for the form",
         )
     return values
 
