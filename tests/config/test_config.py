@@ -10,6 +10,7 @@ from running import PROJECT, SHIPPED
 
 from verified.__main__ import main
 from verified.config import load, read
+from verified.config.layers import merge_layers
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = [path.relative_to(PROJECT).as_posix() for path in SHIPPED.values()]
@@ -140,3 +141,16 @@ def test_unreadable_files_are_named(tmp_path):
     (tmp_path / "list.yaml").write_text("- 1")
     with refused("list.yaml"):
         read(tmp_path / "list.yaml")
+
+
+def test_a_pattern_among_the_layers_names_all_files_that_match_and_may_match_none(tmp_path):
+    files = {
+        "c.yaml": "layers: ['parts/*/more.yaml', 'none/*.yaml']\nseed: 1\nname: c\n",
+        "parts/b/more.yaml": "seed: 3\nshards: 3\n",
+        "parts/a/more.yaml": "shards: 2\nretrieval: {resamples: 200}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = merge_layers([tmp_path / "c.yaml"])
+    assert found == {"seed": 1, "name": "c", "shards": 3, "retrieval": {"resamples": 200}}

@@ -2,7 +2,8 @@
 
 A file overrides single keys of what is below it: mappings are merged key by key, unless their `kind` differs; anything
 else is replaced. The layers of all files are below all files; among layers, and among files, the later one wins. A
-layer's path is relative to the folder of the file that names it.
+layer's path is relative to the folder of the file that names it. A pattern (``*``) names all files that it matches, by
+name, and may match none: what an extension adds to a configuration lies in the extension.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -52,10 +53,18 @@ def layers_of(
     if named and not (is_array(named) and all(isinstance(name, str) for name in named)):
         raise InputError(f"{LAYERS} = {named!r}: expected a list of files", file=source)
     below: list[dict[str, Any]] = []
-    for name in named or ():
-        deeper, own = _layers_and_own(place(name), above)
+    for path in (path for name in named or () for path in _files(place(name))):
+        deeper, own = _layers_and_own(path, above)
         below += [*deeper, own]
     return below, mapping
+
+
+def _files(path: Path) -> list[Path]:
+    """The files of a pattern, sorted; a path without one as it is."""
+    fixed = next((number for number, part in enumerate(path.parts) if "*" in part), None)
+    if fixed is None:
+        return [path]
+    return sorted(Path(*path.parts[:fixed]).glob(str(Path(*path.parts[fixed:]))))
 
 
 def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
