@@ -169,7 +169,7 @@ def test_a_prefix_is_refused_with_a_way_out(tmp_path, line):
 def test_rules_read_from_a_repository_with_the_package_installed(tmp_path):
     """snakedeploy's form. GitHub is a repository on this disk, by git's own redirection of addresses."""
     upstream = tmp_path / "github" / "somebody" / "verified"
-    for part in ("rules", "scripts", "envs", "report", "workflow"):
+    for part in ("rules", "scripts", "envs", "report", "workflow", "extensions"):
         shutil.copytree(PROJECT / part, upstream / part, ignore=shutil.ignore_patterns("verified", "__pycache__"))
     shutil.copy(PROJECT / "Snakefile", upstream)
     settings = tmp_path / "gitconfig"
