@@ -62,6 +62,9 @@ BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] =
 NOT_WALKED = {
     "*.source.kind": "another kind has other keys",
     "*.dynamics.frames": "takes the place of fps",
+    "generation.embed": "read where features are vectors, and by extensions",
+    "generation.rerank": "read by extensions",
+    "generation.speech": "the same, and by filters of moments",
     "generation.*.sampling.*": "answers of the roles embed and rerank are not drawn",
     "generation.*.structured": "the same, and engines that answer in printed forms alone",
     "generation.*.video_input": "engines that take one form of a clip",

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import verified
 from verified.errors import InputError
 
 LONGEST = 60.0
@@ -67,8 +68,8 @@ class Transcoder:
         handle, unfinished = tempfile.mkstemp(".part", dir=self._folder.name)
         os.close(handle)
         command = [sys.executable, "-m", __name__, str(path), repr(start), repr(end), unfinished]
-        package = str(Path(__file__).resolve().parents[2])
-        paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+        packages = (str(Path(file).resolve().parents[1]) for file in (__file__, verified.__file__))
+        paths = os.pathsep.join(filter(None, (*packages, os.environ.get("PYTHONPATH"))))
         process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": paths}
         )
