@@ -1,9 +1,9 @@
 """Comparisons of movies, as `verified compare` serves them."""
 
-import csv
 import json
 
 import pytest
+from compared import COUNT, lines, table
 from refusals import refused
 
 from verified.__main__ import main
@@ -12,14 +12,6 @@ from verified.cli.forms import read_ground_truth
 from verified_longform.answers import MovieTruth
 from verified_longform.recall import IOUS, KS
 from verified_longform.submission import evaluate, read_submission
-
-COUNT = 12
-
-
-def lines(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 def movies(folder, indent=None):
@@ -49,11 +41,6 @@ def spans(path, rank_of):
         listed.insert(rank_of(n), [5.0 * n, 5.0 * n + 10, 0.9])
         rows.append({"id": str(n), "spans": listed})
     return lines(path, [*rows, {"id": "x", "spans": []}])
-
-
-def table(path):
-    with path.open() as text:
-        return list(csv.DictReader(line for line in text if not line.startswith("# ")))
 
 
 @pytest.mark.parametrize("indent", [None, 1])

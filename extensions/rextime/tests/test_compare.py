@@ -1,7 +1,7 @@
 """Comparisons of submissions to questions, as `verified compare` serves them."""
 
 import pytest
-from benchmark.test_answers import COUNT, lines, table
+from compared import COUNT, lines, table
 from refusals import refused
 
 from verified.__main__ import main
