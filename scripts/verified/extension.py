@@ -99,11 +99,6 @@ class Extension:
     families: Mapping[str, str] = field(default_factory=dict)
     """First words that several of its commands share → help."""
 
-    @property
-    def folder(self) -> Path:
-        """Its folder."""
-        return next(folder for folder in EXTENSIONS if folder.name == self.name)
-
 
 @cache
 def extensions() -> tuple[Extension, ...]:
