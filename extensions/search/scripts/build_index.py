@@ -23,6 +23,6 @@ with job(snakemake, snakemake.params.settings["threads"]) as log:
     manifest = update(folder, files, settings.model_copy(update=changes))
     for line in describe(manifest):
         log.info("%s", line)
-    facts = ("model", "dataset", "videos", "clips", "segments", "ranking", "weights", "here")
+    facts = ("model", "dataset", "videos", "clips", "build", "ranking", "weights", "here")
     shown = {key: manifest[key] for key in facts}
     write_json(snakemake.output.record, shown)

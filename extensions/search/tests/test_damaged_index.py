@@ -154,7 +154,7 @@ def test_a_full_disk_is_an_error_and_the_repeated_command_goes_on(tmp_path, monk
 
 
 def an_index(folder, version):
-    (folder / "index.json").write_text(json.dumps({"format": FORMAT, "segments": [], "checkpoint": ""}))
+    (folder / "index.json").write_text(json.dumps({"format": FORMAT, "build": None, "checkpoint": ""}))
     edited(folder / "index.json", "format", version)
     seal(folder / "index.json")
     return folder / "index.json", lambda path: read_manifest(path.parent)

@@ -11,11 +11,9 @@ from starlette.testclient import TestClient
 
 from verified.__main__ import main
 from verified.features.packaged import PackagedJoint
-from verified_search import duplicates
 from verified_search import folder as folders
 from verified_search.ask import Index
 from verified_search.captions import write_captions
-from verified_search.duplicates import alike, near_duplicates
 from verified_search.folder import index_videos
 from verified_search.fusion import LEAST
 from verified_search.serve import application
@@ -39,7 +37,7 @@ def mosaics(lengths, seed):
     random = np.random.default_rng(seed)
     images = []
     for length in lengths:
-        fields = random.integers(0, 256, (random.integers(1, 5), random.integers(1, 5), 3), np.uint8)
+        fields = random.integers(0, 256, (random.integers(4, 9), random.integers(4, 9), 3), np.uint8)
         rows, columns = (np.arange(side) * fields.shape[axis] // side for axis, side in enumerate((96, 128)))
         images += [fields[rows][:, columns]] * length
     return images
@@ -106,55 +104,15 @@ def test_a_second_run_looks_at_what_is_new_or_changed(videos, tmp_path, looked):
     write_video(videos / "broken.mp4", mosaics((8,), seed=6), 8)
     manifest = index_videos(videos, place)
     assert sorted(looked) == ["broken.mp4", "copy.mp4", "one.mkv"] and manifest["unreadable"] == {}
-    assert {"videos": ["copy", "three"], "share": 1.0} in manifest["duplicates"]
+    assert manifest["copies"] == {"three": "copy"}
     (videos / "three.mp4").unlink()
     looked.clear()
     manifest = index_videos(videos, place)
-    assert looked == [] and not any("three" in pair["videos"] for pair in manifest["duplicates"])
+    assert looked == [] and manifest["copies"] == {}
     assert sorted(Index(place).positions) == ["broken", "copy", "sub/one"]
 
 
-def test_copies_and_parts_are_found_and_others_are_not():
-    random = np.random.default_rng(0)
-    one, other = random.standard_normal((2, 10, 64))
-    every = {"one": one, "part": one[3:7] + 0.05, "other": other, "half": np.concatenate([one[:5], other[:5]])}
-    found = near_duplicates(every, every, "packaged")
-    assert found == [{"videos": ["one", "part"], "share": 1.0}]
-    assert near_duplicates({"part": every["part"]}, every, "packaged") == found
-    assert near_duplicates({"other": other}, every, "packaged") == []
-
-
-def test_copies_among_many_videos_are_found_by_their_sketches(videos, tmp_path, monkeypatch):
-    monkeypatch.setattr(duplicates, "COMPARED", 2)
-    shutil.copy(videos / "three.mp4", videos / "copy.mp4")
-    manifest = index_videos(videos, tmp_path / "index")
-    assert manifest["duplicates"] == [{"videos": ["copy", "three"], "share": 1.0}]
-    shutil.copy(videos / "three.mp4", videos / "another.mp4")
-    found = [pair["videos"] for pair in index_videos(videos, tmp_path / "index")["duplicates"]]
-    assert found == [["another", "copy"], ["another", "three"], ["copy", "three"]]
-    assert sorted(folders.read_sketches(tmp_path / "index", "packaged")) == ["another", "copy", "sub/one", "three"]
-    assert folders.read_sketches(tmp_path / "index", "openai/clip") == {}, "another encoder sees other clips"
-
-
-def test_sketches_find_what_is_alike_and_little_else():
-    """Of 300 videos without a copy, few are compared; a new one in a crowd of copies, with some of them alone."""
-    random = np.random.default_rng(1)
-    clips = random.standard_normal((300, 6, 64))
-    noisy = clips[:20] + 0.2 * random.standard_normal((20, 6, 64))  # cosines of about 0.98
-    sketches = [duplicates.sketch(one) for one in (*clips, *noisy)]
-    pairs = duplicates.candidates(sketches, range(300, 320))
-    assert {(at, 300 + at) for at in range(20)} <= set(pairs) and len(pairs) < 40
-    crowd = [duplicates.sketch(clips[0])] * 3 * duplicates.MOST
-    assert 0 < len(duplicates.candidates(crowd, [len(crowd) - 1])) <= duplicates.MOST
-
-
-def test_pairs_that_share_a_video_are_one_group():
-    pairs = [{"videos": pair} for pair in (["a", "b"], ["e", "f"], ["c", "d"], ["b", "c"])]
-    assert alike(pairs) == [["a", "b", "c", "d"], ["e", "f"]] and alike([]) == []
-
-
 def test_what_was_done_before_a_kill_is_not_done_again(videos, tmp_path, looked, monkeypatch):
-    monkeypatch.setattr(folders, "AT_ONCE", 1)
     watched = folders.survey
 
     def killed(path, backbone):

@@ -23,7 +23,7 @@ from verified.runtime.verify import check, verify
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder
 from verified_search.export import export
-from verified_search.store import SMALL_SEGMENTS, changing, describe, present, read_manifest, smallest
+from verified_search.store import changing, describe, present, read_manifest
 from verified_search.update import remove_videos, update
 from verified_search.vectors import ClipVectors, build, spool
 
@@ -80,25 +80,25 @@ def test_a_video_beyond_the_models_context_is_searched_to_its_end(tmp_path):
     update(tmp_path / "index", files, settings)
     index = Index(tmp_path / "index")
     places = index.windows("v0000")
-    segment = index.segments[0]
-    assert segment.offset[places[0][1]] == 0 and len(places) > 3
-    ends = [segment.offset[window] + segment.clips[window] for _, window in places]
-    begins = [segment.offset[window] for _, window in places]
+    stored = index.stored
+    assert stored.offset[places[0]] == 0 and len(places) > 3
+    ends = [stored.offset[window] + stored.clips[window] for window in places]
+    begins = [stored.offset[window] for window in places]
     assert max(ends) == 3 * CONTEXT + 5
     assert all(begin < end for begin, end in zip(begins[1:], ends))  # they overlap: no moment is cut in two
 
 
-def test_videos_come_and_go_without_the_others_being_touched(tmp_path):
+def test_videos_come_and_go_and_the_others_are_not_encoded_again(tmp_path, monkeypatch):
     videos = random_videos(12)
     files, settings = write_corpus(tmp_path, dict(list(videos.items())[:9]))
     folder = tmp_path / "index"
     update(folder, files, settings)
-    first = (folder / "segments" / "000001" / "videos.jsonl").stat()
+    encode, encoded = ModelEncoder.encode, []
+    monkeypatch.setattr(ModelEncoder, "encode", lambda self, windows: encoded.extend(windows) or encode(self, windows))
     write_video_features(files["features"], videos)
     manifest = update(folder, files, settings)
-    assert [entry["videos"] for entry in manifest["segments"]] == [9, 3] and manifest["videos"] == 12
-    assert (folder / "segments" / "000001" / "videos.jsonl").stat().st_mtime_ns == first.st_mtime_ns
-    assert update(folder, files, settings)["segments"] == manifest["segments"]  # nothing new: nothing is done
+    assert manifest["videos"] == 12 and len(encoded) == 3
+    assert update(folder, files, settings)["build"] == manifest["build"]  # nothing new: nothing is done
 
     changed = {**videos, "v0003": videos["v0003"] + 1}
     del changed["v0005"]
@@ -118,36 +118,24 @@ def test_videos_come_and_go_without_the_others_being_touched(tmp_path):
     ]
 
 
-def test_a_removed_video_stays_away_and_small_segments_are_joined(tmp_path):
-    videos = random_videos(24)
+def test_a_removed_video_stays_away(tmp_path):
+    videos = random_videos(6)
     names = sorted(videos)
     files, settings = write_corpus(tmp_path, {name: videos[name] for name in names[:4]})
     folder = tmp_path / "index"
     update(folder, files, settings)
     remove_videos(folder, ["v0001"])
     assert "v0001" not in Index(folder).positions
-    for count in range(5, 5 + SMALL_SEGMENTS + 2):
-        write_video_features(files["features"], {name: videos[name] for name in names[:count]})
-        manifest = update(folder, files, settings)
-    assert len(manifest["segments"]) <= SMALL_SEGMENTS
-    assert sorted(present(folder, manifest)) == [name for name in names[:count] if name != "v0001"]
-    there = {path.name for path in (folder / "segments").iterdir() if path.is_dir()}
-    assert there == {entry["name"] for entry in manifest["segments"]}
+    write_video_features(files["features"], videos)
+    manifest = update(folder, files, settings)
+    assert sorted(present(folder, manifest)) == [name for name in names if name != "v0001"]
+    assert [path.name for path in (folder / "builds").iterdir() if path.is_dir()] == [manifest["build"]["name"]]
     with refused("'v0001'"):
         remove_videos(folder, ["v0001"])
-
-
-def test_what_is_there_is_copied_a_logarithmic_number_of_times():
-    """Of two thousand videos that come one by one, none is copied for each that follows."""
-    sizes, copied = [], 0
-    for _ in range(2000):
-        sizes.append(1)
-        entries = [{"name": str(at), "rows": rows} for at, rows in enumerate(sizes)]
-        if joined := {int(entry["name"]) for entry in smallest(entries)}:
-            copied += sum(sizes[at] for at in joined)
-            sizes = [rows for at, rows in enumerate(sizes) if at not in joined] + [sum(sizes[at] for at in joined)]
-        assert len(sizes) <= SMALL_SEGMENTS
-    assert sum(sizes) == 2000 and copied < 11 * 2000
+    remove_videos(folder, names[:1] + names[2:])
+    assert describe(read_manifest(folder))[0].startswith("0 videos")
+    with refused("without videos", file=folder, remedy=True):
+        Index(folder)
 
 
 def test_another_model_makes_another_index(tmp_path):
@@ -156,7 +144,7 @@ def test_another_model_makes_another_index(tmp_path):
     before = update(folder, files, settings)
     files, _ = write_corpus(tmp_path, random_videos(5), "reloclnet")
     after = update(folder, files, settings.model_copy(update={"model": "reloclnet"}))
-    assert after["identity"] != before["identity"] and len(after["segments"]) == 1 and after["model"] == "reloclnet"
+    assert after["identity"] != before["identity"] and after["videos"] == 5 and after["model"] == "reloclnet"
 
 
 def test_inverted_lists_find_what_an_exact_search_finds(tmp_path):
@@ -191,7 +179,7 @@ def test_an_index_of_inverted_lists_answers_nearly_as_an_exact_one(tmp_path):
     update(tmp_path / "exact", files, settings)
     update(tmp_path / "lists", files, settings.model_copy(update={"exact_clips": 50}))
     exact, lists = Index(tmp_path / "exact"), Index(tmp_path / "lists")
-    assert lists.segments[0].facts["kind"] == "inverted lists"
+    assert lists.stored.facts["kind"] == "inverted lists"
     assert "inverted lists, which find" in describe(read_manifest(tmp_path / "lists"))[1]
     moments = read_moments(files["annotations"][0], "fig")
     for row in range(20):  # random weights: spans are all but tied, so their scores are compared
@@ -221,7 +209,7 @@ def test_a_sentence_is_encoded_as_the_benchmark_encodes_a_caption(tmp_path):
             index.ask(query)
     like = index.like("v0001", 0.0, 2.0, top=3)
     assert like.moments and all(one.video != "v0001" or one.start >= 2 for one in like.moments)
-    seconds = float(index.segments[0].seconds[0])
+    seconds = float(index.stored.seconds[0])
     of_a_clip = index.like("v0001", 0.0, seconds, top=3).moments
     assert index.like("v0001", 0.1 * seconds, 0.2 * seconds, top=3).moments == of_a_clip, "shorter than a clip"
     for start, end in ((0.2 * seconds, 0.2 * seconds), (0.2 * seconds, 0.1 * seconds)):
@@ -233,7 +221,7 @@ def test_a_sentence_is_encoded_as_the_benchmark_encodes_a_caption(tmp_path):
 def test_a_damaged_file_is_named(name, tmp_path):
     files, settings = write_corpus(tmp_path, random_videos(4))
     update(tmp_path / "index", files, settings)
-    path = tmp_path / "index" / "segments" / "000001" / name
+    path = tmp_path / "index" / "builds" / "000001" / name
     path.write_bytes(path.read_bytes()[:-40])
     with refused(name):
         Index(tmp_path / "index")
@@ -253,7 +241,7 @@ def test_rows_of_another_kind_are_named(field, value, tmp_path):
     """Also under a seal of their own: an index may come from elsewhere."""
     files, settings = write_corpus(tmp_path, random_videos(4))
     update(tmp_path / "index", files, settings)
-    path = tmp_path / "index" / "segments" / "000001" / "videos.jsonl"
+    path = tmp_path / "index" / "builds" / "000001" / "videos.jsonl"
     first, *others = path.read_text().splitlines()
     path.write_text("\n".join([json.dumps({**json.loads(first), field: value}), *others]) + "\n")
     sealed_anew(tmp_path / "index")
@@ -310,7 +298,7 @@ def test_a_change_that_breaks_off_leaves_an_index_that_the_next_one_finishes(tmp
         check(folder / "index.json")
     assert update(folder, files, settings)["videos"] == 8
     assert finished(folder / "index.json") and verify(folder)[1] == []
-    assert {path.name for path in (folder / "segments").iterdir() if path.is_dir()} == {"000001", "000002"}
+    assert {path.name for path in (folder / "builds").iterdir() if path.is_dir()} == {"000002"}
 
 
 def test_one_change_at_a_time(tmp_path):
@@ -332,9 +320,9 @@ def test_an_export_holds_what_the_index_holds(tmp_path):
     table = pd.concat([pd.read_parquet(part) for part in sorted((tmp_path / "out").glob("*.parquet"))])
     assert len(parts) > 1 and vectors.dtype == np.float16 and len(vectors) == len(table) == rows
     index = Index(folder)
-    (number, window), *_ = index.windows("v0003")
+    window = index.windows("v0003")[0]
     own = (table["video"] == "v0003").to_numpy()
-    assert (vectors[own] == index.segments[number].search_vectors(window).astype(np.float16)).all()
+    assert (vectors[own] == index.stored.search_vectors(window).astype(np.float16)).all()
     assert table["start"][own].tolist() == [float(second) for second in range(len(videos["v0003"]))]
     with refused("empty", file=tmp_path / "out"):
         export(folder, tmp_path / "out")

@@ -40,7 +40,7 @@ def test_a_killed_removal_is_finished_by_repeating_it(corpus, tmp_path, videos):
     shutil.copytree(corpus / "index", whole)
     remove_videos(whole, videos)
     wanted = contents(whole)
-    assert not any("added/" in name for name in wanted)
+    assert not any("decoded/" in name for name in wanted)
     number = 0
     while True:
         folder = tmp_path / f"killed-{number}"
@@ -66,7 +66,7 @@ def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkey
     def look(path, backbone):
         if path.name not in clips:
             raise VideoError("no-frames", path, "no frames")
-        return Survey(6.0, [(0.0, 6.0)], [clips[path.name]], [(0.0, b"\xff\xd8picture")], 0, 6.0)
+        return Survey(6.0, [(0.0, 6.0)], [clips[path.name]], [(0.0, b"\xff\xd8picture")], "", 0, 6.0)
 
     monkeypatch.setattr("verified_search.folder.survey", look)
     monkeypatch.setattr("verified_search.folder.load_backbone", lambda name: object())
@@ -111,16 +111,6 @@ def given(*command: str, ends: tuple[int, ...] = (0, 1)):
             assert main([*command]) in ends, command
 
     return run
-
-
-def test_searches_of_a_page(start, place, record_property):
-    files, settings = write_corpus(start / "corpus", random_videos(4, longest=5))
-    update(start / "index", files, settings)
-    asked = '<!-- output of: verified search "a red thing" --index index --top 2 -->\n'
-    (start / "page.md").write_text(f"# Searches\n\n{asked}```text\nearlier\n```\n\n{asked}")
-    kills = finished_by_repeating(start, place, given("search", "--refresh", "page.md"))
-    record_property("faults", kills)
-    assert kills > 1 and (place / "page.md").read_text().count("found by") == 2
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ def test_a_sentence_finds_what_clip_says(built):
         assert moment.caption["coarse"] == CAPTIONS[int(moment.video[1:])] and moment.caption["fine"] == ""
     assert {one.video for one in index.ask("a cat sleeps", video="v2").moments} == {"v2"}
     assert index.ask("a cat sleeps").moments[0].video == "v1"  # by its caption
-    own = index.segments[0].search_vectors(index.windows("v1")[0][1])
+    own = index.stored.search_vectors(index.windows("v1")[0])
     assert index.like("v1", 0, 1).moments[0].similarity <= 1.001 and own.shape == (5, 12)
     assert index.encoder.query("rain")["unit"].norm() == pytest.approx(1, abs=1e-5)
     assert vector_of(index.encoder.query("rain")).shape == (12,)

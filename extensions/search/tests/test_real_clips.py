@@ -76,7 +76,7 @@ def test_a_folder_of_real_clips_is_indexed_and_things_are_found_by_name(tmp_path
         clip_file = Path(SHIPPED.origin).parent / "datasets" / "data" / f"{name}.mp4"
         shutil.copy(clip_file, tmp_path / "videos" / f"{name}.mp4")
     manifest = index_videos(tmp_path / "videos", tmp_path / "index")
-    assert manifest["videos"] == 3 and manifest["duplicates"] == []
+    assert manifest["videos"] == 3 and manifest["copies"] == {}
     index = Index(tmp_path / "index")
     first = {sentence: index.ask(sentence).moments[0].video for sentence in THINGS}
     assert first == THINGS

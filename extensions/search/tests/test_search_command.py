@@ -1,4 +1,4 @@
-"""`verified search` on the command line, and the searches that a page shows."""
+"""`verified search` on the command line."""
 
 import json
 from pathlib import Path
@@ -33,22 +33,6 @@ def test_a_search_prints_moments_as_text_and_as_json(index, capsys):
     assert answer["moments"][0]["caption"]["overlap"] >= 0
     assert main(["search", "a surgeon operates", "--index", str(index), "--video", "v0001"]) == 0
     assert "Probably not here" not in capsys.readouterr().out  # one video is not judged
-
-
-def test_a_page_is_refreshed_by_its_own_commands(index, tmp_path, capsys):
-    page = tmp_path / "page.md"
-    command = f'verified search "a red thing" --index {index} --top 1'
-    shown = f"Text.\n\n<!-- output of: {command} -->\n```text\nformer\n```\nEnd.\n"
-    page.write_text(shown, encoding="utf-8")
-    assert main(["search", "--refresh", str(page)]) == 0
-    text = page.read_text(encoding="utf-8")
-    assert "former" not in text and "nearest annotated caption" in text and text.endswith("```\nEnd.\n")
-    page.write_text(f"<!-- output of: {command} -->\nEnd.\n", encoding="utf-8")  # not shown yet
-    assert main(["search", "--refresh", str(page)]) == 0
-    assert page.read_text(encoding="utf-8") == text.removeprefix("Text.\n\n")
-    page.write_text("nothing here", encoding="utf-8")
-    assert main(["search", "--refresh", str(page)]) == 2
-    assert "shows no search" in capsys.readouterr().err
 
 
 def test_an_index_that_was_left_unfinished_is_built_though_its_record_is_there(tmp_path, monkeypatch):

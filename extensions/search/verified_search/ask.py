@@ -29,9 +29,8 @@ from verified_search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
 from verified_search.fusion import LEAST, above_average, shares, standing_out
 from verified_search.origin import caution
 from verified_search.presence import hint, nearest_caption, presence
-from verified_search.segments import Segment
 from verified_search.sound import sound
-from verified_search.store import open_segments, read_manifest
+from verified_search.store import open_windows, read_manifest
 
 LONGEST_QUERY = 2000
 """Characters of a query; what is behind them would be cut by any encoder."""
@@ -53,7 +52,6 @@ BACKGROUND = 200
 class Candidate:
     """A window that may contain the answer to a query."""
 
-    segment: int
     window: int
     score: float
     """Largest cosine of its clips with the query."""
@@ -105,32 +103,23 @@ class Index:
         self.folder = Path(folder)
         self.manifest = manifest or read_manifest(self.folder)
         self.encoder = encoder or encoder_of(self.folder, self.manifest)
-        self.segments: list[Segment] = open_segments(self.folder, self.manifest)
+        self.stored = open_windows(self.folder, self.manifest)
         self.captions = Captions.opened(self.folder)
-        self.positions = {
-            row["video"]: (number, position)
-            for number, segment in enumerate(self.segments)
-            for position, row in enumerate(segment.videos)
-            if row["video"] not in self.manifest["segments"][number]["removed"]
-        }
-        """Where the row of each video is: segment, position in its `videos`."""
+        self.positions = {row["video"]: position for position, row in enumerate(self.stored.videos)}
+        """Position of each video in `stored.videos`."""
         self.weights: dict[str, float] = self.manifest.get("weights", {})
         """Of the parts of a search, by name (see `fusion`); none in an index that is being made."""
-        self.clips = sum(entry["rows"] for entry in self.manifest["segments"])
 
     def row(self, video: str) -> dict:
         """The row of a video. Raises InputError for a video that the index does not have."""
         if video not in self.positions:
             raise InputError(f"no video {video!r} in the index", file=self.folder)
-        segment, position = self.positions[video]
-        return self.segments[segment].videos[position]
+        return self.stored.videos[self.positions[video]]
 
-    def windows(self, video: str) -> list[tuple[int, int]]:
-        """(segment, window) of each window of a video."""
+    def windows(self, video: str) -> range:
+        """The windows of a video."""
         self.row(video)
-        number, position = self.positions[video]
-        first, end = np.searchsorted(self.segments[number].video, [position, position + 1])
-        return [(number, window) for window in range(int(first), int(end))]
+        return self.stored.of_video(self.positions[video])
 
     def ask(self, text: str, top: int = 10, video: str | None = None) -> Answer:
         """Find the `top` moments for a sentence, of one `video` or of all. Raises InputError for a query without
@@ -251,36 +240,30 @@ class Index:
     def _clips_in(self, video: str, start: float, end: float) -> np.ndarray:
         """[clips, D] of a video that overlap [start, end) seconds."""
         inside = []
-        for number, window in self.windows(video):
-            segment = self.segments[number]
-            vectors, first = segment.search_vectors(window), segment.offset[window]
-            begins = first + np.arange(len(vectors)) * segment.seconds[window]
-            inside.append(vectors[(begins < end) & (begins + segment.seconds[window] > start)])
+        for window in self.windows(video):
+            vectors, seconds = self.stored.search_vectors(window), self.stored.seconds[window]
+            begins = self.stored.offset[window] + np.arange(len(vectors)) * seconds
+            inside.append(vectors[(begins < end) & (begins + seconds > start)])
         return np.concatenate(inside)
 
     @cached_property
     def _background(self) -> np.ndarray:
         """[clips, D] of windows at equal distances through the index."""
-        places = [
-            (number, int(window))
-            for number, segment in enumerate(self.segments)
-            for window in np.flatnonzero(segment.present)
-        ]
-        picked = places[:: max(1, len(places) // BACKGROUND)]
-        return np.concatenate([self.segments[number].search_vectors(window) for number, window in picked])
+        count = len(self.stored.clips)
+        picked = range(0, count, max(1, count // BACKGROUND))
+        return np.concatenate([self.stored.search_vectors(window) for window in picked])
 
     def clip_vectors(self, video: str) -> np.ndarray:
         """[clips, D] of all windows of a video."""
-        return np.concatenate([self.segments[number].search_vectors(at) for number, at in self.windows(video)])
+        return np.concatenate([self.stored.search_vectors(window) for window in self.windows(video)])
 
     def like(self, video: str, start: float, end: float, top: int = 10) -> Answer:
         """Moments whose clips are nearest to the mean clip of [start, end) seconds of a video. The mean is over clips
         with their middle in the span; for a span too short for any, over the clips that overlap it."""
         blocks = []
-        for number, window in self.windows(video):
-            segment = self.segments[number]
-            vectors = segment.search_vectors(window)
-            times = segment.offset[window] + (np.arange(len(vectors)) + 0.5) * segment.seconds[window]
+        for window in self.windows(video):
+            vectors = self.stored.search_vectors(window)
+            times = self.stored.offset[window] + (np.arange(len(vectors)) + 0.5) * self.stored.seconds[window]
             blocks.append(vectors[(times >= start) & (times < end)])
         inside = np.concatenate(blocks)
         if not len(inside) and start < end:
@@ -303,19 +286,13 @@ class Index:
         ones."""
         if only is not None:
             ranked = [
-                Candidate(number, window, float((self.segments[number].search_vectors(window) @ query).max()))
-                for number, window in self.windows(only)
+                Candidate(window, float((self.stored.search_vectors(window) @ query).max()))
+                for window in self.windows(only)
             ]
             return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
-        left_out = {location for video in without if video in self.positions for location in self.windows(video)}
-        ranked = []
-        for number, segment in enumerate(self.segments):
-            windows, scores = segment.search(query, count + len(left_out))
-            ranked += [
-                Candidate(number, int(window), float(score))
-                for window, score in zip(windows, scores)
-                if (number, window) not in left_out
-            ]
+        left_out = {window for video in without if video in self.positions for window in self.windows(video)}
+        windows, scores = self.stored.search(query, count + len(left_out))
+        ranked = [Candidate(int(one), float(score)) for one, score in zip(windows, scores) if one not in left_out]
         return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
 
     def moments(self, query: Encoded, candidates: list[Candidate], top: int) -> list[Moment]:
@@ -346,12 +323,8 @@ class Index:
         limits = spans["min_pred_clips"], spans["max_pred_clips"], DEPTH
         slot, first, last, score = best_spans(start, end, model.video_weights(scores), *limits)
         selected = order.gather(1, slot)[0].numpy()
-        offset, seconds = (
-            np.array([getattr(self.segments[candidate.segment], name)[candidate.window] for candidate in candidates])[
-                selected
-            ]
-            for name in ("offset", "seconds")
-        )
+        windows = np.array([candidate.window for candidate in candidates])[selected]
+        offset, seconds = self.stored.offset[windows], self.stored.seconds[windows]
         numbers: dict[str, int] = {}
         videos = np.array(
             [numbers.setdefault(self._video(candidate), len(numbers)) for candidate in candidates], np.int64
@@ -368,14 +341,13 @@ class Index:
 
     def _gather_encoded(self, candidates: list[Candidate]) -> Encoded:
         """Windows in the format of `RetrievalModel.encode_videos`, on the CPU."""
-        length, dim = self.encoder.context, self.segments[candidates[0].segment].dim
+        length, dim = self.encoder.context, self.stored.dim
         unit, localised = torch.zeros(2, len(candidates), length, dim)
         mask = torch.zeros(len(candidates), length, dtype=torch.bool)
         for row, one in enumerate(candidates):
-            segment = self.segments[one.segment]
-            clips = segment.search_vectors(one.window)
+            clips = self.stored.search_vectors(one.window)
             unit[row, : len(clips)] = torch.from_numpy(clips)
-            pads = segment.localise_vectors(one.window)
+            pads = self.stored.localise_vectors(one.window)
             localised[row, : len(pads)] = torch.from_numpy(pads)
             mask[row, : len(clips)] = True
         return {"unit": unit, "localised": localised, "mask": mask}
@@ -386,11 +358,9 @@ class Index:
         for candidate in candidates:
             if len(moments) == top:
                 break
-            segment = self.segments[candidate.segment]
-            first, last = window_around_best(
-                segment.search_vectors(candidate.window) @ query, self.manifest["spans"]["max_pred_clips"]
-            )
-            offset, seconds = segment.offset[candidate.window], segment.seconds[candidate.window]
+            cosines = self.stored.search_vectors(candidate.window) @ query
+            first, last = window_around_best(cosines, self.manifest["spans"]["max_pred_clips"])
+            offset, seconds = self.stored.offset[candidate.window], self.stored.seconds[candidate.window]
             start, end = offset + first * seconds, offset + (last + 1) * seconds
             moment = self._moment(candidate, start, end, candidate.score)
             if not any(self._overlapping(moment, other) for other in moments):
@@ -398,12 +368,13 @@ class Index:
         return moments
 
     def _video(self, candidate: Candidate) -> str:
-        segment = self.segments[candidate.segment]
-        return segment.videos[segment.video[candidate.window]]["video"]
+        return self._row_of(candidate)["video"]
+
+    def _row_of(self, candidate: Candidate) -> dict:
+        return self.stored.videos[self.stored.video[candidate.window]]
 
     def _moment(self, candidate: Candidate, start: float, end: float, score: float) -> Moment:
-        segment = self.segments[candidate.segment]
-        row = segment.videos[segment.video[candidate.window]]
+        row = self._row_of(candidate)
         last = row.get("duration") or end
         start, end = round(min(start, last), 3), round(min(end, last), 3)
         caption = self.captions.nearest(row["video"], start, end)

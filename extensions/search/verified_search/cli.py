@@ -64,13 +64,13 @@ def index(arguments: argparse.Namespace) -> int:
         print(f"{arguments.export}: {export(folder, arguments.export):,} vectors")
         return 0
     if arguments.add or arguments.remove:
-        from verified_search.update import add_files, duplicates_of, remove_videos
+        from verified_search.update import add_files, copies_of, remove_videos
 
         if arguments.add:
             quiet()
             print(f"added: {', '.join(added := add_files(folder, arguments.add))}")
-            for video, other, share in duplicates_of(folder, added):
-                print(f"  {video} shows the same as {other}, which is in the index ({share:.0%} of the clips)")
+            for video, other in copies_of(folder, added):
+                print(f"  {video} shows the same as {other}, which is in the index")
         else:
             remove_videos(folder, arguments.remove)
     elif arguments.index:
@@ -89,7 +89,6 @@ def index(arguments: argparse.Namespace) -> int:
 def _index_videos(arguments: argparse.Namespace) -> int:
     """Index a folder of videos, without a configuration, and say what is in the index and how it is asked."""
     from verified.corpus.video_folder import other_files
-    from verified_search.duplicates import alike
     from verified_search.folder import index_videos
     from verified_search.store import describe
 
@@ -101,8 +100,8 @@ def _index_videos(arguments: argparse.Namespace) -> int:
     quiet()
     manifest = index_videos(arguments.videos, place, arguments.encoder)
     shown = [f"{place}:", *(f"  {line}" for line in describe(manifest))]
-    for *others, last in alike(manifest["duplicates"]):
-        shown.append(f"  nearly the same: {', '.join(others)} and {last}")
+    for video, first in manifest["copies"].items():
+        shown.append(f"  {video} shows the same as {first}")
     for video, why in manifest["unreadable"].items():
         shown.append(f"  cannot be read: {video} ({why['reason']})")
     shown += [f"  read in part: {video} ({part})" for video, part in manifest["partial"].items()]
@@ -125,23 +124,12 @@ def _positive(text: str) -> int:
     option("query", metavar="SENTENCE", nargs="?", help='what is to be seen: "a person opens the fridge"'),
     CONFIGFILE,
     *PLACE,
-    folder("--refresh", "rerun the searches that a Markdown file shows", metavar="FILE"),
     option("--top", type=_positive, default=10, help="moments to show (default: 10)"),
     option("--video", metavar="ID", help="search this video only"),
     JSON,
 )
 def search(arguments: argparse.Namespace) -> int:
     """Print the moments; raises InputError where there is no index."""
-    if arguments.refresh:
-        from verified.__main__ import parser
-        from verified_search.refresh import refresh
-
-        def search(command: list[str]) -> None:
-            again = parser().parse_args(command)
-            again.run(again)
-
-        print(f"{arguments.refresh}: {refresh(arguments.refresh, search)} searches run again")
-        return 0
     if arguments.query is None:
         raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
     index = open_quietly(place_of(arguments))

@@ -156,10 +156,6 @@ class JointEncoder:
         vectors = [normalise(to_joint(window.features)).astype(np.float16) for window in windows]
         return [Vectors(each, each[:0]) for each in vectors]
 
-    def dim(self, features: int) -> int:
-        """Width of its vectors, for features of such a width."""
-        return self._packaged.dim if self._packaged else features
-
     def names(self, vectors: np.ndarray, count: int) -> list[list[tuple[str, float]]]:
         """For each vector [N, D], the nearest object names and their cosines; None for all encoders except
         `packaged`."""

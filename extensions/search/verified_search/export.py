@@ -7,7 +7,7 @@ import numpy as np
 
 from verified.errors import InputError
 from verified.io.files import atomic_path
-from verified_search.store import open_segments, read_manifest
+from verified_search.store import open_windows, read_manifest
 
 ROWS_PER_FILE = 1_000_000
 
@@ -16,10 +16,10 @@ def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> in
     """Write `vectors-00000.npy` (float16 [rows, D], length 1) and `rows-00000.parquet` (video, start, end in seconds; a
     row per vector, in the same order), and further pairs of at most `rows_per_file` rows; returns how many rows.
 
-    Removed videos are left out. Vectors are to be compared by their inner product; a video's score is the largest of
+    Vectors are to be compared by their inner product; a video's score is the largest of
     its rows'. The folder appears when all files are complete. Raises InputError for an output folder that is not empty.
     """
-    segments = open_segments(folder, read_manifest(folder))
+    windows = open_windows(folder, read_manifest(folder))
     if output.exists() and any(output.iterdir()):
         raise InputError("is not empty", file=output, remedy="name a folder that is not there")
     temporary = output.with_name(f".{output.name}.partial")
@@ -36,20 +36,15 @@ def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> in
         for column in (vectors, names, spans):
             column.clear()
 
-    for segment in segments:
-        for window in np.flatnonzero(segment.present):
-            clip_vectors = segment.search_vectors(int(window)).astype(np.float16)
-            if buffered and buffered + len(clip_vectors) > rows_per_file:
-                write()
-            seconds = segment.seconds[window]
-            starts = segment.offset[window] + np.arange(len(clip_vectors)) * seconds
-            vectors.append(clip_vectors)
-            name = segment.videos[segment.video[window]]["video"]
-            if not isinstance(name, str):
-                raise InputError(f"a video is called {name!r:.40}, which is no text", remedy="build the index again")
-            names.append(np.full(len(clip_vectors), name, object))
-            spans.append(np.stack([starts, starts + seconds], axis=1))
-            buffered, count = buffered + len(clip_vectors), count + len(clip_vectors)
+    for window, position in enumerate(windows.video):
+        clip_vectors = windows.search_vectors(window).astype(np.float16)
+        if buffered and buffered + len(clip_vectors) > rows_per_file:
+            write()
+        starts = windows.offset[window] + np.arange(len(clip_vectors)) * windows.seconds[window]
+        vectors.append(clip_vectors)
+        names.append(np.full(len(clip_vectors), windows.videos[position]["video"], object))
+        spans.append(np.stack([starts, starts + windows.seconds[window]], axis=1))
+        buffered, count = buffered + len(clip_vectors), count + len(clip_vectors)
     if buffered:
         write()
     temporary.replace(output)

@@ -192,7 +192,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
             places = index.row(video)["thumbnails"]
             if not number.isdecimal() or len(number) > 4 or int(number) >= len(places):
                 raise InputError("no such thumbnail")
-            content = index.segments[index.positions[video][0]].thumbnail(places[int(number)])
+            content = index.stored.thumbnail(places[int(number)])
         except InputError:
             return PlainTextResponse("no such thumbnail", status_code=404)
         return Response(content, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})

@@ -1,37 +1,39 @@
-"""The index of a corpus: a folder with a manifest, segments and a copy of the model; videos can be added and removed.
+"""The index of a corpus: a folder with a manifest, the windows of all videos and a copy of the model.
 
-`index.json`, the manifest, lists the segments in force and their removed videos. It is the last file written by a
-change and replaces its predecessor atomically: a killed change has no effect, and a search in progress continues with
-its open files. Added videos form a new segment; the smallest segments are merged if there are more than
-`SMALL_SEGMENTS`, and all are if a third of the videos is removed. Changes are serialised by the file `.lock`.
+`index.json`, the manifest, names the build in force, a folder of `builds`. It is the last file written by a change and
+replaces its predecessor atomically: a killed change has no effect, and a search in progress continues with its open
+files. Each change writes a new build, into which the videos that stay are copied; what was decoded of a video file is
+in `decoded` until its build is in force, and of a video added by hand as long as it is in the index. Changes are
+serialised by the file `.lock`.
 """
 
 import contextlib
 import fcntl
 import hashlib
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from verified.errors import InputError
-from verified.io.array_file import read_array
 from verified.io.files import file_name, require_version
-from verified.io.jsonl import read_json, write_json
+from verified.io.jsonl import iterate_jsonl, read_json, write_json
+from verified.nn.checkpoint import Form, load, save
 from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
-from verified.runtime.verify import check_intact
 from verified_search.presence import PASSES
-from verified_search.segments import VIDEOS, Segment, write_segment
 from verified_search.sound import sound
 from verified_search.vectors import EXACT
+from verified_search.windows import VIDEOS, Item, Windows, write_windows
 
-MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
-FORMAT = 6
-"""1: the copy of the model named no form. 3: captions had no sentence vectors, and the ranking no measure."""
-EMPTY = {"dim": 0, "next": 0, "dropped": [], "segments": [], "here": None, "unrelated": []}
-"""What every manifest says beside its format, without a video."""
-SMALL_SEGMENTS = 8
+MANIFEST, BUILDS, DECODED = "index.json", "builds", "decoded"
+FORMAT = 7
+EMPTY = {"dropped": [], "build": None, "here": None, "unrelated": []}
+"""Entries of a manifest without videos, besides its format."""
+FORM = Form("decoded video of an index", 1, "take the video out of the index and add it again")
 
 
 def read_manifest(folder: Path) -> dict:
@@ -42,78 +44,84 @@ def read_manifest(folder: Path) -> dict:
     manifest = read_json(folder / MANIFEST)
     stated = manifest.get("format") if isinstance(manifest, dict) else None
     require_version(stated, FORMAT, "index", folder / MANIFEST, f"remove {folder} and run verified index")
-    for entry in manifest["segments"]:
-        file_name(entry["name"], folder / MANIFEST, "segment")
+    if manifest["build"] and not str(manifest["build"]["name"]).isdecimal():
+        raise InputError("its build has no number", file=folder / MANIFEST, remedy=f"remove {folder}, verified index")
     if manifest["checkpoint"]:
         file_name(manifest["checkpoint"], folder / MANIFEST, "checkpoint")
     return manifest
 
 
-def sound_segments(folder: Path, manifest: dict) -> None:
-    """Raise InputError unless all files of the segments in force match their seals: a change reuses them."""
-    for entry in manifest["segments"]:
-        name = f"{SEGMENTS}/{entry['name']}"
-        written = read_seal(folder / name) or {}
-        sound(folder, *(f"{name}/{file}" for file in sorted({*written.get("files", ()), VIDEOS})))
-
-
-def write_manifest(folder: Path, manifest: dict, last: bool = True) -> None:
-    """Put a manifest in force and, for the `last` of a change, remove files that belong to none of its videos."""
-    videos = [(entry["videos"] - len(entry["removed"])) for entry in manifest["segments"]]
-    clips = sum(entry["rows"] for entry in manifest["segments"])
+def write_manifest(folder: Path, manifest: dict) -> None:
+    """Put a manifest in force, and remove files that belong to none of its videos."""
+    build = manifest["build"] or {"videos": 0, "rows": 0}
     with replacing(folder / MANIFEST) as temporary:
-        write_json(temporary, {**manifest, "videos": sum(videos), "clips": clips})
-    if last:
-        finish(folder, manifest)
+        write_json(temporary, {**manifest, "videos": build["videos"], "clips": build["rows"]})
+    finish(folder, manifest)
 
 
-def features_path(folder: Path, video: str) -> Path:
-    """Path of the features of an added video in an index."""
-    return folder / ADDED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.npy"
+class Decoded(NamedTuple):
+    """Facts of a video, and what was decoded of its file."""
+
+    row: dict
+    features: np.ndarray
+    """[clips, F]."""
+    pictures: list[tuple[float, bytes]]
+    """(seconds, JPEG)."""
 
 
-def write_features(folder: Path, video: str, features: np.ndarray) -> None:
-    """Store the features [clips, F] of an added video, in half precision."""
-    (folder / ADDED).mkdir(exist_ok=True)
-    with replacing(features_path(folder, video)) as temporary, temporary.open("wb") as out:
-        np.save(out, features.astype(np.float16))
+def decoded_path(folder: Path, video: str) -> Path:
+    """Path of what was decoded of a video of an index."""
+    return folder / DECODED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.safetensors"
 
 
-def read_features(folder: Path, video: str, remedy: str) -> np.ndarray:
-    """Read the features [clips, F]. Raises InputError with `remedy` for a damaged file, no clips, or values that are
-    not finite."""
-    path = features_path(folder, video)
-    check_intact(path, required=True, remedy=remedy)
-    features = np.array(read_array(path, 2, remedy), np.float32)
+def write_decoded(folder: Path, one: Decoded) -> None:
+    """Store what was decoded of a video."""
+    (folder / DECODED).mkdir(exist_ok=True)
+    content = np.frombuffer(b"".join(picture for _, picture in one.pictures), np.uint8)
+    tensors = {"features": torch.from_numpy(one.features), "pictures": torch.from_numpy(content.copy())}
+    sizes = [[time, len(picture)] for time, picture in one.pictures]
+    with replacing(decoded_path(folder, one.row["video"])) as temporary:
+        save(temporary, FORM, tensors, {"row": one.row, "sizes": sizes})
+
+
+def read_decoded(folder: Path, video: str) -> Decoded:
+    """Read what was decoded of a video. Raises InputError for a damaged file, no clips, or values that are not
+    finite."""
+    path = decoded_path(folder, video)
+    sound(folder, f"{DECODED}/{path.name}")
+    tensors, facts = load(path, FORM)
+    features = tensors["features"].numpy()
     if not features.size or not np.isfinite(features).all():
-        raise InputError("holds no clips, or values that are not finite", file=path, remedy=remedy)
-    return features
+        raise InputError("holds no clips, or values that are not finite", file=path, remedy=FORM.remedy)
+    content, start, pictures = tensors["pictures"].numpy().tobytes(), 0, []
+    for time, size in facts["sizes"]:
+        pictures.append((time, content[start : start + size]))
+        start += size
+    return Decoded(facts["row"], features, pictures)
 
 
 def finish(folder: Path, manifest: dict) -> bool:
     """Clean up after a killed change behind the manifest in force; returns whether there was anything.
 
-    Segments not in force, features of videos outside the index and temporary files are deleted.
+    Builds not in force, what was decoded of videos that were not added by hand, and temporary files are deleted.
     """
     unfinished = not finished(folder / MANIFEST)
     if unfinished:
         seal(folder / MANIFEST)
-    named = {entry["name"] for entry in manifest["segments"]}
-    left = [path for path in (folder / SEGMENTS).glob("[0-9]*") if path.name not in named]
-    left += [path for below in (folder, folder / ADDED) for path in below.glob(".*.partial*")]
-    if features := {*(folder / ADDED).glob("*.npy"), *map(_sealed_by, (folder / ADDED).glob(".*.npy.seal"))}:
-        rows = present(folder, manifest).values()
-        left += sorted(features - {features_path(folder, row["video"]) for row in rows if row["origin"] == "added"})
-    left += [path for path in map(_sealed_by, (folder / SEGMENTS).glob(".*.seal")) if path.name not in named]
-    for path in dict.fromkeys(left):
+    added = [row["video"] for row in present(folder, manifest).values() if row["origin"] == "added"]
+    wanted = {build_folder(folder, manifest), *(decoded_path(folder, video) for video in added)}
+    here = {_sealed_by(path) for below in (BUILDS, DECODED) for path in (folder / below).glob("*")}
+    left = sorted({*here, *folder.glob(".*.partial*")} - wanted)
+    for path in left:
         # The seal is deleted last: while it exists, a repeated change finds the remaining files.
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         seal_of(path).unlink(missing_ok=True)
     return unfinished or bool(left)
 
 
-def _sealed_by(seal_file: Path) -> Path:
-    return seal_file.with_name(seal_file.name[1:].removesuffix(".seal"))
+def _sealed_by(path: Path) -> Path:
+    """The file that a seal belongs to; any other file itself."""
+    return path.with_name(path.name[1:].removesuffix(".seal")) if path.suffix == ".seal" else path
 
 
 @contextlib.contextmanager
@@ -128,95 +136,70 @@ def changing(folder: Path) -> Iterator[None]:
         yield
 
 
-def open_segments(folder: Path, manifest: dict) -> list[Segment]:
-    """Open the segments in force. Raises InputError for a damaged one."""
-    return [Segment(folder / SEGMENTS / entry["name"], entry, entry["removed"]) for entry in manifest["segments"]]
+def build_folder(folder: Path, manifest: dict) -> Path | None:
+    """The folder of the build in force; None of an index without videos."""
+    return folder / BUILDS / manifest["build"]["name"] if manifest["build"] else None
+
+
+def open_windows(folder: Path, manifest: dict) -> Windows:
+    """Open the build in force. Raises InputError for a damaged one, and for an index without videos."""
+    if not (build := build_folder(folder, manifest)):
+        raise InputError("an index without videos", file=folder, remedy="add some: verified index")
+    return Windows(build, manifest["build"])
 
 
 def present(folder: Path, manifest: dict) -> dict[str, dict]:
-    """The rows of all videos in the index, by id."""
-    from verified.io.jsonl import iterate_jsonl
-
-    sound(folder, *(f"{SEGMENTS}/{entry['name']}/{VIDEOS}" for entry in manifest["segments"]))
-    return {
-        row["video"]: row
-        for entry in manifest["segments"]
-        for row in iterate_jsonl(folder / SEGMENTS / entry["name"] / VIDEOS, ("video",))
-        if row["video"] not in entry["removed"]
-    }
+    """The rows of all videos in the index, by id. Raises InputError unless all files of the build match their seals:
+    a change copies them."""
+    if not (build := build_folder(folder, manifest)):
+        return {}
+    files = sorted({*(read_seal(build) or {}).get("files", ()), VIDEOS})
+    sound(folder, *(f"{BUILDS}/{build.name}/{file}" for file in files))
+    return {row["video"]: row for row in iterate_jsonl(build / VIDEOS, ("video",))}
 
 
-def add_segment(folder: Path, manifest: dict, items: Iterable, dim: int, queries: np.ndarray, seed: int) -> dict:
-    """Add a segment of `items` and `queries` [n, dim], in the format of `write_segment`; returns the new manifest.
+def rebuild(
+    folder: Path,
+    manifest: dict,
+    gone: Container[str],
+    items: Iterable[Item] = (),
+    queries: np.ndarray | None = None,
+    seed: int = 0,
+) -> dict:
+    """Write a build without the videos `gone`, and with those of `items`; returns the manifest, not yet in force.
 
-    The manifest is not in force yet.
+    `queries` [Q, dim] and `seed` set the number of inverted lists of a large index (see `vectors.build`).
     """
-    manifest = {**manifest, "next": manifest["next"] + 1}
-    name = f"{manifest['next']:06d}"
-    segment_folder = folder / SEGMENTS / name
-    seal_of(segment_folder).unlink(missing_ok=True)
-    shutil.rmtree(segment_folder, ignore_errors=True)  # of a killed change
-    facts = write_segment(segment_folder, items, dim, manifest["exact_clips"], queries, seed)
-    seal(segment_folder)
-    return {**manifest, "segments": [*manifest["segments"], {"name": name, **facts, "removed": []}]}
-
-
-def without_videos(folder: Path, manifest: dict, videos: set[str]) -> dict:
-    """The manifest without these videos; segments without remaining videos are dropped."""
-    entries = []
-    for entry in manifest["segments"]:
-        rows = present(folder, {**manifest, "segments": [entry]})
-        removed = [*entry["removed"], *sorted(videos & rows.keys())]
-        if len(removed) < entry["videos"]:
-            entries.append({**entry, "removed": removed})
-    return {**manifest, "segments": entries}
-
-
-def tidy(folder: Path, manifest: dict, seed: int) -> dict:
-    """Merge small segments if there are many, and all of them if many videos were removed; returns the manifest."""
-    entries = manifest["segments"]
-    removed, videos = sum(len(entry["removed"]) for entry in entries), sum(entry["videos"] for entry in entries)
-    joined = entries if 3 * removed > videos else smallest([entry for entry in entries if entry["kind"] == EXACT])
-    if not joined:
-        return manifest
-    segments = open_segments(folder, {**manifest, "segments": joined})
-    untouched = [entry for entry in entries if entry not in joined]
-    items = (item for segment in segments for item in segment.items())
-    none = np.zeros((0, segments[0].dim), np.float32)
-    return add_segment(folder, {**manifest, "segments": untouched}, items, segments[0].dim, none, seed)
-
-
-def smallest(entries: list[dict]) -> list[dict]:
-    """Of too many segments the smallest, up to one that is larger than its predecessors together: a video that joins n
-    others is copied at most log n times. Empty if there are not too many."""
-    if len(entries) <= SMALL_SEGMENTS:
-        return []
-    rows, joined = 0, []
-    for entry in sorted(entries, key=lambda entry: entry["rows"]):
-        if len(joined) > 1 and entry["rows"] > rows:
-            break
-        rows += entry["rows"]
-        joined.append(entry["name"])
-    return [entry for entry in entries if entry["name"] in joined]
+    kept = (row["video"] for row in present(folder, manifest).values())
+    stay = any(video not in gone for video in kept)
+    every = iter(chain(open_windows(folder, manifest).items(gone) if stay else (), items))
+    first = next(every, None)
+    if first is None:
+        return {**manifest, "build": None}
+    name = f"{int(manifest['build']['name']) + 1 if manifest['build'] else 1:06d}"
+    build = folder / BUILDS / name
+    seal_of(build).unlink(missing_ok=True)
+    shutil.rmtree(build, ignore_errors=True)  # of a killed change
+    dim = first[1][0].search.shape[1]
+    facts = write_windows(build, chain([first], every), dim, manifest["exact_clips"], queries, seed)
+    seal(build)
+    return {**manifest, "build": {"name": name, **facts}}
 
 
 def describe(manifest: dict) -> list[str]:
     """Describe an index, in lines for a person."""
+    build = manifest["build"]
+    searched = "exact search"
+    if build and build["kind"] != EXACT:
+        searched = (
+            f"{build['probes']} of {build['lists']} inverted lists, which find {build['recall']:.1%} of the"
+            f" {build['recall_at']} videos of an exact search ({build['recall_queries']} queries)"
+        )
     lines = [
         f"{manifest['videos']:,} videos of {manifest['title']}, {manifest['clips']:,} clips of"
-        f" {manifest['clip_seconds']:g} s, by {manifest['model']}"
+        f" {manifest['clip_seconds']:g} s, by {manifest['model']}",
+        searched,
     ]
-    for entry in manifest["segments"]:
-        how = (
-            "exact search"
-            if entry["kind"] == EXACT
-            else (
-                f"{entry['probes']} of {entry['lists']} inverted lists, which find {entry['recall']:.1%} of the"
-                f" {entry['recall_at']} videos of an exact search ({entry['recall_queries']} queries)"
-            )
-        )
-        gone = f", {len(entry['removed'])} of them removed" if entry["removed"] else ""
-        lines.append(f"segment {entry['name']}: {entry['videos']:,} videos{gone}, {entry['rows']:,} clips: {how}")
     if manifest.get("folder"):
         return [*lines, f"searched by what {manifest['text_encoder']} sees: nothing was written about these videos"]
     return [

@@ -1,7 +1,7 @@
-"""Survey a video in one decode: its shots, and for each shot clips with their features and a picture.
+"""Survey a video in one decode: its shots, for each shot clips with their features and a picture, and hashes of frames.
 
 Eight frames a second are decoded and compared by PySceneDetect's content score; the encoder, the most expensive step,
-gets a frame of each shot and then one every two seconds.
+gets a frame of each shot and then one every two seconds. The hashes are those that copies are found by.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from verified.corpus import copies
 from verified.features.video import Backbone
 from verified.io.video import MISSING_SECONDS, TOLERANCE, frame_array, open_video
 from verified.io.video.decode import upright_size
@@ -42,6 +43,8 @@ class Survey:
     """Of each shot, the features [clips, F] float32 of its clips, which are equally long."""
     pictures: list[tuple[float, bytes]]
     """(seconds, JPEG): one of each shot, of `MOST_PICTURES` shots at most."""
+    hashes: str
+    """See `corpus.copies.hash_videos`."""
     damage: int
     """Packets that could not be decoded."""
     claimed: float
@@ -62,6 +65,7 @@ def survey(path: str | Path, backbone: Backbone) -> Survey:
     seen: list[tuple[float, bytes]] = []
     features: list[np.ndarray] = []
     batch: list[np.ndarray] = []
+    hashes: list[bytes] = []
     score, behind, step, end = ContentScore(), 0, 0, 0.0
     with open_video(path) as video:
         for timed in video:
@@ -78,7 +82,10 @@ def survey(path: str | Path, backbone: Backbone) -> Survey:
             if len(batch) == BATCH:
                 features.append(backbone(np.stack(batch)))
                 batch = []
+            code = copies.frame_hash(frame)
             while step / RATE < timed.until - TOLERANCE:
+                if step % (RATE // copies.RATE) == 0:
+                    hashes.append(code)
                 step += 1
             video.needed = step / RATE
         damage, claimed = video.damage, video.claimed_end
@@ -87,9 +94,9 @@ def survey(path: str | Path, backbone: Backbone) -> Survey:
     shots, numbers = _fill_shots(bounds(0.0, end, find_cuts(times, scores, CUT, SHORTEST_SHOT)), [at for at, _ in seen])
     stacked = np.concatenate(features)
     middle = [of_shot[len(of_shot) // 2] for of_shot in numbers]
-    shown = middle[:: -(-len(middle) // MOST_PICTURES)]
-    pictures = [seen[number] for number in shown]
-    return Survey(end, shots, [stacked[of_shot] for of_shot in numbers], pictures, damage, claimed)
+    pictures = [seen[number] for number in middle[:: -(-len(middle) // MOST_PICTURES)]]
+    clips = [stacked[of_shot] for of_shot in numbers]
+    return Survey(end, shots, clips, pictures, b"".join(hashes).hex(), damage, claimed)
 
 
 def _fill_shots(

@@ -1,7 +1,7 @@
 """Update an index to match a corpus: add new videos, and remove missing and changed ones.
 
-It is rebuilt in full only if the model, its encoders or the size of the exact index have changed. Videos added by hand
-(`verified index --add`) remain in either case; those removed by hand remain excluded.
+Videos are encoded again only if the model, its encoders or the size of the exact index have changed. Those added by
+hand (`verified index --add`) remain in either case; those removed by hand remain excluded.
 """
 
 import hashlib
@@ -9,22 +9,23 @@ import logging
 import shutil
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from verified.corpus.copies import hash_videos, video_copies
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_json, read_jsonl
-from verified.runtime.progress import Progress
+from verified.runtime.progress import track
 from verified.runtime.seals import finished, replacing
 from verified_search import store
 from verified_search.ask import Index, encoder_of, vector_of
 from verified_search.captions import coarse, read_annotated, write_captions
-from verified_search.duplicates import near_duplicates
-from verified_search.encoders import Encoder, JointEncoder, ModelEncoder
+from verified_search.encoders import Encoder, ModelEncoder
 from verified_search.fusion import weights_of
 from verified_search.origin import ranked_before, ranking_of, reasons, skill
 from verified_search.pictures import thumbnails
@@ -38,6 +39,8 @@ KNOWN_QUERIES = 1000
 """Most queries that the probability of presence is learnt from."""
 CLIPS_AT_ONCE = 4096
 """Clips of a group of videos that is encoded together."""
+PICTURES = 12
+"""Thumbnails of a video added by hand."""
 
 
 def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> dict:
@@ -49,31 +52,32 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
     videos), truth (the demo's; else None).
     """
     with store.changing(folder):
-        manifest = _manifest(folder, files, settings)
-        store.sound_segments(folder, manifest)
+        old = _old_manifest(folder)
+        manifest = _manifest(folder, files, settings, old)
         encoder = encoder_of(folder, manifest)
         features = FeatureFile(files["features"])
-        manifest = {**manifest, "dim": _width(encoder, features)}
         described = {row["video"]: row for row in read_jsonl(files["videos"])} if files.get("videos") else {}
-        indexed = store.present(folder, manifest)
+        indexed, anew = store.present(folder, manifest), old.get("identity") != manifest["identity"]
         wanted = {video: _digest(features[video]) for video in features if video not in manifest["dropped"]}
         gone = {
-            video for video, row in indexed.items() if row["origin"] == "corpus" and wanted.get(video) != row["digest"]
+            video
+            for video, row in indexed.items()
+            if anew or (row["origin"] == "corpus" and wanted.get(video) != row["digest"])
         }
         new = sorted(video for video in wanted if video not in indexed or video in gone)
-        by_hand = [] if indexed else _added_items(folder, manifest)
+        by_hand = sorted(video for video in gone - wanted.keys() if indexed[video]["origin"] == "added")
+        if by_hand and any(old[key] != manifest[key] for key in ("features", "clip_seconds")):
+            _extract_again(folder, manifest, [store.read_decoded(folder, video).row for video in by_hand])
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
-        manifest = store.without_videos(folder, manifest, gone)
         rows = coarse(files["moments"]) if files.get("moments") else read_annotated(files["annotations"])
         write_captions(folder, rows)
         queries = _known_queries(encoder, files, settings)
-        if new or by_hand:
-            items = _items(new, features, wanted, described, settings.thumbnails)
-            vectors = np.stack([vector_of(query) for _, query in queries]) if queries else np.zeros((0, 1), np.float32)
-            videos = [*items, *by_hand] if by_hand else items
-            encoded = _encode_items(videos, encoder)
-            manifest = store.add_segment(folder, manifest, encoded, manifest["dim"], vectors, settings.seed)
-        manifest = store.tidy(folder, manifest, settings.seed)
+        if gone or new:
+            items = chain(
+                _items(new, features, wanted, described, settings.thumbnails), _added(folder, manifest, by_hand)
+            )
+            vectors = np.stack([vector_of(query) for _, query in queries]) if queries else None
+            manifest = store.rebuild(folder, manifest, gone, _encode_items(items, encoder), vectors, settings.seed)
         index, held = Index(folder, manifest, encoder), _holders(rows, files.get("truth"))
         ranking = _ranking(index, queries, held[0], files, settings)
         manifest = {
@@ -87,7 +91,7 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
         return store.read_manifest(folder)
 
 
-def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 12) -> list[str]:
+def add_files(folder: Path, paths: Iterable[Path]) -> list[str]:
     """Add video files to an index by themselves; returns their ids, the names of the files without suffix.
 
     Their features remain in the index for a change of its model. Raises InputError for an unreadable file, for an id
@@ -96,7 +100,6 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
     store.read_manifest(folder)  # otherwise a folder without an index would end with only a lock file
     with store.changing(folder):
         manifest = store.read_manifest(folder)
-        store.sound_segments(folder, manifest)
         _extraction(folder, manifest)
         rows, there, paths = [], store.present(folder, manifest), list(map(Path, paths))
         asked = {"added": [str(path.resolve()) for path in paths]}
@@ -106,44 +109,36 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
             if path.stem in {*there, *(row["video"] for row in rows)}:
                 raise InputError(f"the index has a video {path.stem!r}", file=path, remedy="remove it first: --remove")
             rows.append(_probe(path.stem, path.resolve(), "give another file"))
-        _extract(folder, manifest, rows)
-        encoder = encoder_of(folder, manifest)
-        added = [{**_row(row, "", "added"), "size": _size(row)} for row in rows]
-        clip_seconds = manifest["clip_seconds"]
-        items = [(row, _read_added(folder, row), clip_seconds, thumbnails_per_video) for row in added]
-        dropped = [video for video in manifest["dropped"] if video not in {row["video"] for row in rows}]
-        manifest = store.add_segment(
-            folder,
-            {**manifest, "dropped": dropped},
-            _encode_items(items, encoder),
-            manifest["dim"],
-            np.zeros((0, manifest["dim"]), np.float32),
-            0,
-        )
-        store.write_manifest(folder, store.tidy(folder, {**manifest, "last": asked}, 0))
-        return [row["video"] for row in rows]
+        hashes = dict(hash_videos(rows))
+        added = {row["video"]: {**_row(row, "", "added"), "hashes": hashes.get(row["video"], "")} for row in rows}
+        _extract(folder, manifest, rows, list(added.values()))
+        dropped = [video for video in manifest["dropped"] if video not in added]
+        encoded = _encode_items(_added(folder, manifest, added), encoder_of(folder, manifest))
+        manifest = store.rebuild(folder, {**manifest, "dropped": dropped, "last": asked}, (), encoded)
+        store.write_manifest(folder, manifest)
+        return list(added)
 
 
-def duplicates_of(folder: Path, videos: Iterable[str]) -> list[tuple[str, str, float]]:
-    """(added video, other video of the index, share of near-duplicate clips) for added `videos`.
+def copies_of(folder: Path, videos: Iterable[str]) -> list[tuple[str, str]]:
+    """(added video, other video of the index that shows the same) for added `videos`.
 
-    A file with the bytes of another one has a share of 1. Other near-duplicates are found among added videos only, as
-    the index has clip features of these alone.
+    That is a file with the same bytes; other copies and parts are found among added videos only, as the index has
+    hashes of the frames of these alone.
     """
-    manifest = store.read_manifest(folder)
-    rows = store.present(folder, manifest)
+    rows = store.present(folder, store.read_manifest(folder))
+    shown = video_copies({video: row["hashes"] for video, row in rows.items() if "hashes" in row})
     new = [video for video in videos if video in rows]
-    found = {
-        tuple(sorted((one, other))): (one, other, 1.0)
+
+    def same(one: str, other: str) -> bool:
+        digests = rows[one].get("sha256", one), rows[other].get("sha256", other)
+        return shown.get(one, one) == shown.get(other, other) or digests[0] == digests[1]
+
+    return [
+        (one, other)
         for one in new
         for other in rows
-        if other != one and rows[one].get("sha256") and rows[one].get("sha256") == rows[other].get("sha256")
-    }
-    every = {video: _read_added(folder, row) for video, row in rows.items() if row["origin"] == "added"}
-    for pair in near_duplicates({video: every[video] for video in new}, every, manifest["text_encoder"]):
-        one, other = sorted(pair["videos"], key=lambda video: video not in new)
-        found.setdefault(tuple(pair["videos"]), (one, other, pair["share"]))
-    return sorted(found.values())
+        if other != one and not (other in new and other < one) and same(one, other)
+    ]
 
 
 def _probe(video: str, path: Path, remedy: str) -> dict:
@@ -170,8 +165,8 @@ def _extraction(folder: Path, manifest: dict) -> dict:
     return manifest["features"]
 
 
-def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
-    """Extract features of video files with the corpus' settings and store them in the index.
+def _extract(folder: Path, manifest: dict, probed: list[dict], rows: list[dict]) -> None:
+    """Extract features of video files with the corpus' settings, and store them with thumbnails and their `rows`.
 
     Raises InputError as `_extraction` does, and for files that cannot be decoded.
     """
@@ -179,10 +174,21 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
 
     seen = _extraction(folder, manifest)
     backbone, failed = load_backbone(seen["backbone"], seen["precision"]), {}
-    for video, features in encode_videos(rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed):
-        store.write_features(folder, video, features)
+    known = {facts["video"]: (facts, row) for facts, row in zip(probed, rows)}
+    encoded = encode_videos(probed, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed)
+    for video, features in encoded:
+        facts, row = known[video]
+        pictures = thumbnails(facts["path"], facts["duration"], facts["width"], facts["height"], PICTURES)
+        store.write_decoded(folder, store.Decoded(row, features.astype(np.float16), pictures))
     if failed:
         raise InputError(f"{sum(failed.values())} files cannot be decoded: {', '.join(failed)}")
+
+
+def _extract_again(folder: Path, manifest: dict, rows: list[dict]) -> None:
+    """Extract features of videos added by hand with other settings. Raises InputError for a missing file."""
+    away = f"or take it out: verified index --index {folder} --remove"
+    probed = [_probe(row["video"], Path(row["path"]), f"put it back, {away} {row['video']}") for row in rows]
+    _extract(folder, manifest, probed, rows)
 
 
 def remove_videos(folder: Path, videos: Iterable[str]) -> None:
@@ -193,21 +199,28 @@ def remove_videos(folder: Path, videos: Iterable[str]) -> None:
     store.read_manifest(folder)
     with store.changing(folder):
         manifest, videos = store.read_manifest(folder), set(videos)
-        store.sound_segments(folder, manifest)
-        store.finish(folder, manifest)
         there = store.present(folder, manifest)
-        if manifest.get("last") == {"removed": sorted(videos)} and not videos & there.keys():
+        store.finish(folder, manifest)
+        asked = {"removed": sorted(videos)}
+        if manifest.get("last") == asked and not videos & there.keys():
             return
         if unknown := sorted(videos - there.keys()):
             raise InputError(f"no video {unknown[0]!r} in the index", file=folder)
         dropped = sorted({*manifest["dropped"], *(one for one in videos if there[one]["origin"] == "corpus")})
-        manifest = store.without_videos(folder, {**manifest, "dropped": dropped}, videos)
-        manifest = {**manifest, "last": {"removed": sorted(videos)}}
-        store.write_manifest(folder, store.tidy(folder, manifest, 0))
+        store.write_manifest(folder, store.rebuild(folder, {**manifest, "dropped": dropped, "last": asked}, videos))
 
 
-def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> dict:
-    """The existing manifest with this run's settings; without segments if they are incompatible."""
+def _old_manifest(folder: Path) -> dict:
+    """The manifest in force; empty without one, and for one of another format."""
+    if not (folder / store.MANIFEST).is_file():
+        return {}
+    sound(folder, store.MANIFEST)
+    old = read_json(folder / store.MANIFEST)
+    return old if isinstance(old, dict) and old.get("format") == store.FORMAT else {}
+
+
+def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings, old: dict) -> dict:
+    """The manifest of this run's settings, with the build in force and what was removed by hand."""
     checkpoint = files.get("checkpoint")
     digest = file_digest(checkpoint) if checkpoint else ""
     facts = {
@@ -218,16 +231,10 @@ def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -
         "features": settings.features.model_dump() if settings.features else None,
     }
     identity = hashlib.sha256(repr([digest, settings.text_encoder, sorted(facts.items())]).encode()).hexdigest()[:16]
-    old = {}
-    if (folder / store.MANIFEST).is_file():
-        sound(folder, store.MANIFEST)
-        old = read_json(folder / store.MANIFEST)
-        old = old if isinstance(old, dict) and old.get("format") == store.FORMAT else {}
     name = f"model-{digest[:12]}.safetensors" if checkpoint else ""
     if checkpoint and not finished(folder / name):
         with replacing(folder / name) as temporary:
             shutil.copyfile(checkpoint, temporary)
-    fits = old.get("identity") == identity
     return {
         "format": store.FORMAT,
         "identity": identity,
@@ -238,9 +245,8 @@ def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -
         "spans": settings.spans.model_dump(),
         "searched_videos": settings.searched_videos,
         **store.EMPTY,
-        "next": old.get("next", 0),
         "dropped": old.get("dropped", []),
-        "segments": old["segments"] if fits else [],
+        "build": old.get("build"),
     }
 
 
@@ -253,50 +259,31 @@ def _row(row: dict, digest: str, origin: str) -> dict:
     return {**known, "digest": digest, "origin": origin}
 
 
-def _size(row: dict) -> list[int]:
-    return [row["width"], row["height"]]
-
-
-Item = tuple[dict, np.ndarray, float, int]
+Item = tuple[dict, np.ndarray, float, list[tuple[float, bytes]]]
 """Row of a video, its features [clips, F], seconds per clip, thumbnails."""
 
 
 def _items(videos: list[str], features, digests: dict, described: dict, pictures: int) -> Iterator[Item]:
     seconds = float(features.attributes.get("clip_seconds", 1.0))
-    progress = Progress("encode videos", len(videos), "videos")
-    for video in videos:
-        row = {**described.get(video, {}), "video": video}
-        size = {"size": _size(row)} if "path" in row else {}
+    for video in track(videos, "encode videos", len(videos), "videos"):
         clips = features[video]
-        row = {"duration": len(clips) * seconds, **row}
-        yield {**_row(row, digests[video], "corpus"), **size}, clips, seconds, pictures
-        progress.step()
-    progress.finish()
+        row = {"duration": len(clips) * seconds, **described.get(video, {}), "video": video}
+        shown = (
+            thumbnails(row["path"], row["duration"], row["width"], row["height"], pictures)
+            if "path" in row and pictures
+            else []
+        )
+        yield _row(row, digests[video], "corpus"), clips, seconds, shown
 
 
-def _read_added(folder: Path, row: dict) -> np.ndarray:
-    """Read the features [clips, F] of a video added by hand."""
-    return store.read_features(folder, row["video"], "remove the video and add it again")
-
-
-def _added_items(folder: Path, manifest: dict) -> list[Item]:
-    """Videos added by hand to the replaced index.
-
-    If extraction has changed, their features are extracted again; raises InputError for a missing file.
-    """
-    if not (folder / store.MANIFEST).is_file():
-        return []
-    old = store.read_manifest(folder)
-    rows = [row for row in store.present(folder, old).values() if row["origin"] == "added"]
-    if rows and any(old[key] != manifest[key] for key in ("features", "clip_seconds")):
-        away = f"or take it out: verified index --index {folder} --remove"
-        probed = [_probe(row["video"], Path(row["path"]), f"put it back, {away} {row['video']}") for row in rows]
-        _extract(folder, manifest, probed)
-    return [(row, _read_added(folder, row), manifest["clip_seconds"], 12) for row in rows]
+def _added(folder: Path, manifest: dict, videos: Iterable[str]) -> Iterator[Item]:
+    for video in videos:
+        one = store.read_decoded(folder, video)
+        yield one.row, one.features.astype(np.float32), manifest["clip_seconds"], one.pictures
 
 
 def _encode_items(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:
-    """Encode videos in groups of about `CLIPS_AT_ONCE` clips, in the format of `write_segment`."""
+    """Encode videos in groups of about `CLIPS_AT_ONCE` clips, in the format of `write_windows`."""
     group, clips = [], 0
     for row, features, seconds, pictures in items:
         windows = encoder.windows(features, seconds)
@@ -311,20 +298,8 @@ def _encode_items(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:
 def _group(group: list, encoder: Encoder) -> Iterator[tuple]:
     vectors = iter(encoder.encode([window for _, windows, _ in group for window in windows]))
     for row, windows, pictures in group:
-        shown = (
-            thumbnails(row["path"], row["duration"], row["size"][0], row["size"][1], pictures)
-            if row.get("size") and pictures
-            else []
-        )
         spans = [[window.offset, window.seconds] for window in windows]
-        yield {**row, "windows": spans}, [next(vectors) for _ in windows], shown
-
-
-def _width(encoder: Encoder, features: FeatureFile) -> int:
-    if isinstance(encoder, JointEncoder):
-        return encoder.dim(next(map(features.width, features), 0))
-    sizes: Any = encoder.model.config  # a model whose scores are cosines has vectors of one width
-    return int(sizes.hidden)
+        yield {**row, "windows": spans}, [next(vectors) for _ in windows], pictures
 
 
 def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: IndexSettings) -> list[tuple[dict, dict]]:

@@ -1,11 +1,11 @@
-"""Clip vectors of a segment in faiss: exact up to a number of clips, inverted lists beyond.
+"""Clip vectors of an index in faiss: exact up to a number of clips, inverted lists beyond.
 
-An exact segment is one flat faiss index of float16 codes, which are the vectors themselves. A larger one has the
+Up to that number, they are one flat faiss index of float16 codes, which are the vectors themselves. Beyond, the
 float16 vectors in a file of their own (`vectors.f16`, row by row) and an inverted file of four bits a number for
 proposals; these are rescored by the vectors. Both are memory-mapped, so opening reads almost no data.
 
 The number of lists to probe (`probes`) is measured: queries are searched both ways, and the smallest number is used
-that finds at least `AIM` of the exact search's videos. The measured share is in the segment's facts.
+that finds at least `AIM` of the exact search's videos. The measured share is in the facts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,11 +40,11 @@ def spool(folder: Path, blocks: Iterable[np.ndarray]) -> int:
     return rows
 
 
-def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: np.ndarray, seed: int) -> dict:
+def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: np.ndarray | None, seed: int) -> dict:
     """Index the output of `spool`; returns the facts for `ClipVectors`.
 
     `owner` [rows] is the video of each row. `queries` [Q, D] float32 set the number of lists to probe; without queries,
-    clips of the segment replace them.
+    clips replace them.
     """
     import faiss
 
@@ -72,7 +72,7 @@ def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: 
         progress.step(len(block))
     progress.finish()
     faiss.write_index(index, str(folder / CODES))
-    if len(queries) < 20:
+    if queries is None or len(queries) < 20:
         queries = rows[np.sort(random.choice(len(rows), min(200, len(rows)), replace=False))].astype(np.float32)
     facts = {"kind": LISTS, "rows": len(owner), "dim": dim, "lists": lists}
     return {**facts, **_probes(ClipVectors(folder, {**facts, "probes": 1}), owner, queries[:400])}
@@ -129,7 +129,7 @@ def _map(folder: Path, rows: int, dim: int) -> np.ndarray:
 
 
 class ClipVectors:
-    """The clip vectors of one segment, open for search."""
+    """Clip vectors, open for search."""
 
     def __init__(self, folder: Path, facts: dict):
         import faiss
@@ -162,20 +162,16 @@ class ClipVectors:
         valid = rows[0] >= 0
         return rows[0][valid], scores[0][valid]
 
-    def owners(
-        self, query: np.ndarray, owner: np.ndarray, count: int, allowed: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def owners(self, query: np.ndarray, owner: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The owners (videos, windows) of the best clips, each once, best first, and the product of their best clip.
 
-        `owner` [rows] names each row's; `allowed` [owners], if given, selects owners. The number of clips grows until
-        `count` owners are found, or all probed clips are used.
+        `owner` [rows] names each row's. The number of clips grows until `count` owners are found, or all probed clips
+        are used.
         """
         asked = 10 * count
         while True:
             rows, scores = self.clips(query, asked)
             owned_by = owner[rows]
-            if allowed is not None:
-                scores, owned_by = scores[allowed[owned_by]], owned_by[allowed[owned_by]]
             names, first = np.unique(owned_by, return_index=True)
             if len(names) >= count or len(rows) < asked:
                 order = np.argsort(first)[:count]

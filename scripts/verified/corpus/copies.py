@@ -41,13 +41,14 @@ def hash_videos(videos: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]
     videos = list(videos)
     for row in track(videos, "hash", len(videos), "videos"):
         try:
-            frames = [_hash(frame) for _, frame in iterate_frames(row["path"], RATE)]
+            frames = [frame_hash(frame) for _, frame in iterate_frames(row["path"], RATE)]
         except VideoError:
             continue
         yield row["video"], b"".join(frames).hex()
 
 
-def _hash(frame: np.ndarray) -> bytes:
+def frame_hash(frame: np.ndarray) -> bytes:
+    """Hash of a frame, uint8 RGB [H, W, 3]: `BITS` bits."""
     import cv2  # which the environments that only compare hashes lack
 
     grey = cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY)

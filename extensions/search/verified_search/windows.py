@@ -1,4 +1,4 @@
-"""Segments: the parts of an index, each a folder that is written once and never changed.
+"""The windows of all videos of an index: a folder that is written once and never changed.
 
 - `videos.jsonl`: a row per video: id, path, duration, digest, thumbnails, and its windows, each
   `[offset, seconds per clip, clips, rows for the localiser]`;
@@ -7,11 +7,10 @@
   or a byte a number with one scale a row where the search is not exact either;
 - `thumbnails.bin`: JPEG files one behind the other.
 
-A window's rows are adjacent and in time; windows are in the order of their videos. Removing a video and adding
-others touch no segment: the manifest of the index (see `store`) says what counts.
+A window's rows are adjacent and in time; windows are in the order of their videos.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,21 +24,23 @@ from verified_search.vectors import CODES, EXACT, VECTORS, ClipVectors, build, s
 VIDEOS, THUMBNAILS = "videos.jsonl", "thumbnails.bin"
 MOST = 2**40
 """Above all seconds and rows of a window: what is larger was not written by us."""
+Item = tuple[dict, list[Vectors], list[tuple[float, bytes]]]
+"""Of a video its row with `windows` as lists that begin with offset and seconds, the windows' vectors, and thumbnails
+(time, JPEG)."""
 HALVES, BYTES, SCALES = "localise.f16", "localise.i8", "localise.scale"
 
 
-def write_segment(
+def write_windows(
     folder: Path,
-    videos: Iterable[tuple[dict, list[Vectors], list[tuple[float, bytes]]]],
+    videos: Iterable[Item],
     dim: int,
     exact_clips: int,
-    queries: np.ndarray,
+    queries: np.ndarray | None,
     seed: int,
 ) -> dict:
-    """Write a segment into an empty folder; returns its facts for the manifest.
+    """Write the windows of videos into an empty folder; returns their facts for the manifest.
 
-    `videos`: per video its row with `windows` as `[offset, seconds]` pairs, the windows' vectors, and thumbnails (time,
-    JPEG). They are read once, one at a time.
+    `videos` are read once, one at a time; `queries` and `seed` as for `vectors.build`.
     """
     folder.mkdir(parents=True)
     rows: list[dict] = []
@@ -84,14 +85,14 @@ def _shorten(folder: Path, dim: int) -> None:
     (folder / HALVES).unlink()
 
 
-class Segment:
-    """An open segment. Windows are identified by their number, W in all."""
+class Windows:
+    """The windows of an index, open for search; they are identified by their number, W in all."""
 
-    def __init__(self, folder: Path, facts: dict, removed: Iterable[str] = ()):
+    def __init__(self, folder: Path, facts: dict):
         self.folder, self.facts, self.dim = folder, facts, facts["dim"]
         exact = facts["kind"] == EXACT
         searched = (CODES, HALVES) if exact else (CODES, VECTORS, BYTES, SCALES)
-        sound(folder.parents[1], *(f"{folder.parent.name}/{folder.name}/{name}" for name in (VIDEOS, *searched)))
+        self._check(VIDEOS, *searched)
         self.vectors = ClipVectors(folder, facts)
         self.videos = read_jsonl(folder / VIDEOS, ("video", "windows", "thumbnails"))
         windows, counts = _windows(folder / VIDEOS, self.videos)
@@ -100,9 +101,7 @@ class Segment:
         self.clips, self.localised = windows[:, 2].astype(np.int64), windows[:, 3].astype(np.int64)
         self.video = np.repeat(np.arange(len(self.videos)), counts)
         """[W] positions in `videos`."""
-        gone = set(removed)
-        self.present = np.array([row["video"] not in gone for row in self.videos], bool)[self.video]
-        """[W] whether the window's video is still in the index."""
+        self._first = np.r_[0, np.cumsum(counts)]
         self._rows, self._localised_rows = (np.r_[0, np.cumsum(counts)] for counts in (self.clips, self.localised))
         if (len(windows), len(self.videos), self._rows[-1]) != (facts["windows"], facts["videos"], facts["rows"]):
             raise _damaged(folder / VIDEOS, "it lists other videos than were written")
@@ -113,13 +112,12 @@ class Segment:
         self._scale = None if exact else _map(folder / SCALES, np.float32, count, 1)
 
     def search(self, query: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """The `count` best windows for a query [D] that are not removed, and the product of their best clip.
+        """The `count` best windows for a query [D], and the product of their best clip.
 
         Inverted lists propose by rounded vectors: twice as many proposals are rescored with the exact vectors.
         """
         exact = self.facts["kind"] == EXACT
-        allowed = None if self.present.all() else self.present
-        windows, scores = self.vectors.owners(query, self.owner, count if exact else 2 * count, allowed)
+        windows, scores = self.vectors.owners(query, self.owner, count if exact else 2 * count)
         if not exact:
             scores = np.array([(self.search_vectors(window) @ query).max() for window in windows], np.float32)
             order = np.argsort(-scores, kind="stable")[:count]
@@ -136,24 +134,30 @@ class Segment:
         numbers = self._localise[rows].astype(np.float32)
         return numbers if self._scale is None else numbers * self._scale[rows]
 
+    def of_video(self, position: int) -> range:
+        """The windows of the video at `position` in `videos`."""
+        return range(self._first[position], self._first[position + 1])
+
     def thumbnail(self, location: list) -> bytes:
         """Read a JPEG file by its `[time, at, length]`."""
-        sound(self.folder.parents[1], f"{self.folder.parent.name}/{self.folder.name}/{THUMBNAILS}")
+        self._check(THUMBNAILS)
         with (self.folder / THUMBNAILS).open("rb") as file:
             file.seek(location[1])
             return file.read(location[2])
 
-    def items(self) -> Iterator[tuple[dict, list[Vectors], list[tuple[float, bytes]]]]:
-        """The videos that remain, in the format of `write_segment`."""
-        ends = np.r_[0, np.cumsum([len(row["windows"]) for row in self.videos])]
-        for number, row in enumerate(self.videos):
-            windows = range(ends[number], ends[number + 1])
-            if windows and self.present[windows[0]]:
+    def items(self, without: Container[str] = ()) -> Iterator[Item]:
+        """The videos that remain without some, in the format of `write_windows`."""
+        self._check(THUMBNAILS)
+        for position, row in enumerate(self.videos):
+            if row["video"] not in without:
                 vectors = [
                     Vectors(self.search_vectors(at).astype(np.float16), self.localise_vectors(at).astype(np.float16))
-                    for at in windows
+                    for at in self.of_video(position)
                 ]
                 yield row, vectors, [(location[0], self.thumbnail(location)) for location in row["thumbnails"]]
+
+    def _check(self, *names: str) -> None:
+        sound(self.folder.parents[1], *(f"{self.folder.parent.name}/{self.folder.name}/{name}" for name in names))
 
 
 def _windows(path: Path, videos: list[dict]) -> tuple[np.ndarray, list[int]]:
