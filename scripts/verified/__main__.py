@@ -13,9 +13,10 @@ from verified import __version__
 from verified.cli.command import COMMANDS, Parser
 from verified.errors import DISK, InputError
 from verified.extension import extensions
+from verified.io.files import checking
 from verified.runtime.job import log_to, take_environment
 from verified.runtime.secrets import redact
-from verified.runtime.verify import checked_reads
+from verified.runtime.verify import check_run
 
 MODULES = (
     "run", "quote", "data", "people", "evaluate", "benchmark",
@@ -109,7 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     log_to()
     # Jobs check what they read by themselves, and `verify` reads what may be damaged.
-    checks = contextlib.nullcontext() if options.checks_itself else checked_reads()
+    checks = contextlib.nullcontext() if options.checks_itself else checking(check_run)
     try:
         with checks:
             return options.run(options) or 0

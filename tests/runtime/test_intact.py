@@ -1,9 +1,10 @@
 """What commands read is held against its seal: whatever opens it, once in a process, and nobody else's files."""
 
-import contextlib
 import gzip
 import json
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import h5py
@@ -12,12 +13,12 @@ import pytest
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.io.files import file_digest
+from verified.io.files import checking, file_digest, read_text
 from verified.io.hdf5 import FeatureFile, link_features, write_features
 from verified.io.jsonl import read_json, write_json, write_jsonl
 from verified.runtime import verify as module
 from verified.runtime.seals import seal, seal_of
-from verified.runtime.verify import checked_reads
+from verified.runtime.verify import check_run
 
 COUNT = 10
 
@@ -87,6 +88,26 @@ def test_a_command_refuses_what_is_not_as_a_job_wrote_it(run, file, command, pla
     assert not (tmp_path / "comparison").exists()
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_all_that_a_command_opens_of_a_run_was_checked(run, command, tmp_path, monkeypatch):
+    opened, checked, watching = set(), set(), [True]
+
+    def note(event, arguments):
+        if watching and event == "open" and isinstance(arguments[0], str) and "r" in (arguments[1] or "r"):
+            opened.add(os.path.abspath(arguments[0]))
+
+    def check(path):
+        check_run(path)
+        checked.add(os.path.abspath(path))
+
+    monkeypatch.setattr("verified.__main__.check_run", check)
+    sys.addaudithook(note)
+    assert main([word.replace("RUN", "results/demo") for word in COMMANDS[command]]) != 2
+    watching.clear()
+    results = str(tmp_path / "results")
+    assert {path for path in opened if path.startswith(results) and "/." not in path} <= checked and checked
+
+
 COMPARED = [word.replace("RUN", "results/demo") for word in COMMANDS["compare"]]
 
 
@@ -100,29 +121,6 @@ def test_a_rewritten_submission_is_not_compared(run, tmp_path, capsys):
     mine = tmp_path / "mine.json.gz"
     shutil.copy(file, mine)  # a stranger's file, without a seal
     assert main(["evaluate", "results/demo/annotations/fig/test.jsonl", str(mine)]) == 0
-
-
-CHECKS = {
-    "as files are opened": (("verified.__main__.checked_reads", contextlib.nullcontext),),
-    "by compare itself": (("verified.benchmark.comparison.runs.check", lambda path: None),),
-}
-
-
-def leave_out(monkeypatch, *checks):
-    for name, instead in (part for check in checks for part in CHECKS[check]):
-        monkeypatch.setattr(name, instead)
-
-
-@pytest.mark.parametrize("left_out", [(), ("as files are opened",), ("by compare itself",)])
-def test_two_checks_keep_a_rewritten_submission_out(run, capsys, monkeypatch, left_out):
-    """Each of them alone; without both it is taken, so that nothing else is what this test sees."""
-    file = run / "retrieval" / "xml" / "fig" / "seed-1" / "fig" / "submission.json.gz"
-    file.write_bytes(submission(right=True))
-    leave_out(monkeypatch, *left_out)
-    assert main(COMPARED) == 2
-    said(capsys.readouterr().err, "submission.json.gz", "damaged", remedy=True)
-    leave_out(monkeypatch, "as files are opened", "by compare itself")
-    assert main(COMPARED) == 0
 
 
 def test_the_metrics_of_another_training_are_none_of_this_one(run, capsys):
@@ -142,7 +140,7 @@ def test_a_file_of_a_job_without_a_seal_is_refused_and_one_of_a_person_read(tmp_
         write_json(tmp_path / "results" / "a" / name, {})
     write_json(tmp_path / "results" / "a" / "made.json", {})
     seal("results/a/made.json", made_of={"a/written.json": "0"})
-    with checked_reads():
+    with checking(check_run):
         assert read_json("results/a/mine.json") == {}
         with refused("no seal", remedy=True):
             read_json("results/a/written.json")
@@ -161,12 +159,12 @@ def test_a_file_of_a_sealed_folder_is_held_against_the_folder_also_through_a_lin
     (tmp_path / "results" / "tables").symlink_to("demo/tables")
     (tables / "all.csv").write_text("a,c\n")
     (tables / "added.csv").write_text("a\n")
-    with checked_reads():
+    with checking(check_run):
         for folder in ("results/tables", "results/demo/tables"):
-            assert Path(folder, "main.csv").read_text() == "a,b\n"
+            assert read_text(Path(folder, "main.csv"), 100) == "a,b\n"
             for name in ("all.csv", "added.csv"):
                 with refused(name, remedy=True):
-                    Path(folder, name).read_text()
+                    read_text(Path(folder, name), 100)
 
 
 def test_a_file_is_read_for_its_digest_once_unless_it_changes(tmp_path, monkeypatch):
@@ -177,7 +175,7 @@ def test_a_file_is_read_for_its_digest_once_unless_it_changes(tmp_path, monkeypa
     looked = []
     holding = module.hold
     monkeypatch.setattr(module, "hold", lambda *rest: looked.append(1) or holding(*rest))
-    with checked_reads():
+    with checking(check_run):
         assert [read_json(path) for _ in range(5)] == [{}] * 5 and len(looked) == 1
         write_json(path, {"other": 1})
         with refused("damaged", remedy=True):
@@ -187,7 +185,7 @@ def test_a_file_is_read_for_its_digest_once_unless_it_changes(tmp_path, monkeypa
 def test_a_command_writes_over_what_it_sealed_before(tmp_path):
     """Between the two, the new file stands under the old seal, and is measured for its own."""
     target = tmp_path / "results" / "answers.jsonl"
-    with checked_reads():
+    with checking(check_run):
         for count in (1, 2):
             write_jsonl(target, [{"number": 1}] * count)
             seal(target)
@@ -216,5 +214,5 @@ def test_features_are_held_against_their_seal_though_a_library_in_c_opens_them(t
         file["v"] = np.ones((2, 3), np.float16)
     seal(path)
     path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with checked_reads(), refused("a.h5", remedy=True):
+    with checking(check_run), refused("a.h5", remedy=True):
         FeatureFile(path).keys()

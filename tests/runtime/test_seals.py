@@ -21,8 +21,8 @@ from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime import seals
 from verified.runtime.announcements import rebuild_command
 from verified.runtime.job import job
-from verified.runtime.seals import read_seal, replacing, seal, seal_of
-from verified.runtime.verify import check, check_intact, sealed, verify
+from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
+from verified.runtime.verify import check, check_run, sealed, verify
 
 
 @pytest.fixture
@@ -54,22 +54,16 @@ def files(tmp_path, monkeypatch):
     return names
 
 
-ROWS = {
-    "rows.jsonl": (7, "lines"),
-    "clips.npy": (5, "rows"),
-    "hits.npz": (2, "arrays"),
-    "frames.tar": (2, "members"),
-    "shard.h5": (3, "data sets"),
-    "linked.h5": (1, "data sets"),
-    "model.safetensors": (2, "tensors"),
-}
+def read(path):
+    """Checks a file as a job does that has it as input."""
+    with sealed([str(path)], []):
+        pass
 
 
-def test_what_was_sealed_holds_and_its_rows_are_counted(files):
+def test_what_was_sealed_holds_and_its_lines_are_counted(files):
     for name in files:
-        check(name)
-        written = read_seal(name)
-        assert (written.get("rows"), written.get("unit")) == ROWS.get(name.name, (None, None))
+        check(name, required=True)
+        assert read_seal(name).get("rows") == (7 if name.suffix == ".jsonl" else None)
 
 
 def test_any_damage_to_any_kind_is_named_with_file_and_command(files):
@@ -126,48 +120,49 @@ def test_a_video_that_changed_after_it_was_probed_is_found_before_it_is_decoded(
     write_jsonl(shard, [{"video": "a", "path": "a.mp4", "sha256": hashlib.sha256(video.read_bytes()).hexdigest()}])
     shard = shard.relative_to(tmp_path)
     seal(shard)
-    check(shard)
+    read(shard)
     content = bytearray(video.read_bytes())
     content[3000] ^= 1
     video.write_bytes(content)
     with refused("videos.jsonl", "a.mp4", remedy=True):
-        check(shard)
+        read(shard)
     video.unlink()
     with refused("a.mp4", remedy=True):
-        check(shard)
+        read(shard)
 
 
 def test_without_a_seal_a_file_below_results_is_refused_and_one_of_the_user_read(files, tmp_path):
     seal_of(files[0]).unlink()
     with refused("seal", file=files[0], remedy=True):
-        check(files[0])
+        read(files[0])
     (tmp_path / "mine.jsonl").write_text("{}\n")
-    check("mine.jsonl")
-    check(tmp_path / "mine.jsonl")
+    read("mine.jsonl")
+    read(tmp_path / "mine.jsonl")
 
 
 def test_what_people_decided_is_read_without_a_seal_and_nobody_is_told_to_remove_a_file_of_their_own(files):
     served = Path("results", "a", "review", "served", "decisions.jsonl")
     served.parent.mkdir(parents=True)
     write_jsonl(served, [{"decision": "accept"}])
-    check(served)
+    read(served)
     with served.open("a") as lines:  # the server goes on
         lines.write('{"decision": "reject"}\n')
-    check(served)
+    read(served)
     saved = Path("results", "a", "review", "review-a-001-Ann.jsonl")
     shutil.copy(served, saved)
     with refused("no seal", "move it", remedy=True) as error:
-        check(saved)
+        read(saved)
     assert "rm -r" not in str(error.value)
 
 
-FACTS = '{"version": 2, "rule": "", "wildcards": {}, "params": [], "made_of": {}, "files": FILES}'
+FACTS = '{"version": 3, "created": 1.5, "rule": "", "wildcards": {}, "params": [], "made_of": {}, "files": FILES}'
 DAMAGED_SEALS = [
     "",
     "{",
     "[]",
     "{}",
-    '{"version": 2}',
+    '{"version": 3}',
+    FACTS.replace('"created": 1.5', '"created": "now"').replace("FILES", '{"NAME": {"sha256": "0", "bytes": 1}}'),
     FACTS.replace('"made_of": {}', '"made_of": []').replace("FILES", '{"NAME": {"sha256": "0", "bytes": 1}}'),
     *(
         FACTS.replace("FILES", files)
@@ -177,8 +172,7 @@ DAMAGED_SEALS = [
             '{"NAME": 1}',
             '{"NAME": {"sha256": 3}}',
             '{"NAME": {"sha256": "0", "files": []}}',
-            '{"NAME": {"sha256": "0", "bytes": 1, "rows": 1}}',
-            '{"NAME": {"sha256": "0", "bytes": 1, "rows": 1, "unit": 3}}',
+            '{"NAME": {"sha256": "0", "bytes": 1, "rows": "1"}}',
             '{"NAME": {"sha256": "0", "bytes": 1, "earlier": {"bytes": 1}}}',
             '{"NAME": {"sha256": "0", "bytes": 1, "earlier": 1}}',
         )
@@ -245,6 +239,12 @@ def built(made, *of):
         Path(made).write_text("".join(Path(path).read_text() for path in of) or made)
 
 
+def put_back(kept, path):
+    """A file of an earlier run with its seal, and their times: cp -p."""
+    for each in (path, seal_of(path)):
+        shutil.copy2(kept / Path(each).relative_to("results"), each)
+
+
 def test_a_copy_with_its_own_seal_that_was_made_of_another_state_is_found(tmp_path, monkeypatch):
     """A model is trained again; metrics of the earlier one are copied back with their seal."""
     monkeypatch.chdir(tmp_path)
@@ -255,21 +255,49 @@ def test_a_copy_with_its_own_seal_that_was_made_of_another_state_is_found(tmp_pa
     shutil.copytree("results", kept)
     Path("new").write_text("another state")
     built(model, "new")
+    assert [(found.path.name, "another model" in found.message) for found in verify(Path("results"))[1]] == [
+        ("metrics", True)
+    ]
     built(metrics, model)
     built(table, metrics)
     assert verify(Path("results"))[1] == []
-    shutil.copy2(kept / "a" / "metrics", metrics)
-    shutil.copy2(seal_of(kept / "a" / "metrics"), seal_of(metrics))
-    found = verify(Path("results"))[1]
-    assert [(finding.path.name, "another" in finding.message) for finding in found] == [
-        ("metrics", True),
-        ("table", True),
-    ]
-    with refused("another model", file=metrics, remedy=True):
-        check(metrics)
-    with refused("another model", remedy=True):
-        check_intact(metrics)
-    with refused("another model", remedy=True):
+    put_back(kept, metrics)
+    for use in (check, check_run, lambda path: built(table, path)):
+        with refused("another model", file=metrics, remedy=True):
+            use(metrics)
+    assert [found.path.name for found in verify(Path("results"))[1]] == ["metrics"]
+
+
+@pytest.mark.parametrize("rebuilt", [False, True])
+def test_an_older_copy_of_equal_inputs_is_found_by_what_was_made_of_the_newer(tmp_path, monkeypatch, rebuilt):
+    """Metrics are made with another param, and a table of them; then the earlier ones are copied back."""
+    monkeypatch.chdir(tmp_path)
+    metrics, table = "results/a/metrics", "results/a/table"
+
+    def test_model(rate):
+        with sealed([], [metrics], rule="test_model", params=[rate]):
+            Path(metrics).parent.mkdir(parents=True, exist_ok=True)
+            Path(metrics).write_text(f"with {rate}")
+
+    test_model(0.1)
+    kept = tmp_path / "kept"
+    shutil.copytree("results", kept)
+    test_model(0.2)
+    built(table, metrics)
+    if rebuilt:  # not a copy: the table is the one that is out of date
+        test_model(0.1)
+        assert [found.path.name for found in verify(Path("results"))[1]] == ["table"]
+        check_run(metrics)
+        built(table, metrics)
+        assert verify(Path("results"))[1] == []
+        return
+    put_back(kept, metrics)
+    for use in (check_run, lambda path: built(table, path)):
+        with refused("earlier state", file=metrics, remedy=True):
+            use(metrics)
+    assert [found.path.name for found in verify(Path("results"))[1]] == ["metrics"]
+    Path(table).unlink()  # as Snakemake does before it runs a job again
+    with refused("earlier state", file=metrics, remedy=True):
         built(table, metrics)
 
 
@@ -286,7 +314,7 @@ def test_a_seal_that_is_seen_late_is_waited_for(files, monkeypatch):
     monkeypatch.setenv("VERIFIED_LATENCY_WAIT", "20")
     late = seal_of(files[0]).rename("late")
     threading.Timer(0.4, late.rename, [seal_of(files[0])]).start()
-    check(files[0])
+    read(files[0])
 
 
 def test_a_seal_that_was_copied_with_its_file_is_no_pass_for_another(tmp_path, monkeypatch):
@@ -325,9 +353,8 @@ def test_an_exchange_that_is_broken_off_leaves_a_seal_that_agrees(tmp_path, monk
             with replacing(path) as new:
                 new.write_text(f"{attempt} new")
         assert path.read_text() == ("old" if step == "replace" else f"{attempt} new")
-        check_intact(path, required=True)
-        with refused("unfinished", remedy=True):
-            check(path)
+        check(path, required=True)
+        assert not finished(path)
     path.write_text("neither")
     with refused("damaged", remedy=True):
-        check_intact(path, required=True)
+        check(path, required=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from verified.errors import InputError
-from verified.io.files import atomic_path
+from verified.io.files import atomic_path, checked
 from verified.io.jsonl import finite, is_span
 
 Times = Literal["ext_timestamps", "timestamps"]
@@ -42,7 +42,7 @@ def _object(path: Path) -> dict:
         return dict(pairs)
 
     try:
-        values = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
+        values = json.loads(checked(path).read_text(encoding="utf-8-sig"), object_pairs_hook=once)
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except (OSError, ValueError, RecursionError) as error:

@@ -1,6 +1,5 @@
 """An index that is not as it was written is refused, and a full disk leaves one that the repeated command mends."""
 
-import contextlib
 import errno
 import json
 import shutil
@@ -16,16 +15,6 @@ from verified.runtime.seals import seal
 from verified_search.ask import Index
 from verified_search.store import FORMAT, read_manifest
 from verified_search.update import update
-
-CHECKS = {
-    "as files are opened": (("verified.__main__.checked_reads", contextlib.nullcontext),),
-    "of an index": (("verified_search.sound.check_intact", lambda *rest, **named: None),),
-}
-
-
-def leave_out(monkeypatch, *checks):
-    for name, instead in (part for check in checks for part in CHECKS[check]):
-        monkeypatch.setattr(name, instead)
 
 
 @pytest.fixture
@@ -78,21 +67,6 @@ def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported_no
             assert not (tmp_path / "out").exists()
         (index / name).write_bytes(content)
     assert main(commands["search"]) == main(commands["export"]) == main(commands["remove"]) == 0
-
-
-@pytest.mark.parametrize("left_out", [(), ("as files are opened",), ("of an index",)])
-def test_two_checks_keep_changed_vectors_from_an_answer(index, tmp_path, capsys, monkeypatch, left_out):
-    """Each of them alone; without both they are searched and exported, so that nothing else is what this test sees."""
-    [vectors] = index.rglob("localise.f16")
-    vectors.write_bytes(every_7th_byte_changed(vectors.read_bytes()))
-    asked = ["search", "a red thing", "--index", str(index)]
-    exported = ["index", "--index", str(index), "--export", str(tmp_path / "out")]
-    leave_out(monkeypatch, *left_out)
-    for command in (asked, exported):
-        assert main(command) == 2
-        said(capsys.readouterr().err, vectors.name, remedy=True)
-    leave_out(monkeypatch, "as files are opened", "of an index")
-    assert main(asked) == main(exported) == 0
 
 
 def test_an_index_without_its_seals_is_refused_and_a_whole_copy_is_as_good(index, tmp_path):

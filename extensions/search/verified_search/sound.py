@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.runtime.verify import check_intact
+from verified.runtime.verify import check
 
 
 def sound(folder: Path, *names: str) -> None:
@@ -15,4 +15,4 @@ def sound(folder: Path, *names: str) -> None:
     for name in names:
         if not (folder / name).is_file():
             raise InputError("is gone from the index", file=folder / name, remedy=remedy)
-        check_intact(folder / name, required=True, remedy=remedy)
+        check(folder / name, required=True, remedy=remedy)

@@ -19,6 +19,7 @@ from verified.config.annotations import Annotations
 from verified.errors import InputError
 from verified.io.characters import LONGEST_CAPTION, NO_BLANKS, words_of
 from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
+from verified.io.files import checked
 from verified.lmm.refusal import COMPILED, FORBIDDEN, MAY_BE_SAID, same, without_speech
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
@@ -106,7 +107,7 @@ def _findings(path: Path, settings: Annotations, cosines: Cosines | None) -> Ite
     compared: dict[int, tuple[str, str]] = {}
     first_row: dict[int, int] = {}
     number = 0
-    with path.open("rb") as lines:
+    with checked(path).open("rb") as lines:
         for number, raw in enumerate(lines, start=1):
             if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
                 raw = raw.removeprefix(b"\xef\xbb\xbf")

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.errors import InputError
+from verified.io.files import checked
 
 NUMBERS, TEXTS = "biuf", "U"
 
@@ -16,13 +17,11 @@ def read_array(path: str | os.PathLike[str], dimensions: int | None = None, reme
     Raises InputError (file, remedy) for a missing or damaged file, and for a number of dimensions other than
     `dimensions`.
     """
-    path = Path(path)
+    path = checked(path)
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         if not isinstance(array, np.ndarray):
             raise ValueError("an archive of several arrays")  # to the line below
-    except InputError:  # its seal
-        raise
     except Exception as error:  # numpy's parser fails in many ways over a crafted header
         raise _refusal(path, error, "npy", remedy) from None
     loaded: np.ndarray = array  # pyright: ignore[reportUnknownVariableType] (of any kind so far)
@@ -31,14 +30,12 @@ def read_array(path: str | os.PathLike[str], dimensions: int | None = None, reme
 
 def read_arrays(path: str | os.PathLike[str], remedy: str | None = None) -> dict[str, np.ndarray]:
     """All arrays of a .npz file, numbers and texts, by name. Raises InputError as `read_array` does."""
-    path = Path(path)
+    path = checked(path)
     try:
         with np.load(path, allow_pickle=False) as archive:
             if isinstance(archive, np.ndarray):
                 raise ValueError("a single array")
             arrays = {name: np.asarray(archive[name]) for name in archive.files}
-    except InputError:  # its seal
-        raise
     except Exception as error:  # numpy's parser fails in many ways over a crafted header
         raise _refusal(path, error, "npz", remedy) from None
     return {name: _check_kind(array, NUMBERS + TEXTS, path, repr(name), None, remedy) for name, array in arrays.items()}

@@ -1,5 +1,5 @@
-"""Files: atomic writes, digests of contents, members of archives, format versions, and the validity of names from data
-as parts of a path.
+"""Files: checks before reading, atomic writes, digests of contents, members of archives, format versions, and the
+validity of names from data as parts of a path.
 """
 
 import contextlib
@@ -7,11 +7,32 @@ import hashlib
 import os
 import shutil
 import tarfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import IO
 
 from verified.errors import InputError
+
+_check: Callable[[Path], None] | None = None
+
+
+@contextlib.contextmanager
+def checking(check: Callable[[Path], None]) -> Generator[None]:
+    """Inside the block, the readers of this process call `check` with each file before they read it."""
+    global _check
+    _check = check
+    try:
+        yield
+    finally:
+        _check = None
+
+
+def checked(path: str | os.PathLike[str]) -> Path:
+    """`path`, after the check of `checking`: whatever reads a file of a run passes its path through here."""
+    path = Path(path)
+    if _check:
+        _check(path)
+    return path
 
 
 @contextlib.contextmanager
@@ -55,7 +76,7 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
 
     Raises InputError for anything else: no such file, a folder, a pipe, another encoding.
     """
-    path = Path(path)
+    path = checked(path)
     try:
         if not path.is_file():
             raise InputError("no regular file" if path.exists() else "no such file", file=path)

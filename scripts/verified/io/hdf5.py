@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import math
 import os
-import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
 import numpy as np
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, file_digest
+from verified.io.files import atomic_path, checked, file_digest
 
 # h5py has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -67,9 +66,8 @@ def open_hdf5(path: Path) -> h5py.File:
         raise InputError("no such file", file=path)
     if not path.is_file():
         raise InputError("not a file", file=path)
-    sys.audit("open", os.fspath(path), "rb", 0)  # like Python's own open: commands check seals there
     try:
-        return h5py.File(path, "r", locking=False)
+        return h5py.File(checked(path), "r", locking=False)
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"not a readable HDF5 file: {error}", file=path) from None
 

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard, cast
 import orjson
 
 from verified.errors import InputError
-from verified.io.files import atomic_path
+from verified.io.files import atomic_path, checked
 
 Row = dict[str, Any]
 """One JSON object; its reader knows its keys."""
@@ -26,7 +26,7 @@ def iterate_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) ->
     Raises InputError on bytes that are not UTF-8, a line that is not a JSON object, or a missing required key.
     """
     required = tuple(required)
-    path = Path(path)
+    path = checked(path)
     if not path.is_file():
         raise InputError("no such file", file=path)
     with path.open("rb") as lines:
@@ -90,7 +90,7 @@ def write_jsonl(path: str | os.PathLike[str], rows: Iterable[Row]) -> int:
 
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Read one JSON document. Raises InputError with the file's name if it is unreadable."""
-    path = Path(path)
+    path = checked(path)
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.characters import LONGEST_CAPTION, plain
+from verified.io.files import checked
 from verified.io.jsonl import Row, iterate_jsonl
 from verified.io.text_tables import numbered
 
@@ -58,7 +59,7 @@ def iterate_moments_file(path: str | os.PathLike[str]) -> Iterator[tuple[int, Ro
 
 def _read_csv(path: Path) -> list[tuple[int, Row]]:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = checked(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = path.read_bytes()[: error.start].count(b"\n") + 1
         raise InputError(

@@ -14,6 +14,7 @@ from webvtt.errors import MalformedFileError
 
 from verified.errors import InputError
 from verified.io.characters import plain
+from verified.io.files import checked
 from verified.io.jsonl import finite, is_object, read_json
 
 TIME = r"(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
@@ -38,7 +39,7 @@ class Cue:
 def read_subtitles(path: str | os.PathLike[str]) -> list[Cue]:
     """Cues in file order, of SubRip, or of WebVTT, recognised by its first line. Raises InputError with the line for
     other formats; text must be UTF-8."""
-    path = Path(path)
+    path = checked(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

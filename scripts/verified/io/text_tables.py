@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
-from verified.io.files import write_text
+from verified.io.files import checked, write_text
 
 CsvRow = dict[str, str]
 """Cells by column; empty or missing cells are "", cells beyond the last column are dropped."""
@@ -24,7 +24,7 @@ def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str 
     Raises InputError for a file that is missing, is no such text, or lacks one of the columns `needed`; `optional`
     lists further columns.
     """
-    path = Path(path)
+    path = checked(path)
     if not path.is_file():
         raise InputError("no such file", file=path)
     try:

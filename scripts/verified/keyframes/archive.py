@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from verified.errors import InputError
-from verified.io.files import open_member
+from verified.io.files import checked, open_member
 
 
 class Keyframes(Protocol):
@@ -31,7 +31,7 @@ class KeyframeTar:
     def __init__(self, path: str | os.PathLike):
         self.path = path
         try:
-            self.archive = tarfile.open(path)  # noqa: SIM115 — closed by close()
+            self.archive = tarfile.open(checked(path))  # noqa: SIM115 — closed by close()
             index = open_member(self.archive, "index.jsonl").read().decode("utf-8")
             self.rows = {row["desc_id"]: row for row in map(json.loads, filter(None, index.split("\n")))}
         except (OSError, KeyError, tarfile.TarError, ValueError) as error:

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.fig import COG_KEYS, read_fig
+from verified.io.files import checked
 from verified.io.jsonl import finite, is_span, read_json
 
 SEGMENT_SECONDS = 5
@@ -195,7 +196,7 @@ def _text(path: Path) -> str:
     if not path.is_file():
         raise InputError("no such file", file=path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = checked(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             f"not UTF-8 ({error.reason} at byte {error.start})", file=path, remedy="save it as UTF-8"

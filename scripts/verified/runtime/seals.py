@@ -1,34 +1,30 @@
 """Seals: a file beside a job's outputs with the checksums of its outputs and inputs, so that readers detect damage.
 
 The seal of a job whose first output is `scores.jsonl` is `.scores.jsonl.seal`; outputs in another folder have one
-there. It is a JSON object with the rule, its wildcards, a digest of each param, the SHA-256 of each input, and of each
-file bytes, SHA-256 and, for forms that have them, rows (lines, data sets, tensors, members). Every job checks its
-inputs before it reads a byte and seals its outputs when all of them are written (see `runtime.job`); so there is one
-mechanism for all forms, and a file without a seal belongs to a job that did not finish. SHA-256 takes half a second per
-gigabyte. A user's own files need no seals; every file below `results/` must have one, so commands that write there seal
-as well, and commands check the files they read (see `runtime.verify`).
+there. It is a JSON object with the rule, its wildcards, a digest of each param, the SHA-256 of each input, its time,
+and of each file bytes, SHA-256 and, of JSON lines, rows. Every job checks its inputs before it reads a byte and seals
+its outputs when all of them are written (see `runtime.job`); so a file without a seal belongs to a job that did not
+finish. SHA-256 takes half a second per gigabyte. A user's own files need no seals; every file below `results/` must
+have one, so commands that write there seal as well, and commands check the files they read (see `runtime.verify`).
 
-A file is identified by its path below `results/`, so a copy over another file, with its seal, is refused. A file made
-from other versions of its inputs than the present ones is refused as well.
+A file is identified by its path below `results/`, so a copy over another file, with its seal, is refused. So is a file
+made from other versions of its inputs than the present ones, and one that is older than a job that read a newer one.
 """
 
 import contextlib
 import hashlib
 import json
 import os
-import struct
-import tarfile
-import threading
-import zipfile
+import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from verified.errors import InputError
 from verified.io.files import atomic_path, require_version, write_text
 from verified.runtime.announcements import rebuild_command
 
-VERSION = 2
+VERSION = 3
 """Version of the form of seals."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
@@ -42,33 +38,14 @@ VIDEOS = ".videos.jsonl"
 ENDING = ".seal"
 
 Seal = dict[str, Any]
-"""The record of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` and their `unit`;
-`temporary`, `unfinished` if true; and of its job `rule`, `wildcards`, `params` and `made_of`."""
+"""The record of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` of JSON lines;
+`temporary`, `unfinished` if true; and of its job `rule`, `wildcards`, `params`, `made_of` and `created` (s)."""
 
 
 def seal_of(path: str | os.PathLike[str]) -> Path:
     """Path of the seal of a file or folder that was sealed alone, or is its job's first output."""
     path = Path(path)
     return path.with_name(f".{path.name}{ENDING}")
-
-
-_looking = threading.local()
-
-
-@contextlib.contextmanager
-def unchecked() -> Generator[None]:
-    """Inside the block, this thread may open files without a check of their seals (see `runtime.verify`): it opens them
-    to seal or check them, not to use them."""
-    before, _looking.now = is_unchecked(), True
-    try:
-        yield
-    finally:
-        _looking.now = before
-
-
-def is_unchecked() -> bool:
-    """Whether this thread is inside an `unchecked` block."""
-    return getattr(_looking, "now", False)
 
 
 def seal(path: str | os.PathLike[str], **job: Any) -> None:
@@ -87,8 +64,7 @@ def seal_all(
     """Seal the outputs of one job of `rule`, or of a command; the run will remove those in `temporary`."""
     folders: dict[Path, dict[str, Seal]] = {}
     for path in map(Path, paths):
-        with unchecked():
-            facts: Seal = measure(path) | ({"temporary": True} if str(path) in temporary else {})
+        facts: Seal = measure(path) | ({"temporary": True} if str(path) in temporary else {})
         folders.setdefault(path.parent, {})[place_of(path) or path.name] = facts
     job = {"rule": rule, "wildcards": dict(wildcards or {}), "made_of": dict(made_of or {})}
     for folder, files in folders.items():
@@ -97,7 +73,8 @@ def seal_all(
 
 def _write(folder: Path, files: dict[str, Seal], **job: Any) -> None:
     first = folder / Path(next(iter(files))).name
-    facts: Seal = {"version": VERSION, "rule": "", "wildcards": {}, "params": [], "made_of": {}, **job, "files": files}
+    unknown: Seal = {"rule": "", "wildcards": {}, "params": [], "made_of": {}}
+    facts = {"version": VERSION, "created": time.time(), **unknown, **job, "files": files}
     write_text(seal_of(first), json.dumps(facts) + "\n")
 
 
@@ -118,12 +95,6 @@ def place_of(path: Path) -> str | None:
     if parts[: len(here)] == here:
         return "/".join(parts[len(here) :])
     return "/".join(parts[len(parts) - parts[::-1].index(BUILT) :]) if BUILT in parts[:-1] else None
-
-
-def as_in_run(path: Path) -> Path:
-    """A path below the `results/` of the working directory as rules write it, relative; other paths unchanged."""
-    here, parts = (*Path.cwd().parts, BUILT), Path(os.path.abspath(path)).parts
-    return Path(*parts[len(here) - 1 :]) if parts[: len(here)] == here else path
 
 
 def seal_built(path: str | os.PathLike[str]) -> None:
@@ -216,16 +187,16 @@ def _read(seal_file: Path) -> Seal:
 
 
 def _is_sound(written: Seal) -> bool:
-    job = isinstance(written["rule"], str) and all(isinstance(digest, str) for digest in written["made_of"].values())
+    texts = all(isinstance(text, str) for text in (written["rule"], *written["made_of"].values()))
     earlier = [facts["earlier"] for facts in written["files"].values() if "earlier" in facts]
     everything = [*written["files"].values(), *earlier]
-    return job and isinstance(written["params"], list) and bool(everything) and all(map(_are_facts, everything))
+    job = texts and isinstance(written["params"], list) and isinstance(written["created"], float)
+    return job and bool(everything) and all(map(_are_facts, everything))
 
 
 def _are_facts(facts: Seal) -> bool:
     listed = isinstance(facts.get("files", {}), dict) and isinstance(facts["sha256"], str)
-    counts = [facts.get(name, 0) for name in ("bytes", "rows")]
-    return listed and ("rows" not in facts or isinstance(facts["unit"], str)) and all(type(n) is int for n in counts)
+    return listed and all(type(facts.get(name, 0)) is int for name in ("bytes", "rows"))
 
 
 def seals_below(folder: str | os.PathLike[str]) -> Iterator[Path]:
@@ -239,18 +210,33 @@ def sealed_below(seal_file: Path) -> list[Path]:
     return [seal_file.with_name(place.rpartition("/")[2]) for place in _read(seal_file)["files"]]
 
 
-def unsealed_inputs(folder: str | os.PathLike[str]) -> set[str]:
-    """Paths below `results/` that jobs with outputs below `folder` have read, and that have no seal there any more.
+class Reading(NamedTuple):
+    """The last job that read a file: when it was sealed, the SHA-256 that it read, and the path of its seal."""
 
-    Either a job failed while it rebuilt them, or somebody has removed the seal.
+    created: float
+    sha256: str
+    reader: Path
+
+
+def readings_of(seal_file: Path) -> dict[str, Reading]:
+    """What the job of a seal has read, by path below `results/`. Raises InputError for a damaged seal."""
+    written = _read(seal_file)
+    return {place: Reading(written["created"], digest, seal_file) for place, digest in written["made_of"].items()}
+
+
+def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[str]]:
+    """By path below `results/`, the last reading of each file that jobs with outputs below `folder` have read; and the
+    paths of those without a seal there.
+
+    The latter are files that a failed job was rebuilding, or whose seal somebody removed.
     """
-    read, sealed = set[str](), set[str]()
+    read, sealed = dict[str, Reading](), set[str]()
     for seal_file in seals_below(folder):
         with contextlib.suppress(InputError, FileNotFoundError):
-            written = _read(seal_file)
-            read |= written["made_of"].keys()
-            sealed |= written["files"].keys()
-    return read - sealed
+            sealed |= _read(seal_file)["files"].keys()
+            for place, reading in readings_of(seal_file).items():
+                read[place] = max(reading, read.get(place, reading))
+    return read, read.keys() - sealed
 
 
 def difference(path: Path, written: Seal) -> str | None:
@@ -269,7 +255,7 @@ def difference(path: Path, written: Seal) -> str | None:
 
 
 def _amount(facts: Seal) -> str:
-    rows = f"{facts['rows']:,} {facts['unit']}, " if facts.get("rows") is not None else ""
+    rows = f"{facts['rows']:,} lines, " if "rows" in facts else ""
     return f"{rows}{facts.get('bytes', 0):,} bytes"
 
 
@@ -288,18 +274,11 @@ CHUNK = 1 << 20
 
 
 def measure(path: Path) -> dict[str, Any]:
-    """`bytes`, `sha256` and, for known formats, `rows` and `unit` of a file; `files` and `sha256` of a folder."""
+    """`bytes`, `sha256` and, of JSON lines, `rows` of a file; `files` and `sha256` of a folder."""
     if path.is_dir():
         return {"files": (files := files_of(path)), "sha256": hashlib.sha256(json.dumps(files).encode()).hexdigest()}
     digest, lines = digest_of(path)
-    facts = {"bytes": path.stat().st_size, "sha256": digest}
-    if path.suffix == ".jsonl":
-        return {**facts, "rows": lines, "unit": "lines"}
-    if path.suffix in _COUNTED:
-        count, unit = _COUNTED[path.suffix]
-        with contextlib.suppress(Exception):  # a damaged file has a size, but maybe no row count
-            return {**facts, "rows": count(path), "unit": unit}
-    return facts
+    return {"bytes": path.stat().st_size, "sha256": digest} | ({"rows": lines} if path.suffix == ".jsonl" else {})
 
 
 def files_of(folder: Path) -> dict[str, str]:
@@ -317,42 +296,6 @@ def digest_of(path: Path) -> tuple[str, int]:
             digest.update(view[:size])
             lines += buffer.count(b"\n", 0, size) if counts else 0
     return digest.hexdigest(), lines
-
-
-def _count_tensors(path: Path) -> int:
-    with path.open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        return len(json.loads(file.read(min(length, 100 * CHUNK))).keys() - {"__metadata__"})
-
-
-def _count_members(path: Path) -> int:
-    if path.suffix == ".tar":
-        with tarfile.open(path) as archive:
-            return len(archive.getnames())
-    with zipfile.ZipFile(path) as archive:
-        return len(archive.namelist())
-
-
-def _count_data_sets(path: Path) -> int:
-    import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
-
-    with h5py.File(path, "r", locking=False) as file:
-        return len(file)
-
-
-def _count_array(path: Path) -> int:
-    import numpy as np
-
-    return len(np.load(path, mmap_mode="r", allow_pickle=False))
-
-
-_COUNTED = {
-    ".h5": (_count_data_sets, "data sets"),
-    ".npy": (_count_array, "rows"),
-    ".npz": (_count_members, "arrays"),
-    ".safetensors": (_count_tensors, "tensors"),
-    ".tar": (_count_members, "members"),
-}
 
 
 def link_targets(path: Path) -> list[Path]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from verified.runtime.seals import BUILT, unsealed_inputs
+from verified.runtime.seals import BUILT, readings
 
 USUAL_RATE = (100, 1)
 """Jobs and seconds of Snakemake's own `--max-jobs-per-timespan`."""
@@ -33,7 +33,7 @@ def rerun_incomplete(workflow: Any, folder: str) -> None:
     build: Callable[[], None] = workflow._build_dag
 
     def build_with_incomplete() -> None:
-        paths = (f"{BUILT}/{place}" for place in unsealed_inputs(folder))
+        paths = (f"{BUILT}/{place}" for place in readings(folder)[1])
         workflow.dag.forcefiles.update(path for path in paths if not os.path.exists(path))
         build()
 

@@ -1,10 +1,8 @@
-"""Check files against their seals: the inputs of a job, files that a command opens, and a whole run.
+"""Check files against their seals: the inputs of a job, files that a command reads, and a whole run.
 
-Jobs check their inputs all at once (see `runtime.job`). The inputs of a command follow from its arguments, so commands
-check files when they open them, once in a process, unless the file changes: Python reports each opening to an audit
-hook (`sys.addaudithook`), and code that opens files in C (HDF5, safetensors) reports itself by `sys.audit`. Files with
-a seal, or in a folder with one, are checked. Other files are refused if Snakemake has recorded a job as their writer,
-and otherwise belong to the user.
+A job checks its inputs all at once (see `runtime.job`). The inputs of a command follow from its arguments, so its
+readers check each file (see `io.files.checked`), once in a process unless it changes. A file with a seal, or in a
+folder with one, must match it. Another one is refused if a job of the run has read it, and else belongs to the user.
 """
 
 import contextlib
@@ -12,7 +10,6 @@ import functools
 import json
 import os
 import stat
-import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
@@ -26,43 +23,101 @@ from verified.runtime.seals import (
     PEOPLE,
     SHARED,
     VIDEOS,
+    Reading,
     Seal,
     difference,
     digest_of,
-    is_unchecked,
     link_targets,
     place_of,
     read_seal,
+    readings,
+    readings_of,
     seal_all,
     seal_of,
     sealed_below,
     seals_below,
-    unchecked,
-    unsealed_inputs,
 )
 
+DEEPEST = 4
+"""Parent folders that are searched for a seal if the file is not below a `results/`."""
 
-def check(path: str | os.PathLike[str]) -> None:
-    """Raise InputError unless `path` matches its seal; the message names both states and the remedy."""
+_checked: dict[str, tuple[int, ...]] = {}
+"""State (device, inode, bytes, times in nanoseconds) of each file when it matched its seal."""
+
+
+def check(path: str | os.PathLike[str], required: bool = False, remedy: str = "") -> None:
+    """Raise InputError unless a file or folder matches its seal, or a file that of a folder around it; the message
+    names both states and the remedy.
+
+    `required`: one without a seal is refused wherever it is. `remedy` replaces the command that rebuilds it.
+    """
     path = Path(path)
-    built = path.parts[0] == BUILT and path.parent.name != PEOPLE
-    if built:
-        _await(lambda: read_seal(path) is not None)
-    written = read_seal(path)
-    if not path.exists():
-        raise InputError("no such file", file=path, remedy=rebuild_command([path]))
-    if written is None:
-        if built:
-            raise unsealed_error(path)
+    state, key = _state(path), os.path.abspath(path)
+    if state and _checked.get(key) == state:
         return
-    if "unfinished" in written:
-        raise InputError("unfinished: what writes it was killed", file=path, remedy="start that again")
-    hold(path, written)
-    if path.name.endswith(VIDEOS) and (problem := _changed_video(path)):
-        raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
-    for target in link_targets(path):
-        if target.parts[0] == BUILT or read_seal(target) is not None:
-            check(target)
+    if not path.exists():
+        if required or read_seal(path):
+            raise InputError("no such file", file=path, remedy=remedy or rebuild_command([path]))
+        return  # the reader reports it
+    owner, written = _find_seal(path)
+    if owner is None and path.resolve() != Path(key):
+        path = path.resolve()
+        owner, written = _find_seal(path)
+    if owner is None or written is None:
+        if required or is_job_output(path):
+            raise unsealed_error(path, remedy)
+        return
+    member = path.relative_to(owner).as_posix() if owner != path else ""
+    try:
+        hold(owner, written, member, remedy)
+    except InputError:
+        again = read_seal(owner)
+        if again is None or again == written:
+            raise
+        hold(owner, again, member, remedy)  # it was replaced in the meantime
+    for target in link_targets(path):  # HDF5 itself opens these
+        check(target, required=target.parts[0] == BUILT)
+    if state:
+        _checked[key] = state
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(facts.st_mode):
+        return None
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+def _find_seal(path: Path) -> tuple[Path | None, Seal | None]:
+    """The path itself, or the nearest folder around it, that has a seal, with that seal."""
+    around = path.parents if BUILT in path.parts else list(path.parents)[:DEEPEST]
+    for owner in (path, *around):
+        if owner.name in ("", BUILT):
+            break
+        if (written := read_seal(owner)) is not None:
+            return owner, written
+    return None, None
+
+
+def check_run(path: str | os.PathLike[str]) -> None:
+    """`check` for a command: a file that is older than one that a job of the run read in its place is refused too."""
+    check(path)
+    written, place = read_seal(path), place_of(Path(path))
+    if written and place and (reading := _readings(_home(path, place))[0].get(place)):
+        refuse_older(Path(path), written, reading)
+
+
+def refuse_older(path: Path, written: Seal, reading: Reading) -> None:
+    """Raise InputError if `path` is older than a reading of a file with other bytes in its place."""
+    if written["sha256"] != reading.sha256 and written["created"] < reading.created:
+        raise InputError(
+            f"damaged: an earlier state than the one that was read for {reading.reader.parent}",
+            file=path,
+            remedy=f"rebuild it: {rebuild_command([path])}",
+        )
 
 
 @contextlib.contextmanager
@@ -76,22 +131,37 @@ def sealed(
 ) -> Generator[None]:
     """Check `inputs` first; seal `outputs`, of a job of `rule`, if the block ends without an error."""
     outputs, made_of = list(outputs), dict[str, str]()
-    for path in inputs:
-        check(path)
-        written, place = read_seal(path), place_of(Path(path))
+    files = set(map(Path, outputs))
+    own = _seals_of(files)
+    before = {place: reading for seal_file in own for place, reading in readings_of(seal_file).items()}
+    for path in map(Path, inputs):
+        built = path.parts[0] == BUILT and path.parent.name != PEOPLE
+        if built:
+            _await(lambda path=path: _find_seal(path)[0] is not None)
+        check(path, required=built)
+        if problem := _changed_video(path):
+            raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
+        written, place = read_seal(path), place_of(path)
         if written and place and "temporary" not in written:
             made_of[place] = written["sha256"]
-    files = set(map(Path, outputs))
-    for seal_file in [file for folder in {path.parent for path in files} for file in folder.glob(f".*{ENDING}")]:
-        with contextlib.suppress(InputError, FileNotFoundError):
-            if not files.isdisjoint(sealed_below(seal_file)):
-                seal_file.unlink(missing_ok=True)
-    for path in files:
-        seal_of(path).unlink(missing_ok=True)
+            if place in before:
+                refuse_older(path, written, before[place])
+    for seal_file in [*own, *map(seal_of, files)]:
+        seal_file.unlink(missing_ok=True)
     yield
     there = [path for path in outputs if _await(Path(path).exists)]  # Snakemake reports missing outputs
     if there:
         seal_all(there, temporary, rule, wildcards, params, made_of)
+
+
+def _seals_of(files: set[Path]) -> list[Path]:
+    """The sound seals that list one of these files."""
+    found: list[Path] = []
+    for seal_file in [file for folder in {path.parent for path in files} for file in folder.glob(f".*{ENDING}")]:
+        with contextlib.suppress(InputError, FileNotFoundError):
+            if not files.isdisjoint(sealed_below(seal_file)):
+                found.append(seal_file)
+    return found
 
 
 def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
@@ -121,7 +191,7 @@ def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
         source = path.parents[own.count("/")] / place
         with contextlib.suppress(InputError):  # damage of that file is reported elsewhere
             now = read_seal(source)
-            if now and now["sha256"] != digest and source.exists():
+            if now and now["sha256"] != digest and now["created"] > written["created"] and source.exists():
                 break
     else:
         return
@@ -149,14 +219,16 @@ def is_job_output(path: Path) -> bool:
     place = place_of(path)
     if place is None:
         return False
-    home = Path(os.path.abspath(path)).parents[place.count("/")] / place.partition("/")[0]
-    unsealed = _unsealed_inputs(home)
+    unsealed = _readings(_home(path, place))[1]
     return any("/".join(place.split("/")[:end]) in unsealed for end in range(2, place.count("/") + 2))
 
 
-@functools.cache
-def _unsealed_inputs(home: Path) -> set[str]:
-    return unsealed_inputs(home)
+def _home(path: str | os.PathLike[str], place: str) -> Path:
+    """The folder of a run below `results/`, of a path with this `place` there."""
+    return Path(os.path.abspath(path)).parents[place.count("/")] / place.partition("/")[0]
+
+
+_readings = functools.cache(readings)
 
 
 def _elsewhere(path: Path, written: Seal) -> bool:
@@ -175,10 +247,12 @@ def _difference_of_member(folder: Path, written: Seal, name: str) -> str | None:
 
 
 def _changed_video(path: Path) -> str | None:
-    """The first video of a shard's list that changed since it was probed, in words; None if all are unchanged.
+    """The first video that changed since it was probed, in words; None if all are unchanged, or `path` lists none.
 
     A download may have continued since, which sizes and samples cannot show (see `corpus.video_folder`).
     """
+    if not path.name.endswith(VIDEOS):
+        return None
     with path.open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             video = Path(row["path"])
@@ -199,93 +273,6 @@ def _await(arrived: Callable[[], bool]) -> bool:
     return True
 
 
-DEEPEST = 4
-"""Parent folders that are searched for a seal if the file is not below a `results/`."""
-
-_checked: dict[str, tuple[int, ...]] = {}
-"""State (device, inode, bytes, times in nanoseconds) of each file when it matched its seal."""
-_watching = False
-_installed = False
-
-
-def check_intact(path: str | os.PathLike[str], required: bool = False, remedy: str = "") -> None:
-    """Raise InputError unless a file matches its seal or that of a folder around it.
-
-    `required`: an unsealed file is refused wherever it is. `remedy` replaces the command that rebuilds it. A folder is
-    checked for its own seal alone; its files are checked when they are read.
-    """
-    path = Path(path)
-    state = _state(path)
-    if state is None or _checked.get(key := os.path.abspath(path)) == state:
-        return  # the reader reports a missing file
-    owner, written = _find_seal(path)
-    if owner is None and path.resolve() != Path(key):
-        path = path.resolve()
-        owner, written = _find_seal(path)
-    if owner is None or written is None:
-        if required or is_job_output(path):
-            raise unsealed_error(path, remedy)
-    else:
-        member = path.relative_to(owner).as_posix() if owner != path else ""
-        try:
-            hold(owner, written, member, remedy)
-        except InputError:
-            again = read_seal(owner)
-            if again is None or again == written:
-                raise
-            hold(owner, again, member, remedy)  # it was replaced in the meantime
-        for target in link_targets(path):  # HDF5 itself opens these in C
-            check_intact(target)
-        _checked[key] = state
-
-
-def _state(path: Path) -> tuple[int, ...] | None:
-    try:
-        facts = path.stat()
-    except (OSError, ValueError):
-        return None
-    if not stat.S_ISREG(facts.st_mode):
-        return None
-    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
-
-
-def _find_seal(path: Path) -> tuple[Path | None, dict[str, object] | None]:
-    """The file itself, or the nearest folder around it, that has a seal, with that seal."""
-    around = path.parents if BUILT in path.parts else list(path.parents)[:DEEPEST]
-    for owner in (path, *around):
-        if owner.name in ("", BUILT):
-            break
-        if (written := read_seal(owner)) is not None:
-            return owner, written
-    return None, None
-
-
-@contextlib.contextmanager
-def checked_reads() -> Generator[None]:
-    """Inside the block, check every file of a run against its seal before this process reads it."""
-    global _watching, _installed
-    if not _installed:
-        sys.addaudithook(_before)
-        _installed = True
-    _watching = True
-    try:
-        yield
-    finally:
-        _watching = False
-
-
-def _before(event: str, arguments: tuple[object, ...]) -> None:
-    if event != "open" or not _watching or is_unchecked():
-        return
-    path, mode = arguments[0], arguments[1]
-    if not isinstance(path, str) or not isinstance(mode, str) or not set(mode).isdisjoint("wax+"):
-        return
-    if path.endswith((".py", ".pyc")) or os.path.basename(path).startswith("."):
-        return
-    with unchecked():
-        check_intact(path)
-
-
 class Finding(NamedTuple):
     """A file or folder that differs from its job's output."""
 
@@ -303,7 +290,7 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
     are skipped.
     """
     findings: list[Finding] = []
-    count = 0
+    count, (read, unsealed) = 0, readings(folder)
     for seal_file in sorted(seals_below(folder)):
         try:
             paths = sealed_below(seal_file)
@@ -312,16 +299,15 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
             path = seal_file.with_name(seal_file.name[1:].removesuffix(ENDING))
             findings.append(Finding(path, "damaged", error.problem))
         count += len(paths)
-        findings += filter(None, map(_finding, paths))
-    for place in sorted(unsealed_inputs(folder)):
-        path = Path(BUILT, place)
+        findings += filter(None, (_finding(path, read.get(place_of(path) or "")) for path in paths))
+    for path in (Path(BUILT, place) for place in sorted(unsealed)):
         if folder in path.parents and path not in {finding.path for finding in findings}:
             kind, message = ("unsealed", "its seal is gone") if path.exists() else ("gone", "it was removed")
             findings.append(Finding(path, kind, message))
     return count, findings
 
 
-def _finding(path: Path) -> Finding | None:
+def _finding(path: Path, reading: Reading | None) -> Finding | None:
     try:
         written = read_seal(path)
         if written is not None and "unfinished" in written:
@@ -329,6 +315,10 @@ def _finding(path: Path) -> Finding | None:
         if not path.exists():
             return None if _temporary(path) else Finding(path, "gone", "it was removed")
         check(path)
+        if problem := _changed_video(path):
+            return Finding(path, "damaged", problem)
+        if written and reading:
+            refuse_older(path, written, reading)
     except InputError as error:
         # Targets of an HDF5 file's links are checked under their own names.
         return Finding(path, "damaged", error.problem) if str(error.file) == str(path) else None
@@ -337,15 +327,18 @@ def _finding(path: Path) -> Finding | None:
 
 def build_order(findings: list[Finding]) -> list[list[Path]]:
     """The paths of the findings in the order in which they were built, by folders, so that a rebuild outdates nothing
-    else.
-
-    A job's inputs were sealed before its outputs. Files that a run makes on demand are left out.
-    """
-    times = {finding.path: _sealing_time(finding.path) for finding in findings if not _temporary(finding.path)}
+    else. Files that a run makes on demand are left out."""
     folders: dict[Path, list[Path]] = {}
-    for path in sorted(times, key=lambda path: times[path]):
+    for path in sorted((one.path for one in findings if not _temporary(one.path)), key=_time_of):
         folders.setdefault(path.parent, []).append(path)
     return list(folders.values())
+
+
+def _time_of(path: Path) -> float:
+    with contextlib.suppress(InputError):
+        if written := read_seal(path):
+            return written["created"]
+    return path.stat().st_mtime if path.exists() else 0.0
 
 
 def temporary(findings: list[Finding]) -> list[Path]:
@@ -360,11 +353,3 @@ def _temporary(path: Path) -> bool:
     with contextlib.suppress(InputError):
         return bool((read_seal(path) or {}).get("temporary"))
     return False
-
-
-def _sealing_time(path: Path) -> int:
-    for seal_file in seals_below(path.parent):
-        with contextlib.suppress(InputError):
-            if path in sealed_below(seal_file):
-                return seal_file.stat().st_mtime_ns
-    return path.stat().st_mtime_ns if path.exists() else 0

@@ -68,7 +68,7 @@ def _whole(path: Path) -> bool:
     if not (path.exists() and seal_of(path).exists()):
         return False
     try:
-        check(path)
+        check(path, required=True)
     except InputError as error:
         log.warning("%s: %s; it is measured again", path, error.problem)
         return False

@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from verified.benchmark.intervals import LEVEL
 from verified.benchmark.published import verdict_of
 from verified.errors import InputError
+from verified.io.files import checked
 from verified.tables.render import markdown_row
 from verified.tables.table import GAP
 
@@ -51,7 +52,7 @@ Cells = Mapping[tuple[str, str, str], Mapping[str, str]]
 def read_rows(path: str | os.PathLike) -> list[dict]:
     """Rows of the tidy frame all.csv. Raises OSError if there is none, InputError where it is another file."""
     try:
-        with open(path, encoding="utf-8", newline="") as lines:
+        with checked(path).open(encoding="utf-8", newline="") as lines:
             reader = csv.DictReader((line for line in lines if not line.startswith("# ")), strict=True)
             rows = list(reader)
     except (csv.Error, UnicodeDecodeError) as error:

@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from verified.errors import InputError
+from verified.io.files import checked
 from verified.io.pages import still_page, table, wide
 from verified.io.serving import HEADERS, PATIENCE, trusted_hosts
 from verified.people.pages import page_parts
@@ -54,7 +55,7 @@ class BuiltPages:
         self.review: dict = {}
         for path in sorted(folder.glob("page-*.html")):
             items: list[dict] = []
-            for found in DATA.finditer(path.read_bytes()):
+            for found in DATA.finditer(checked(path).read_bytes()):
                 name = found[1].decode("utf-8", "replace")
                 if name == "review":
                     self.review, items = _shared_and_items(found[2], path)

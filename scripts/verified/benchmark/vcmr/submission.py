@@ -26,7 +26,7 @@ from verified.benchmark.lists import Lists
 from verified.benchmark.submissions import json_rows, list_some
 from verified.benchmark.vcmr.metrics import TASKS, TYPES
 from verified.errors import InputError
-from verified.io.files import atomic_path
+from verified.io.files import atomic_path, checked
 from verified.io.jsonl import finite, is_span, members
 from verified.released.formats import published_form, published_moments
 
@@ -173,7 +173,7 @@ def _check_index(index: object, path: Path) -> dict[str, int]:
 
 def _text(path: Path) -> str:
     try:
-        raw = path.read_bytes()
+        raw = checked(path).read_bytes()
         return (_unpack(raw, path) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
