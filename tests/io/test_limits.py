@@ -85,11 +85,22 @@ def test_configurations_that_are_no_files_or_too_large_are_refused(tmp_path, cap
             assert "Traceback" not in capsys.readouterr().err
 
 
+READING = ("evaluate PIPE PIPE", "lint PIPE", "answers PIPE --key PIPE")
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_pipe_that_nobody_writes_to_is_refused_and_not_waited_for(tmp_path, capsys, command):
+    os.mkfifo(tmp_path / "pipe.json")
+    assert main([str(tmp_path / "pipe.json") if word == "PIPE" else word for word in command.split()]) == 2
+    assert "pipe.json" in capsys.readouterr().err
+
+
 def test_a_key_in_other_letters_is_masked():
     key = "sk-Proj/4fQ9+zTb7LmW2xYc8Rn=aK5v"
     keep_secret(key)
     full_width = "".join(chr(ord(sign) + 0xFEE0) for sign in key)
     in_base32 = (base64.b32encode(f"{before}{key} ".encode()).decode() for before in ("", "a", "key: "))
-    for coded in (codecs.encode(key, "rot13"), full_width, *in_base32):
+    escaped = ("".join(form % ord(letter) for letter in key) for form in ("\\u%04x", "\\x%02X", "&#%d;", "&#x%x;"))
+    for coded in (codecs.encode(key, "rot13"), full_width, *in_base32, *escaped):
         shown = redact(f"the key is {coded}!")
         assert MASK in shown and len(shown) < 40, coded

@@ -13,6 +13,7 @@ from verified.benchmark.answers import GroundTruth
 from verified.cli.command import Option
 from verified.errors import InputError
 from verified.extension import extensions
+from verified.io.files import checked
 from verified.io.jsonl import Row, is_object
 
 Recognise = Callable[[Path, Row, Path | None], bool]
@@ -68,7 +69,7 @@ ROW_KEYS = {"qid", "desc_id", "query_id"}
 def first_row(path: Path) -> Row:
     """The first row of a JSON Lines file or of a JSON list; empty for any other document, or what cannot be read."""
     try:
-        with path.open("rb") as file:
+        with checked(path).open("rb") as file:
             text = file.read(LONGEST).decode("utf-8-sig", errors="ignore").lstrip()
         is_list = text.startswith("[")
         row, _ = json.JSONDecoder().raw_decode(text[1:].lstrip() if is_list else text.split("\n", 1)[0])

@@ -163,10 +163,10 @@ def readme(arguments: argparse.Namespace) -> int:
     if arguments.check is None:
         print(readme_figures(rows), end="")
         return 0
+    text = read_text(arguments.check, MOST_CHARACTERS)
     try:
-        text = Path(arguments.check).read_text(encoding="utf-8")
         shown = readme_table(text)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise InputError(str(error), file=arguments.check) from None
     if not shown:
         raise InputError("holds no table of the run", file=arguments.check, remedy="paste what the command prints")

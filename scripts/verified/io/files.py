@@ -28,8 +28,13 @@ def checking(check: Callable[[Path], None]) -> Generator[None]:
 
 
 def checked(path: str | os.PathLike[str]) -> Path:
-    """`path`, after the check of `checking`: whatever reads a file of a run passes its path through here."""
+    """`path`, after the check of `checking`: whatever reads a file of a run passes its path through here.
+
+    Raises InputError for a pipe or a device, which may have no end, or nobody who writes to it.
+    """
     path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError("no regular file", file=path)
     if _check:
         _check(path)
     return path

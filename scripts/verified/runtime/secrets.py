@@ -29,6 +29,9 @@ BETWEEN = r"[^A-Za-z0-9]{0,8}"
 FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 """ASCII's characters as full-width ones."""
 
+ESCAPES = ("\\u%04x", "\\x%02x", "&#%d;", "&#x%x;")
+"""Letter by letter: JSON's and Python's, and HTML's by decimal and hexadecimal numbers."""
+
 _known: set[str] = set()
 
 
@@ -65,6 +68,7 @@ def _forms(secret: str) -> re.Pattern[str]:
         forms |= {text, quote(raw, safe=""), repr(text)[1:-1], json.dumps(text)[1:-1], html.escape(text), raw.hex()}
         forms |= {text.replace("/", "\\/"), "".join(f"%{byte:02x}" for byte in raw)}
         forms |= {codecs.encode(text, "rot13"), text.translate(FULL_WIDTH)}
+        forms |= {"".join(escape % ord(letter) for letter in text) for escape in ESCAPES}
         for offset in range(5):
             coded = base64.b32encode(bytes(offset) + raw).decode()
             forms.add(coded[-(-8 * offset // 5) : 8 * (offset + len(raw)) // 5])
