@@ -2,10 +2,14 @@ import re
 
 from verified_longform import paths as movie_paths
 from verified_longform.config import Longform
+from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 
 MOVIES = movie_paths.folder(settings)
 MOVIE_LOGS = f"logs/{settings.name}/longform"
+
+
+LONG_VIDEOS = {"caption": "report/longform.rst", "category": "Long videos"}
 
 
 wildcard_constraints:
@@ -207,8 +211,8 @@ rule describe_movies:
         "scripts/describe.py"
 
 
-rule describe_dataset:
-    """The same for a data set of the configuration, by its coarse captions."""
+# The same for a data set of the configuration, by its coarse captions.
+use rule describe_movies as describe_dataset with:
     input:
         rows=lambda wildcards: movie_paths.moments_of(settings, wildcards.own),
     output:
@@ -217,24 +221,13 @@ rule describe_dataset:
         f"{MOVIE_LOGS}/describe_dataset/{{own}}.log",
     wildcard_constraints:
         own=movie_paths.pattern(settings.datasets),
-    conda:
-        "../../envs/models.yaml"
-    threads: settings.section(Longform).processes
-    resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(120),
     params:
-        code=code_of("extensions/longform/scripts/describe.py"),
         kind="moments",
         title=lambda wildcards: settings.datasets[wildcards.own].title,
-        spacy_model=settings.statistics.spacy_model,
-        processes=settings.section(Longform).processes,
-    script:
-        "scripts/describe.py"
 
 
-rule describe_published:
-    """The same for a published data set, from its own files."""
+# The same for a published data set, from its own files.
+use rule describe_movies as describe_published with:
     input:
         lambda wildcards: movie_paths.published_files(settings, wildcards.collection),
     output:
@@ -243,21 +236,10 @@ rule describe_published:
         f"{MOVIE_LOGS}/describe_published/{{collection}}.log",
     wildcard_constraints:
         collection=movie_paths.pattern(settings.section(Longform).published),
-    conda:
-        "../../envs/models.yaml"
-    threads: settings.section(Longform).processes
-    resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(120),
     params:
-        code=code_of("extensions/longform/scripts/describe.py"),
         kind="published",
         title=lambda wildcards: movie_paths.PUBLISHED[wildcards.collection],
         folder=settings.section(Longform).published_dir,
-        spacy_model=settings.statistics.spacy_model,
-        processes=settings.section(Longform).processes,
-    script:
-        "scripts/describe.py"
 
 
 rule unpack_wordnet:
@@ -330,30 +312,15 @@ rule draw_movie_statistics:
         statistics=movie_paths.statistics_files(settings),
     output:
         moments=[
-            report(
-                f"{MOVIES}/figures/moments.svg",
-                caption="report/longform.rst",
-                category="Long videos",
-                labels={"figure": "moments by data set"},
-            ),
+            report(f"{MOVIES}/figures/moments.svg", labels={"figure": "moments by data set"}, **LONG_VIDEOS),
             f"{MOVIES}/figures/moments.csv",
         ],
         sentences=[
-            report(
-                f"{MOVIES}/figures/sentences.svg",
-                caption="report/longform.rst",
-                category="Long videos",
-                labels={"figure": "length of sentences"},
-            ),
+            report(f"{MOVIES}/figures/sentences.svg", labels={"figure": "length of sentences"}, **LONG_VIDEOS),
             f"{MOVIES}/figures/sentences.csv",
         ],
         datasets=[
-            report(
-                f"{MOVIES}/figures/datasets.svg",
-                caption="report/longform.rst",
-                category="Long videos",
-                labels={"figure": "data sets beside each other"},
-            ),
+            report(f"{MOVIES}/figures/datasets.svg", labels={"figure": "data sets beside each other"}, **LONG_VIDEOS),
             f"{MOVIES}/figures/datasets.csv",
         ],
     log:
@@ -378,39 +345,19 @@ rule draw_movies:
         example=movie_paths.example_rows(settings),
     output:
         splits=[
-            report(
-                f"{MOVIES}/figures/splits.svg",
-                caption="report/longform.rst",
-                category="Long videos",
-                labels={"figure": "moments by split"},
-            ),
+            report(f"{MOVIES}/figures/splits.svg", labels={"figure": "moments by split"}, **LONG_VIDEOS),
             f"{MOVIES}/figures/splits.csv",
         ],
         lengths=[
-            report(
-                f"{MOVIES}/figures/lengths.svg",
-                caption="report/longform.rst",
-                category="Long videos",
-                labels={"figure": "recall by length of the video"},
-            ),
+            report(f"{MOVIES}/figures/lengths.svg", labels={"figure": "recall by length of the video"}, **LONG_VIDEOS),
             f"{MOVIES}/figures/lengths.csv",
         ],
         example=[
-            report(
-                f"{MOVIES}/figures/example.svg",
-                caption="report/longform.rst",
-                category="Long videos",
-                labels={"figure": "sentences of one movie"},
-            ),
+            report(f"{MOVIES}/figures/example.svg", labels={"figure": "sentences of one movie"}, **LONG_VIDEOS),
             f"{MOVIES}/figures/example.csv",
         ],
         diversity=[
-            report(
-                f"{MOVIES}/figures/diversity.svg",
-                caption="report/longform.rst",
-                category="Long videos",
-                labels={"figure": "genres and years"},
-            ),
+            report(f"{MOVIES}/figures/diversity.svg", labels={"figure": "genres and years"}, **LONG_VIDEOS),
             f"{MOVIES}/figures/diversity.csv",
         ],
     log:
@@ -431,9 +378,6 @@ REPORT_FILES += rules.draw_movie_statistics.output
 
 if movie_paths.movie_sets(settings):
     REPORT_FILES += rules.draw_movies.output
-
-
-from verified.lmm.tasks.embedding import EMBEDDING
 
 
 rule measure_baselines:

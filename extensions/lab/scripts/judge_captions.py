@@ -9,9 +9,8 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.session import Session
     from verified.lmm.tasks.retrieval import GRADE
     from verified.weights.records import locate_models
-    from verified_lab.meta_evaluation.judge import judge_grades
     from verified_lab.meta_evaluation.judgements import review
-    from verified_lab.meta_evaluation.of_run import by_review, by_truth, drawn, judged_rows
+    from verified_lab.meta_evaluation.of_run import by_review, by_truth, drawn, judge_grades, judged_rows
 
     inputs, params = snakemake.input, snakemake.params
 

@@ -11,8 +11,7 @@ with job(snakemake) as log:
     from verified.runtime.wildcards import key_of
     from verified_lab.audit.findings import Finding
     from verified_lab.audit.pages import audit_queue, by_number
-    from verified_lab.review.pages import pages
-    from verified_lab.review.rules import text_rules
+    from verified_lab.review.pages import pages, text_rules
 
     inputs, settings = snakemake.input, snakemake.params
     moments = read_jsonl(inputs.moments)

@@ -9,8 +9,7 @@ with job(snakemake) as log:
     from verified.io.jsonl import read_jsonl
     from verified.people.pages import write_pages
     from verified.runtime.wildcards import key_of
-    from verified_lab.review.pages import pages, queue
-    from verified_lab.review.rules import text_rules
+    from verified_lab.review.pages import pages, queue, text_rules
 
     inputs, settings = snakemake.input, snakemake.params
     moments = read_jsonl(inputs.moments)

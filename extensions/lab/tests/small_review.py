@@ -9,8 +9,7 @@ from verified.config.annotations import Lint
 from verified.config.trust import NOT_TRUSTED
 from verified.demo.source import write_video
 from verified.people.pages import write_pages
-from verified_lab.review.pages import pages, queue
-from verified_lab.review.rules import text_rules
+from verified_lab.review.pages import pages, queue, text_rules
 
 COUNT = 6
 MOMENTS = [

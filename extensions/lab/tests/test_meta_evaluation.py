@@ -16,9 +16,16 @@ from verified.lmm.tasks.retrieval import GRADE
 from verified.tables.collect import Collection
 from verified.tables.shown import select_shown
 from verified_lab.meta_evaluation.compare import side_by_side
-from verified_lab.meta_evaluation.judge import judge_grades
 from verified_lab.meta_evaluation.judgements import AGREEMENT, COSINE, JUDGE, Judged, plain, read_judgements
-from verified_lab.meta_evaluation.of_run import READINGS, by_review, by_truth, drawn, judged_rows, stored_scores
+from verified_lab.meta_evaluation.of_run import (
+    READINGS,
+    by_review,
+    by_truth,
+    drawn,
+    judge_grades,
+    judged_rows,
+    stored_scores,
+)
 from verified_lab.tables import meta_evaluation as table
 
 VIDEOCON = """video_url,caption,neg_caption,nle,hard

@@ -14,8 +14,7 @@ from verified.config.trust import NOT_TRUSTED
 from verified.io.jsonl import read_jsonl
 from verified.people.review.adjudicate import adjudicate
 from verified.people.review.decisions import read_decisions
-from verified_lab.review.pages import queue
-from verified_lab.review.rules import javascript, text_rules
+from verified_lab.review.pages import javascript, queue, text_rules
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,8 @@ from verified.lmm.tasks import words
 from verified.lmm.tasks.retrieval import GRADE
 from verified.planning.vector_calls import CAPTION_TOKENS
 from verified_lab.config import MetaEvaluation
-from verified_lab.meta_evaluation.judge import grade_calls
 from verified_lab.meta_evaluation.judgements import review
-from verified_lab.meta_evaluation.of_run import by_review, drawn, undecided
+from verified_lab.meta_evaluation.of_run import by_review, drawn, grade_calls, undecided
 
 
 def judge_calls(

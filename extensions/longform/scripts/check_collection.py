@@ -1,4 +1,4 @@
-"""Hold a collection of the demo against what was planted (see rules/longform_statistics.smk)."""
+"""Hold a collection of the demo against what was planted."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Collect grounded sentences from the tracks of a movie (see rules/longform.smk)."""
+"""Collect grounded sentences from the tracks of a movie."""
 
 from verified.runtime.job import job
 

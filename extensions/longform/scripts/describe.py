@@ -1,4 +1,4 @@
-"""Statistics of one data set of movies, of videos, or of a published one (see rules/longform_statistics.smk)."""
+"""Statistics of one data set of movies, of videos, or of a published one."""
 
 from verified.runtime.job import job
 

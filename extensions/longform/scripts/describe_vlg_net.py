@@ -1,4 +1,4 @@
-"""Write the card of a trained VLG-Net (see rules/longform_models.smk)."""
+"""Write the card of a trained VLG-Net."""
 
 from verified.runtime.job import job
 

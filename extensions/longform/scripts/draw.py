@@ -1,4 +1,4 @@
-"""Figures of long-form grounding (see rules/longform_figures.smk)."""
+"""Figures of long-form grounding."""
 
 from verified.runtime.job import job
 
@@ -6,8 +6,7 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.io.jsonl import read_json, read_jsonl
-    from verified_longform.diversity import count_diversity, draw_diversity
-    from verified_longform.figures import draw_example, draw_lengths, draw_moments
+    from verified_longform.figures import count_diversity, draw_diversity, draw_example, draw_lengths, draw_moments
     from verified_longform.recall_tables import METHODS
 
     movies = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "movies"]

@@ -1,4 +1,4 @@
-"""Where moments lie and how long sentences are, by data set (see rules/longform_figures.smk)."""
+"""Where moments lie and how long sentences are, by data set."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Vectors of the test movies of a data set and of their sentences (see rules/longform_models.smk)."""
+"""Vectors of the test movies of a data set and of their sentences."""
 
 from verified.runtime.job import job
 

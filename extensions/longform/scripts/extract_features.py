@@ -1,4 +1,4 @@
-"""Encode the movies of one shard (see rules/longform.smk)."""
+"""Encode the movies of one shard."""
 
 from verified.runtime.job import job
 

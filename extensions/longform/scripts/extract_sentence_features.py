@@ -1,4 +1,4 @@
-"""Encode the sentences of a data set of movies (see rules/longform.smk)."""
+"""Encode the sentences of a data set of movies."""
 
 from verified.runtime.job import job
 

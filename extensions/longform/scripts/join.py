@@ -1,4 +1,4 @@
-"""One collection of what was collected movie by movie (see rules/longform.smk)."""
+"""One collection of what was collected movie by movie."""
 
 from verified.runtime.job import job
 

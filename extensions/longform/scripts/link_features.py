@@ -1,4 +1,4 @@
-"""One file of links over shards of frame features (see rules/longform.smk)."""
+"""One file of links over shards of frame features."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Check the rows of a data set of movies (see rules/longform.smk)."""
+"""Check the rows of a data set of movies."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Oracle and Random Chance (see rules/longform_models.smk)."""
+"""Oracle and Random Chance."""
 
 from verified.runtime.job import job
 

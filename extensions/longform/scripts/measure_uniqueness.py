@@ -1,4 +1,4 @@
-"""Sentences that are unique in their movie by METEOR (see rules/longform_statistics.smk)."""
+"""Sentences that are unique in their movie by METEOR."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""A trained VLG-Net on a test split, guided where sentence features are given (see rules/longform_models.smk)."""
+"""A trained VLG-Net on a test split, guided where sentence features are given."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""The zero-shot baseline on a test split (see rules/longform_models.smk)."""
+"""The zero-shot baseline on a test split."""
 
 from verified.runtime.job import job
 

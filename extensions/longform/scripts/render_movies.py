@@ -1,4 +1,4 @@
-"""Render the demo's movies and their described tracks (see rules/longform.smk)."""
+"""Render the demo's movies and their described tracks."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""The tables of long-form grounding (see rules/longform_models.smk)."""
+"""The tables of long-form grounding."""
 
 from verified.runtime.job import job
 
@@ -8,7 +8,7 @@ with job(snakemake):
     from verified.benchmark.published import read_published
     from verified.io.jsonl import read_json
     from verified.tables.table import write_table_json
-    from verified_longform.lsmdc import count_clips
+    from verified_longform.annotations import count_clips
     from verified_longform.manifest import summarise_reports
     from verified_longform.paths import PRETRAINED
     from verified_longform.tables import all_tables

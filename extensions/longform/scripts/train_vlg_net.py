@@ -1,4 +1,4 @@
-"""Train VLG-Net (see rules/longform_models.smk)."""
+"""Train VLG-Net."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Unpack WordNet for METEOR (see rules/longform_statistics.smk)."""
+"""Unpack WordNet for METEOR."""
 
 from verified.runtime.job import job
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from verified.benchmark.tiou import tiou
-from verified_longform.chance import expected_recall, hit_shares, oracle_iou, simulate_recall
 from verified_longform.grid import Grid
+from verified_longform.ranking import expected_recall, hit_shares, oracle_iou, simulate_recall
 from verified_longform.recall import first_hits, recall
 from verified_longform.zero_shot import rank_proposals
 

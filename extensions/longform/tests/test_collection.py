@@ -13,7 +13,7 @@ from verified.io.sound import read_track, write_wave
 from verified.io.subtitles import _outside_brackets, read_subtitles, read_voices, voice_activity
 from verified_longform.alignment import align_tracks
 from verified_longform.clip_alignment import locate_clip
-from verified_longform.collect import collect_movie, described_sentences
+from verified_longform.collection import collect_movie, described_sentences
 from verified_longform.transcripts import Sentence, read_transcript, sentences
 
 RATE = 1000

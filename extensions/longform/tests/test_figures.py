@@ -7,9 +7,8 @@ from refusals import refused
 
 from verified.benchmark.published import read_published
 from verified.runtime.project import PROJECT
-from verified_longform.diversity import count_diversity, draw_diversity
-from verified_longform.figures import draw_datasets, draw_example
-from verified_longform.lsmdc import count_clips
+from verified_longform.annotations import count_clips
+from verified_longform.figures import count_diversity, draw_datasets, draw_diversity, draw_example
 from verified_longform.tables import splits_table
 
 METADATA = "movie,year,genres\na,1994,Drama; Crime\nb,,Drama\nc,2004,\nz,1950,War\n"

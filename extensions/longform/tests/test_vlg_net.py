@@ -80,7 +80,7 @@ def test_the_sentence_behind_the_pooling_gets_no_gradient_as_published(net, stor
 
 
 def test_gathering_matters_and_the_correct_one_fetches_the_neighbours(stored):
-    from verified_longform.vlg_graphs import gather, nearest
+    from verified_longform.vlg_net import gather, nearest
 
     correct = _filled(VLGNet(replace(TINY, gather="correct"), GRID.anchors), stored)
     with torch.no_grad():

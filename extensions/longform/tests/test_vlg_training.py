@@ -17,12 +17,10 @@ from verified_longform.config import VlgNet
 from verified_longform.feature_files import LongFeatures
 from verified_longform.grid import Grid
 from verified_longform.recall import first_hits, recall
-from verified_longform.vlg_alignment import alignment_loss
 from verified_longform.vlg_checkpoint import FORM, load, save
 from verified_longform.vlg_net import VLGSettings
 from verified_longform.vlg_search import rank_windows
-from verified_longform.vlg_training import initial, train
-from verified_longform.vlg_windows import draw_window, targets
+from verified_longform.vlg_training import alignment_loss, draw_window, initial, targets, train
 
 pytestmark = pytest.mark.slow
 

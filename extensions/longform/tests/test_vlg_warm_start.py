@@ -12,9 +12,8 @@ from verified.nn import checkpoint
 from verified_longform.config import VlgNet
 from verified_longform.experiment import train_vlg_net
 from verified_longform.grid import Grid
-from verified_longform.vlg_checkpoint import FORM
+from verified_longform.vlg_checkpoint import FORM, warm_start
 from verified_longform.vlg_net import VLGNet, VLGSettings
-from verified_longform.vlg_warm_start import warm_start
 
 pytestmark = pytest.mark.slow
 

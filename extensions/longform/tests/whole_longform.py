@@ -8,8 +8,7 @@ from verified.io.jsonl import write_json, write_jsonl
 from verified.io.sound import write_wave
 from verified.io.subtitles import read_voices, voice_activity
 from verified.released.formats import read_split
-from verified_longform.annotations import write_mad
-from verified_longform.lsmdc import count_clips
+from verified_longform.annotations import count_clips, write_mad
 from verified_longform.transcripts import read_transcript, sentences
 
 

@@ -179,9 +179,8 @@ def train_vlg_net(
 ) -> list[dict]:
     """Train VLG-Net on a mixture and write its checkpoint; returns the log. A killed training resumes."""
     from verified.nn.training import TrainingState, fingerprint
-    from verified_longform.vlg_checkpoint import save
+    from verified_longform.vlg_checkpoint import save, warm_start
     from verified_longform.vlg_training import initial, train
-    from verified_longform.vlg_warm_start import warm_start
 
     room = Room(CACHE_BYTES)
     features = {

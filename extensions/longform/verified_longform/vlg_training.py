@@ -2,10 +2,16 @@
 
 The last epoch's weights are kept: the published configuration never evaluates during training (it would after epoch 51
 of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights
-unless `warm_start` names a checkpoint (`vlg_warm_start`), as G-TAD's was never available.
+unless `warm_start` names a checkpoint, as G-TAD's was never available.
 
-Not published: epochs of alignment before those of grounding (`vlg_alignment`), and a learning rate on a cosine. Without
-them, which is the default, no step differs.
+A window has the moment somewhere in it, or not. Paper and code disagree on how it is drawn (appendix A.2 against the
+released loader), hence the switches. In both, a moment longer than a window gets the window around its middle: the
+paper does not cover it and the code's formula puts the window far away.
+
+Not published: epochs of alignment before those of grounding, of each sentence against the clips of all windows of a
+batch, and a learning rate on a cosine. Without them, which is the default, no step differs. The published training of
+14 million windows needs no such start; a shorter one spends most of its steps on learning which clips a sentence speaks
+of, from a loss over anchors that says little about it.
 
 Every random draw of an epoch is seeded by the epoch.
 """
@@ -16,11 +22,14 @@ from dataclasses import dataclass
 from functools import reduce
 from math import ceil
 from operator import add
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
+from verified.benchmark.tiou import tiou
 from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.nn import training
@@ -31,10 +40,79 @@ from verified.runtime.seeds import derive_seed, generator
 from verified_longform.config import VlgNet
 from verified_longform.feature_files import LongFeatures
 from verified_longform.grid import Grid
-from verified_longform.vlg_alignment import alignment_loss
 from verified_longform.vlg_net import VLGNet, VLGSettings, anchor_loss, scaled_targets
 from verified_longform.vlg_search import TOKENS, cut_windows
-from verified_longform.vlg_windows import draw_window, targets
+
+Sampling = Literal["paper", "code"]
+
+
+class Drawn(NamedTuple):
+    """A window's first frame, and whether its targets come from the moment (they are all zero otherwise)."""
+
+    start: int
+    positive: bool
+
+
+def draw_window(
+    random: np.random.Generator,
+    first: int,
+    last: int,
+    frames: int,
+    window: int,
+    negative_share: float = 0.7,
+    jitter: Sampling = "paper",
+    negatives: Sampling = "paper",
+) -> Drawn:
+    """Draw a window of `window` frames for the moment from frame `first` to `last` of a movie of `frames` frames.
+
+    Negatives: ``paper`` starts outside [first − W, last], so that nothing of the moment is seen; ``code`` starts
+    anywhere, and now and then shows the moment labelled as absent. Where ``paper`` has no room, a positive is drawn.
+    """
+    latest = max(0, frames - window)
+    if random.random() < negative_share:
+        if negatives == "code":
+            return Drawn(int(random.integers(0, latest + 1)), False)
+        before, after = max(0, first - window), max(0, latest - last)  # places 0 … first−W−1 and last+1 … latest
+        if before + after:
+            offset = int(random.integers(0, before + after))
+            return Drawn(offset if offset < before else last + 1 + offset - before, False)
+    return Drawn(_around(random, first, last, latest, window, jitter), True)
+
+
+def _around(random: np.random.Generator, first: int, last: int, latest: int, window: int, jitter: Sampling) -> int:
+    length = last - first
+    if length >= window:
+        return min(max(0, (first + last - window) // 2), latest)
+    if jitter == "code":  # never the window that ends with the moment; early moments are drawn to the movie's start
+        return min(max(0, first - int(random.integers(0, window - length))), latest)
+    low, high = max(0, last - window), min(first, latest)
+    return int(random.integers(low, high + 1)) if low <= high else latest
+
+
+def targets(grid: Grid, start: int, first: int, last: int) -> np.ndarray:
+    """IoU of each anchor of the window that starts at frame `start` with the moment from frame `first` to `last`:
+    float32 [anchors]. As published, in whole frames, and with what is in the window only; at least one frame."""
+    inside = max(first - start, 0), min(max(last, first + 1) - start, grid.window)
+    return tiou(*inside, *(grid.anchors * grid.clip_frames).T).astype(np.float32)
+
+
+TEMPERATURE = 0.07
+
+
+def alignment_loss(video: Tensor, query: Tensor, lengths: Tensor, moments: Tensor) -> Tensor:
+    """Cross-entropy of a sentence's cosines with all clips of the batch against an even share for each clip of its own
+    moment, mean over sentences.
+
+    video: encoded windows [B, D, N], query: encoded tokens [B, D, L] of which `lengths` [B] are words; the last word's
+    state represents the sentence. moments: whether a clip is in the moment, bool [B, N], at least one in each window.
+    """
+    batch, _, count = video.shape
+    item = torch.arange(batch, device=video.device)
+    sentences = normalize(query[item, :, lengths - 1], dim=1)
+    clips = normalize(video, dim=1).transpose(1, 2).flatten(0, 1)  # [B · N, D]
+    shares = (sentences @ clips.T / TEMPERATURE).log_softmax(dim=1).view(batch, batch, count)[item, item]
+    return -((shares * moments).sum(dim=1) / moments.sum(dim=1)).mean()
+
 
 log = logging.getLogger("verified")
 WARMUP = 0.02

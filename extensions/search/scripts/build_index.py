@@ -1,4 +1,4 @@
-"""Bring the search index of a corpus up to date (see rules/search.smk)."""
+"""Bring the search index of a corpus up to date."""
 
 from verified.runtime.job import job
 

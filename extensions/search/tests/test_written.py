@@ -14,14 +14,13 @@ from verified.nn.sentences import encode
 from verified.runtime.verify import verify
 from verified_search import captions
 from verified_search.ask import Index
-from verified_search.captions import SENTENCES, Captions
+from verified_search.captions import SENTENCES, Captions, Words
 from verified_search.fusion import LEAST, above_average, shares, standing_out
 from verified_search.origin import caution, ranked_before, ranking_of, skill
 from verified_search.presence import UNRELATED
 from verified_search.serve import application
 from verified_search.store import describe
 from verified_search.update import add_files, update
-from verified_search.words import Words
 
 SCENES = (
     ("a person drinks", "a woman in a green coat drinks a cup of hot coffee by the window"),

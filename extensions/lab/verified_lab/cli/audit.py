@@ -35,8 +35,8 @@ def audit(arguments: argparse.Namespace) -> None:
     from verified.people.review.decisions import read_decisions
     from verified_lab.audit.checks import audit as run_checks
     from verified_lab.audit.findings import summarise
+    from verified_lab.audit.pages import REJECTED, settle
     from verified_lab.audit.queries import of_file
-    from verified_lab.audit.settle import REJECTED, settle
     from verified_lab.config import Audit
 
     if len({path.stem for path in arguments.files}) < len(arguments.files):
@@ -121,12 +121,9 @@ def _write(
     from verified.config.annotations import Lint
     from verified.io.jsonl import write_json, write_jsonl
     from verified.people.pages import write_pages
-    from verified_lab.audit.clean import clean_rows
-    from verified_lab.audit.pages import audit_queue, by_number
-    from verified_lab.audit.settle import as_moments
+    from verified_lab.audit.pages import as_moments, audit_queue, by_number, clean_rows
     from verified_lab.config import Review
-    from verified_lab.review.pages import pages
-    from verified_lab.review.rules import text_rules
+    from verified_lab.review.pages import pages, text_rules
 
     place = arguments.output
     write_jsonl(place / "findings.jsonl", map(dataclasses.asdict, findings))

@@ -88,7 +88,7 @@ def _judge(arguments: argparse.Namespace, judged: list, videos: dict[str, dict])
     from verified.config import read
     from verified.lmm.session import Session
     from verified.lmm.tasks.retrieval import GRADE
-    from verified_lab.meta_evaluation.judge import judge_grades
+    from verified_lab.meta_evaluation.of_run import judge_grades
 
     settings = read(*arguments.judge)
     with Session(settings.generation, settings.seed, (GRADE,)) as session:
