@@ -1,11 +1,12 @@
 """Seals: a file beside a job's outputs with the checksums of its outputs and inputs, so that readers detect damage.
 
 The seal of a job whose first output is `scores.jsonl` is `.scores.jsonl.seal`; outputs in another folder have one
-there. It is a JSON object with the rule, its wildcards, a digest of each param, the SHA-256 of each input, its time,
-and of each file bytes, SHA-256 and, of JSON lines, rows. Every job checks its inputs before it reads a byte and seals
-its outputs when all of them are written (see `runtime.job`); so a file without a seal belongs to a job that did not
-finish. SHA-256 takes half a second per gigabyte. A user's own files need no seals; every file below `results/` must
-have one, so commands that write there seal as well, and commands check the files they read (see `runtime.verify`).
+there. It is a JSON object with the rule, its wildcards, a digest of each param, the SHA-256 of each input, when the job
+ended and what it took, and of each file bytes, SHA-256 and, of JSON lines, rows. Every job checks its inputs before it
+reads a byte and seals its outputs when all of them are written (see `runtime.job`); so a file without a seal belongs to
+a job that did not finish. SHA-256 takes half a second per gigabyte. A user's own files need no seals; every file below
+`results/` must have one, so commands that write there seal as well, and commands check the files they read (see
+`runtime.verify`).
 
 A file is identified by its path below `results/`, so a copy over another file, with its seal, is refused. So is a file
 made from other versions of its inputs than the present ones, and one that is older than a job that read a newer one.
@@ -39,7 +40,7 @@ ENDING = ".seal"
 
 Seal = dict[str, Any]
 """The record of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` of JSON lines;
-`temporary`, `unfinished` if true; and of its job `rule`, `wildcards`, `params`, `made_of` and `created` (s)."""
+`temporary`, `unfinished` if true; and of its job `rule`, `wildcards`, `params`, `made_of`, `created` and `seconds`."""
 
 
 def seal_of(path: str | os.PathLike[str]) -> Path:
@@ -60,13 +61,14 @@ def seal_all(
     wildcards: Mapping[str, str] | None = None,
     params: Iterable[object] = (),
     made_of: Mapping[str, str] | None = None,
+    seconds: float = 0.0,
 ) -> None:
     """Seal the outputs of one job of `rule`, or of a command; the run will remove those in `temporary`."""
     folders: dict[Path, dict[str, Seal]] = {}
     for path in map(Path, paths):
         facts: Seal = measure(path) | ({"temporary": True} if str(path) in temporary else {})
         folders.setdefault(path.parent, {})[place_of(path) or path.name] = facts
-    job = {"rule": rule, "wildcards": dict(wildcards or {}), "made_of": dict(made_of or {})}
+    job = {"rule": rule, "wildcards": dict(wildcards or {}), "made_of": dict(made_of or {}), "seconds": seconds}
     for folder, files in folders.items():
         _write(folder, files, **job, params=sorted(map(digest_of_param, params)))
 

@@ -1,0 +1,57 @@
+"""The plan of a run: jobs and limits as Snakemake prints them, and estimates by what finished jobs took."""
+
+import pytest
+
+from verified.config.evaluator import Evaluator
+from verified.extension import extensions
+from verified.planning.plan import Row, estimate, finished_seconds, remark, rows_of, stage_of_rule, table
+from verified.runtime import verify
+from verified.runtime.verify import sealed
+
+DRY_RUN = """
+rule caption_dynamics:
+    threads: 2
+    resources: tmpdir=/tmp, mem_mb=3000, runtime=60, gpu=1
+rule caption_dynamics:
+    resources: mem_mb=3000, runtime=60, gpu=1
+localrule build_tables:
+    resources: mem_mb=2000, runtime=30
+"""
+
+
+def finish(shard, seconds, monkeypatch, tmp_path):
+    """A finished job of one shard that took so long."""
+    times = iter([0.0, seconds, seconds])
+    path = tmp_path / "results" / "mine" / f"{shard}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(verify.time, "monotonic", lambda: next(times))
+        with sealed([], [str(path)], rule="caption_dynamics", wildcards={"shard": shard}):
+            pass
+
+
+def test_jobs_are_estimated_by_the_mean_of_those_that_finished(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for shard, seconds in (("shard-00", 1800.0), ("shard-01", 5400.0)):
+        finish(shard, seconds, monkeypatch, tmp_path)
+    rows = rows_of(DRY_RUN)
+    estimate(rows, finished_seconds(tmp_path / "results" / "mine"), Evaluator(), 0)
+    assert [(row.rule, row.jobs, row.gpu_hours, row.estimated_hours) for row in rows] == [
+        ("caption_dynamics", 2, 2.0, 2.0),
+        ("build_tables", 1, 0.0, None),
+    ]
+    assert [line.split()[-1] for line in table(rows).splitlines()] == ["estimated", "2", "–", "–"]
+    assert "2 GPU-hours." in remark(rows)
+
+
+def test_the_papers_evaluator_is_estimated_from_a_measurement_and_what_is_unknown_is_named():
+    rows = [Row("evaluator", "finetune_evaluator", 1, gpu=4), Row("retrieval", "train_model", 27, gpu=1)]
+    evaluator = Evaluator().model_copy(update={"size": "L/16", "epochs": 10})
+    estimate(rows, {}, evaluator, 129_189)
+    assert rows[0].estimated_hours == pytest.approx(129_189 * 10 * 0.93 / 16 / 4 / 3600)
+    assert rows[1].estimated_hours is None and "train_model" in remark(rows)
+
+
+def test_rules_of_extensions_are_planned():
+    assert {each.name for each in extensions()} <= set(stage_of_rule().values())
