@@ -43,7 +43,6 @@ for extension in extensions():
 
 
 include: "rules/figures.smk"
-include: "rules/figures_runs.smk"
 include: "rules/tables.smk"
 include: "rules/validity.smk"
 include: "rules/report.smk"

@@ -103,7 +103,7 @@ def score(settings, options, model: str, number: int, changes: dict, seed: int, 
         test_model,
         train_model,
     )
-    from verified.benchmark.vcmr.paths import search_settings, training_inputs, training_settings
+    from verified.benchmark.vcmr.jobs import search_values, training_inputs, training_settings
     from verified.benchmark.vcmr.registry import is_two_stage
 
     folder = TRAININGS / model / f"trial-{number}" / f"seed-{seed}"
@@ -111,11 +111,11 @@ def score(settings, options, model: str, number: int, changes: dict, seed: int, 
     wildcards = SimpleNamespace(
         dataset=options.built.removeprefix("results/"), model=model, trained_on="fig", tested_on="fig", seed=seed
     )
-    values = training_settings(settings)(wildcards)
+    values = training_settings(settings, wildcards)
     values["recipe"] = {**values["recipe"], **{name: changes[name] for name in RECIPE if name in changes}}
     values["options"] = {**values["options"], **{name: changes[name] for name in changes if name not in RECIPE}}
     training = TrainingSettings(**values)
-    files = training_inputs(settings)(wildcards)
+    files = training_inputs(settings, wildcards)
     lists = folder
     if is_two_stage(model):
         lists = TRAININGS / "xml" / f"trial-{best(rows, 'xml')['trial']}" / f"seed-{seed}"
@@ -124,7 +124,7 @@ def score(settings, options, model: str, number: int, changes: dict, seed: int, 
     train_model(model, "fig", seed, files, training, checkpoint, record)
     tested = {"video": files["video"], "text": files["text"], "test": files["selection"], "checkpoint": checkpoint}
     if model == "xml":
-        searching = RankingSettings(**search_settings(settings)(wildcards))
+        searching = RankingSettings(**search_values(settings, options.built.rsplit("/", 1)[-1]))
         rank_videos({**files, "checkpoint": checkpoint}, "fig", searching, str(folder / "ranked-train.h5"))
         rank_videos(tested, "fig", searching, str(folder / "ranked-test.h5"))
     test_model(

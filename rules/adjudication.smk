@@ -1,6 +1,4 @@
-from verified.config import outputs
 from verified.config.folders import dataset_wildcards, datasets_with
-from verified.report.paths import title_of
 
 
 rule adjudicate_review:
@@ -8,7 +6,7 @@ rule adjudicate_review:
     input:
         review=list(settings.annotations.review),
         moments="results/{dataset}/corpus/moments.jsonl",
-        scores=outputs.scores("results/{dataset}", settings.shards),
+        scores=layout.shards(layout.scores),
     output:
         outcomes="results/{dataset}/annotations/review/settled.json",
         tables="results/{dataset}/annotations/review/tables.json",
@@ -25,7 +23,7 @@ rule adjudicate_review:
         code=code_of("annotations/adjudicate.py"),
         datasets=list(settings.datasets),
         lint=settings.annotations.lint.model_dump(),
-        title=title_of(settings),
+        title=title_of,
     script:
         "../scripts/annotations/adjudicate.py"
 

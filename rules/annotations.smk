@@ -1,15 +1,19 @@
 from verified.annotations.export import generation_facts
-from verified.annotations.paths import annotated_splits, annotation_files, card_facts, compared_candidates
-from verified.annotations.paths import selection_files, review_outcomes
-from verified.config import outputs
+from verified.annotations.splits import annotation_files, annotation_splits
+from verified.export.facts import card_facts
 from verified.weights.wanted import agreement_records
+
+COMPARED = {
+    "agreement": ["results/{dataset}/annotations/agreement.jsonl"],
+    "encoder": ["results/{dataset}/annotations/similarities.jsonl"],
+}.get(settings.annotations.choose_by, [])
 
 
 rule compare_candidates:
     """How close candidates are to their coarse captions, where the sentence encoder chooses (`annotations.choose_by`)."""
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
-        scores=outputs.scores("results/{dataset}", settings.shards),
+        scores=layout.shards(layout.scores),
         weights=sentence_records(settings),
     output:
         "results/{dataset}/annotations/similarities.jsonl",
@@ -36,8 +40,8 @@ rule measure_agreement:
     """How far candidates agree with one another, with keyframes and coarse captions (`annotations.choose_by`)."""
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
-        scores=outputs.scores("results/{dataset}", settings.shards),
-        keyframes=outputs.keyframes("results/{dataset}", settings.shards),
+        scores=layout.shards(layout.scores),
+        keyframes=layout.shards(layout.keyframes),
         weights=agreement_records(settings),
     output:
         "results/{dataset}/annotations/agreement.jsonl",
@@ -66,9 +70,9 @@ rule choose_annotations:
     """The caption of the highest and of the lowest confidence for each moment of a split (section 3.3, Table 7)."""
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
-        scores=outputs.scores("results/{dataset}", settings.shards),
-        similarities=compared_candidates(settings),
-        review=review_outcomes(settings),
+        scores=layout.shards(layout.scores),
+        similarities=COMPARED,
+        review=["results/{dataset}/annotations/review/settled.json"] if settings.annotations.review else [],
     output:
         fig="results/{dataset}/annotations/fig/{split}.jsonl",
         lowest="results/{dataset}/annotations/fig-lowest/{split}.jsonl",
@@ -98,13 +102,17 @@ rule export_annotations:
     """All candidates with their lineage as parquet, counts that reconcile, and the dataset card."""
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
-        scores=outputs.scores("results/{dataset}", settings.shards),
-        similarities=compared_candidates(settings),
-        statics=expand("results/{{dataset}}/captions/statics/{shard}.jsonl", shard=SHARDS),
-        dynamics=expand("results/{{dataset}}/captions/dynamics/{shard}.jsonl", shard=SHARDS),
-        fig=annotation_files(settings, "fig"),
-        lowest=annotation_files(settings, "fig-lowest"),
-        selections=selection_files(settings),
+        scores=layout.shards(layout.scores),
+        similarities=COMPARED,
+        statics=layout.shards(layout.statics),
+        dynamics=layout.shards(layout.dynamics),
+        fig=of_key(annotation_files),
+        lowest=of_key(annotation_files, "fig-lowest"),
+        selections=of_key(
+            lambda *known: expand(
+                rules.choose_annotations.output.selection, split=annotation_splits(*known), allow_missing=True
+            )
+        ),
     output:
         candidates="results/{dataset}/annotations/candidates.parquet",
         counts="results/{dataset}/annotations/counts.json",
@@ -120,9 +128,9 @@ rule export_annotations:
         runtime=minutes(30),
     params:
         code=code_of("annotations/export.py"),
-        about=card_facts(settings),
+        about=of_key(card_facts),
         generation=generation_facts(settings),
-        splits=annotated_splits(settings),
+        splits=of_key(annotation_splits),
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
     script:
@@ -132,7 +140,7 @@ rule export_annotations:
 rule lint_annotations:
     """Everything in the annotations that a reader would stumble over; errors in our own annotations stop the run."""
     input:
-        annotations=annotation_files(settings, "fig"),
+        annotations=of_key(annotation_files),
     output:
         "results/{dataset}/annotations/lint.json",
     log:
@@ -145,6 +153,6 @@ rule lint_annotations:
     params:
         code=code_of("annotations/lint.py"),
         settings=settings.annotations.model_dump(mode="json"),
-        annotated_here=dataset_values(settings, lambda dataset: dataset.source.annotated_here),
+        annotated_here=of_dataset(lambda dataset: dataset.source.annotated_here),
     script:
         "../scripts/annotations/lint.py"

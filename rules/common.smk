@@ -18,19 +18,25 @@ from verified.runtime.project import PROJECT
 from verified.runtime.resources import CRITICAL_PATH, extra_tries, limited_minutes, scale_by_attempt
 from verified.runtime.snakemake_workarounds import disable_rate_limit, rerun_incomplete
 from verified.runtime.announcements import announce, announce_latency
-from verified.runtime.wildcards import shard_names
+from verified.runtime.wildcards import key_of, shard_names
 from verified.config import load
 from verified.config.params import announce_operational, deciding
 from verified.config.folders import (
+    dataset_labels,
     dataset_pattern,
     dataset_values,
     datasets_pattern,
+    datasets_with,
     evaluator_folder,
+    files_of_datasets,
     filtered_pattern,
+    home,
+    key_values,
+    section_values,
 )
-from verified.config.folders import files_of_datasets, home, dataset_labels, section_values
 from verified.config.run_values import refuse_prefix, run_values
 from verified.corpus.inventory import check_enough
+from verified.layout import Layout
 from verified.tables.summary import asks_for_tables, closing_message, show
 from verified.tables.inputs import leading_tables
 
@@ -67,6 +73,7 @@ if RUNS:
     show(Path(HOME, "tables"))
 
 SHARDS = shard_names(settings.shards)
+layout = Layout(settings)
 EVALUATOR = evaluator_folder(settings)
 
 
@@ -81,7 +88,32 @@ REPORT_FILES = []
 
 datasets = datasets_pattern(settings)
 dataset_settings = section_values(settings)
+of_dataset = partial(dataset_values, settings)
+of_key = partial(key_values, settings)
 of_datasets = files_of_datasets(settings)
+title_of = of_dataset(lambda dataset: dataset.title)
+
+
+def page_folders(kind):
+    """An input function: pages for people of every data set that the workflow annotates. Raises InputError for none."""
+
+    def folders(wildcards):
+        if not (shown := datasets_with(settings, "annotated_here")):
+            raise InputError(
+                "no data set of this configuration is annotated from its videos",
+                remedy="the pages show clips of moments with their captions",
+            )
+        return of_datasets(f"{kind}/pages", shown)
+
+    return folders
+
+
+def figure(name, shows, place, caption=None):
+    """Outputs of a figure of a data set: SVG, which the report shows, PNG and CSV; `place`: where it is in the paper."""
+    stem, labels = f"results/{{dataset}}/figures/{name}", dataset_labels({"shows": shows, "as": place})
+    caption = f"../report/{caption or name}.rst"
+    shown = report(f"{stem}.svg", caption=caption, category="Figures", labels=labels)
+    return [shown, f"{stem}.png", f"{stem}.csv"]
 
 
 def enough_moments(wildcards):

@@ -1,5 +1,16 @@
-from verified.evaluator.paths import PRETRAINING_KEYS
-
+# Keys of the section `evaluator` that decide the pre-training of size tiny.
+PRETRAINING_KEYS = {
+    "size",
+    "frames",
+    "image_size",
+    "threads",
+    "backbone_frames",
+    "backbone_batch",
+    "backbone_learning_rate",
+    "pretrain_clips",
+    "pretrain_batch",
+    "pretrain_learning_rate",
+}
 BACKBONE = f"{HOME}/image-backbone"
 
 

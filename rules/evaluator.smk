@@ -1,15 +1,10 @@
-from verified.evaluator.settings import job_needs
-from verified.evaluator.paths import (
-    backbone_weights,
-    clip_ending,
-    described_datasets,
-    gpu_model,
-    starting_checkpoint,
-    tuple_files,
-)
-from verified.evaluator.settings import fine_tuning
+from verified.demo.pretrained import shipped_backbone
+from verified.evaluator.jobs import clip_ending, described_datasets, starting_checkpoint, tuple_files
+from verified.evaluator.settings import fine_tuning, job_needs
 
 NEEDS = job_needs(settings.evaluator.size)
+# Jobs without GPUs must not name a model of them.
+GPU_MODEL = settings.evaluator.gpu_model if settings.evaluator.gpus else ""
 CLIPS = f"results/{{dataset}}/evaluator/clips/{{shard}}{clip_ending(settings)}"
 
 
@@ -46,7 +41,7 @@ rule gather_clips:
 rule pretrain_evaluator:
     """In place of UMT's pre-training: clips of a separate world with full true captions."""
     input:
-        backbone=backbone_weights(settings),
+        backbone=f"{shipped_backbone() if settings.evaluator.backbone else f'{HOME}/image-backbone'}/model.safetensors",
     output:
         checkpoint=f"{EVALUATOR}/pretrained.safetensors",
         record=f"{EVALUATOR}/pretraining.jsonl",
@@ -79,11 +74,8 @@ rule finetune_evaluator:
     """Fine-tuning with perturbed captions of all data sets of the configuration (Equations 9 to 11)."""
     input:
         enough_moments,
+        **tuple_files(settings, "moments", "perturbations", "clips", "indices"),
         checkpoint=starting_checkpoint(settings),
-        moments=tuple_files(settings, "moments"),
-        perturbations=tuple_files(settings, "perturbations"),
-        clips=tuple_files(settings, "clips"),
-        indices=tuple_files(settings, "indices"),
     output:
         checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
         card=f"{EVALUATOR}/card.json",
@@ -100,7 +92,7 @@ rule finetune_evaluator:
         runtime=minutes(NEEDS["training_minutes"]),
         disk_mb=5000,
         gpu=settings.evaluator.gpus,
-        gpu_model=gpu_model(settings),
+        gpu_model=GPU_MODEL,
     params:
         code=code_of("evaluator/finetune.py"),
         threads=settings.evaluator.threads,
@@ -135,7 +127,7 @@ rule score_captions:
         runtime=minutes(NEEDS["scoring_minutes"]),
         disk_mb=200,
         gpu=min(1, settings.evaluator.gpus),
-        gpu_model=gpu_model(settings),
+        gpu_model=GPU_MODEL,
     params:
         code=code_of("evaluator/score_captions.py"),
         threads=settings.evaluator.threads,

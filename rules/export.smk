@@ -1,5 +1,5 @@
+from verified.export.facts import export_facts, export_folders, export_inputs
 from verified.export.forms import FORMS
-from verified.export.paths import export_facts, export_folders, export_inputs
 
 
 rule export:
@@ -11,7 +11,7 @@ rule export:
 rule export_form:
     """The annotations of a data set as others read them, with licence, splits, models, prompts and checksums."""
     input:
-        unpack(export_inputs(settings)),
+        unpack(lambda wildcards: export_inputs(settings, key_of(wildcards.dataset), wildcards.form)),
     output:
         directory("results/{dataset}/export/{form}"),
     log:
@@ -25,6 +25,6 @@ rule export_form:
         runtime=minutes(120),
     params:
         code=code_of("export/write_form.py"),
-        facts=export_facts(settings),
+        facts=lambda wildcards: export_facts(settings, key_of(wildcards.dataset), wildcards.form),
     script:
         "../scripts/export/write_form.py"

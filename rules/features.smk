@@ -1,6 +1,6 @@
-from verified.config.features import EMBED
+from verified.config.features import CAPTIONS, EMBED, SMALL_RESNET
+from verified.demo.pretrained import shipped_backbone
 from verified.lmm.tasks.embedding import EMBEDDING
-from verified.features.paths import CAPTIONS, caption_files, caption_key, clip_seconds, shipped_network
 from verified.weights.wanted import text_records, video_records
 
 
@@ -8,12 +8,17 @@ wildcard_constraints:
     captions="|".join(CAPTIONS),
 
 
+def captioned(wildcards):
+    """The annotation files behind text features ``wildcards.captions``."""
+    return annotation_files(settings, key_of(wildcards.dataset), CAPTIONS[wildcards.captions][0])
+
+
 rule extract_video_features:
     """Features of the videos of a shard: frames at a fixed rate, max-pooled per clip (supplement B.1)."""
     input:
         videos=rules.probe_videos.output.videos,
         weights=video_records(settings),
-        network=shipped_network(settings),
+        network=[f"{shipped_backbone()}/model.safetensors"] if settings.features.video_backbone == SMALL_RESNET else [],
     output:
         features="results/{dataset}/features/video/{shard}.h5",
     log:
@@ -30,7 +35,7 @@ rule extract_video_features:
     params:
         code=code_of("features/extract_video.py"),
         settings=settings.features.model_dump(mode="json", exclude={"text_encoder", "text_revision"}),
-        clip_seconds=clip_seconds(settings),
+        clip_seconds=of_dataset(lambda dataset: dataset.spans.clip_seconds),
         shards=settings.shards,
     script:
         "../scripts/features/extract_video.py"
@@ -40,7 +45,7 @@ rule link_features:
     """One file of external links over the shards, as retrieval models expect one file."""
     input:
         videos=rules.build_corpus.output.videos,
-        shards=expand("results/{{dataset}}/features/video/{shard}.h5", shard=SHARDS),
+        shards=layout.shards(rules.extract_video_features.output.features),
     output:
         features="results/{dataset}/features/video.h5",
     log:
@@ -63,7 +68,7 @@ if settings.features.text_encoder == EMBED:
     rule extract_text_vectors:
         """A vector for each caption of one kind, by the role `embed`."""
         input:
-            annotations=caption_files(settings),
+            annotations=captioned,
             weights=role_records(settings, "embed"),
             cassettes=ASKING.cassettes("embed"),
         output:
@@ -86,7 +91,7 @@ if settings.features.text_encoder == EMBED:
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
             generation=ASKING.values(EMBEDDING),
-            caption=caption_key,
+            caption=lambda wildcards: CAPTIONS[wildcards.captions][1],
             asked_in=asked_in_of("results/{dataset}/features/text-{captions}.counts.json"),
         script:
             "../scripts/features/extract_vectors.py"
@@ -95,7 +100,7 @@ if settings.features.text_encoder == EMBED:
 rule extract_text_features:
     """Token features of all captions of one kind: coarse, fine, or fine of the lowest confidence (supplement B.1)."""
     input:
-        annotations=caption_files(settings),
+        annotations=captioned,
         weights=text_records(settings),
     output:
         features="results/{dataset}/features/text-{captions}.h5",
@@ -115,6 +120,6 @@ rule extract_text_features:
         settings=settings.features.model_dump(
             mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
         ),
-        caption=caption_key,
+        caption=lambda wildcards: CAPTIONS[wildcards.captions][1],
     script:
         "../scripts/features/extract_text.py"

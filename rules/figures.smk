@@ -1,57 +1,41 @@
-from verified.config import outputs
-from verified.figures.paths import nms_threshold, shown_annotations, tested_annotations, truth_of
-from verified.report.paths import title_of
+from verified.figures.listed import RECALLS, asked_files, figure_files, shown_annotations
+from verified.tables.inputs import fine_runs, tested_runs
+from verified.tables.layout import TITLES
+
+TESTED = of_dataset(lambda dataset: f"results/{{dataset}}/annotations/fig/{dataset.spans.test_split}.jsonl")
+XML_SEED = settings.retrieval.seeds_of("xml")[0]
+PRETRAINS = starting_checkpoint(settings) == rules.pretrain_evaluator.output.checkpoint
+
+
+def training_records(wildcards):
+    """Of the first seed, by model and training captions."""
+    trained = dict.fromkeys(run[:2] for run in tested_runs(settings, key_of(wildcards.dataset)))
+    seeds = settings.retrieval.seeds_of
+    return [
+        f"results/{{dataset}}/retrieval/{model}/{captions}/seed-{seeds(model)[0]}/log.jsonl"
+        for model, captions in trained
+    ]
+
+
+def fine_folders(wildcards):
+    """Folders of the trainings of each model trained and tested on fine captions, by its title."""
+    found = fine_runs(settings, key_of(wildcards.dataset))
+    return {TITLES.get(model, model): folders for model, folders in found.items()}
 
 
 rule draw_examples:
     """Generated examples: the task, the pipeline, annotations, the evaluator's order (after Figures 1 to 4)."""
     input:
-        annotations=shown_annotations(settings),
-        scores=outputs.scores("results/{dataset}", settings.shards),
-        captions=outputs.candidates("results/{dataset}", settings.shards),
-        perturbations=outputs.perturbations("results/{dataset}", settings.shards),
-        keyframes=outputs.keyframes("results/{dataset}", settings.shards),
+        annotations=of_key(shown_annotations),
+        scores=layout.shards(layout.scores),
+        captions=layout.candidates(),
+        perturbations=layout.shards(layout.perturbations),
+        keyframes=layout.shards(layout.keyframes),
     output:
-        task=[
-            report(
-                "results/{dataset}/figures/task.svg",
-                caption="../report/task.rst",
-                category="Figures",
-                labels=dataset_labels({"shows": "Why fine captions are needed", "as": "Figure 1"}),
-            ),
-            "results/{dataset}/figures/task.png",
-            "results/{dataset}/figures/task.csv",
-        ],
-        pipeline=[
-            report(
-                "results/{dataset}/figures/pipeline.svg",
-                caption="../report/pipeline.rst",
-                category="Figures",
-                labels=dataset_labels({"shows": "One moment through the pipeline", "as": "Figure 2"}),
-            ),
-            "results/{dataset}/figures/pipeline.png",
-            "results/{dataset}/figures/pipeline.csv",
-        ],
-        annotations=[
-            report(
-                "results/{dataset}/figures/annotations.svg",
-                caption="../report/annotations.rst",
-                category="Figures",
-                labels=dataset_labels({"shows": "Annotations", "as": "Figure 3"}),
-            ),
-            "results/{dataset}/figures/annotations.png",
-            "results/{dataset}/figures/annotations.csv",
-        ],
-        evaluator=[
-            report(
-                "results/{dataset}/figures/evaluator.svg",
-                caption="../report/evaluator.rst",
-                category="Figures",
-                labels=dataset_labels({"shows": "The evaluator's order", "as": "Figure 4"}),
-            ),
-            "results/{dataset}/figures/evaluator.png",
-            "results/{dataset}/figures/evaluator.csv",
-        ],
+        task=figure("task", "Why fine captions are needed", "Figure 1"),
+        pipeline=figure("pipeline", "One moment through the pipeline", "Figure 2"),
+        annotations=figure("annotations", "Annotations", "Figure 3"),
+        evaluator=figure("evaluator", "The evaluator's order", "Figure 4"),
     log:
         "logs/{dataset}/draw_examples.log",
     wildcard_constraints:
@@ -71,18 +55,11 @@ rule draw_examples:
 rule draw_cost:
     """What more candidates of a moment buy: the score of the chosen one, and how often it is false, where that is known."""
     input:
-        unpack(truth_of(settings)),
-        scores=outputs.scores("results/{dataset}", settings.shards),
+        corrupted=of_dataset(lambda dataset: layout.shards(layout.corrupted) if dataset.source.has_truth else []),
+        scores=layout.shards(layout.scores),
         outcomes=rules.sum_outcomes.output.outcomes,
     output:
-        svg=report(
-            "results/{dataset}/figures/cost.svg",
-            caption="../report/cost.rst",
-            category="Figures",
-            labels=dataset_labels({"shows": "Cost against quality", "as": "annotations"}),
-        ),
-        png="results/{dataset}/figures/cost.png",
-        csv="results/{dataset}/figures/cost.csv",
+        figure("cost", "Cost against quality", "annotations"),
     log:
         "logs/{dataset}/draw_cost.log",
     wildcard_constraints:
@@ -101,19 +78,12 @@ rule draw_cost:
 rule draw_predictions:
     """Ranked predictions of XML trained on coarse and on fine captions for one query (Figure 5)."""
     input:
-        annotations=tested_annotations(settings),
+        annotations=TESTED,
         videos=rules.build_corpus.output.videos,
-        coarse=f"results/{{dataset}}/retrieval/xml/cog/seed-{settings.retrieval.seeds_of('xml')[0]}/fig/submission.json.gz",
-        fine=f"results/{{dataset}}/retrieval/xml/fig/seed-{settings.retrieval.seeds_of('xml')[0]}/fig/submission.json.gz",
+        coarse=f"results/{{dataset}}/retrieval/xml/cog/seed-{XML_SEED}/fig/submission.json.gz",
+        fine=f"results/{{dataset}}/retrieval/xml/fig/seed-{XML_SEED}/fig/submission.json.gz",
     output:
-        svg=report(
-            "results/{dataset}/figures/predictions.svg",
-            caption="../report/predictions.rst",
-            category="Figures",
-            labels=dataset_labels({"shows": "Ranked predictions", "as": "Figure 5"}),
-        ),
-        png="results/{dataset}/figures/predictions.png",
-        csv="results/{dataset}/figures/predictions.csv",
+        figure("predictions", "Ranked predictions", "Figure 5"),
     log:
         "logs/{dataset}/draw_predictions.log",
     wildcard_constraints:
@@ -126,7 +96,7 @@ rule draw_predictions:
     params:
         code=code_of("figures/draw_predictions.py"),
         seed=settings.seed,
-        nms_threshold=nms_threshold(settings),
+        nms_threshold=of_dataset(lambda dataset: dataset.spans.nms_threshold),
     script:
         "../scripts/figures/draw_predictions.py"
 
@@ -139,46 +109,10 @@ rule draw_statistics:
         clusters=rules.project_clusters.output[0],
         classes="results/{dataset}/statistics/many_to_many.json",
     output:
-        confidence=[
-            report(
-                "results/{dataset}/figures/confidence.svg",
-                caption="../report/confidence.rst",
-                category="Figures",
-                labels=dataset_labels({"shows": "Confidence scores", "as": "supplement figure 4"}),
-            ),
-            "results/{dataset}/figures/confidence.png",
-            "results/{dataset}/figures/confidence.csv",
-        ],
-        spans=[
-            report(
-                "results/{dataset}/figures/spans.svg",
-                caption="../report/spans.rst",
-                category="Figures",
-                labels=dataset_labels({"shows": "Spans", "as": "spans"}),
-            ),
-            "results/{dataset}/figures/spans.png",
-            "results/{dataset}/figures/spans.csv",
-        ],
-        clusters=[
-            report(
-                "results/{dataset}/figures/clusters.svg",
-                caption="../report/clusters.rst",
-                category="Figures",
-                labels=dataset_labels({"shows": "Clusters", "as": "supplement figure 5"}),
-            ),
-            "results/{dataset}/figures/clusters.png",
-            "results/{dataset}/figures/clusters.csv",
-        ],
-        classes=[
-            report(
-                "results/{dataset}/figures/classes.svg",
-                caption="../report/classes.rst",
-                category="Figures",
-                labels=dataset_labels({"shows": "Largest classes of coarse captions", "as": "clusters"}),
-            ),
-            "results/{dataset}/figures/classes.png",
-            "results/{dataset}/figures/classes.csv",
-        ],
+        confidence=figure("confidence", "Confidence scores", "supplement figure 4"),
+        spans=figure("spans", "Spans", "spans"),
+        clusters=figure("clusters", "Clusters", "supplement figure 5"),
+        classes=figure("classes", "Largest classes of coarse captions", "clusters"),
     log:
         "logs/{dataset}/draw_statistics.log",
     conda:
@@ -190,3 +124,118 @@ rule draw_statistics:
         code=code_of("figures/draw_statistics.py"),
     script:
         "../scripts/figures/draw_statistics.py"
+
+
+rule draw_training:
+    """Training curves of the retrieval models, of the first seed."""
+    input:
+        training_records,
+    output:
+        figure("training", "Training curves", "training"),
+    log:
+        "logs/{dataset}/draw_training.log",
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_training.py"),
+    script:
+        "../scripts/figures/draw_training.py"
+
+
+rule draw_validation:
+    """Scores of faithful and perturbed captions: histograms, calibration, precision over coverage."""
+    input:
+        validation=rules.validate_evaluator.output.validation,
+    output:
+        figure("validation", "Evaluator against truth", "validation"),
+    log:
+        "logs/{dataset}/draw_validation.log",
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_validation.py"),
+    script:
+        "../scripts/figures/draw_validation.py"
+
+
+rule draw_recalls:
+    """Main tables 4 to 7 as pictures with intervals."""
+    input:
+        tables=f"{HOME}/tables",
+    output:
+        figure("{table}", "{table} as a picture", "main table", caption="recalls"),
+    log:
+        "logs/{dataset}/draw_recalls/{table}.log",
+    wildcard_constraints:
+        table="|".join(RECALLS),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_recalls.py"),
+        title=title_of,
+    script:
+        "../scripts/figures/draw_recalls.py"
+
+
+rule draw_queries:
+    """Recall over K, by length of moments and queries, and where predicted spans lie, of models trained on fine captions."""
+    input:
+        of_key(asked_files),
+        annotations=TESTED,
+    output:
+        curves=figure("recall-curves", "Recall over K", "queries", caption="queries"),
+        lengths=figure("recall-lengths", "Recall by length", "queries", caption="queries"),
+        positions=figure("positions", "Predicted and true position", "queries", caption="queries"),
+    log:
+        "logs/{dataset}/draw_queries.log",
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_queries.py"),
+        runs=fine_folders,
+    script:
+        "../scripts/figures/draw_queries.py"
+
+
+rule draw_evaluator_training:
+    """Training curves of the evaluator: its pre-training, where the demo does it, and its fine-tuning."""
+    input:
+        [rules.pretrain_evaluator.output.record] if PRETRAINS else [],
+        rules.finetune_evaluator.output.record,
+    output:
+        svg=report(
+            f"{HOME}/figures/evaluator-training.svg",
+            caption="../report/evaluator-training.rst",
+            category="Figures",
+            labels={"data set": "all", "shows": "Evaluator training", "as": "training"},
+        ),
+        png=f"{HOME}/figures/evaluator-training.png",
+        csv=f"{HOME}/figures/evaluator-training.csv",
+    log:
+        f"logs/{settings.name}/draw_evaluator_training.log",
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=minutes(15),
+    params:
+        code=code_of("figures/draw_evaluator_training.py"),
+    script:
+        "../scripts/figures/draw_evaluator_training.py"
+
+
+REPORT_FILES += figure_files(settings)

@@ -1,7 +1,5 @@
-from verified.config import outputs
 from verified.config.folders import dataset_wildcards
 from verified.corpus.source_files import scene_captions
-from verified.report.paths import title_of
 from verified.tables.inputs import own_corpora
 
 
@@ -11,8 +9,7 @@ rule tabulate_corpus:
         corpus=rules.build_corpus.output.counts,
         scenes=scene_captions(settings),
         annotations=rules.export_annotations.output.counts,
-        rows=outputs.candidates("results/{dataset}", settings.shards)
-        + outputs.perturbations("results/{dataset}", settings.shards),
+        rows=[*layout.candidates(), *layout.shards(layout.perturbations)],
     output:
         "results/{dataset}/annotations/tables.json",
     log:
@@ -26,7 +23,7 @@ rule tabulate_corpus:
         runtime=minutes(15),
     params:
         code=code_of("tables/tabulate_corpus.py"),
-        title=title_of(settings),
+        title=title_of,
         ledger=settings.generation.ledger,
     script:
         "../scripts/tables/tabulate_corpus.py"

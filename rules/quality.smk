@@ -1,8 +1,13 @@
 from verified.captions.counts import asked_in_of
 from verified.lmm.tasks.transcription import TRANSCRIPTION
-from verified.quality.paths import asks_speech, measures_of_all, quality_settings, transcript_files
 
 FILTERED = filtered_pattern(settings, True)
+LIMITS = of_dataset(lambda dataset: dataset.quality.model_dump(mode="json"))
+
+
+def measuring(dataset):
+    """Another limit measures nothing again, but for the first one of text, which is only then looked for."""
+    return {"fps": dataset.quality.fps, "max_text": None if dataset.quality.max_text is None else 0.0}
 
 
 rule find_moments:
@@ -50,7 +55,7 @@ rule measure_quality:
         runtime=minutes(240),
     params:
         code=code_of("corpus/measure_quality.py"),
-        quality=quality_settings(settings, "measured"),
+        quality=of_dataset(measuring),
         shards=settings.shards,
     script:
         "../scripts/corpus/measure_quality.py"
@@ -76,7 +81,7 @@ rule transcribe_videos:
         api_slots=ASKING.api_slots("speech"),
     params:
         code=code_of("corpus/transcribe.py"),
-        asks=asks_speech(settings),
+        asks=of_dataset(lambda dataset: dataset.quality.transcripts == "speech"),
         engines=ASKING.engine_code("speech"),
         generation=ASKING.values(TRANSCRIPTION),
         asked_in=asked_in_of("results/{dataset}/corpus/found/{shard}.transcripts.counts.json"),
@@ -89,8 +94,14 @@ rule judge_moments:
     """The table of one shard's moments: all measures, what is said, and the reason if a moment is left out."""
     input:
         measures=rules.measure_quality.output.measures,
-        transcripts=transcript_files(settings),
-        measures_of_all=measures_of_all(settings),
+        transcripts=of_dataset(
+            lambda dataset: [rules.transcribe_videos.output.transcripts] if dataset.quality.transcripts else []
+        ),
+        measures_of_all=of_dataset(
+            lambda dataset: (
+                [] if dataset.quality.max_alike is None else layout.shards(rules.measure_quality.output.measures)
+            )
+        ),
     output:
         quality="results/{dataset}/corpus/shards/{shard}.quality.jsonl",
     log:
@@ -104,7 +115,7 @@ rule judge_moments:
         runtime=minutes(15),
     params:
         code=code_of("corpus/judge_moments.py"),
-        quality=quality_settings(settings, "limits"),
+        quality=LIMITS,
     script:
         "../scripts/corpus/judge_moments.py"
 
@@ -133,6 +144,6 @@ rule select_moments:
         runtime=minutes(15),
     params:
         code=code_of("corpus/select_moments.py"),
-        quality=quality_settings(settings, "limits"),
+        quality=LIMITS,
     script:
         "../scripts/corpus/select_moments.py"

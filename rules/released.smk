@@ -1,6 +1,6 @@
 import re
 
-from verified.annotations.paths import annotation_files, check_releases
+from verified.annotations.splits import annotation_files, check_releases
 from verified.released.collections import DOWNLOADS
 from verified.corpus.source_files import source_inputs
 from verified.released.files import read_sources
@@ -61,7 +61,7 @@ rule read_released:
 rule list_released_moments:
     """The moments of a finished collection, ends clamped to the video, and what cannot be a moment, with the reason."""
     input:
-        annotations=annotation_files(settings, "fig"),
+        annotations=of_key(annotation_files),
     output:
         moments="results/{dataset}/corpus/moments.jsonl",
         exclusions="results/{dataset}/corpus/exclusions.jsonl",

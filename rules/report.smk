@@ -2,8 +2,10 @@ from verified.config.folders import dataset_wildcards, shown_datasets
 from verified.config.trust import any_confidence_warning
 from verified.io.pages import TABLE, page_digest
 from verified.report import CAPTIONS_PAGE, FRONT_PAGE
-from verified.report.paths import browser_facts, browser_inputs, caption_models, front_corpora, front_files
+from verified.report.contents import browser_facts, browser_inputs, caption_models, front_corpora
 from verified.tables.inputs import leading_tables
+
+CORPORA = front_corpora(settings)
 
 # The front page speaks of the whole run, which as a module of another workflow is not ours.
 if workflow.modifier.namespace is None:
@@ -20,7 +22,7 @@ rule report_items:
 rule summarise_report:
     """The front page's summary, and a verdict for every published figure."""
     input:
-        front_files(settings),
+        [file for corpus in CORPORA for file in corpus["annotations"] + corpus["keyframes"]],
         tables=rules.build_tables.output[0],
         validity=of_datasets("statistics/validity.json", shown_datasets(settings, "has_truth")),
     output:
@@ -42,7 +44,7 @@ rule summarise_report:
         code=code_of("report/summarise.py"),
         leading=leading_tables(settings),
         warning=any_confidence_warning(settings),
-        corpora=front_corpora(settings),
+        corpora=CORPORA,
         models=caption_models(settings),
         page=page_digest(TABLE, FRONT_PAGE),
     script:
@@ -52,7 +54,7 @@ rule summarise_report:
 rule browse_captions:
     """The caption browser of a data set: one page that needs no network."""
     input:
-        unpack(browser_inputs(settings)),
+        unpack(of_key(browser_inputs)),
     output:
         page=report(
             "results/{dataset}/report/captions.html",
@@ -70,7 +72,7 @@ rule browse_captions:
         runtime=minutes(60),
     params:
         code=code_of("report/browse_captions.py"),
-        about=browser_facts(settings),
+        about=of_key(browser_facts),
         page=page_digest(CAPTIONS_PAGE),
     script:
         "../scripts/report/browse_captions.py"

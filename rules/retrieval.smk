@@ -1,23 +1,19 @@
-from verified.benchmark.vcmr.paths import (
-    featured_datasets,
+from verified.benchmark.vcmr.jobs import (
     model_code,
-    model_pattern,
     ranking_inputs,
-    released_features,
-    search_settings,
+    search_values,
     settings_digest,
-    tested_captions,
     testing_inputs,
-    trained_captions,
     training_inputs,
     training_priority,
     training_settings,
 )
+from verified.benchmark.vcmr.registry import model_names
 from verified.weights.wanted import retrieval_records, text_records
 
 
 wildcard_constraints:
-    model=model_pattern(),
+    model="|".join(model_names()),
     trained_on="cog|fig|fig-lowest",
     tested_on="cog|fig",
     seed=r"\d+",
@@ -30,13 +26,13 @@ ruleorder: link_released_features > extract_text_features
 rule link_released_features:
     """Features that are given as files (see `features_dir`), by links: none of them is copied."""
     input:
-        given=released_features(settings),
+        given=of_dataset(lambda dataset: f"{dataset.source.given_features}/{{features}}.h5"),
     output:
         features="results/{dataset}/features/{features}.h5",
     log:
         "logs/{dataset}/link_released_features/{features}.log",
     wildcard_constraints:
-        dataset=featured_datasets(settings),
+        dataset=datasets("given_features"),
         features="video|text-cog|text-fig",
     conda:
         "../envs/models.yaml"
@@ -53,14 +49,14 @@ rule link_released_features:
 rule train_model:
     """One training: a model, the captions it learns from, a seed (section 4, supplement B)."""
     input:
-        unpack(training_inputs(settings)),
+        unpack(partial(training_inputs, settings)),
         weights=retrieval_records(settings),
     output:
         checkpoint="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/checkpoint.safetensors",
         record="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/log.jsonl",
     log:
         "logs/{dataset}/train_model/{model}-{trained_on}-{seed}.log",
-    priority: training_priority(settings)
+    priority: partial(training_priority, settings)
     retries: tries(1440)
     conda:
         "../envs/models.yaml"
@@ -72,7 +68,7 @@ rule train_model:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/train.py"),
-        settings=training_settings(settings),
+        settings=partial(training_settings, settings),
         model_code=model_code,
     script:
         "../scripts/retrieval/train.py"
@@ -81,7 +77,7 @@ rule train_model:
 rule rank_training_videos:
     """XML's ranked lists for the queries that two-stage models are trained and selected on."""
     input:
-        unpack(ranking_inputs(settings)),
+        unpack(partial(ranking_inputs, settings)),
         checkpoint="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/checkpoint.safetensors",
     output:
         ranked="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/ranked-train.h5",
@@ -98,8 +94,8 @@ rule rank_training_videos:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/rank_videos.py"),
-        settings=search_settings(settings),
-        captions=trained_captions,
+        settings=of_key(search_values),
+        captions="{trained_on}",
         model_code=model_code,
     script:
         "../scripts/retrieval/rank_videos.py"
@@ -108,7 +104,7 @@ rule rank_training_videos:
 rule rank_test_videos:
     """XML's ranked lists for the test queries."""
     input:
-        unpack(testing_inputs(settings)),
+        unpack(partial(testing_inputs, settings)),
         checkpoint="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/checkpoint.safetensors",
     output:
         ranked="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/{tested_on}/ranked-test.h5",
@@ -124,8 +120,8 @@ rule rank_test_videos:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/rank_videos.py"),
-        settings=search_settings(settings),
-        captions=tested_captions,
+        settings=of_key(search_values),
+        captions="{tested_on}",
         model_code=model_code,
     script:
         "../scripts/retrieval/rank_videos.py"
@@ -134,7 +130,7 @@ rule rank_test_videos:
 rule test_model:
     """VR, SVMR and VCMR lists of a trained model, and their recall with intervals (section 4, supplement B)."""
     input:
-        unpack(testing_inputs(settings)),
+        unpack(partial(testing_inputs, settings)),
         weights=text_records(settings),
         checkpoint=rules.train_model.output.checkpoint,
         record=rules.train_model.output.record,
@@ -154,8 +150,8 @@ rule test_model:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/test.py"),
-        settings=search_settings(settings),
-        settings_sha256=settings_digest(settings),
+        settings=of_key(search_values),
+        settings_sha256=partial(settings_digest, settings),
         model_code=model_code,
     script:
         "../scripts/retrieval/test.py"

@@ -1,10 +1,10 @@
-from verified.annotations.paths import annotation_files, missing_splits
+from verified.annotations.splits import annotation_files, missing_splits
 
 
 rule measure_language:
     """Words, vocabulary and parts of speech of coarse and fine captions (Table 1); no file is tagged twice."""
     input:
-        annotations=annotation_files(settings, "fig"),
+        annotations=of_key(annotation_files),
     output:
         "results/{dataset}/statistics/language.json",
     log:
@@ -17,7 +17,7 @@ rule measure_language:
         runtime=minutes(60),
     params:
         code=code_of("statistics/measure_language.py"),
-        missing=missing_splits(settings),
+        missing=of_key(missing_splits),
         spacy_model=settings.statistics.spacy_model,
         threads=settings.statistics.threads,
     script:
@@ -27,7 +27,7 @@ rule measure_language:
 rule embed_captions:
     """Sentence embeddings of all distinct captions; those of a file that a configuration has encoded are read."""
     input:
-        annotations=annotation_files(settings, "fig"),
+        annotations=of_key(annotation_files),
         weights=sentence_records(settings),
     output:
         "results/{dataset}/statistics/embeddings.npz",
@@ -52,7 +52,7 @@ rule embed_captions:
 rule count_many_to_many:
     """Classes and instances of captions that cannot tell moments apart (Table 2)."""
     input:
-        annotations=annotation_files(settings, "fig"),
+        annotations=of_key(annotation_files),
         embeddings=rules.embed_captions.output[0],
     output:
         "results/{dataset}/statistics/many_to_many.json",
@@ -65,7 +65,7 @@ rule count_many_to_many:
         runtime=minutes(60),
     params:
         code=code_of("statistics/count_many_to_many.py"),
-        missing=missing_splits(settings),
+        missing=of_key(missing_splits),
         distance=settings.statistics.distance,
         min_samples=settings.statistics.min_samples,
     script:
@@ -75,7 +75,7 @@ rule count_many_to_many:
 rule summarise_annotations:
     """Confidence scores and time spans (supplement Table 1, Figure 4)."""
     input:
-        annotations=annotation_files(settings, "fig"),
+        annotations=of_key(annotation_files),
     output:
         confidence="results/{dataset}/statistics/confidence.json",
         spans="results/{dataset}/statistics/spans.json",
@@ -88,7 +88,7 @@ rule summarise_annotations:
         runtime=minutes(15),
     params:
         code=code_of("statistics/summarise.py"),
-        missing=missing_splits(settings),
+        missing=of_key(missing_splits),
     script:
         "../scripts/statistics/summarise.py"
 
@@ -96,7 +96,7 @@ rule summarise_annotations:
 rule project_clusters:
     """Coordinates of captions that cluster when coarse, before and after fine annotation (supplement Figure 5)."""
     input:
-        annotations=annotation_files(settings, "fig"),
+        annotations=of_key(annotation_files),
         embeddings=rules.embed_captions.output[0],
     output:
         "results/{dataset}/statistics/clusters.json",

@@ -1,18 +1,16 @@
 from verified.people.pages import page_digest
-from verified.people.paths import page_folders
-from verified.report.paths import title_of
 
 
 rule study:
     """Pages for the participants of a user study (Table 3), for every data set with videos."""
     input:
-        page_folders(settings, "study"),
+        page_folders("study"),
 
 
 rule prepare_study:
     """Captions drawn for people to grade, and a page for each participant (supplement A.2 and D)."""
     input:
-        annotations=annotation_files(settings, "fig"),
+        annotations=of_key(annotation_files),
         videos=rules.build_corpus.output.videos,
     output:
         pages=directory("results/{dataset}/study/pages"),
@@ -29,7 +27,7 @@ rule prepare_study:
     params:
         code=code_of("study/prepare.py"),
         study=settings.study.model_dump(mode="json"),
-        title=title_of(settings),
+        title=title_of,
         seed=settings.seed,
         page=page_digest("study"),
     script:

@@ -14,7 +14,7 @@ rule build_tables:
         metrics=run_files(settings, "metrics.json"),
         queries=run_files(settings, "per_query.npz"),
         statistics=of_datasets("statistics/{name}.json", shown_datasets(settings), name=STATISTICS),
-        studies=finished_studies(settings),
+        studies=lambda wildcards: finished_studies(settings),
         counts=of_datasets("corpus/counts.json", shown_datasets(settings, "published")),
         validity=of_datasets("statistics/validity.json", shown_datasets(settings, "has_truth")),
         stages=lambda wildcards: STAGE_TABLES,

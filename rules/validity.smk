@@ -1,20 +1,20 @@
-from verified.annotations.paths import annotation_files
-from verified.config import outputs
-from verified.tables.inputs import demo_fps, demo_segments, validity_folders, validity_runs
+from verified.tables.inputs import validity_runs
 
 
 rule measure_validity:
     """The demo's stages against its truth, which no other rule reads."""
     input:
         truth=rules.render_demo.output.truth,
-        scenes=expand("results/{{dataset}}/corpus/scenes/{shard}.jsonl", shard=SHARDS),
-        keyframes=outputs.keyframes("results/{dataset}", settings.shards),
-        scores=outputs.scores("results/{dataset}", settings.shards),
-        corrupted=outputs.corrupted("results/{dataset}", settings.shards),
-        chosen=annotation_files(settings, "fig"),
-        lowest=annotation_files(settings, "fig-lowest"),
+        scenes=layout.shards(rules.detect_scenes.output.scenes),
+        keyframes=layout.shards(layout.keyframes),
+        scores=layout.shards(layout.scores),
+        corrupted=layout.shards(layout.corrupted),
+        chosen=of_key(annotation_files),
+        lowest=of_key(annotation_files, "fig-lowest"),
         many_to_many=rules.count_many_to_many.output[0],
-        queries=[f"{folder}/per_query.npz" for seeds in validity_runs(settings).values() for folder in seeds],
+        queries=lambda wildcards: [
+            f"{folder}/per_query.npz" for folders in of_key(validity_runs)(wildcards).values() for folder in folders
+        ],
     output:
         validity="results/{dataset}/statistics/validity.json",
     log:
@@ -26,9 +26,9 @@ rule measure_validity:
         runtime=minutes(30),
     params:
         code=code_of("statistics/measure_validity.py"),
-        segments=demo_segments(settings),
-        fps=demo_fps(settings),
-        runs=validity_folders(settings),
+        segments=of_dataset(lambda dataset: dataset.keyframes.segments),
+        fps=of_dataset(lambda dataset: dataset.source.fps),
+        runs=of_key(validity_runs),
         resamples=settings.retrieval.resamples,
         seed=settings.seed,
     script:

@@ -37,7 +37,7 @@ if ROWS.dense:
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
             generation=ASKING.values(EMBEDDING),
-            split=dataset_values(settings, lambda dataset: dataset.spans.test_split),
+            split=of_dataset(lambda dataset: dataset.spans.test_split),
             asked_in=asked_in_of("results/{dataset}/features/embedded/{shard}.counts.json"),
         script:
             "scripts/embed_videos.py"
@@ -45,9 +45,9 @@ if ROWS.dense:
     rule rank_dense:
         """Test videos and windows by the cosine of vectors, without training, and their recall."""
         input:
-            test=field_runs.annotations_tested(settings),
-            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
-            features=expand("results/{{dataset}}/features/embedded/{shard}.h5", shard=SHARDS),
+            test=partial(field_runs.annotations_tested, settings),
+            videos=layout.shards(layout.shard_videos),
+            features=layout.shards(rules.embed_videos.output.features),
             weights=role_records(settings, "embed"),
             cassettes=ASKING.cassettes("embed"),
         output:
@@ -70,7 +70,7 @@ if ROWS.dense:
             engines=ASKING.engine_code("embed"),
             generation=ASKING.values(EMBEDDING),
             spans=dataset_settings("spans"),
-            facts=field_runs.dense_facts(settings),
+            facts=partial(field_runs.dense_facts, settings),
             asked_in=asked_in_of("results/{dataset}/retrieval/dense/untrained/seed-0/{tested_on}/metrics.json"),
         script:
             "scripts/rank_dense.py"
@@ -82,8 +82,8 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
         """The video LMM says when the best videos of a first stage show what a query says."""
         input:
             first=f"{FIRST}/submission.json.gz",
-            test=field_runs.annotations_tested(settings),
-            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            test=partial(field_runs.annotations_tested, settings),
+            videos=layout.shards(layout.shard_videos),
             prompts=ASKING.prompts(GROUND),
             weights=role_records(settings, "video_lmm"),
             cassettes=ASKING.cassettes("video_lmm"),
@@ -112,9 +112,9 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             engines=ASKING.engine_code("video_lmm"),
             generation=ASKING.values(GROUND),
             grounder=deciding(ROWS.grounder, ("frames", "videos")),
-            nms_threshold=dataset_values(settings, lambda dataset: dataset.spans.nms_threshold),
+            nms_threshold=of_dataset(lambda dataset: dataset.spans.nms_threshold),
             seed=settings.seed,
-            facts=field_runs.follow_facts(settings, "grounder"),
+            facts=partial(field_runs.follow_facts, settings, "grounder"),
             asked_in=asked_in_of(f"{GROUNDED}/metrics.json"),
         script:
             "scripts/ask.py"
@@ -123,8 +123,8 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
         """A model grades the best moments of a first stage."""
         input:
             first=f"{FIRST}/submission.json.gz",
-            test=field_runs.annotations_tested(settings),
-            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            test=partial(field_runs.annotations_tested, settings),
+            videos=layout.shards(layout.shard_videos),
             prompts=ASKING.prompts(*(task for task in tasks_of(ROWS.reranker.by) if task.prompted)),
             weights=role_records(settings, "video_lmm"),
             cassettes=ASKING.cassettes("video_lmm", "rerank"),
@@ -153,9 +153,9 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             engines=ASKING.engine_code("video_lmm", "rerank"),
             generation=ASKING.values(*tasks_of(ROWS.reranker.by)),
             reranker=deciding(ROWS.reranker, ("by", "frames", "moments")),
-            nms_threshold=dataset_values(settings, lambda dataset: dataset.spans.nms_threshold),
+            nms_threshold=of_dataset(lambda dataset: dataset.spans.nms_threshold),
             seed=settings.seed,
-            facts=field_runs.follow_facts(settings, "reranker"),
+            facts=partial(field_runs.follow_facts, settings, "reranker"),
             asked_in=asked_in_of(f"{RERANKED}/metrics.json"),
         script:
             "scripts/ask.py"

@@ -1,20 +1,24 @@
-from verified.annotations.paths import compared_candidates
-from verified.config import outputs
 from verified.config.folders import dataset_wildcards, datasets_with
 from verified.lmm.tasks.retrieval import GRADE
 from verified.people.pages import page_digest
-from verified.people.paths import page_folders, review_warning
-from verified.report.paths import title_of
 from verified.weights.wanted import agreement_records
-from verified_lab.audit.paths import audit_inputs, audit_limits, audit_submissions, test_split
-from verified_lab.meta_evaluation.paths import judged_by
+from verified.config.trust import confidence_warning
+from verified.tables.inputs import fine_runs
 from verified_lab.config import Audit, MetaEvaluation, Review
+
+AUDIT = (settings.section(Audit) or Audit()).model_dump(mode="json")
+
+
+def fine_submissions(wildcards):
+    """Answers to the test split of every training on fine captions."""
+    trained = fine_runs(settings, key_of(wildcards.dataset)).values()
+    return [f"{folder}/submission.json.gz" for folders in trained for folder in folders]
 
 
 rule review:
     """Pages on which people review captions, for every data set that is annotated here."""
     input:
-        page_folders(settings, "review"),
+        page_folders("review"),
 
 
 rule prepare_review:
@@ -22,8 +26,8 @@ rule prepare_review:
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
         videos=rules.build_corpus.output.videos,
-        scores=outputs.scores("results/{dataset}", settings.shards),
-        similarities=compared_candidates(settings),
+        scores=layout.shards(layout.scores),
+        similarities=COMPARED,
     output:
         pages=directory("results/{dataset}/review/pages"),
     log:
@@ -39,8 +43,8 @@ rule prepare_review:
         code=code_of("extensions/lab/scripts/prepare_review.py"),
         review=settings.section(Review).model_dump(mode="json"),
         lint=settings.annotations.lint.model_dump(),
-        title=title_of(settings),
-        warning=review_warning(settings),
+        title=title_of,
+        warning=of_key(confidence_warning),
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
         page=page_digest("review"),
@@ -51,13 +55,15 @@ rule prepare_review:
 rule audit:
     """Pages on which people confirm or mend what the audit found, for every data set that is annotated here."""
     input:
-        page_folders(settings, "audit"),
+        page_folders("audit"),
 
 
 rule audit_annotations:
     """Queries that are not unique in their video, spans in doubt, and videos in two splits."""
     input:
-        unpack(audit_inputs(settings)),
+        annotations=of_key(annotation_files),
+        submissions=fine_submissions,
+        hashes=of_dataset(lambda dataset: layout.shards(layout.hashes) if dataset.source.annotated_here else []),
         embeddings=rules.embed_captions.output[0],
     output:
         findings="results/{dataset}/audit/findings.jsonl",
@@ -71,8 +77,8 @@ rule audit_annotations:
         runtime=minutes(30),
     params:
         code=code_of("extensions/lab/scripts/audit_annotations.py"),
-        audit=audit_limits(settings),
-        test_split=test_split(settings),
+        audit=AUDIT,
+        test_split=of_dataset(lambda dataset: dataset.spans.test_split),
     script:
         "scripts/audit_annotations.py"
 
@@ -80,8 +86,8 @@ rule audit_annotations:
 rule measure_audit:
     """How many of the demo's spans, made false on purpose, the audit finds."""
     input:
-        annotations=annotation_files(settings, "fig"),
-        submissions=audit_submissions(settings),
+        annotations=of_key(annotation_files),
+        submissions=fine_submissions,
     output:
         recovery="results/{dataset}/audit/recovery.json",
     log:
@@ -95,8 +101,8 @@ rule measure_audit:
         runtime=minutes(15),
     params:
         code=code_of("extensions/lab/scripts/measure_audit.py"),
-        audit=audit_limits(settings),
-        test_split=test_split(settings),
+        audit=AUDIT,
+        test_split=of_dataset(lambda dataset: dataset.spans.test_split),
         seed=settings.seed,
     script:
         "scripts/measure_audit.py"
@@ -108,8 +114,8 @@ rule prepare_audit:
         findings=rules.audit_annotations.output.findings,
         moments="results/{dataset}/corpus/moments.jsonl",
         videos=rules.build_corpus.output.videos,
-        scores=outputs.scores("results/{dataset}", settings.shards),
-        similarities=compared_candidates(settings),
+        scores=layout.shards(layout.scores),
+        similarities=COMPARED,
     output:
         pages=directory("results/{dataset}/audit/pages"),
     log:
@@ -125,8 +131,8 @@ rule prepare_audit:
         code=code_of("extensions/lab/scripts/prepare_audit.py"),
         review=settings.section(Review).model_dump(mode="json"),
         lint=settings.annotations.lint.model_dump(),
-        title=title_of(settings),
-        warning=review_warning(settings),
+        title=title_of,
+        warning=of_key(confidence_warning),
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
         page=page_digest("review"),
@@ -134,15 +140,22 @@ rule prepare_audit:
         "scripts/prepare_audit.py"
 
 
+def judged_by(dataset):
+    """The source of right and wrong captions."""
+    if not dataset.source.has_truth:
+        return {"review": list(settings.annotations.review)}
+    return {"truth": [layout.truth], "corrupted": layout.shards(layout.corrupted)}
+
+
 if settings.has(MetaEvaluation):
 
     rule judge_captions:
         """Captions that people, or the demo's truth, judge, with the evaluator's score and the grade of the video LMM."""
         input:
-            unpack(judged_by(settings)),
+            unpack(of_dataset(judged_by)),
             moments="results/{dataset}/corpus/moments.jsonl",
-            scores=outputs.scores("results/{dataset}", settings.shards),
-            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            scores=layout.shards(layout.scores),
+            videos=layout.shards(layout.shard_videos),
             prompts=ASKING.prompts(GRADE),
             weights=role_records(settings, "video_lmm"),
             cassettes=ASKING.cassettes("video_lmm"),
@@ -179,7 +192,7 @@ if settings.has(MetaEvaluation):
         input:
             judged=rules.judge_captions.output.judged,
             agreement=rules.measure_agreement.output[0],
-            videos=expand("results/{{dataset}}/corpus/shards/{shard}.videos.jsonl", shard=SHARDS),
+            videos=layout.shards(layout.shard_videos),
             weights=agreement_records(settings),
         output:
             meta_evaluation="results/{dataset}/evaluator/meta_evaluation.json",

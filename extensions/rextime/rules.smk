@@ -1,4 +1,4 @@
-from verified.benchmark.vcmr.paths import search_values
+from verified.benchmark.vcmr.jobs import search_values
 from verified.io.pages import page_digest
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.weights.wanted import role_records, text_records

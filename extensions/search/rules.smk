@@ -1,11 +1,11 @@
-from verified_search.paths import index_inputs, index_settings, indexed_code
+from verified_search.jobs import index_inputs, index_settings, indexed_code
 
 
 rule build_search_index:
     """The index of a corpus that `verified search` asks. The record is the output: the index itself is beside it and
     outlives the job, so that a new video is added to it and nothing is rebuilt."""
     input:
-        unpack(index_inputs(settings)),
+        unpack(partial(index_inputs, settings)),
     output:
         record="results/{dataset}/search/{indexed}.json",
     log:
@@ -21,7 +21,7 @@ rule build_search_index:
         disk_mb=5000,
     params:
         code=code_of("extensions/search/scripts/build_index.py"),
-        settings=index_settings(settings),
+        settings=partial(index_settings, settings),
         model_code=indexed_code,
     script:
         "scripts/build_index.py"

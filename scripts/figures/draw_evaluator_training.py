@@ -1,4 +1,4 @@
-"""Draw the training curves of the evaluator (see rules/figures_runs.smk)."""
+"""Draw the training curves of the evaluator (see rules/figures.smk)."""
 
 from verified.runtime.job import job
 

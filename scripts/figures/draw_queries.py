@@ -1,4 +1,4 @@
-"""Draw recall over K, by length and by position (see rules/figures_runs.smk)."""
+"""Draw recall over K, by length and by position (see rules/figures.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Draw one main table of recalls as a picture with intervals (see rules/figures_runs.smk)."""
+"""Draw one main table of recalls as a picture with intervals (see rules/figures.smk)."""
 
 from verified.runtime.job import job
 

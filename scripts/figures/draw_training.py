@@ -1,4 +1,4 @@
-"""Draw the training curves of retrieval models (see rules/figures_runs.smk)."""
+"""Draw the training curves of retrieval models (see rules/figures.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Draw how the evaluator scores faithful and perturbed captions (see rules/figures_runs.smk)."""
+"""Draw how the evaluator scores faithful and perturbed captions (see rules/figures.smk)."""
 
 from verified.runtime.job import job
 

@@ -13,8 +13,8 @@ from refusals import refused
 from running import PROJECT, snakemake
 from whole_corpus import read_folder
 
-from verified.annotations.paths import check_releases
 from verified.annotations.selection import fig_row
+from verified.annotations.splits import check_releases
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.data import read_moments
 from verified.benchmark.vcmr.metrics import Truth, per_query

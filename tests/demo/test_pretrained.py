@@ -16,7 +16,7 @@ from verified.demo.tiny_evaluator.pretrain import world_item
 from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES
 from verified.demo.world import draw_event, make_world
 from verified.evaluator.checkpoint import load_checkpoint, read_header
-from verified.evaluator.paths import starting_checkpoint
+from verified.evaluator.jobs import starting_checkpoint
 from verified.features.video import load_backbone
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json, read_jsonl

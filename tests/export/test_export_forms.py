@@ -8,7 +8,6 @@ import io
 import json
 import tarfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -25,9 +24,9 @@ from verified.config.trust import NOT_TRUSTED
 from verified.demo.source import write_video
 from verified.export import lmms_eval_task
 from verified.export.collection import COLUMNS, Collection, collect
+from verified.export.facts import export_facts
 from verified.export.forms import FORMS, write_form
 from verified.export.media import media_of
-from verified.export.paths import export_facts
 from verified.io.jsonl import read_json, read_jsonl
 from verified.io.video import probe
 from verified.keyframes.archive import KeyframeTars
@@ -368,7 +367,7 @@ def test_every_form_says_that_confidences_of_the_shipped_evaluator_are_not_to_be
     moments.write_text("video,start,end,caption,split\na,0,1,a dog runs,train\n")
     source = {"kind": "folder", "videos": str(tmp_path), "moments": str(moments)}
     settings = load({"name": "kitchen", "datasets": {"kitchen": {"title": "Kitchen-FIG", "source": source}}})
-    facts = export_facts(settings)(SimpleNamespace(dataset="kitchen", form=form))
+    facts = export_facts(settings, "kitchen", form)
     folder = written(form, tmp_path, collect(ROWS, SPLITS, facts["about"]))
     assert read_json(folder / "manifest.json")["warning"] == NOT_TRUSTED
     cards = [*folder.glob("README.md"), *folder.glob("croissant.json")]

@@ -8,7 +8,6 @@ import html
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,7 +24,7 @@ from verified.evaluator.validation import Graded
 from verified.evaluator.validation import validation as grade
 from verified.figures import cost, examples, queries, recalls, statistics, training, validation
 from verified.figures.canvas import LABEL, direct_labels, draw_note, drawing, literal
-from verified.figures.paths import shown_annotations
+from verified.figures.listed import shown_annotations
 from verified.figures.pipeline import draw_pipeline
 from verified.figures.predictions import (
     choose_query,
@@ -202,9 +201,8 @@ def test_examples_come_from_the_first_split_that_has_any_and_say_which(tmp_path)
     assert "a, 1–3 s (split train)" in " ".join(texts(tmp_path / "pipeline.svg")), "in as many lines as it takes"
     write_jsonl(files[0], [row])
     assert examples.first_with_rows(files) == ([row], "")
-    wildcards = SimpleNamespace(dataset="one")
-    assert shown_annotations(settings({"kind": "demo"}, []))(wildcards) == [
-        f"results/one/annotations/fig/{split}.jsonl" for split in ("test", "val", "train")
+    assert shown_annotations(settings({"kind": "demo"}, []), "one") == [
+        f"results/demo/one/annotations/fig/{split}.jsonl" for split in ("test", "val", "train")
     ]
 
 

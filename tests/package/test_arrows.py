@@ -10,7 +10,7 @@ PACKAGES = {"verified"} | {
 
 ORDER = (
     *("errors", "io", "runtime", "extension", "nn"),
-    *("released", "config", "weights"),
+    *("released", "config", "layout", "weights"),
     *("benchmark", "lmm", "corpus", "keyframes", "captions", "perturbations", "evaluator", "annotations", "features"),
     "quality",
     *("benchmark.vcmr", "demo", "statistics", "tables", "figures"),

@@ -13,9 +13,9 @@ from media import scenes, write_video
 from refusals import said
 
 from verified.__main__ import main
-from verified.config import load, outputs
-from verified.config.folders import dataset_folder
+from verified.config import load
 from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.layout import Layout
 from verified.planning.quote import quote, totals
 
 KEY = "sk-canary-161803"
@@ -484,7 +484,7 @@ def test_a_score_outside_those_of_the_run_is_a_problem(lab, capsys):
     lab("http://127.0.0.1:9", annotations__min_score=0.5)
     assert any(line.startswith("note") and "annotations.min_score" in line for line in check(capsys, "--offline")[1])
     settings = load(yaml.safe_load(Path("lab.yaml").read_text()))
-    path = Path(outputs.scores(dataset_folder(settings, "lab"), settings.shards)[0])
+    path = Path(Layout(settings).shards(Layout.scores, "lab")[0])
     path.parent.mkdir(parents=True)
     write_jsonl(path, [{"score": -3.0}, {"score": -0.5}])
     status, lines = check(capsys, "--offline")

@@ -14,7 +14,7 @@ import yaml
 from running import NANO, digests, snakemake
 
 from verified.__main__ import main
-from verified.figures.paths import EXAMPLES, QUERIES, RECALLS, STATISTICS
+from verified.figures.listed import EXAMPLES, QUERIES, RECALLS, STATISTICS
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import answer_checksum
 from verified.people.study.sample import FORM

@@ -5,11 +5,11 @@ from functools import partial
 from pathlib import Path
 
 from verified.benchmark.vcmr.data import Moments, read_moments
-from verified.config import Config, outputs
+from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
-from verified.config.outputs import moments as moments_file
 from verified.features.embedded import piece_calls
 from verified.io.jsonl import iterate_jsonl
+from verified.layout import Layout
 from verified.lmm.client import Call
 from verified.lmm.embedding import embed_settings, text_calls
 from verified.lmm.session import Session
@@ -39,7 +39,7 @@ def asked_of(name: str, settings: Config) -> Iterator[AskedOfDataset]:
 
 def tested_moments(name: str, config: Config, shards: Iterable[Shard]) -> Iterator[Shard]:
     """The shards with only the moments of the test split; all moments if there are no splits yet."""
-    split, divided = config.datasets[name].spans.test_split, Path(moments_file(dataset_folder(config, name)))
+    split, divided = config.datasets[name].spans.test_split, Path(Layout(config).path(Layout.moments, name))
     splits = {row["desc_id"]: row["split"] for row in iterate_jsonl(divided)} if divided.is_file() else {}
     for moments, videos in shards:
         yield [row for row in moments if (splits.get(row["desc_id"]) or row.get("split") or split) == split], videos
@@ -71,8 +71,8 @@ def follow_up_calls(name: str, config: Config, task: Task, shards: Sequence[Shar
     Otherwise the configuration's maximum per query: K videos and the query's own, N moments of all videos and N of its
     own. Trainings share pairs, so a run asks fewer.
     """
-    folder, spans, section = dataset_folder(config, name), config.datasets[name].spans, config.section(Rows)
-    test = Path(folder, "annotations", "fig", f"{spans.test_split}.jsonl")
+    layout, spans, section = Layout(config), config.datasets[name].spans, config.section(Rows)
+    test = Path(layout.path(layout.annotations, name, kind="fig", split=spans.test_split))
     videos = {video: row for _, found in shards for video, row in found.items()}
     queries = [row["desc_id"] for moments, _ in tested_moments(name, config, shards) for row in moments]
     grounds = task is GROUND
@@ -82,7 +82,8 @@ def follow_up_calls(name: str, config: Config, task: Task, shards: Sequence[Shar
         if (step == GROUNDED) != grounds:
             continue
         for seed in seeds:
-            submission = Path(outputs.training(folder, first, trained_on, seed), "fig", "submission.json.gz")
+            run = layout.path(layout.test, name, model=first, trained_on=trained_on, seed=seed, tested_on="fig")
+            submission = Path(run, "submission.json.gz")
             moments = read_moments(test, "fig") if test.is_file() and submission.is_file() else None
             for word in (YES, NO) if task is YES_OR_NO else ("",):
                 if moments is not None and all(video in videos for video in moments.videos):

@@ -2,15 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from typing import Any
 
 from verified.benchmark.vcmr.results import SETTINGS
 from verified.config import Config
+from verified.config.features import CAPTIONS
 from verified.config.folders import dataset_of, shown_datasets
 from verified.config.params import deciding
 from verified.extension import Run
-from verified.features.paths import CAPTIONS
+from verified.layout import Layout
 from verified.tables.layout import UNTRAINED
 from verified_field.config import Rows
 
@@ -42,61 +42,45 @@ def follow_up_runs(settings: Config) -> list[Run]:
     ]
 
 
-def annotations_tested(settings: Config) -> Callable[[object], str]:
-    """An input function: the annotations that whoever was not trained is tested on."""
-
-    def file(wildcards) -> str:
-        split = dataset_of(settings, wildcards).spans.test_split
-        return f"results/{wildcards.dataset}/annotations/{CAPTIONS[wildcards.tested_on][0]}/{split}.jsonl"
-
-    return file
+def annotations_tested(settings: Config, wildcards) -> str:
+    """The annotations that whoever was not trained is tested on."""
+    split = dataset_of(settings, wildcards).spans.test_split
+    kind = CAPTIONS[wildcards.tested_on][0]
+    return Layout(settings).path(Layout.annotations, wildcards.dataset, kind=kind, split=split)
 
 
-def dense_facts(settings: Config) -> Callable[[object], dict[str, Any]]:
-    """A params function: what the metrics of vectors say of the test."""
-
-    def facts(wildcards) -> dict[str, Any]:
-        spans = dataset_of(settings, wildcards).spans
-        embed = settings.generation.embed
-        values = {"embed": embed and deciding(embed), "spans": spans.model_dump(mode="json")}
-        return {
-            "model": DENSE,
-            "trained_on": UNTRAINED,
-            "tested_on": wildcards.tested_on,
-            "seed": 0,
-            "split": spans.test_split,
-            SETTINGS: hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest(),
-        }
-
-    return facts
+def dense_facts(settings: Config, wildcards) -> dict[str, Any]:
+    """What the metrics of vectors say of the test."""
+    spans, embed = dataset_of(settings, wildcards).spans, settings.generation.embed
+    values = {"embed": embed and deciding(embed), "spans": spans.model_dump(mode="json")}
+    return _facts(values, DENSE, UNTRAINED, wildcards.tested_on, 0, spans.test_split)
 
 
-def follow_facts(settings: Config, step: str) -> Callable[[object], dict[str, Any]]:
-    """A params function: what the metrics of `step`, grounder or reranker, say of the test; all that it depends on."""
-    ending = {"grounder": GROUNDED, "reranker": RERANKED}[step]
-    generation = settings.generation
+def follow_facts(settings: Config, step: str, wildcards) -> dict[str, Any]:
+    """What the metrics of `step`, grounder or reranker, say of the test; all that it depends on."""
+    spans, generation = dataset_of(settings, wildcards).spans, settings.generation
+    values = {
+        "video_lmm": deciding(generation.video_lmm),
+        "rerank": generation.rerank and deciding(generation.rerank),
+        "attempts": generation.attempts,
+        "frame_side": generation.frame_side,
+        "step": getattr(settings.section(Rows), step).model_dump(mode="json", exclude={"first_stages"}),
+        "spans": spans.model_dump(mode="json"),
+        "seed": settings.seed,
+    }
+    model = f"{wildcards.first}-{GROUNDED if step == 'grounder' else RERANKED}"
+    return _facts(values, model, wildcards.trained_on, wildcards.tested_on, int(wildcards.seed), spans.test_split)
 
-    def facts(wildcards) -> dict[str, Any]:
-        spans = dataset_of(settings, wildcards).spans
-        values = {
-            "video_lmm": deciding(generation.video_lmm),
-            "rerank": generation.rerank and deciding(generation.rerank),
-            "attempts": generation.attempts,
-            "frame_side": generation.frame_side,
-            "step": getattr(settings.section(Rows), step).model_dump(mode="json", exclude={"first_stages"}),
-            "spans": spans.model_dump(mode="json"),
-            "seed": settings.seed,
-        }
-        return {
-            "model": f"{wildcards.first}-{ending}",
-            "trained_on": wildcards.trained_on,
-            "tested_on": wildcards.tested_on,
-            "seed": int(wildcards.seed),
-            "split": spans.test_split,
-            SETTINGS: hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest(),
-        }
 
-    return facts
+def _facts(values: dict, model: str, trained_on: str, tested_on: str, seed: int, split: str) -> dict[str, Any]:
+    return {
+        "model": model,
+        "trained_on": trained_on,
+        "tested_on": tested_on,
+        "seed": seed,
+        "split": split,
+        SETTINGS: hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest(),
+    }
 
 
 def follow_ups(settings: Config) -> list[tuple[str, str, tuple[int, ...]]]:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from verified.config import Config, outputs
-from verified.config.folders import dataset_folder
+from verified.config import Config
 from verified.io.jsonl import iterate_jsonl
+from verified.layout import Layout
 from verified.lmm.client import Call
 from verified.lmm.session import Session
 from verified.lmm.tasks import words
@@ -24,7 +24,7 @@ def judge_calls(
     Otherwise the configuration's maximum: all candidates of the moments drawn, or the captions reviewed.
     """
     section = config.section(MetaEvaluation)
-    files = [Path(file) for file in outputs.scores(dataset_folder(config, name), config.shards)]
+    files = [Path(file) for file in Layout(config).shards(Layout.scores, name)]
     moments = {row["desc_id"]: row for rows, _ in shards for row in rows}
     videos = {video: row for _, found in shards for video, row in found.items()}
     known = config.datasets[name].source.has_truth

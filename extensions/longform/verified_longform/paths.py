@@ -1,16 +1,16 @@
 """Which files the long-form rules read and write, by configuration."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
-from verified.annotations.paths import annotation_files
+from verified.annotations.splits import annotation_files
 from verified.benchmark.tiou import Comparison
-from verified.config import Config, outputs
+from verified.config import Config
 from verified.config.features import PACKAGED_JOINT, PACKAGED_KNOWS
-from verified.config.folders import dataset_folder, dataset_wildcard, home
+from verified.config.folders import home
 from verified.config.sources import ReleasedSource
-from verified.evaluator.paths import starting_checkpoint
+from verified.evaluator.jobs import starting_checkpoint
+from verified.layout import Layout
 from verified.runtime.resources import ancient
 from verified.runtime.wildcards import shard_names
 from verified.weights.wanted import model_records
@@ -99,9 +99,8 @@ def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | li
             return {"annotations": source.annotation_files, **features}
         if source.corpus:
             if isinstance(source, DatasetSource) and source.caption == "coarse":
-                return {"moments": outputs.moments(dataset_folder(settings, source.corpus))}
-            wildcard = dataset_wildcard(settings, source.corpus)
-            return {"fine": annotation_files(settings, "fig")(SimpleNamespace(dataset=wildcard))}
+                return {"moments": Layout(settings).path(Layout.moments, source.corpus)}
+            return {"fine": annotation_files(settings, source.corpus)}
         extra = {"rendered": f"{movies_folder}/source"} if source.rendered else {}
         return {"collected": f"{movies_folder}/collected", **extra}
 
@@ -114,7 +113,7 @@ def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
     def files(wildcards) -> dict[str, Any]:
         source = movie_sets(settings)[wildcards.movies].source
         if source.corpus:
-            return {"videos": outputs.videos(dataset_folder(settings, source.corpus))}
+            return {"videos": Layout(settings).path(Layout.videos, source.corpus)}
         if isinstance(source, MadSource | DescribedSource) and source.videos:
             return {"folder": ancient(source.videos)}
         return {"folder": f"{folder(settings)}/{wildcards.movies}/source"}
@@ -402,7 +401,7 @@ def testing_values(settings: Config, model: str) -> dict:
 
 def moments_of(settings: Config, dataset: str) -> str:
     """Moments of a data set of the configuration."""
-    return outputs.moments(dataset_folder(settings, dataset))
+    return Layout(settings).path(Layout.moments, dataset)
 
 
 PUBLISHED = {

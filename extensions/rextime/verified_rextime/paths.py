@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from verified.benchmark.vcmr.paths import search_values
+from verified.benchmark.vcmr.jobs import search_values
 from verified.benchmark.vcmr.registry import is_two_stage
-from verified.config import Config, outputs
+from verified.config import Config
 from verified.config.datasets import Spans
 from verified.config.folders import dataset_folder, home
 from verified.config.retrieval import model_module
+from verified.layout import Layout
 from verified.lmm.jobs import AskingJobs
 from verified.runtime.digest import modules_digest
 from verified.tables.layout import runs
@@ -50,8 +51,7 @@ def source_inputs(settings: Config) -> list[str]:
     """Annotation files of the sources, and the corpora of the data sets among them."""
     files = [source.annotations for source in _suite(settings).sources.values() if source.annotations]
     for dataset in datasets_used(settings):
-        corpus = dataset_folder(settings, dataset)
-        files += [outputs.moments(corpus), outputs.videos(corpus)]
+        files += [Layout(settings).path(template, dataset) for template in (Layout.moments, Layout.videos)]
     return files
 
 
@@ -63,7 +63,7 @@ def corpora(settings: Config) -> dict[str, str]:
 def truths(settings: Config) -> dict[str, str]:
     """Files with what is true of the videos, where a source is rendered."""
     return {
-        dataset: outputs.truth(dataset_folder(settings, dataset))
+        dataset: Layout(settings).path(Layout.truth, dataset)
         for dataset in datasets_used(settings)
         if settings.datasets[dataset].source.has_truth
     }
@@ -276,7 +276,7 @@ def published_inputs(settings: Config) -> Callable[[object], dict[str, str | lis
         given, test = _suite(settings).published[wildcards.published], wildcards.test
         released = test.partition(RELEASED)[2]
         written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))]
-        video = given.video or outputs.video_features(dataset_folder(settings, test.removeprefix("dataset-")))
+        video = given.video or Layout(settings).path(Layout.video_features, test.removeprefix("dataset-"))
         questions = [given_file(settings, released)] if released else written
         return {"checkpoint": given.checkpoint, "video": video, "questions": questions}
 
@@ -328,9 +328,12 @@ def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: checkpoint and video features of ``wildcards.grounded`` and ``wildcards.grounder``."""
 
     def inputs(wildcards) -> dict[str, str]:
-        folder = dataset_folder(settings, wildcards.grounded)
-        trained = outputs.trained_model(folder, *_grounder(wildcards), settings.retrieval.seeds[0])
-        return {"video": outputs.video_features(folder), "checkpoint": trained}
+        layout, dataset = Layout(settings), wildcards.grounded
+        model, trained_on = _grounder(wildcards)
+        run = layout.path(
+            layout.training, dataset, model=model, trained_on=trained_on, seed=settings.retrieval.seeds[0]
+        )
+        return {"video": layout.path(layout.video_features, dataset), "checkpoint": f"{run}/checkpoint.safetensors"}
 
     return inputs
 

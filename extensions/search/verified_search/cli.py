@@ -28,7 +28,7 @@ def place_of(arguments: argparse.Namespace) -> Path:
     if arguments.index:
         return arguments.index
     from verified.config import read
-    from verified_search.paths import index_folder
+    from verified_search.jobs import index_folder
 
     return index_folder(read(*arguments.configfile), arguments.dataset)
 
@@ -52,7 +52,7 @@ def index(arguments: argparse.Namespace) -> int:
     """Build or change the index and say what it is; returns Snakemake's status where that fails."""
     from verified.planning.running import run_workflow
     from verified.runtime.seals import finished
-    from verified_search.paths import record_of
+    from verified_search.jobs import record_of
     from verified_search.store import MANIFEST, describe, read_manifest
 
     if arguments.videos:

@@ -108,7 +108,7 @@ def export(arguments: argparse.Namespace) -> int:
     """Write folders and name them; returns Snakemake's status. Raises InputError where there is nothing to write."""
     from verified.config import read
     from verified.config.export import Export
-    from verified.export.paths import export_folders
+    from verified.export.facts import export_folders
     from verified.planning.running import run_workflow
 
     known = Export().forms

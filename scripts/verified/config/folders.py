@@ -7,7 +7,7 @@ it.
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from verified.config import Config
 from verified.config.datasets import DataSet
@@ -15,6 +15,7 @@ from verified.config.params import deciding
 from verified.runtime.wildcards import OfDataset, key_of
 
 Read = TypeVar("Read")
+Given = ParamSpec("Given")
 
 
 def home(settings: Config) -> str:
@@ -99,8 +100,13 @@ def section_values(settings: Config) -> Callable[[str], Callable[[Any], dict[str
 
 
 def dataset_labels(labels: dict[str, str]) -> Callable[[OfDataset], dict[str, str]]:
-    """A labels function for a figure or page of ``wildcards.dataset`` in the report."""
-    return lambda wildcards: {"data set": key_of(wildcards.dataset), **labels}
+    """A labels function for a figure or page of ``wildcards.dataset`` in the report, with wildcards in `labels`."""
+
+    def of(wildcards: Any) -> dict[str, str]:
+        texts = {name: text.format(**dict(wildcards.items())) for name, text in labels.items()}
+        return {"data set": key_of(wildcards.dataset), **texts}
+
+    return of
 
 
 def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[object], Read]:
@@ -110,6 +116,13 @@ def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callabl
         return read(dataset_of(settings, wildcards))
 
     return values
+
+
+def key_values(
+    settings: Config, read: Callable[Concatenate[Config, str, Given], Read], *given: Given.args, **named: Given.kwargs
+) -> Callable[[OfDataset], Read]:
+    """An input or params function: the result of `read` for the key of ``wildcards.dataset``."""
+    return lambda wildcards: read(settings, key_of(wildcards.dataset), *given, **named)
 
 
 def evaluator_folder(settings: Config) -> str:

@@ -3,15 +3,16 @@
 import os
 from collections.abc import Iterator
 
-from verified.config import Config, outputs
+from verified.config import Config
 from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
-from verified.config.folders import dataset_folder, datasets_with
+from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
 from verified.config.roles import asked_roles
 from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
 from verified.extension import stages
 from verified.io.jsonl import finite, read_jsonl
+from verified.layout import Layout
 from verified.lmm.ledger import Ledger
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
@@ -117,8 +118,9 @@ def _score_findings(settings: Config) -> Iterator[Finding]:
     least = settings.annotations.min_score
     if least is None:
         return
+    layout = Layout(settings)
     for name in datasets_with(settings, "annotated_here"):
-        files = filter(os.path.isfile, outputs.scores(dataset_folder(settings, name), settings.shards))
+        files = filter(os.path.isfile, layout.shards(layout.scores, name))
         scores = [row["score"] for path in files for row in read_jsonl(path) if finite(row.get("score"))]
         remedy = "annotations.min_quantile asks for a share of the captions, whatever the scale"
         if not scores:

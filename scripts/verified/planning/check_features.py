@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from verified.benchmark.submissions import list_some
-from verified.benchmark.vcmr.paths import possible_runs
+from verified.benchmark.vcmr.jobs import possible_runs
 from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.sources.released import ReleasedSource

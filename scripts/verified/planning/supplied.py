@@ -3,19 +3,21 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.config import Config, outputs
+from verified.config import Config
 from verified.config.evaluator import PRETRAINED
-from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
+from verified.config.folders import datasets_with, evaluator_folder
 from verified.errors import InputError
 from verified.extension import stages
+from verified.layout import Layout
 from verified.planning.findings import Supplied
 
 
 def list_supplied(settings: Config) -> Iterator[Supplied]:
     """All inputs of the user except published annotations: videos, moments, weights, those of extensions."""
+    layout = Layout(settings)
     for name in datasets_with(settings, "has_videos"):
         source, key = settings.datasets[name].source, f"datasets.{name}.source"
-        made = outputs.moments(dataset_folder(settings, name))
+        made = layout.path(layout.moments, name)
         if source.given_videos is not None:
             yield Supplied(f"{key}.videos", source.given_videos, True, made)
         if source.given_moments is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from verified.benchmark.vcmr.paths import possible_runs
+from verified.benchmark.vcmr.jobs import possible_runs
 from verified.config import Config
 from verified.config.features import EMBED
 from verified.config.folders import dataset_folder

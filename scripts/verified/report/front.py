@@ -37,7 +37,7 @@ class Corpus(NamedTuple):
 
     @classmethod
     def read(cls, facts: Mapping) -> "Corpus":
-        """The data set that `report.paths.front_corpora` describes."""
+        """The data set that `report.contents.front_corpora` describes."""
         rows = read_splits(path for path in facts["annotations"] if Path(path).is_file())
         return cls(facts["title"], facts["kind"], rows, facts["tested"], facts["keyframes"])
 

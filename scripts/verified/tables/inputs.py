@@ -1,24 +1,34 @@
 """Files of a run that tables depend on, by configuration."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import cast
 
-from verified.benchmark.vcmr.paths import possible_runs
-from verified.config import Config, outputs
-from verified.config.folders import dataset_folder, dataset_values, shown_datasets
-from verified.config.sources import DemoSource
+from verified.benchmark.vcmr.jobs import possible_runs, run_folders
+from verified.config import Config
+from verified.config.folders import shown_datasets
 from verified.extension import Run, extensions
+from verified.layout import Layout
 from verified.tables.layout import runs
+
+
+def tested_runs(settings: Config, dataset: str) -> list[tuple[str, str, str]]:
+    """(model, trained on, tested on) of the runs of a data set, of those that tables show."""
+    return possible_runs(settings, dataset, runs(settings.retrieval.models))
+
+
+def fine_runs(settings: Config, dataset: str) -> dict[str, list[str]]:
+    """Folders of the tests of each model that is trained and tested on fine captions."""
+    found = [run for run in tested_runs(settings, dataset) if run[1:] == ("fig", "fig")]
+    return {run[0]: run_folders(settings, dataset, run) for run in found}
 
 
 def run_files(settings: Config, name: str) -> list[str]:
     """File `name` of every retrieval run that the tables show, those of extensions last."""
     trained_models = [
-        f"{outputs.training(dataset_folder(settings, dataset), model, trained, seed)}/{tested}/{name}"
+        f"{folder}/{name}"
         for dataset in shown_datasets(settings)
-        for model, trained, tested in possible_runs(settings, dataset, runs(settings.retrieval.models))
-        for seed in settings.retrieval.seeds_of(model)
+        for run in tested_runs(settings, dataset)
+        for folder in run_folders(settings, dataset, run)
     ]
     added = [run for extension in extensions() for run in extension.runs(settings)]
     return [*trained_models, *added_run_files(settings, added, name)]
@@ -26,10 +36,8 @@ def run_files(settings: Config, name: str) -> list[str]:
 
 def added_run_files(settings: Config, added: Iterable[Run], name: str) -> list[str]:
     """File `name` of each run of an extension."""
-    return [
-        f"{outputs.training(dataset_folder(settings, run.dataset), run.model, run.trained_on, run.seed)}/fig/{name}"
-        for run in added
-    ]
+    layout = Layout(settings)
+    return [f"{layout.path(layout.test, **run._asdict(), tested_on='fig')}/{name}" for run in added]
 
 
 def own_corpora(settings: Config) -> list[str]:
@@ -42,50 +50,21 @@ def leading_tables(settings: Config) -> list[str]:
 
     Many-to-many captions where there is neither.
     """
-    wanted = runs(settings.retrieval.models)
-    tested = any(possible_runs(settings, name, wanted) for name in shown_datasets(settings))
+    tested = any(tested_runs(settings, name) for name in shown_datasets(settings))
     return [f"corpus-{name}" for name in own_corpora(settings)] + ["main-4"] * tested or ["main-2"]
 
 
-def finished_studies(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: summaries of studies that people have answered, which `verified answers` makes."""
-
-    def files(wildcards) -> list[str]:
-        summaries = (f"{dataset_folder(settings, dataset)}/study/summary.json" for dataset in shown_datasets(settings))
-        return [path for path in summaries if Path(path).is_file()]
-
-    return files
+def finished_studies(settings: Config) -> list[str]:
+    """Summaries of studies that people have answered, which `verified answers` makes."""
+    layout = Layout(settings)
+    summaries = (layout.path("results/{dataset}/study/summary.json", name) for name in shown_datasets(settings))
+    return [path for path in summaries if Path(path).is_file()]
 
 
-def validity_runs(settings: Config) -> dict[str, list[str]]:
-    """Folders of the runs that the validity report compares, by training captions; ``{dataset}`` is to be filled in."""
+def validity_runs(settings: Config, dataset: str) -> dict[str, list[str]]:
+    """Folders of the runs that the validity report compares, by training captions."""
     return {
-        trained: [
-            f"{outputs.training('results/{dataset}', 'xml', trained, seed)}/fig"
-            for seed in settings.retrieval.seeds_of(model)
-        ]
-        for model, trained, tested in runs(settings.retrieval.models)
-        if model == "xml" and tested == "fig"
+        run[1]: run_folders(settings, dataset, run)
+        for run in runs(settings.retrieval.models)
+        if run[0] == "xml" and run[2] == "fig"
     }
-
-
-def validity_folders(settings: Config) -> Callable[[object], dict[str, list[str]]]:
-    """A params function: the same folders of one data set."""
-
-    def folders(wildcards) -> dict[str, list[str]]:
-        return {
-            trained: [folder.format(dataset=wildcards.dataset) for folder in seeds]
-            for trained, seeds in validity_runs(settings).items()
-        }
-
-    return folders
-
-
-def demo_segments(settings: Config) -> Callable[[object], int]:
-    """A params function: keyframes per moment at most."""
-    return dataset_values(settings, lambda dataset: dataset.keyframes.segments)
-
-
-def demo_fps(settings: Config) -> Callable[[object], int]:
-    """A params function: the frame rate that the demo was rendered with."""
-    return dataset_values(settings, lambda dataset: cast(DemoSource, dataset.source).fps)

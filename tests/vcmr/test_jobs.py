@@ -1,15 +1,14 @@
-"""Which files the retrieval rules ask for."""
+"""Which files and settings the retrieval jobs have."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 from refusals import refused
 
-from verified.benchmark.vcmr.paths import (
-    featured_datasets,
+from verified.benchmark.vcmr.jobs import (
     held_out_share,
     possible_runs,
-    released_features,
     search_values,
     settings_digest,
     testing_inputs,
@@ -40,34 +39,40 @@ def configured(**retrieval):
 
 
 def run(**more):
-    return SimpleNamespace(dataset="demo", model="xml", trained_on="fig", tested_on="cog", seed="7", **more)
+    return SimpleNamespace(dataset="test/demo", model="xml", trained_on="fig", tested_on="cog", seed="7", **more)
 
 
 def test_training_reads_the_captions_it_is_named_after():
-    files = training_inputs(configured())(run())
+    files = training_inputs(configured(), run())
     assert files == {
-        "video": "results/demo/features/video.h5",
-        "text": "results/demo/features/text-fig.h5",
-        "train": "results/demo/annotations/fig/train.jsonl",
-        "selection": "results/demo/annotations/fig/val.jsonl",
+        "video": "results/test/demo/features/video.h5",
+        "text": "results/test/demo/features/text-fig.h5",
+        "train": "results/test/demo/annotations/fig/train.jsonl",
+        "selection": "results/test/demo/annotations/fig/val.jsonl",
     }
     lowest = run()
     lowest.trained_on = "fig-lowest"
-    assert training_inputs(configured())(lowest)["train"] == "results/demo/annotations/fig-lowest/train.jsonl"
+    assert training_inputs(configured(), lowest)["train"] == "results/test/demo/annotations/fig-lowest/train.jsonl"
 
 
 def test_two_stage_models_read_the_lists_of_xml_of_the_same_training():
     wildcards = run()
     wildcards.model = "squidnet"
-    assert training_inputs(configured())(wildcards)["ranked"] == "results/demo/retrieval/xml/fig/seed-7/ranked-train.h5"
     assert (
-        testing_inputs(configured())(wildcards)["ranked"] == "results/demo/retrieval/xml/fig/seed-7/cog/ranked-test.h5"
+        training_inputs(configured(), wildcards)["ranked"]
+        == "results/test/demo/retrieval/xml/fig/seed-7/ranked-train.h5"
     )
-    assert testing_inputs(configured())(wildcards)["test"] == "results/demo/annotations/fig/test.jsonl"
+    assert (
+        testing_inputs(configured(), wildcards)["ranked"]
+        == "results/test/demo/retrieval/xml/fig/seed-7/cog/ranked-test.h5"
+    )
+    assert testing_inputs(configured(), wildcards)["test"] == "results/test/demo/annotations/fig/test.jsonl"
 
 
 def test_xml_is_trained_first_where_other_models_wait_for_its_lists():
-    waiting, alone = (training_priority(configured(models=models)) for models in (["xml", "squidnet"], ["xml", "hero"]))
+    waiting, alone = (
+        partial(training_priority, configured(models=models)) for models in (["xml", "squidnet"], ["xml", "hero"])
+    )
     other = run()
     other.model = "squidnet"
     assert waiting(run()) > waiting(other) > 0
@@ -78,9 +83,9 @@ def test_published_annotations_are_divided_for_selection():
     settings = configured()
     assert [held_out_share(settings, name) for name in ("demo", "bare", "given")] == [0.0, 0.1, 0.1]
     wildcards = run()
-    wildcards.dataset = "given"
-    files = training_inputs(settings)(wildcards)
-    assert files["train"] == files["selection"] == "results/given/annotations/fig/train.jsonl"
+    wildcards.dataset = "test/given"
+    files = training_inputs(settings, wildcards)
+    assert files["train"] == files["selection"] == "results/test/given/annotations/fig/train.jsonl"
 
 
 def test_runs_need_features_and_captions_of_their_kind():
@@ -88,23 +93,20 @@ def test_runs_need_features_and_captions_of_their_kind():
     assert possible_runs(settings, "demo", RUNS) == RUNS
     assert possible_runs(settings, "bare", RUNS) == []
     assert possible_runs(settings, "given", RUNS) == [RUNS[0], RUNS[2]]
-    assert featured_datasets(settings) == "test/given"
-    wildcards = SimpleNamespace(dataset="given", features="text-cog")
-    assert released_features(settings)(wildcards) == "data/features/text-cog.h5"
 
 
 def test_a_training_depends_on_its_own_models_settings_alone():
     first = configured(models=["xml", "hero"], training={"hero": {"epochs": 3}})
     second = configured(models=["xml"], training={"xml": {"batch": 16, "options": {"hidden": 64}}})
-    assert training_settings(first)(run())["recipe"] == {}
-    assert training_settings(second)(run())["recipe"] == {"batch": 16}
-    assert training_settings(second)(run())["options"] == {"hidden": 64}
-    assert training_settings(first)(run()) == training_settings(configured())(run())
+    assert training_settings(first, run())["recipe"] == {}
+    assert training_settings(second, run())["recipe"] == {"batch": 16}
+    assert training_settings(second, run())["options"] == {"hidden": 64}
+    assert training_settings(first, run()) == training_settings(configured(), run())
 
 
 def test_the_digest_of_settings_tells_trainings_apart_that_must_not_be_averaged():
     def digest(model: str = "hero", **retrieval) -> str:
-        return settings_digest(configured(**retrieval))(SimpleNamespace(**{**vars(run()), "model": model}))
+        return settings_digest(configured(**retrieval), SimpleNamespace(**{**vars(run()), "model": model}))
 
     of_hero = {"training": {"hero": {"epochs": 3}}}
     assert digest() == digest(seeds=[1, 2], memory_mb=999, threads=3, training={"xml": {"epochs": 3}})

@@ -1,0 +1,115 @@
+"""Input files, settings and location of an index."""
+
+from pathlib import Path
+
+from verified.annotations.splits import annotation_files, release_of
+from verified.config import Config
+from verified.config.features import BLIND
+from verified.config.folders import dataset_folder, dataset_of, shown_datasets
+from verified.config.retrieval import model_module
+from verified.config.sources import DemoSource
+from verified.errors import InputError
+from verified.layout import Layout
+from verified.runtime.digest import modules_digest
+from verified.runtime.wildcards import key_of
+from verified.weights.wanted import text_records, video_records
+from verified_search.config import Search
+from verified_search.settings import FrameSettings, IndexSettings
+
+ONE_VECTOR = ("xml", "reloclnet", "hero")
+"""Models whose video score is the largest cosine of one query vector with a clip."""
+JOINT = "joint"
+
+
+def indexed_model(settings: Config) -> str:
+    """The model of the index. Raises InputError if no configured model can be indexed."""
+    model = settings.section(Search).model
+    possible = [name for name in settings.retrieval.models if name in ONE_VECTOR]
+    if not model and possible:
+        return possible[0]
+    if model == JOINT and (backbone := settings.features.video_backbone) in BLIND:
+        raise InputError(
+            f"search.model = {JOINT}, but features.video_backbone = {backbone!r} reads no sentences",
+            remedy="name packaged there, a CLIP or SigLIP model such as openai/clip-vit-base-patch32, or its folder",
+        )
+    if model == JOINT or model in possible:
+        return model
+    raise InputError(
+        f"search.model = {model!r} is not a model of this configuration that can be indexed",
+        remedy=f"one of {', '.join([*possible, JOINT])}; models are named in retrieval.models",
+    )
+
+
+def index_folder(settings: Config, dataset: str = "") -> Path:
+    """The folder of the index of a data set (default: the first one). Raises InputError if it does not exist."""
+    shown = shown_datasets(settings)
+    if not shown or (dataset and dataset not in settings.datasets):
+        raise InputError(f"no data set {dataset!r} in this configuration", remedy=f"known: {', '.join(shown)}")
+    return Path(dataset_folder(settings, dataset or shown[0]), "search", indexed_model(settings))
+
+
+def record_of(folder: Path) -> str:
+    """The last file of a build of the index, known to Snakemake."""
+    return f"{folder}.json"
+
+
+def index_inputs(settings: Config, wildcards) -> dict:
+    """The files behind the index ``wildcards.indexed`` of ``wildcards.dataset``."""
+    search, retrieval, layout = settings.section(Search), settings.retrieval, Layout(settings)
+    dataset, indexed, key = dataset_of(settings, wildcards), wildcards.indexed, key_of(wildcards.dataset)
+    annotations = annotation_files(settings, key)
+    has_videos, joint = dataset.source.has_videos, indexed == JOINT
+    inputs: dict = {"features": layout.path(layout.video_features, key)}
+    if joint and has_videos and search.captions == "coarse":
+        inputs["moments"] = layout.path(layout.moments, key)
+    else:
+        inputs["annotations"] = annotations
+        inputs["queries"] = [path for path in annotations if path.endswith(f"/{dataset.spans.test_split}.jsonl")]
+    weights = {*(video_records(settings) if has_videos or joint else ())}  # also for added videos
+    if not joint:
+        seed, trained_on = retrieval.seeds_of(indexed)[0], search.trained_on
+        run = layout.path(layout.training, key, model=indexed, trained_on=trained_on, seed=seed)
+        coarse = release_of(settings, key) and annotations and "/annotations/cog/" in annotations[0]
+        inputs |= {
+            "checkpoint": f"{run}/checkpoint.safetensors",
+            "text": layout.path(layout.text_features, key, captions="cog" if coarse else "fig"),
+        }
+        weights |= {*text_records(settings)}
+    inputs["weights"] = sorted(weights)
+    if has_videos:
+        inputs["videos"] = layout.path(layout.videos, key)
+    if isinstance(dataset.source, DemoSource):
+        inputs["truth"] = layout.path(layout.truth, key)
+    return inputs
+
+
+def index_settings(settings: Config, wildcards) -> dict:
+    """The settings of an index besides its files."""
+    dataset, features, retrieval = dataset_of(settings, wildcards), settings.features, settings.retrieval
+    joint = wildcards.indexed == JOINT
+    frames = FrameSettings(
+        backbone=features.video_backbone,
+        revision=features.video_revision,
+        fps=features.fps,
+        precision=features.precision,
+        batch=features.batch,
+    )
+    return IndexSettings(
+        model=wildcards.indexed,
+        dataset=key_of(wildcards.dataset),
+        title=dataset.title,
+        spans=dataset.spans,
+        text_encoder=features.video_backbone if joint else features.text_encoder,
+        text_revision=features.video_revision if joint else features.text_revision,
+        features=frames if dataset.source.has_videos else None,
+        exact_clips=settings.section(Search).exact_clips,
+        thumbnails=settings.section(Search).thumbnails,
+        searched_videos=retrieval.searched_videos,
+        seed=settings.seed,
+        threads=retrieval.threads,
+    ).model_dump(mode="json")
+
+
+def indexed_code(wildcards) -> str:
+    """A params function: digest of the code of the indexed model, which imports do not reveal."""
+    return modules_digest(*([] if wildcards.indexed == JOINT else [model_module(wildcards.indexed)]))

@@ -1,0 +1,64 @@
+"""Splits of a data set's annotations, by the kind of its source, and their files."""
+
+from verified.config import Config
+from verified.config.sources import PublishedSource, ReleasedSource
+from verified.corpus.splits import HELD_OUT
+from verified.errors import InputError
+from verified.layout import Layout
+from verified.released.collections import Release, resolve
+
+
+def release_of(settings: Config, dataset: str) -> Release | None:
+    """The release behind a data set of finished annotations; None for a data set that the workflow annotates."""
+    source = settings.datasets[dataset].source
+    return resolve(source) if isinstance(source, ReleasedSource) else None
+
+
+def check_releases(settings: Config) -> None:
+    """Raise InputError, naming the data set, for a release of which nothing is available.
+
+    Of published annotations that the workflow works on, the splits to train on, select on and test on must be there.
+    """
+    for name, dataset in settings.datasets.items():
+        try:
+            release_of(settings, name)
+            if isinstance(dataset.source, PublishedSource):
+                _check_splits(resolve(dataset.source), annotation_splits(settings, name))
+        except InputError as error:
+            raise InputError(f"datasets.{name}.source: {error}") from None
+
+
+def _check_splits(release: Release, needed: list[str]) -> None:
+    for split in needed:
+        if split in release.missing:
+            raise InputError(f"split {split!r} of {release.collection} is not at hand", remedy=release.missing[split])
+        if split not in release.files and split != HELD_OUT:
+            raise InputError(
+                f"{release.collection} has no split {split!r}", remedy=f"it has {', '.join(release.files)}"
+            )
+
+
+def annotation_splits(settings: Config, dataset: str) -> list[str]:
+    """Splits of `dataset` that have annotations: those of its release, or train, selection and test, each once."""
+    release = release_of(settings, dataset)
+    if release:
+        return release.splits
+    spans = settings.datasets[dataset].spans
+    return list(dict.fromkeys([spans.train_split, spans.selection_split, spans.test_split]))
+
+
+def missing_splits(settings: Config, dataset: str) -> list[str]:
+    """Splits of the published collection that are not at hand; none for a data set that the workflow annotates."""
+    release = release_of(settings, dataset)
+    return list(release.missing) if release else []
+
+
+def annotation_files(settings: Config, dataset: str, kind: str = "fig") -> list[str]:
+    """The JSONL files of all splits in ``annotations/kind``.
+
+    A release of coarse captions only has them in ``annotations/cog``, whatever `kind` is asked for.
+    """
+    release, layout = release_of(settings, dataset), Layout(settings)
+    kind = release.kind if release else kind
+    splits = annotation_splits(settings, dataset)
+    return [layout.path(layout.annotations, dataset, kind=kind, split=split) for split in splits]

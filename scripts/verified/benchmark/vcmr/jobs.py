@@ -1,0 +1,159 @@
+"""Files and settings of the jobs that train and test retrieval models, by their wildcards."""
+
+import hashlib
+import json
+
+from verified.benchmark.vcmr.registry import is_two_stage
+from verified.config import Config
+from verified.config.features import CAPTIONS, EMBED
+from verified.config.folders import dataset_of
+from verified.config.params import deciding
+from verified.config.retrieval import model_module
+from verified.corpus.splits import HELD_OUT
+from verified.layout import Layout
+from verified.runtime.digest import modules_digest
+from verified.runtime.resources import CRITICAL_PATH
+from verified.runtime.wildcards import key_of
+
+WHERE = ("memory_mb", "device", "threads")
+"""Settings that say where a training runs, and with how much at once."""
+
+
+def model_code(wildcards) -> str:
+    """A params function: digest of the code of ``wildcards.model``, which imports cannot tell."""
+    name = getattr(wildcards, "model", "xml")
+    return modules_digest(model_module(name))
+
+
+def training_inputs(settings: Config, wildcards) -> dict[str, str]:
+    """Features, annotations and, for two-stage models, ranked lists that training reads."""
+    inputs = ranking_inputs(settings, wildcards)
+    if is_two_stage(wildcards.model):
+        inputs["ranked"] = f"{_training_of_xml(settings, wildcards)}/ranked-train.h5"
+    return inputs
+
+
+def _training_of_xml(settings: Config, wildcards) -> str:
+    seed, trained_on = wildcards.seed, wildcards.trained_on
+    return Layout(settings).path(Layout.training, wildcards.dataset, model="xml", trained_on=trained_on, seed=seed)
+
+
+def ranking_inputs(settings: Config, wildcards) -> dict[str, str]:
+    """What XML's ranked lists for training and selection are made from, beside its checkpoint."""
+    spans, trained_on = dataset_of(settings, wildcards).spans, wildcards.trained_on
+    selection = spans.train_split if held_out_share(settings, key_of(wildcards.dataset)) else spans.selection_split
+    return {
+        **_features(settings, wildcards.dataset, trained_on),
+        "train": _annotations(settings, wildcards.dataset, trained_on, spans.train_split),
+        "selection": _annotations(settings, wildcards.dataset, trained_on, selection),
+    }
+
+
+def testing_inputs(settings: Config, wildcards) -> dict[str, str]:
+    """Features, annotations and, for two-stage models, ranked lists that testing reads."""
+    split, tested_on = dataset_of(settings, wildcards).spans.test_split, wildcards.tested_on
+    inputs = {
+        **_features(settings, wildcards.dataset, tested_on),
+        "test": _annotations(settings, wildcards.dataset, tested_on, split),
+    }
+    if is_two_stage(getattr(wildcards, "model", "xml")):
+        inputs["ranked"] = f"{_training_of_xml(settings, wildcards)}/{tested_on}/ranked-test.h5"
+    return inputs
+
+
+def _features(settings: Config, dataset: str, captions: str) -> dict[str, str]:
+    layout = Layout(settings)
+    text = layout.path(layout.text_features, dataset, captions=captions)
+    return {"video": layout.path(layout.video_features, dataset), "text": text}
+
+
+def _annotations(settings: Config, dataset: str, captions: str, split: str) -> str:
+    return Layout(settings).path(Layout.annotations, dataset, kind=CAPTIONS[captions][0], split=split)
+
+
+def held_out_share(settings: Config, dataset: str) -> float:
+    """Share of the train file's videos that models are selected on; 0 where the selection split has its own file.
+
+    Corpora that the workflow annotates are divided before that; published annotations come without such a split.
+    """
+    described = settings.datasets[dataset]
+    divided = not described.source.annotated_here and described.spans.selection_split == HELD_OUT
+    return described.spans.held_out_share if divided else 0.0
+
+
+def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Those of `runs` (model, trained on, tested on) that the data set's source has captions and features for."""
+    source = settings.datasets[dataset].source
+    if source.annotated_here:
+        return runs
+    if source.given_features is None:
+        return []
+    return [run for run in runs if "fig-lowest" not in run]
+
+
+def run_folders(settings: Config, dataset: str, run: tuple[str, str, str]) -> list[str]:
+    """Folders of the tests of one of `possible_runs`, by seed."""
+    model, trained_on, tested_on = run
+    layout, values = Layout(settings), {"model": model, "trained_on": trained_on, "tested_on": tested_on}
+    return [layout.path(layout.test, dataset, **values, seed=seed) for seed in settings.retrieval.seeds_of(model)]
+
+
+def training_priority(settings: Config, wildcards) -> int:
+    """XML is trained first where two-stage models wait for its ranked lists."""
+    waited_for = any(is_two_stage(name) for name in settings.retrieval.models)
+    return CRITICAL_PATH if waited_for and wildcards.model == "xml" else CRITICAL_PATH - 1
+
+
+def training_settings(settings: Config, wildcards) -> dict:
+    """What training of ``wildcards.model`` depends on."""
+    return _training_values(settings, key_of(wildcards.dataset), wildcards.model)
+
+
+def _training_values(settings: Config, dataset: str, model: str) -> dict:
+    changes = settings.retrieval.training.get(model)
+    return {
+        **search_values(settings, dataset),
+        "recipe": {}
+        if changes is None
+        else changes.model_dump(mode="json", exclude={"options", "seeds"}, exclude_none=True),
+        "options": {} if changes is None else dict(changes.options),
+        "precision": settings.retrieval.precision,
+        "seed": settings.seed,
+    }
+
+
+def settings_digest(settings: Config, wildcards) -> str:
+    """SHA-256 of the settings behind a training of ``wildcards.model`` and its test.
+
+    It goes into the metrics, so that trainings of different settings are not taken together (see `alike`). What says
+    only where a training runs is left out; of a two-stage model, XML's settings are a part.
+    """
+    models = ("xml", wildcards.model) if is_two_stage(wildcards.model) else (wildcards.model,)
+    values = [_training_values(settings, key_of(wildcards.dataset), model) for model in models]
+    kept = [{key: value for key, value in one.items() if key not in WHERE} for one in values]
+    features = settings.features
+    kept.append({"video": [features.video_backbone, features.video_revision, features.fps]})
+    if features.text_encoder == EMBED and settings.generation.embed:
+        kept.append({"text": deciding(settings.generation.embed)})
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+
+def search_values(settings: Config, dataset: str) -> dict:
+    """What the search in the data set of this key depends on."""
+    retrieval = settings.retrieval
+    return {
+        "spans": settings.datasets[dataset].spans.model_dump(mode="json"),
+        "text_encoder": settings.features.text_encoder,
+        "text_revision": settings.features.text_revision,
+        "held_out_share": held_out_share(settings, dataset),
+        "external_score": retrieval.external_score,
+        "feature_cast": retrieval.feature_cast
+        or ("official" if settings.datasets[dataset].source.given_features else "float32"),
+        "searched_videos": retrieval.searched_videos,
+        "training_list_videos": retrieval.training_list_videos,
+        "memory_mb": retrieval.memory_mb,
+        "device": retrieval.device,
+        "threads": retrieval.threads,
+        # Named where it is not what it always was, so that earlier trainings keep their settings.
+        **({} if retrieval.padding == "context" else {"padding": retrieval.padding}),
+    }

@@ -1,0 +1,65 @@
+"""Which figures a configuration has, and what those of annotations and queries read."""
+
+from verified.config import Config
+from verified.config.folders import datasets_with, home, shown_datasets
+from verified.layout import Layout
+from verified.tables.inputs import fine_runs, tested_runs
+from verified.tables.layout import FOLDERS, TABLES, PaperTable, model_of
+
+EXAMPLES = ("task", "pipeline", "annotations", "evaluator")
+STATISTICS = ("confidence", "spans", "clusters", "classes")
+QUERIES = ("recall-curves", "recall-lengths", "positions")
+RECALLS = ("main-4", "main-5", "main-6", "main-7")
+
+
+def figures_of(settings: Config, dataset: str) -> list[str]:
+    """Names of the figures of a data set, without folder and ending: those that have something to show."""
+    names: list[str] = list(STATISTICS)
+    if settings.datasets[dataset].source.annotated_here:
+        names += [*EXAMPLES, "validation", "cost"]
+    possible = set(tested_runs(settings, dataset))
+    if possible:
+        names.append("training")
+    if any((trained, tested) == ("fig", "fig") for _, trained, tested in possible):
+        names += QUERIES
+    names += [table.key for table in TABLES if table.key in RECALLS and _shows(table, possible)]
+    if settings.datasets[dataset].source.annotated_here and {("xml", "cog", "fig"), ("xml", "fig", "fig")} <= possible:
+        names.append("predictions")
+    return names
+
+
+def shown_annotations(settings: Config, dataset: str) -> list[str]:
+    """The annotations that examples are drawn from, of the test, selection and train split.
+
+    Examples come from the first of these files that holds any (`figures.examples.first_with_rows`).
+    """
+    layout, spans = Layout(settings), settings.datasets[dataset].spans
+    splits = dict.fromkeys((spans.test_split, spans.selection_split, spans.train_split))
+    return [layout.path(layout.annotations, dataset, kind="fig", split=split) for split in splits]
+
+
+def asked_files(settings: Config, dataset: str) -> list[str]:
+    """What trainings on fine captions answered, by query, and the first submission of each model."""
+    of = fine_runs(settings, dataset).values()
+    queries = [f"{folder}/per_query.npz" for folders in of for folder in folders]
+    return queries + [f"{folders[0]}/submission.json.gz" for folders in of]
+
+
+def figure_files(settings: Config) -> list[str]:
+    """The figures of all data sets that the report shows, and the evaluator's training where there is one."""
+    layout = Layout(settings)
+    files = [
+        layout.path(layout.figure, name, figure=figure)
+        for name in shown_datasets(settings)
+        for figure in figures_of(settings, name)
+    ]
+    if datasets_with(settings, "annotated_here"):
+        files.append(f"{home(settings)}/figures/evaluator-training.svg")
+    return files
+
+
+def _shows(table: PaperTable, possible: set[tuple[str, str, str]]) -> bool:
+    """Whether a table of methods has one, or one that compares trainings has them all."""
+    if table.stubs == ("Method",):
+        return any((trained, tested) == ("fig", "fig") for _, trained, tested in possible)
+    return {(model_of(method), FOLDERS[train], FOLDERS[test]) for method, train, test in table.runs} <= possible

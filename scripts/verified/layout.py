@@ -1,0 +1,64 @@
+"""Where outputs lie: a template for each file that rules share with commands, pages or other stages' code.
+
+A rule takes a template as it is, its wildcards open; others fill these in for a configuration. What one rule makes and
+only rules read is spelled in that rule.
+"""
+
+from verified.config import Config
+from verified.config.folders import dataset_wildcard
+from verified.runtime.wildcards import key_of, shard_names
+
+
+class Layout:
+    """The templates, and paths of one configuration's outputs."""
+
+    moments = "results/{dataset}/corpus/moments.jsonl"
+    videos = "results/{dataset}/corpus/videos.jsonl"
+    """The usable videos of the whole corpus."""
+    truth = "results/{dataset}/corpus/truth.jsonl"
+    """The truth about the events in rendered videos."""
+    hashes = "results/{dataset}/corpus/hashes/{shard}.json"
+    shard_moments = "results/{dataset}/corpus/shards/{shard}.moments.jsonl"
+    shard_videos = "results/{dataset}/corpus/shards/{shard}.videos.jsonl"
+    keyframes = "results/{dataset}/keyframes/{shard}.tar"
+    statics = "results/{dataset}/captions/statics/{shard}.jsonl"
+    dynamics = "results/{dataset}/captions/dynamics/{shard}.jsonl"
+    corrupted = "results/{dataset}/captions/corrupted/{shard}.jsonl"
+    """Candidates that were corrupted on purpose."""
+    asked = "results/{dataset}/captions/asked/{stage}-{job}.json"
+    """Of jobs that make the calls of several shards."""
+    outcomes = "results/{dataset}/captions/outcomes.json"
+    perturbations = "results/{dataset}/perturbations/{shard}.jsonl"
+    scores = "results/{dataset}/evaluator/scores/{shard}.jsonl"
+    clip_index = "results/{dataset}/evaluator/clips/{shard}.jsonl"
+    validation = "results/{dataset}/evaluator/validation.json"
+    annotations = "results/{dataset}/annotations/{kind}/{split}.jsonl"
+    corpus_counts = "results/{dataset}/corpus/counts.json"
+    validity = "results/{dataset}/statistics/validity.json"
+    video_features = "results/{dataset}/features/video.h5"
+    text_features = "results/{dataset}/features/text-{captions}.h5"
+    training = "results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}"
+    """Folder of one training of a retrieval model."""
+    test = training + "/{tested_on}"
+    """Folder of its answers to one kind of captions."""
+    figure = "results/{dataset}/figures/{figure}.svg"
+    export = "results/{dataset}/export/{form}"
+
+    def __init__(self, settings: Config):
+        self.settings = settings
+
+    def path(self, template: str, dataset: str, **values: object) -> str:
+        """A template filled in for a data set, given by its key or by the value of the wildcard; others stay open."""
+        values["dataset"] = dataset_wildcard(self.settings, key_of(dataset))
+        for name, value in values.items():
+            template = template.replace(f"{{{name}}}", str(value))
+        return template
+
+    def shards(self, template: str, dataset: str = "") -> list[str]:
+        """The paths of all shards, in order; without a data set its wildcard stays open."""
+        filled = self.path(template, dataset) if dataset else template
+        return [filled.replace("{shard}", shard) for shard in shard_names(self.settings.shards)]
+
+    def candidates(self, dataset: str = "") -> list[str]:
+        """Candidate captions, statics before dynamics; without a data set its wildcard stays open."""
+        return [*self.shards(self.statics, dataset), *self.shards(self.dynamics, dataset)]
