@@ -50,12 +50,14 @@ class Convolved(model_of_file(EXAMPLE)):
         self.over_time = nn.Conv1d(config.hidden, config.hidden, 3, padding=1)
 
     def encode_videos(self, video, mask):
-        clips = self.over_time(self.video(zero_pads(video, mask)).transpose(1, 2)).transpose(1, 2)
+        clips = self.video(zero_pads(video, mask))
+        clips = clips + self.over_time(clips.transpose(1, 2)).transpose(1, 2)  # scores are those of other clips
         return {"unit": unit(clips), "clips": clips, "mask": mask}
 
 
 def test_a_bias_in_pads_is_found_out_by_a_video_that_fills_its_context():
-    assert "fill their context" in (dict(failures(Convolved, only=("padding",)))["padding"] or "")
+    found = dict(failures(Convolved, only=("padding",)))["padding"]
+    assert found and "start: changes where videos that fill their context" in found
 
 
 @pytest.mark.parametrize("model", ALL)

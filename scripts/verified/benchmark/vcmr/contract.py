@@ -171,6 +171,8 @@ class RetrievalModel(nn.Module):
     padding_reach: ClassVar[int] = 0
     """Clips before a video's end whose logits depend, as published, on how far videos and queries are padded (with them
     `Spans.score`, if any). The head of the file says why."""
+    full_reach: ClassVar[int] = 0
+    """The same of a video that fills its row, where the row gets its first pads."""
     technical_options: ClassVar[tuple[str, ...]] = ()
     """Options of `Config` that change no number: how much is computed at once, say."""
     official_batch: ClassVar[int | None] = None

@@ -40,6 +40,7 @@ class OneVectorTail:
 
     config: Any  # of the model, with the weight `alpha`
     pad: ClassVar[float] = PAD
+    full_reach: ClassVar[int] = REACH
     kernels: ClassVar[tuple[str, str]] = ("video_st_predictor", "video_ed_predictor")
     """Names of the two convolutions, as in the authors' state dict."""
 

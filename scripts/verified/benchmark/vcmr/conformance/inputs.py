@@ -21,7 +21,6 @@ from verified.benchmark.vcmr.conformance.trial import (
     to_float64,
 )
 from verified.benchmark.vcmr.contract import Batch, RetrievalModel
-from verified.benchmark.vcmr.scoring import REACH
 
 
 def check_pads(trial: Trial) -> None:
@@ -166,7 +165,7 @@ FAR = {"context_clips": 300, "query_tokens": 40}
 def check_padding(trial: Trial) -> None:
     """The same videos and queries in a longer context, with the same weights, are answered alike.
 
-    But for the last clips of videos, in models that are published so and say it (`padding_reach`).
+    But for the last clips of videos, in models that are published so and say it (`padding_reach`, `full_reach`).
     """
     full = _enlarge(trial, **FULL)
     near = _copy_weights(full, _enlarge(trial, **NEAR))
@@ -181,8 +180,8 @@ def check_padding(trial: Trial) -> None:
         ("videos that fill their context", FULL),
     ):
         model = full if sizes is FULL else _copy_weights(near, _enlarge(trial, **sizes))
-        if sizes is FULL:  # the published kernels of start and end see pads behind a video
-            steady &= torch.arange(CLIPS) < CLIPS - REACH
+        if sizes is FULL:
+            steady &= torch.arange(CLIPS) < CLIPS - trial.cls.full_reach
             expected = _steady(trial, near, queries, videos, steady, NEAR)
         answers = _steady(trial, model, queries, videos, steady, sizes)
         for name, found in answers.items():
