@@ -1,0 +1,10 @@
+"""How many queries, videos and trainings a comparison of two models needs."""
+
+from verified.extension import Extension
+
+EXTENSION = Extension(
+    name="power",
+    title="plan a comparison",
+    is_on=lambda settings: False,  # it has no rules
+    commands=("verified_power.command",),
+)

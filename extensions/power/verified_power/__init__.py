@@ -1,0 +1,1 @@
+"""Power of the paired comparison of two models."""
