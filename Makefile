@@ -175,6 +175,7 @@ lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules extensions/*/rules.smk
 	$(BIN)/snakemake --lint
+	for folder in $(wildcard extensions/*); do realpath $$folder; done > $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/extensions.pth
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 format: env

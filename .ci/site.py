@@ -1,4 +1,4 @@
-"""Hook of mkdocs: README.md of each extension becomes a page of the site, `NAME.md`, beside the pages of docs/."""
+"""Hook of mkdocs: README.md of each extension becomes a page of the site, `NAME.md`, in a menu of its own."""
 
 import re
 from pathlib import Path
@@ -6,10 +6,16 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 PROJECT = Path(__file__).resolve().parents[1]
+PAGES = sorted(PROJECT.glob("extensions/*/README.md"))
+
+
+def on_config(config):
+    config.nav.append({"Extensions": [f"{page.parent.name}.md" for page in PAGES]})
+    return config
 
 
 def on_files(files, config):
-    for page in sorted(PROJECT.glob("extensions/*/README.md")):
+    for page in PAGES:
         text = re.sub(r"\]\(\.\./\.\./docs/", "](", page.read_text(encoding="utf-8"))
         files.append(File.generated(config, f"{page.parent.name}.md", content=_among_pages(text)))
     return files
