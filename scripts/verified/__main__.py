@@ -15,6 +15,7 @@ from verified.errors import DISK, InputError
 from verified.extension import extensions
 from verified.io.files import checking
 from verified.runtime.job import log_to, take_environment
+from verified.runtime.project import PROJECT
 from verified.runtime.secrets import redact
 from verified.runtime.verify import check_run
 
@@ -29,7 +30,7 @@ GROUPS = {
     "have people judge captions": ("study", "answers"),
     "check data and hand it on": ("lint", "verify", "export", "crate"),
     "score retrieval": ("evaluate", "compare", "check-model", "import"),
-    "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
+    "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs"),
 }
 """What people want → first words of the commands for it.
 
@@ -53,12 +54,14 @@ def parser() -> argparse.ArgumentParser:
         importlib.import_module(module)
     top = Parser(
         prog="verified",
-        usage="verified [-h] [--version] COMMAND …",
+        usage="verified [-h] [--version] [--where] COMMAND …",
         description="Fine-grained video moment annotation and retrieval.",
         epilog=_overview(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=__version__, help="show the version and exit")
+    text = "show the folder of the workflow's own Snakefile, rules and configurations, and exit"
+    top.add_argument("--where", action="version", version=str(PROJECT), help=text)
     commands = top.add_subparsers(required=True, prog="verified", metavar="COMMAND", help=argparse.SUPPRESS)
     families = {
         word: commands.add_parser(word, description=text).add_subparsers(required=True, metavar="ACTION")

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ TRAININGS = (2, 3, 5, 10)
     option(
         "runs", nargs="*", type=Path, metavar="RUN", help="two runs with several trainings each: results/NAME/…/xml/fig"
     ),
-    option("--metric", default="VCMR/0.5/r1", help="of the runs (default: VCMR/0.5/r1)"),
+    several("--metric", default=("VCMR/0.5/r1",), metavar="M", help="one of the runs (default: VCMR/0.5/r1)"),
     option("--tested-on", default="fig", choices=("cog", "fig"), help="captions that the runs answered (default: fig)"),
     option("--difference", type=between(0, 100), default=3.0, metavar="POINTS", help="the wished one (default: 3)"),
     option("--videos", type=between(1, 1e7, int), metavar="N", help="test videos (default: those of the runs, or 56)"),
@@ -88,7 +89,7 @@ def show_power(arguments: argparse.Namespace) -> None:
         )
 
 
-def _measured(runs: list[Path], tested_on: str, metric: str) -> "tuple[Spread, int, int]":
+def _measured(runs: list[Path], tested_on: str, metrics: Sequence[str]) -> "tuple[Spread, int, int]":
     """Variances, test videos, and the degrees of freedom of the trainings."""
     import numpy as np
 
@@ -107,7 +108,9 @@ def _measured(runs: list[Path], tested_on: str, metric: str) -> "tuple[Spread, i
     if not (np.array_equal(first.desc_id, second.desc_id) and np.array_equal(first.video, second.video)):
         raise InputError("was tested on other queries", file=runs[1], remedy=f"test it on those of {runs[0]}")
     known = sorted(set(first.values) & set(second.values))
-    if metric not in known:
-        raise InputError(f"not both runs have the metric {metric!r}", remedy=f"known: {', '.join(known)}")
-    values = first.values[metric], second.values[metric]
+    if len(metrics) > 1 or metrics[0] not in known:
+        raise InputError(
+            f"name one metric that both runs have, and not {' '.join(metrics)}", remedy=f"known: {', '.join(known)}"
+        )
+    values = first.values[metrics[0]], second.values[metrics[0]]
     return measure(*values, first.video), len(set(first.video)), sum(len(each) - 1 for each in values)
