@@ -5,7 +5,7 @@ rule adjudicate_review:
     """What reviewers' decisions come to, what became of each, and how far reviewers agree."""
     input:
         review=list(settings.annotations.review),
-        moments="results/{dataset}/corpus/moments.jsonl",
+        moments=layout.moments,
         scores=layout.shards(layout.scores),
     output:
         outcomes="results/{dataset}/annotations/review/settled.json",

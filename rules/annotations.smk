@@ -12,7 +12,7 @@ COMPARED = {
 rule compare_candidates:
     """How close candidates are to their coarse captions, where the sentence encoder chooses (`annotations.choose_by`)."""
     input:
-        moments="results/{dataset}/corpus/moments.jsonl",
+        moments=layout.moments,
         scores=layout.shards(layout.scores),
         weights=sentence_records(settings),
     output:
@@ -39,7 +39,7 @@ rule compare_candidates:
 rule measure_agreement:
     """How far candidates agree with one another, with keyframes and coarse captions (`annotations.choose_by`)."""
     input:
-        moments="results/{dataset}/corpus/moments.jsonl",
+        moments=layout.moments,
         scores=layout.shards(layout.scores),
         keyframes=layout.shards(layout.keyframes),
         weights=agreement_records(settings),
@@ -69,7 +69,7 @@ rule measure_agreement:
 rule choose_annotations:
     """The caption of the highest and of the lowest confidence for each moment of a split (section 3.3, Table 7)."""
     input:
-        moments="results/{dataset}/corpus/moments.jsonl",
+        moments=layout.moments,
         scores=layout.shards(layout.scores),
         similarities=COMPARED,
         review=["results/{dataset}/annotations/review/settled.json"] if settings.annotations.review else [],
@@ -101,7 +101,7 @@ rule choose_annotations:
 rule export_annotations:
     """All candidates with their lineage as parquet, counts that reconcile, and the dataset card."""
     input:
-        moments="results/{dataset}/corpus/moments.jsonl",
+        moments=layout.moments,
         scores=layout.shards(layout.scores),
         similarities=COMPARED,
         statics=layout.shards(layout.statics),

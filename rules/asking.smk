@@ -3,7 +3,7 @@ rule ask_models:
     input:
         unpack(ASKING.inputs),
     output:
-        asked="results/{dataset}/captions/asked/{stage}-{job}.json",
+        asked=layout.asked,
     log:
         "logs/{dataset}/ask_models/{stage}-{job}.log",
     wildcard_constraints:

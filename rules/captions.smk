@@ -8,7 +8,7 @@ rule caption_statics:
         cassettes=ASKING.cassettes("image_lmm", "llm"),
         asked=ASKING.asking_job("statics"),
     output:
-        captions="results/{dataset}/captions/statics/{shard}.jsonl",
+        captions=layout.statics,
         counts="results/{dataset}/captions/statics/{shard}.counts.json",
         corrupted="results/{dataset}/captions/statics/{shard}.corrupted.jsonl",
     log:
@@ -45,7 +45,7 @@ rule caption_dynamics:
         cassettes=ASKING.cassettes("video_lmm", "llm"),
         asked=ASKING.asking_job("dynamics"),
     output:
-        captions="results/{dataset}/captions/dynamics/{shard}.jsonl",
+        captions=layout.dynamics,
         counts="results/{dataset}/captions/dynamics/{shard}.counts.json",
         corrupted="results/{dataset}/captions/dynamics/{shard}.corrupted.jsonl",
     log:
@@ -79,7 +79,7 @@ rule collect_corrupted:
         statics=rules.caption_statics.output.corrupted,
         dynamics=rules.caption_dynamics.output.corrupted,
     output:
-        corrupted="results/{dataset}/captions/corrupted/{shard}.jsonl",
+        corrupted=layout.corrupted,
     log:
         "logs/{dataset}/collect_corrupted/{shard}.log",
     conda:

@@ -1,4 +1,5 @@
 import os
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -33,6 +34,7 @@ from verified.config.folders import (
     home,
     key_values,
     section_values,
+    shown_datasets,
 )
 from verified.config.run_values import refuse_prefix, run_values
 from verified.corpus.inventory import check_enough
@@ -92,6 +94,11 @@ of_dataset = partial(dataset_values, settings)
 of_key = partial(key_values, settings)
 of_datasets = files_of_datasets(settings)
 title_of = of_dataset(lambda dataset: dataset.title)
+
+
+def one_of(names):
+    """A wildcard constraint for `names`; it matches nothing if there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def page_folders(kind):

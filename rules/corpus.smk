@@ -18,7 +18,7 @@ rule render_demo:
     output:
         videos=directory("results/{dataset}/corpus/videos"),
         moments="results/{dataset}/corpus/rendered.jsonl",
-        truth="results/{dataset}/corpus/truth.jsonl",
+        truth=layout.truth,
     log:
         "logs/{dataset}/render_demo.log",
     wildcard_constraints:
@@ -66,8 +66,8 @@ rule probe_videos:
     input:
         unpack(shard_source(settings)),
     output:
-        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
-        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
+        moments=layout.shard_moments,
+        videos=layout.shard_videos,
         probes="results/{dataset}/corpus/shards/{shard}.probes.jsonl",
     log:
         "logs/{dataset}/probe_videos/{shard}.log",
@@ -118,7 +118,7 @@ rule hash_videos:
     input:
         unpack(video_folder(settings)),
     output:
-        hashes="results/{dataset}/corpus/hashes/{shard}.json",
+        hashes=layout.hashes,
     log:
         "logs/{dataset}/hash_videos/{shard}.log",
     wildcard_constraints:
@@ -140,11 +140,11 @@ rule build_corpus:
     """Moments and probed videos of a source, and what had to be left out, with the reason."""
     input:
         unpack(source_files(settings)),
-        probes=expand("results/{{dataset}}/corpus/shards/{shard}.probes.jsonl", shard=SHARDS),
+        probes=layout.shards("results/{dataset}/corpus/shards/{shard}.probes.jsonl"),
         hashes=hashes_to_divide(settings),
     output:
-        moments="results/{dataset}/corpus/moments.jsonl",
-        videos="results/{dataset}/corpus/videos.jsonl",
+        moments=layout.moments,
+        videos=layout.videos,
         exclusions="results/{dataset}/corpus/exclusions.jsonl",
         counts="results/{dataset}/corpus/counts.json",
     log:

@@ -15,7 +15,7 @@ rule gather_clips:
         videos=rules.probe_videos.output.videos,
     output:
         clips=CLIPS if settings.evaluator.keep_clips else temp(CLIPS),
-        index="results/{dataset}/evaluator/clips/{shard}.jsonl",
+        index=layout.clip_index,
     log:
         "logs/{dataset}/gather_clips/{shard}.log",
     priority: CRITICAL_PATH
@@ -113,7 +113,7 @@ rule score_captions:
         statics=rules.caption_statics.output.captions,
         dynamics=rules.caption_dynamics.output.captions,
     output:
-        scores="results/{dataset}/evaluator/scores/{shard}.jsonl",
+        scores=layout.scores,
         counts="results/{dataset}/evaluator/scores/{shard}.counts.json",
     log:
         "logs/{dataset}/score_captions/{shard}.log",

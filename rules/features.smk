@@ -47,7 +47,7 @@ rule link_features:
         videos=rules.build_corpus.output.videos,
         shards=layout.shards(rules.extract_video_features.output.features),
     output:
-        features="results/{dataset}/features/video.h5",
+        features=layout.video_features,
     log:
         "logs/{dataset}/link_features.log",
     conda:
@@ -72,7 +72,7 @@ if settings.features.text_encoder == EMBED:
             weights=role_records(settings, "embed"),
             cassettes=ASKING.cassettes("embed"),
         output:
-            features="results/{dataset}/features/text-{captions}.h5",
+            features=layout.text_features,
             counts="results/{dataset}/features/text-{captions}.counts.json",
         log:
             "logs/{dataset}/extract_text_vectors/{captions}.log",
@@ -103,7 +103,7 @@ rule extract_text_features:
         annotations=captioned,
         weights=text_records(settings),
     output:
-        features="results/{dataset}/features/text-{captions}.h5",
+        features=layout.text_features,
     log:
         "logs/{dataset}/extract_text_features/{captions}.log",
     priority: CRITICAL_PATH

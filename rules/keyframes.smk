@@ -4,7 +4,7 @@ rule extract_keyframes:
         moments=rules.probe_videos.output.moments,
         videos=rules.probe_videos.output.videos,
     output:
-        keyframes="results/{dataset}/keyframes/{shard}.tar",
+        keyframes=layout.keyframes,
     log:
         "logs/{dataset}/extract_keyframes/{shard}.log",
     priority: CRITICAL_PATH - 1

@@ -1,9 +1,9 @@
 rule sum_outcomes:
     """What became of every call of a data set: outcomes by task, moments by completeness, refusals by reason."""
     input:
-        statics=expand("results/{{dataset}}/captions/statics/{shard}.counts.json", shard=SHARDS),
-        dynamics=expand("results/{{dataset}}/captions/dynamics/{shard}.counts.json", shard=SHARDS),
-        perturbations=expand("results/{{dataset}}/perturbations/{shard}.counts.json", shard=SHARDS),
+        statics=layout.shards("results/{dataset}/captions/statics/{shard}.counts.json"),
+        dynamics=layout.shards("results/{dataset}/captions/dynamics/{shard}.counts.json"),
+        perturbations=layout.shards("results/{dataset}/perturbations/{shard}.counts.json"),
     output:
         outcomes="results/{dataset}/captions/outcomes.json",
     log:

@@ -7,7 +7,7 @@ rule write_perturbations:
         cassettes=ASKING.cassettes("llm"),
         asked=ASKING.asking_job("perturbations"),
     output:
-        perturbations="results/{dataset}/perturbations/{shard}.jsonl",
+        perturbations=layout.perturbations,
         counts="results/{dataset}/perturbations/{shard}.counts.json",
     log:
         "logs/{dataset}/write_perturbations/{shard}.log",

@@ -40,7 +40,7 @@ rule caption_scenes:
 rule propose_moments:
     """A moments file for people to correct, from scenes and their captions."""
     input:
-        scenes=expand("results/{{dataset}}/corpus/scenes/{shard}.captions.jsonl", shard=SHARDS),
+        scenes=layout.shards("results/{dataset}/corpus/scenes/{shard}.captions.jsonl"),
         hashes=expand(rules.hash_videos.output.hashes, shard=SHARDS, allow_missing=True),
     output:
         moments="results/{dataset}/corpus/proposed.csv",

@@ -130,8 +130,8 @@ rule select_moments:
         probes=rules.find_moments.output.probes,
         quality=rules.judge_moments.output.quality,
     output:
-        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
-        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
+        moments=layout.shard_moments,
+        videos=layout.shard_videos,
         probes="results/{dataset}/corpus/shards/{shard}.probes.jsonl",
     log:
         "logs/{dataset}/select_moments/{shard}.log",

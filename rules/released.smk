@@ -1,5 +1,3 @@
-import re
-
 from verified.annotations.splits import annotation_files, check_releases
 from verified.released.collections import DOWNLOADS
 from verified.corpus.source_files import source_inputs
@@ -22,7 +20,7 @@ rule download_released:
     log:
         "logs/download_released/{place}.log",
     wildcard_constraints:
-        place="|".join(map(re.escape, OPEN_PLACES)),
+        place=one_of(OPEN_PLACES),
     conda:
         "../envs/data.yaml"
     resources:
@@ -40,7 +38,7 @@ rule read_released:
     input:
         files=source_inputs(settings),
     output:
-        annotations="results/{dataset}/annotations/{kind}/{split}.jsonl",
+        annotations=layout.annotations,
     log:
         "logs/{dataset}/read_released/{kind}-{split}.log",
     wildcard_constraints:
@@ -63,7 +61,7 @@ rule list_released_moments:
     input:
         annotations=of_key(annotation_files),
     output:
-        moments="results/{dataset}/corpus/moments.jsonl",
+        moments=layout.moments,
         exclusions="results/{dataset}/corpus/exclusions.jsonl",
     log:
         "logs/{dataset}/list_released_moments.log",

@@ -1,4 +1,3 @@
-import re
 from dataclasses import astuple
 
 from verified.weights.wanted import umt_stem
@@ -19,7 +18,7 @@ rule fetch_model:
     log:
         f"logs/{settings.name}/fetch_model/{{model}}.log",
     wildcard_constraints:
-        model="|".join(map(re.escape, FETCHED)) or "(?!)",
+        model=one_of(FETCHED),
     conda:
         "../envs/models.yaml"
     resources:

@@ -15,7 +15,7 @@ if ROWS.dense:
         """Vectors of the test videos of a shard by the role `embed`: a frame, or a clip, for every few seconds."""
         input:
             videos=rules.probe_videos.output.videos,
-            moments="results/{dataset}/corpus/moments.jsonl",
+            moments=layout.moments,
             weights=role_records(settings, "embed"),
             cassettes=ASKING.cassettes("embed"),
         output:

@@ -24,7 +24,7 @@ rule review:
 rule prepare_review:
     """Review pages: each moment with its clip, its candidates and their scores; decisions are saved from the page."""
     input:
-        moments="results/{dataset}/corpus/moments.jsonl",
+        moments=layout.moments,
         videos=rules.build_corpus.output.videos,
         scores=layout.shards(layout.scores),
         similarities=COMPARED,
@@ -112,7 +112,7 @@ rule prepare_audit:
     """Pages of the moments with findings; decisions on them go where those of the review go."""
     input:
         findings=rules.audit_annotations.output.findings,
-        moments="results/{dataset}/corpus/moments.jsonl",
+        moments=layout.moments,
         videos=rules.build_corpus.output.videos,
         scores=layout.shards(layout.scores),
         similarities=COMPARED,
@@ -153,7 +153,7 @@ if settings.has(MetaEvaluation):
         """Captions that people, or the demo's truth, judge, with the evaluator's score and the grade of the video LMM."""
         input:
             unpack(of_dataset(judged_by)),
-            moments="results/{dataset}/corpus/moments.jsonl",
+            moments=layout.moments,
             scores=layout.shards(layout.scores),
             videos=layout.shards(layout.shard_videos),
             prompts=ASKING.prompts(GRADE),

@@ -1,20 +1,45 @@
-import re
-
-from verified_longform import paths as movie_paths
-from verified_longform.config import Longform
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.transcription import TRANSCRIPTION
+from verified_longform import jobs as movie_jobs
+from verified_longform.config import Longform
+from verified_longform.pretrained import PRETRAINED, card_file, shipped_vlg_net
 
-MOVIES = movie_paths.folder(settings)
+MOVIES = movie_jobs.folder(settings)
 MOVIE_LOGS = f"logs/{settings.name}/longform"
-
-
+LONGFORM = settings.section(Longform)
+SETS = LONGFORM.datasets
+METADATA = {name: movies for name, movies in SETS.items() if movies.metadata}
+ENCODER = {
+    "name": LONGFORM.encoder,
+    "revision": LONGFORM.encoder_revision,
+    "batch": LONGFORM.encoder_batch,
+    "threads": LONGFORM.encoder_threads,
+}
+# Roles that write down tracks without a transcript.
+LISTENING = ["speech"] if settings.generation.speech else []
 LONG_VIDEOS = {"caption": "report/longform.rst", "category": "Long videos"}
 
 
+def set_values(wildcards):
+    """The settings of ``wildcards.movies`` as plain values."""
+    return SETS[wildcards.movies].model_dump(mode="json")
+
+
+def collected_parts(wildcards):
+    """What was collected of ``wildcards.movies``, in the manifest's order."""
+    parts = movie_jobs.collection_parts(settings, wildcards.movies)
+    return expand(rules.collect_movie.output.part, part=parts, allow_missing=True)
+
+
+def training_files(wildcards):
+    """Rows and features of each data set in ``wildcards.training``, and the checkpoint that GCNeXt starts from."""
+    start, parts = LONGFORM.vlg_net.warm_start, movie_jobs.mixture_of(settings, wildcards).values()
+    return [start] * bool(start) + [part[kind] for part in parts for kind in ("rows", "frames", "tokens")]
+
+
 wildcard_constraints:
-    movies=movie_paths.pattern(movie_paths.movie_sets(settings)),
-    training="|".join(map(re.escape, movie_paths.trainings(settings))) or "(?!)",
+    movies=one_of(SETS),
+    training=one_of(movie_jobs.trainings(settings)),
 
 
 rule render_movies:
@@ -24,7 +49,7 @@ rule render_movies:
     log:
         f"{MOVIE_LOGS}/render_movies/{{movies}}.log",
     wildcard_constraints:
-        movies=movie_paths.pattern(movie_paths.rendered_sets(settings)),
+        movies=one_of(movie_jobs.rendered_sets(settings)),
     conda:
         "../../envs/models.yaml"
     resources:
@@ -33,8 +58,8 @@ rule render_movies:
         disk_mb=500,
     params:
         code=code_of("extensions/longform/scripts/render_movies.py"),
-        movies=movie_paths.set_values(settings),
-        fps=settings.section(Longform).grid.fps,
+        movies=set_values,
+        fps=LONGFORM.grid.fps,
         seed=settings.seed,
     script:
         "scripts/render_movies.py"
@@ -43,14 +68,14 @@ rule render_movies:
 rule collect_movie:
     """A described track to grounded sentences: delay, transcript, dialogue out (section 3.1); a job a movie."""
     input:
-        unpack(movie_paths.part_inputs(settings)),
-        cassettes=ASKING.cassettes(*movie_paths.listening_roles(settings)),
+        unpack(partial(movie_jobs.part_inputs, settings)),
+        cassettes=ASKING.cassettes(*LISTENING),
     output:
         part=f"{MOVIES}/{{movies}}/collecting/{{part}}.json",
     log:
         f"{MOVIE_LOGS}/collect_movie/{{movies}}/{{part}}.log",
     wildcard_constraints:
-        movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
+        movies=one_of(movie_jobs.collected_sets(settings)),
         part="[a-z0-9]+",
     conda:
         "../../envs/models.yaml"
@@ -58,13 +83,13 @@ rule collect_movie:
         mem_mb=scale_by_attempt(2000),
         runtime=minutes(60),
         disk_mb=500,
-        api_slots=ASKING.api_slots(*movie_paths.listening_roles(settings)),
+        api_slots=ASKING.api_slots(*LISTENING),
     params:
         code=code_of("extensions/longform/scripts/collect.py"),
-        settings=settings.section(Longform).collection.model_dump(mode="json"),
+        settings=LONGFORM.collection.model_dump(mode="json"),
         generation=ASKING.values(TRANSCRIPTION),
         seed=settings.seed,
-        engines=ASKING.engine_code(*movie_paths.listening_roles(settings)),
+        engines=ASKING.engine_code(*LISTENING),
     script:
         "scripts/collect.py"
 
@@ -72,13 +97,13 @@ rule collect_movie:
 rule join_collection:
     """Grounded sentences of all movies in MAD's form, and a report on each."""
     input:
-        parts=movie_paths.collected_parts(settings),
+        parts=collected_parts,
     output:
         rows=directory(f"{MOVIES}/{{movies}}/collected"),
     log:
         f"{MOVIE_LOGS}/join_collection/{{movies}}.log",
     wildcard_constraints:
-        movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
+        movies=one_of(movie_jobs.collected_sets(settings)),
     conda:
         "../../envs/models.yaml"
     resources:
@@ -93,8 +118,8 @@ rule join_collection:
 rule extract_movie_features:
     """Frame features of the movies of a shard by the joint encoder, streamed."""
     input:
-        unpack(movie_paths.video_inputs(settings)),
-        **movie_paths.encoder_inputs(settings),
+        unpack(partial(movie_jobs.video_inputs, settings)),
+        **movie_jobs.encoder_inputs(settings),
     output:
         features=f"{MOVIES}/{{movies}}/features/frames/{{shard}}.h5",
         failed=f"{MOVIES}/{{movies}}/features/frames/{{shard}}.failed.json",
@@ -103,17 +128,17 @@ rule extract_movie_features:
     retries: tries(1440)
     conda:
         "../../envs/models.yaml"
-    threads: settings.section(Longform).encoder_threads
+    threads: LONGFORM.encoder_threads
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(1440),
         disk_mb=5000,
-        gpu=settings.section(Longform).encoder_gpu,
+        gpu=LONGFORM.encoder_gpu,
     params:
         code=code_of("extensions/longform/scripts/extract_features.py"),
-        encoder=movie_paths.encoder_settings(settings),
-        gpu=settings.section(Longform).encoder_gpu,
-        fps=settings.section(Longform).grid.fps,
+        encoder=ENCODER,
+        gpu=LONGFORM.encoder_gpu,
+        fps=LONGFORM.grid.fps,
         shards=settings.shards,
     script:
         "scripts/extract_features.py"
@@ -122,7 +147,7 @@ rule extract_movie_features:
 rule link_movie_features:
     """One file of links over the shards."""
     input:
-        shards=movie_paths.frame_shards(settings),
+        shards=layout.shards(rules.extract_movie_features.output.features),
     output:
         features=f"{MOVIES}/{{movies}}/features/frames.h5",
     log:
@@ -141,8 +166,8 @@ rule link_movie_features:
 rule list_movie_annotations:
     """Rows of a data set of movies, checked against their movies and features; what cannot be used, and why."""
     input:
-        unpack(movie_paths.annotation_inputs(settings)),
-        unpack(movie_paths.feature_files(settings, "frames")),
+        unpack(partial(movie_jobs.annotation_inputs, settings)),
+        unpack(movie_jobs.feature_files(settings, "frames")),
     output:
         rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
         exclusions=f"{MOVIES}/{{movies}}/exclusions.jsonl",
@@ -156,7 +181,7 @@ rule list_movie_annotations:
         runtime=minutes(30),
     params:
         code=code_of("extensions/longform/scripts/list_annotations.py"),
-        movies=movie_paths.set_values(settings),
+        movies=set_values,
     script:
         "scripts/list_annotations.py"
 
@@ -164,7 +189,7 @@ rule list_movie_annotations:
 rule extract_sentence_features:
     """Token and sentence features of all usable annotations by the joint encoder."""
     input:
-        **movie_paths.encoder_inputs(settings),
+        **movie_jobs.encoder_inputs(settings),
         rows=rules.list_movie_annotations.output.rows,
     output:
         tokens=f"{MOVIES}/{{movies}}/features/tokens.h5",
@@ -173,16 +198,16 @@ rule extract_sentence_features:
         f"{MOVIE_LOGS}/extract_sentence_features/{{movies}}.log",
     conda:
         "../../envs/models.yaml"
-    threads: settings.section(Longform).encoder_threads
+    threads: LONGFORM.encoder_threads
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(240),
         disk_mb=20000,
-        gpu=settings.section(Longform).encoder_gpu,
+        gpu=LONGFORM.encoder_gpu,
     params:
         code=code_of("extensions/longform/scripts/extract_sentence_features.py"),
-        encoder=movie_paths.encoder_settings(settings),
-        gpu=settings.section(Longform).encoder_gpu,
+        encoder=ENCODER,
+        gpu=LONGFORM.encoder_gpu,
     script:
         "scripts/extract_sentence_features.py"
 
@@ -197,16 +222,16 @@ rule describe_movies:
         f"{MOVIE_LOGS}/describe_movies/{{movies}}.log",
     conda:
         "../../envs/models.yaml"
-    threads: settings.section(Longform).processes
+    threads: LONGFORM.processes
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(120),
     params:
         code=code_of("extensions/longform/scripts/describe.py"),
         kind="movies",
-        title=lambda wildcards: movie_paths.movie_sets(settings)[wildcards.movies].title,
+        title=lambda wildcards: SETS[wildcards.movies].title,
         spacy_model=settings.statistics.spacy_model,
-        processes=settings.section(Longform).processes,
+        processes=LONGFORM.processes,
     script:
         "scripts/describe.py"
 
@@ -214,13 +239,13 @@ rule describe_movies:
 # The same for a data set of the configuration, by its coarse captions.
 use rule describe_movies as describe_dataset with:
     input:
-        rows=lambda wildcards: movie_paths.moments_of(settings, wildcards.own),
+        rows=lambda wildcards: layout.path(layout.moments, wildcards.own),
     output:
         f"{MOVIES}/datasets/{{own}}.json",
     log:
         f"{MOVIE_LOGS}/describe_dataset/{{own}}.log",
     wildcard_constraints:
-        own=movie_paths.pattern(settings.datasets),
+        own=one_of(settings.datasets),
     params:
         kind="moments",
         title=lambda wildcards: settings.datasets[wildcards.own].title,
@@ -229,25 +254,25 @@ use rule describe_movies as describe_dataset with:
 # The same for a published data set, from its own files.
 use rule describe_movies as describe_published with:
     input:
-        lambda wildcards: movie_paths.published_files(settings, wildcards.collection),
+        lambda wildcards: movie_jobs.published_files(settings, wildcards.collection),
     output:
         f"{MOVIES}/published/{{collection}}.json",
     log:
         f"{MOVIE_LOGS}/describe_published/{{collection}}.log",
     wildcard_constraints:
-        collection=movie_paths.pattern(settings.section(Longform).published),
+        collection=one_of(LONGFORM.published),
     params:
         kind="published",
-        title=lambda wildcards: movie_paths.PUBLISHED[wildcards.collection],
-        folder=settings.section(Longform).published_dir,
+        title=lambda wildcards: movie_jobs.PUBLISHED[wildcards.collection],
+        folder=LONGFORM.published_dir,
 
 
 rule unpack_wordnet:
     """The database files of WordNet 3.0 from NLTK's archive."""
     input:
-        archive=f"{movie_paths.UNPACKED_WORDNET}.zip",
+        archive=f"{movie_jobs.UNPACKED_WORDNET}.zip",
     output:
-        folder=directory(movie_paths.UNPACKED_WORDNET),
+        folder=directory(movie_jobs.UNPACKED_WORDNET),
     log:
         "logs/unpack_wordnet.log",
     conda:
@@ -266,22 +291,22 @@ rule measure_uniqueness:
     """Sentences that are unique in their movie by METEOR (appendix A.1.2)."""
     input:
         rows=rules.list_movie_annotations.output.rows,
-        wordnet=movie_paths.wordnet_files(settings),
+        wordnet=movie_jobs.wordnet_files(settings),
     output:
         f"{MOVIES}/{{movies}}/uniqueness.json",
     log:
         f"{MOVIE_LOGS}/measure_uniqueness/{{movies}}.log",
     conda:
         "../../envs/models.yaml"
-    threads: settings.section(Longform).processes
+    threads: LONGFORM.processes
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(720),
     params:
         code=code_of("extensions/longform/scripts/measure_uniqueness.py"),
-        wordnet=movie_paths.wordnet_folder(settings),
-        direction=settings.section(Longform).meteor_direction,
-        processes=settings.section(Longform).processes,
+        wordnet=movie_jobs.wordnet_folder(settings),
+        direction=LONGFORM.meteor_direction,
+        processes=LONGFORM.processes,
     script:
         "scripts/measure_uniqueness.py"
 
@@ -306,10 +331,17 @@ rule check_collection:
         "scripts/check_collection.py"
 
 
+MOVIE_STATISTICS = [
+    *expand(rules.describe_movies.output, movies=SETS),
+    *expand(rules.describe_dataset.output, own=shown_datasets(settings)),
+    *expand(rules.describe_published.output, collection=LONGFORM.published),
+]
+
+
 rule draw_movie_statistics:
     """Data sets beside each other; where moments lie; how long sentences are (Figures 1, 3, 5 and 6)."""
     input:
-        statistics=movie_paths.statistics_files(settings),
+        statistics=MOVIE_STATISTICS,
     output:
         moments=[
             report(f"{MOVIES}/figures/moments.svg", labels={"figure": "moments by data set"}, **LONG_VIDEOS),
@@ -339,10 +371,11 @@ rule draw_movie_statistics:
 rule draw_movies:
     """Moments by split; recall by length (Figure 4); sentences of one movie (2); genres and years (7)."""
     input:
-        **movie_paths.metadata_files(settings),
-        statistics=movie_paths.statistics_files(settings),
-        results=movie_paths.result_files(settings),
-        example=movie_paths.example_rows(settings),
+        metadata=[movies.metadata for movies in METADATA.values()],
+        described=expand(rules.list_movie_annotations.output.rows, movies=METADATA),
+        statistics=MOVIE_STATISTICS,
+        results=movie_jobs.result_files(settings),
+        example=expand(rules.list_movie_annotations.output.rows, movies=list(SETS)[:1]),
     output:
         splits=[
             report(f"{MOVIES}/figures/splits.svg", labels={"figure": "moments by split"}, **LONG_VIDEOS),
@@ -369,14 +402,14 @@ rule draw_movies:
         runtime=minutes(15),
     params:
         code=code_of("extensions/longform/scripts/draw.py"),
-        titles=movie_paths.titles_with_metadata(settings),
+        titles=[movies.title for movies in METADATA.values()],
     script:
         "scripts/draw.py"
 
 
 REPORT_FILES += rules.draw_movie_statistics.output
 
-if movie_paths.movie_sets(settings):
+if SETS:
     REPORT_FILES += rules.draw_movies.output
 
 
@@ -395,8 +428,8 @@ rule measure_baselines:
         runtime=minutes(120),
     params:
         code=code_of("extensions/longform/scripts/measure_baselines.py"),
-        movies=movie_paths.set_values(settings),
-        settings=movie_paths.testing_values(settings, "baselines"),
+        movies=set_values,
+        settings=movie_jobs.testing_values(settings, "baselines"),
     script:
         "scripts/measure_baselines.py"
 
@@ -404,7 +437,7 @@ rule measure_baselines:
 rule rank_zero_shot:
     """The zero-shot baseline on the test split: mean-pooled proposals against the sentence, by cosine."""
     input:
-        unpack(movie_paths.feature_files(settings, "frames", "sentences")),
+        unpack(movie_jobs.feature_files(settings, "frames", "sentences")),
         rows=rules.list_movie_annotations.output.rows,
     output:
         metrics=f"{MOVIES}/{{movies}}/zero-shot/metrics.json",
@@ -419,19 +452,21 @@ rule rank_zero_shot:
         disk_mb=2000,
     params:
         code=code_of("extensions/longform/scripts/rank_zero_shot.py"),
-        movies=movie_paths.set_values(settings),
-        settings=movie_paths.testing_values(settings, "zero-shot"),
-        encoder=movie_paths.computing_encoder(settings),
+        movies=set_values,
+        settings=movie_jobs.testing_values(settings, "zero-shot"),
+        encoder=lambda wildcards: (
+            "" if getattr(SETS[wildcards.movies].source, "features_supplied", False) else LONGFORM.encoder
+        ),
     script:
         "scripts/rank_zero_shot.py"
 
 
-if movie_paths.embedded_sets(settings):
+if movie_jobs.embedded_sets(settings):
 
     rule embed_movies:
         """Vectors of the test movies by the role `embed`, at the grid's rate, and of their sentences."""
         input:
-            unpack(movie_paths.video_inputs(settings)),
+            unpack(partial(movie_jobs.video_inputs, settings)),
             rows=rules.list_movie_annotations.output.rows,
             weights=role_records(settings, "embed"),
             cassettes=ASKING.cassettes("embed"),
@@ -456,8 +491,8 @@ if movie_paths.embedded_sets(settings):
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
             generation=ASKING.values(EMBEDDING),
-            movies=movie_paths.set_values(settings),
-            fps=settings.section(Longform).grid.fps,
+            movies=set_values,
+            fps=LONGFORM.grid.fps,
             asked_in=asked_in_of(f"{MOVIES}/{{movies}}/dense/counts.json"),
         script:
             "scripts/embed_movies.py"
@@ -473,15 +508,15 @@ if movie_paths.embedded_sets(settings):
         log:
             f"{MOVIE_LOGS}/rank_dense_movies/{{movies}}.log",
         params:
-            movies=movie_paths.set_values(settings),
-            settings=movie_paths.testing_values(settings, "dense"),
+            movies=set_values,
+            settings=movie_jobs.testing_values(settings, "dense"),
             encoder="",
 
 
 rule train_vlg_net:
     """VLG-Net on windows of the training movies of one data set, or of a mixture (Table 5)."""
     input:
-        movie_paths.training_inputs(settings),
+        training_files,
     output:
         checkpoint=f"{MOVIES}/training/{{training}}/checkpoint.safetensors",
         record=f"{MOVIES}/training/{{training}}/log.jsonl",
@@ -490,17 +525,17 @@ rule train_vlg_net:
     retries: tries(2880)
     conda:
         "../../envs/models.yaml"
-    threads: settings.section(Longform).vlg_net.threads
+    threads: LONGFORM.vlg_net.threads
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(2880),
         disk_mb=5000,
-        gpu=settings.section(Longform).vlg_net.gpu,
+        gpu=LONGFORM.vlg_net.gpu,
     params:
         code=code_of("extensions/longform/scripts/train_vlg_net.py"),
-        mixture=movie_paths.mixture_of(settings),
-        grid=settings.section(Longform).grid.model_dump(mode="json"),
-        settings=settings.section(Longform).vlg_net.model_dump(mode="json"),
+        mixture=partial(movie_jobs.mixture_of, settings),
+        grid=LONGFORM.grid.model_dump(mode="json"),
+        settings=LONGFORM.vlg_net.model_dump(mode="json"),
         seed=settings.seed,
     script:
         "scripts/train_vlg_net.py"
@@ -509,7 +544,7 @@ rule train_vlg_net:
 rule rank_vlg_net:
     """A trained VLG-Net on the test split of a data set."""
     input:
-        unpack(movie_paths.feature_files(settings, "frames", "tokens")),
+        unpack(movie_jobs.feature_files(settings, "frames", "tokens")),
         rows=rules.list_movie_annotations.output.rows,
         checkpoint=rules.train_vlg_net.output.checkpoint,
     output:
@@ -520,23 +555,23 @@ rule rank_vlg_net:
     retries: tries(1440)
     conda:
         "../../envs/models.yaml"
-    threads: settings.section(Longform).vlg_net.threads
+    threads: LONGFORM.vlg_net.threads
     resources:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(1440),
         disk_mb=5000,
-        gpu=settings.section(Longform).vlg_net.gpu,
+        gpu=LONGFORM.vlg_net.gpu,
     params:
         code=code_of("extensions/longform/scripts/rank_vlg_net.py"),
-        movies=movie_paths.set_values(settings),
-        settings=movie_paths.testing_values(settings, "vlg-net"),
+        movies=set_values,
+        settings=movie_jobs.testing_values(settings, "vlg-net"),
     script:
         "scripts/rank_vlg_net.py"
 
 
 use rule rank_vlg_net as rank_guided with:
     input:
-        unpack(movie_paths.feature_files(settings, "frames", "tokens", "sentences")),
+        unpack(movie_jobs.feature_files(settings, "frames", "tokens", "sentences")),
         rows=rules.list_movie_annotations.output.rows,
         checkpoint=f"{MOVIES}/training/{{movies}}/checkpoint.safetensors",
     output:
@@ -545,28 +580,30 @@ use rule rank_vlg_net as rank_guided with:
     log:
         f"{MOVIE_LOGS}/rank_guided/{{movies}}.log",
     params:
-        movies=movie_paths.set_values(settings),
-        settings=movie_paths.testing_values(settings, "guided"),
+        movies=set_values,
+        settings=movie_jobs.testing_values(settings, "guided"),
 
 
-if movie_paths.pretrained_sets(settings):
+if movie_jobs.pretrained_sets(settings):
 
     use rule rank_vlg_net as rank_pretrained_vlg_net with:
         input:
-            unpack(movie_paths.feature_files(settings, "frames", "tokens")),
-            **movie_paths.shipped_inputs(settings),
+            unpack(movie_jobs.feature_files(settings, "frames", "tokens")),
+            checkpoint=shipped_vlg_net(),
+            card=card_file(),
+            encoder=movie_jobs.encoder_inputs(settings)["checkpoint"],
             rows=rules.list_movie_annotations.output.rows,
         output:
-            metrics=f"{MOVIES}/{{movies}}/{movie_paths.PRETRAINED}/metrics.json",
-            submission=f"{MOVIES}/{{movies}}/{movie_paths.PRETRAINED}/submission.jsonl",
+            metrics=f"{MOVIES}/{{movies}}/{PRETRAINED}/metrics.json",
+            submission=f"{MOVIES}/{{movies}}/{PRETRAINED}/submission.jsonl",
         log:
             f"{MOVIE_LOGS}/rank_pretrained_vlg_net/{{movies}}.log",
         params:
-            movies=movie_paths.set_values(settings),
-            settings=movie_paths.testing_values(settings, movie_paths.PRETRAINED),
+            movies=set_values,
+            settings=movie_jobs.testing_values(settings, PRETRAINED),
 
 
-if movie_paths.trainings(settings) and settings.section(Longform).encoder == "evaluator":
+if movie_jobs.trainings(settings) and LONGFORM.encoder == "evaluator":
 
     rule describe_vlg_net:
         """The card of a trained VLG-Net: its recipe and corpus, what it finds in the corpus's test movies, its digest."""
@@ -575,7 +612,7 @@ if movie_paths.trainings(settings) and settings.section(Longform).encoder == "ev
             record=f"{MOVIES}/training/{{movies}}/log.jsonl",
             rows=rules.list_movie_annotations.output.rows,
             metrics=f"{MOVIES}/{{movies}}/vlg-net/{{movies}}/metrics.json",
-            encoder=movie_paths.encoder_inputs(settings)["checkpoint"],
+            encoder=movie_jobs.encoder_inputs(settings)["checkpoint"],
         output:
             card=f"{MOVIES}/training/{{movies}}/card.json",
         log:
@@ -587,7 +624,7 @@ if movie_paths.trainings(settings) and settings.section(Longform).encoder == "ev
             runtime=minutes(10),
         params:
             code=code_of("extensions/longform/scripts/describe_vlg_net.py"),
-            plan=movie_paths.card_plan(settings),
+            plan=movie_jobs.card_plan(settings),
         script:
             "scripts/describe_vlg_net.py"
 
@@ -595,13 +632,13 @@ if movie_paths.trainings(settings) and settings.section(Longform).encoder == "ev
 rule tabulate_movies:
     """The tables of the MAD paper for the configuration's data sets of movies, and the stage's own."""
     input:
-        statistics=movie_paths.statistics_files(settings),
-        results=movie_paths.result_files(settings),
-        counts=movie_paths.count_files(settings),
-        uniqueness=movie_paths.uniqueness_files(settings),
-        collected=movie_paths.collection_folders(settings),
-        collections=movie_paths.truth_checks(settings),
-        lsmdc16=list(settings.section(Longform).lsmdc16.values()),
+        statistics=MOVIE_STATISTICS,
+        results=movie_jobs.result_files(settings),
+        counts=expand(rules.list_movie_annotations.output.counts, movies=SETS),
+        uniqueness=expand(rules.measure_uniqueness.output, movies=SETS if LONGFORM.wordnet else []),
+        collected=expand(rules.join_collection.output.rows, movies=movie_jobs.collected_sets(settings)),
+        collections=expand(rules.check_collection.output.check, movies=movie_jobs.rendered_sets(settings)),
+        lsmdc16=list(LONGFORM.lsmdc16.values()),
         published=PUBLISHED,
     output:
         tables=f"{MOVIES}/tables.json",
@@ -614,7 +651,7 @@ rule tabulate_movies:
         runtime=minutes(10),
     params:
         code=code_of("extensions/longform/scripts/tabulate.py"),
-        layout=movie_paths.table_layout(settings),
+        layout=movie_jobs.table_layout(settings),
     script:
         "scripts/tabulate.py"
 

@@ -1,23 +1,22 @@
 from verified.benchmark.vcmr.jobs import search_values
 from verified.io.pages import page_digest
 from verified.lmm.tasks.embedding import EMBEDDING
-from verified.weights.wanted import role_records, text_records
-from verified_rextime import paths as suite_paths
+from verified.weights.wanted import model_records, role_records, text_records
+from verified_rextime import jobs as suite
 from verified_rextime.answer import TASKS as PROTOCOL_TASKS
 from verified_rextime.browser import QUESTIONS_PAGE
 from verified_rextime.config import Rextime
-from verified_rextime.paths import published_records
 from verified_rextime.tasks import GENERATION, LOCATE, SCORING
 
 SECTION = settings.section(Rextime)
-SUITE = suite_paths.folder(settings)
-QUESTIONS = expand(f"{SUITE}/annotations/{{split}}.jsonl", split=suite_paths.splits(SECTION))
+SUITE = suite.folder(settings)
+QUESTIONS = expand(f"{SUITE}/annotations/{{split}}.jsonl", split=suite.splits(SECTION))
 
 
 rule filter_rextime_sources:
     """What the sources give, filtered (ReXTime supplement, C.2), with every rejection and its reason."""
     input:
-        suite_paths.source_inputs(settings),
+        suite.source_inputs(settings),
     output:
         rows=f"{SUITE}/items.jsonl",
         rejected=f"{SUITE}/rejected.jsonl",
@@ -31,8 +30,8 @@ rule filter_rextime_sources:
         runtime=minutes(30),
     params:
         code=code_of("extensions/rextime/scripts/filter_sources.py"),
-        suite=suite_paths.filter_values(settings),
-        corpora=suite_paths.corpora(settings),
+        suite=suite.filter_values(settings),
+        corpora=suite.corpora(settings),
     script:
         "scripts/filter_sources.py"
 
@@ -53,8 +52,8 @@ rule probe_rextime_videos:
         runtime=minutes(240),
     params:
         code=code_of("extensions/rextime/scripts/probe_videos.py"),
-        suite=suite_paths.filter_values(settings),
-        corpora=suite_paths.corpora(settings),
+        suite=suite.filter_values(settings),
+        corpora=suite.corpora(settings),
         shards=settings.shards,
     script:
         "scripts/probe_videos.py"
@@ -88,7 +87,7 @@ rule write_rextime_questions:
     params:
         code=code_of("extensions/rextime/scripts/write_questions.py"),
         threads=settings.generation.threads,
-        engines=suite_paths.engine_code(ASKING, "llm", "video_lmm"),
+        engines=suite.engine_code(ASKING, "llm", "video_lmm"),
         generation=ASKING.values(*GENERATION),
         rextime=deciding(SECTION, ("frames", "routing", "verification_threshold")),
         shards=settings.shards,
@@ -106,7 +105,7 @@ rule collect_rextime_questions:
         counts=expand(rules.write_rextime_questions.output.counts, shard=SHARDS),
     output:
         splits=QUESTIONS,
-        to_review=expand(f"{SUITE}/review/{{split}}.jsonl", split=suite_paths.tested_splits(SECTION)),
+        to_review=expand(f"{SUITE}/review/{{split}}.jsonl", split=suite.tested_splits(SECTION)),
         statistics=f"{SUITE}/statistics.json",
         counts=f"{SUITE}/counts.json",
     log:
@@ -127,7 +126,7 @@ rule measure_rextime_validity:
     input:
         questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
         fates=expand(rules.write_rextime_questions.output.fates, shard=SHARDS),
-        truth=suite_paths.truths(settings).values(),
+        truth=suite.truths(settings).values(),
     output:
         rows=f"{SUITE}/validity.jsonl",
     log:
@@ -143,17 +142,23 @@ rule measure_rextime_validity:
         "scripts/measure_validity.py"
 
 
+FREE = suite.free_answers(settings)
+SYSTEMS = suite.systems(settings)
+# Files that only exist where questions are written.
+WRITTEN = SECTION.sources
+
+
 rule tabulate_rextime:
     """The suite's tables, for `build_tables`."""
     input:
-        sources=suite_paths.written_file(settings, "sources.json"),
-        counts=suite_paths.written_file(settings, "counts.json"),
-        statistics=suite_paths.written_file(settings, "statistics.json"),
-        released=suite_paths.given_files(settings).values(),
-        answers=suite_paths.answer_files(settings),
-        free=suite_paths.free_files(settings),
-        results=suite_paths.results_files(settings),
-        validity=[rules.measure_rextime_validity.output.rows] if suite_paths.truths(settings) else [],
+        sources=[rules.filter_rextime_sources.output.counts] if WRITTEN else [],
+        counts=[rules.collect_rextime_questions.output.counts] if WRITTEN else [],
+        statistics=[rules.collect_rextime_questions.output.statistics] if WRITTEN else [],
+        released=suite.given_files(settings).values(),
+        answers=suite.answer_files(settings),
+        free=list(dict.fromkeys(file for test in FREE.values() for file in (test["questions"], *test["answers"]))),
+        results=[f"{SUITE}/results.json"] if suite.question_files_by_name(settings) else [],
+        validity=[rules.measure_rextime_validity.output.rows] if suite.truths(settings) else [],
         published=PUBLISHED,
     output:
         tables=f"{SUITE}/tables.json",
@@ -167,8 +172,8 @@ rule tabulate_rextime:
     params:
         code=code_of("extensions/rextime/scripts/tabulate.py"),
         prices=SECTION.prices.model_dump(mode="json"),
-        released=suite_paths.given_files(settings),
-        free=suite_paths.free_answers(settings),
+        released=suite.given_files(settings),
+        free=FREE,
         answered_by=[settings.generation.video_lmm.model, settings.generation.llm.model],
     script:
         "scripts/tabulate.py"
@@ -176,31 +181,37 @@ rule tabulate_rextime:
 
 STAGE_TABLES += rules.tabulate_rextime.output
 
-ANSWERING = suite_paths.answering_roles(settings)
+ANSWERING = suite.answering_roles(settings)
+ADAPTER = suite.adapter(settings) or []
+
+
+def answering(ask, *before):
+    """A function of wildcards: `ask` for the roles that answer by ``wildcards.protocol``."""
+    return lambda wildcards: ask(*before, *suite.answering_roles(settings, wildcards.protocol))
 
 
 wildcard_constraints:
     protocol="|".join(PROTOCOL_TASKS),
-    tuned=f"(?:{suite_paths.TUNED})?",
-    released="|".join(SECTION.released) or "(?!)",
-    grounded="|".join(suite_paths.datasets_used(settings)) or "(?!)",
+    tuned=f"(?:{suite.TUNED})?",
+    released=one_of(SECTION.released),
+    grounded=one_of(suite.datasets_used(settings)),
     grounder="[a-z0-9_]+-[a-z-]+",
-    published="|".join(SECTION.published) or "(?!)",
+    published=one_of(SECTION.published),
     test=r"suite|(?:dataset|released)-[^/]+",
 
 
-if suite_paths.adapter(settings):
+if suite.adapter(settings):
 
     rule fine_tune_video_lmm:
         """The video LMM learns from the questions of train by low-rank adapters (ReXTime supplement, C.5)."""
         input:
-            questions=f"{SUITE}/annotations/{suite_paths.TRAIN}.jsonl",
+            questions=f"{SUITE}/annotations/{suite.TRAIN}.jsonl",
             videos=expand(rules.probe_rextime_videos.output.videos, shard=SHARDS),
             prompts=ASKING.prompts(LOCATE, SCORING),
             weights=role_records(settings, "video_lmm"),
         output:
-            adapter=suite_paths.adapter(settings),
-            card=suite_paths.card(settings)[0],
+            adapter=suite.adapter(settings),
+            card=suite.card(settings)[0],
             record=f"{SUITE}/fine-tuned/video-lmm/log.jsonl",
         log:
             f"logs/{settings.name}/fine_tune_video_lmm.log",
@@ -216,7 +227,7 @@ if suite_paths.adapter(settings):
         params:
             code=code_of("extensions/rextime/scripts/fine_tune_lmm.py"),
             threads=settings.generation.threads,
-            engines=suite_paths.engine_code(ASKING, "video_lmm"),
+            engines=suite.engine_code(ASKING, "video_lmm"),
             generation=ASKING.values(LOCATE, SCORING),
             frames=SECTION.frames,
             lora=deciding(SECTION.lora),
@@ -230,10 +241,10 @@ rule answer_rextime_questions:
     input:
         questions=rules.write_rextime_questions.output.questions,
         videos=rules.probe_rextime_videos.output.videos,
-        adapter=suite_paths.adapter_of(settings),
+        adapter=lambda wildcards: ADAPTER if wildcards.tuned else [],
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol]),
-        weights=lambda wildcards: role_records(settings, *suite_paths.answering_roles(settings, wildcards.protocol)),
-        cassettes=lambda wildcards: ASKING.cassettes(*suite_paths.answering_roles(settings, wildcards.protocol)),
+        weights=answering(role_records, settings),
+        cassettes=answering(ASKING.cassettes),
     output:
         submission=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
         failures=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
@@ -252,9 +263,7 @@ rule answer_rextime_questions:
     params:
         code=code_of("extensions/rextime/scripts/answer_questions.py"),
         threads=settings.generation.threads,
-        engines=lambda wildcards: suite_paths.engine_code(
-            ASKING, *suite_paths.answering_roles(settings, wildcards.protocol)
-        ),
+        engines=answering(suite.engine_code, ASKING),
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol]),
         frames=SECTION.frames,
         asked_in=asked_in_of(f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
@@ -288,7 +297,7 @@ rule sample_released_questions:
 rule list_released_questions:
     """A shard of given questions, and their videos in a folder, decoded once and described."""
     input:
-        questions=lambda wildcards: suite_paths.given_file(settings, wildcards.released),
+        questions=lambda wildcards: suite.given_file(settings, wildcards.released),
         folder=lambda wildcards: ancient(SECTION.released[wildcards.released].videos),
     output:
         questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
@@ -313,10 +322,10 @@ use rule answer_rextime_questions as answer_released_questions with:
     input:
         questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
         videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
-        adapter=suite_paths.adapter_of(settings),
+        adapter=lambda wildcards: ADAPTER if wildcards.tuned else [],
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
-        weights=lambda wildcards: role_records(settings, *suite_paths.answering_roles(settings, wildcards.protocol)),
-        cassettes=lambda wildcards: ASKING.cassettes(*suite_paths.answering_roles(settings, wildcards.protocol)),
+        weights=answering(role_records, settings),
+        cassettes=answering(ASKING.cassettes),
     output:
         submission=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
         failures=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
@@ -325,9 +334,7 @@ use rule answer_rextime_questions as answer_released_questions with:
         f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.log",
     params:
         threads=settings.generation.threads,
-        engines=lambda wildcards: suite_paths.engine_code(
-            ASKING, *suite_paths.answering_roles(settings, wildcards.protocol)
-        ),
+        engines=answering(suite.engine_code, ASKING),
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
         frames=SECTION.frames,
         asked_in=asked_in_of(f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
@@ -337,7 +344,7 @@ use rule answer_rextime_questions as answer_released_questions with:
 rule join_released_answers:
     """The video LMM's answers to given questions as a submission, for `verified evaluate` or a leaderboard."""
     input:
-        questions=lambda wildcards: suite_paths.given_file(settings, wildcards.released),
+        questions=lambda wildcards: suite.given_file(settings, wildcards.released),
         shards=expand(
             f"{SUITE}/released/{{{{released}}}}/answers/{{{{tuned}}}}{{{{protocol}}}}/{{shard}}.jsonl", shard=SHARDS
         ),
@@ -359,7 +366,7 @@ rule join_released_answers:
 rule ground_rextime_questions:
     """A retrieval model finds the spans of a data set's questions in their videos: the question is its query."""
     input:
-        unpack(suite_paths.grounding_inputs(settings)),
+        unpack(partial(suite.grounding_inputs, settings)),
         questions=QUESTIONS,
         weights=text_records(settings),
     output:
@@ -383,19 +390,19 @@ rule ground_rextime_questions:
             mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
         ),
         search=lambda wildcards: search_values(settings, wildcards.grounded),
-        sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
-        model_code=suite_paths.grounder_code,
+        sources=lambda wildcards: suite.sources_of(settings, wildcards.grounded),
+        model_code=suite.grounder_code,
     script:
         "scripts/ground_questions.py"
 
 
-if suite_paths.vector_files(settings):
+if suite.vector_files(settings):
 
     rule ground_questions_by_vectors:
         """The window of each question's video whose vector is nearest to the question's, without training."""
         input:
             questions=QUESTIONS,
-            videos=lambda wildcards: suite_paths.videos_of(settings, wildcards.grounded),
+            videos=lambda wildcards: layout.shards(layout.shard_videos, wildcards.grounded),
             weights=role_records(settings, "embed"),
             cassettes=ASKING.cassettes("embed"),
         output:
@@ -414,20 +421,26 @@ if suite_paths.vector_files(settings):
         params:
             code=code_of("extensions/rextime/scripts/ground_by_vectors.py"),
             threads=settings.generation.threads,
-            engines=suite_paths.engine_code(ASKING, "embed"),
+            engines=suite.engine_code(ASKING, "embed"),
             generation=ASKING.values(EMBEDDING),
             spans=lambda wildcards: deciding(settings.datasets[wildcards.grounded].spans),
-            sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
+            sources=lambda wildcards: suite.sources_of(settings, wildcards.grounded),
             asked_in=asked_in_of(f"{SUITE}/grounding/{{grounded}}/dense.counts.json"),
         script:
             "scripts/ground_by_vectors.py"
 
 
+def published_records(wildcards):
+    """The record of the text encoder of ``wildcards.published``."""
+    given = SECTION.published[wildcards.published]
+    return model_records(settings, given.text_encoder, given.text_revision)
+
+
 rule ground_by_published_weights:
     """A grounding model with its authors' weights finds the spans of questions, zero-shot (supplement, Table 1)."""
     input:
-        unpack(suite_paths.published_inputs(settings)),
-        weights=published_records(settings),
+        unpack(partial(suite.published_inputs, settings)),
+        weights=published_records,
     output:
         submission=f"{SUITE}/grounding/published/{{published}}/{{test}}.jsonl",
         facts=f"{SUITE}/grounding/published/{{published}}/{{test}}.facts.json",
@@ -446,10 +459,10 @@ rule ground_by_published_weights:
         code=code_of("extensions/rextime/scripts/ground_as_published.py"),
         encoder=lambda wildcards: SECTION.published[wildcards.published].text_encoder,
         revision=lambda wildcards: SECTION.published[wildcards.published].text_revision,
-        search=suite_paths.published_search(settings),
-        sources=suite_paths.published_sources(settings),
-        released=lambda wildcards: wildcards.test.startswith(suite_paths.RELEASED),
-        model_code=suite_paths.published_code,
+        search=suite.published_search(settings),
+        sources=partial(suite.published_sources, settings),
+        released=lambda wildcards: wildcards.test.startswith(suite.RELEASED),
+        model_code=suite.published_code,
     script:
         "scripts/ground_as_published.py"
 
@@ -457,8 +470,8 @@ rule ground_by_published_weights:
 rule fine_tune_grounder:
     """A retrieval model learns from the questions of train where their answers are shown (supplement, Table 2)."""
     input:
-        unpack(suite_paths.grounding_inputs(settings)),
-        questions=f"{SUITE}/annotations/{suite_paths.TRAIN}.jsonl",
+        unpack(partial(suite.grounding_inputs, settings)),
+        questions=f"{SUITE}/annotations/{suite.TRAIN}.jsonl",
         weights=text_records(settings),
     output:
         checkpoint=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/checkpoint.safetensors",
@@ -480,9 +493,9 @@ rule fine_tune_grounder:
         features=settings.features.model_dump(
             mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
         ),
-        settings=suite_paths.fine_tuning_values(settings),
-        sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
-        model_code=suite_paths.grounder_code,
+        settings=partial(suite.fine_tuning_values, settings),
+        sources=lambda wildcards: suite.sources_of(settings, wildcards.grounded),
+        model_code=suite.grounder_code,
     script:
         "scripts/fine_tune.py"
 
@@ -490,7 +503,7 @@ rule fine_tune_grounder:
 use rule ground_rextime_questions as ground_after_fine_tuning with:
     input:
         checkpoint=rules.fine_tune_grounder.output.checkpoint,
-        video=lambda wildcards: suite_paths.grounding_inputs(settings)(wildcards)["video"],
+        video=lambda wildcards: layout.path(layout.video_features, wildcards.grounded),
         questions=QUESTIONS,
         weights=text_records(settings),
     output:
@@ -503,10 +516,10 @@ use rule ground_rextime_questions as ground_after_fine_tuning with:
 rule score_rextime:
     """Scores of everybody who took the test, with intervals, beside two baselines that see no video."""
     input:
-        questions=suite_paths.question_files_by_name(settings).values(),
-        submissions=[file for system in suite_paths.systems(settings).values() for file in system["files"]],
-        videos=sorted({file for system in suite_paths.systems(settings).values() for file in system.get("videos", [])}),
-        origins=suite_paths.origins(settings),
+        questions=suite.question_files_by_name(settings).values(),
+        submissions=[file for system in SYSTEMS.values() for file in system["files"]],
+        videos=sorted({file for system in SYSTEMS.values() for file in system.get("videos", [])}),
+        origins=suite.card(settings) + [file for system in SYSTEMS.values() for file in system.get("weights", ())],
     output:
         results=f"{SUITE}/results.json",
     log:
@@ -518,8 +531,8 @@ rule score_rextime:
         runtime=minutes(30),
     params:
         code=code_of("extensions/rextime/scripts/score.py"),
-        tested=suite_paths.question_files_by_name(settings),
-        systems=suite_paths.systems(settings),
+        tested=suite.question_files_by_name(settings),
+        systems=SYSTEMS,
         seed=settings.seed,
     script:
         "scripts/score.py"
@@ -576,7 +589,7 @@ if SECTION.sources:
             runtime=minutes(30),
         params:
             code=code_of("extensions/rextime/scripts/export_questions.py"),
-            about=suite_paths.card_facts(settings),
+            about=suite.card_facts(settings),
         script:
             "scripts/export_questions.py"
 

@@ -11,7 +11,7 @@ with job(snakemake):
     params, missing = snakemake.params, {}
     if params.kind == "published":
         from verified.released.collections import read_splits, resolve
-        from verified_longform.paths import published_source
+        from verified_longform.jobs import published_source
 
         source = published_source(snakemake.wildcards.collection, params.folder)
         missing = resolve(source).missing

@@ -10,7 +10,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified_longform.config import MovieSet
     from verified_longform.experiment import measure_ranker, test_rows, vlg_ranker
     from verified_longform.feature_files import LongFeatures
-    from verified_longform.pretrained.paths import require_its_encoder
+    from verified_longform.pretrained import require_its_encoder
     from verified_longform.settings import Testing, make_grid
 
     inputs, testing = snakemake.input, Testing(**snakemake.params.settings)

@@ -10,7 +10,7 @@ with job(snakemake):
     from verified.tables.table import write_table_json
     from verified_longform.annotations import count_clips
     from verified_longform.manifest import summarise_reports
-    from verified_longform.paths import PRETRAINED
+    from verified_longform.pretrained import PRETRAINED
     from verified_longform.tables import all_tables
 
     inputs = snakemake.input

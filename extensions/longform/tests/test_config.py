@@ -5,7 +5,7 @@ from refusals import refused
 
 from verified.config import load
 from verified_longform.config import Longform
-from verified_longform.paths import encoder_note
+from verified_longform.jobs import encoder_note
 
 
 def demo(**changes) -> dict:

@@ -18,8 +18,9 @@ from verified_longform.demo_movies import render_movies
 from verified_longform.encoders import EvaluatorEncoder, write_movie_features, write_sentence_features
 from verified_longform.experiment import vlg_ranker
 from verified_longform.feature_files import LongFeatures
-from verified_longform.paths import PRETRAINED, result_files
-from verified_longform.pretrained.paths import (
+from verified_longform.jobs import result_files
+from verified_longform.pretrained import (
+    PRETRAINED,
     SHIPPED,
     read_card,
     require_its_encoder,

@@ -1,7 +1,7 @@
 """The stage's rules: a few rendered movies end to end; MAD's published files; what the shipped configuration plans."""
 
 import json
-from pathlib import Path
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +16,7 @@ from verified.io.jsonl import read_json, read_jsonl
 from verified_longform.annotations import write_mad
 from verified_longform.config import MadSource, MovieSet
 from verified_longform.experiment import collect_rows
-from verified_longform.paths import collected_parts, part_inputs
+from verified_longform.jobs import collection_parts, part_inputs
 
 SMALL = {
     "name": "small",
@@ -90,11 +90,11 @@ def test_described_movies_are_collected_a_job_each_and_another_row_above_repeats
         (tmp_path / "m.csv").write_text("movie,track,described,transcript,subtitles,split\n" + "".join(rows))
         movies = {"title": "Mine", "source": {"kind": "described", "manifest": str(tmp_path / "m.csv"), "videos": "."}}
         settings = load({"name": "own", "longform": {"datasets": {"mine": movies}}})
-        return collected_parts(settings)(SimpleNamespace(movies="mine")), part_inputs(settings)
+        return collection_parts(settings, "mine"), partial(part_inputs, settings)
 
     (tmp_path / "a.wav").touch()
     first, inputs = planned("a", "b")
-    files = [inputs(SimpleNamespace(movies="mine", part=Path(part).stem)).get("files") for part in first]
+    files = [inputs(SimpleNamespace(movies="mine", part=part)).get("files") for part in first]
     assert files == [[str(tmp_path / "a.wav")], []]
     assert planned("z", "a", "b")[0][1:] == first and len(set(first)) == 2
 

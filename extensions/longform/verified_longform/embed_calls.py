@@ -9,8 +9,9 @@ from verified.io.jsonl import read_json
 from verified.lmm.embedding import embed_settings, text_calls
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING
+from verified_longform.config import Longform
 from verified_longform.experiment import test_rows
-from verified_longform.paths import embedded_sets, folder, movie_sets
+from verified_longform.jobs import embedded_sets, folder
 
 
 def movie_walk(config: Config) -> Callable[[Session], None]:
@@ -23,7 +24,7 @@ def movie_walk(config: Config) -> Callable[[Session], None]:
             listed, counts = stage / "annotations.jsonl", stage / "dense" / "counts.json"
             if not listed.is_file() or (counts.is_file() and not read_json(counts)["unanswered"]):
                 continue
-            rows = test_rows(listed, movie_sets(config)[name].test_split)
+            rows = test_rows(listed, config.section(Longform).datasets[name].test_split)
             movies = {row["movie"]: {"duration": row["duration"], "sha256": f"unknown: {row['movie']}"} for row in rows}
             pieces = piece_calls(movies, embed_settings(session.settings), session)
             calls = [*(call for _, call in pieces), *text_calls([row["sentence"] for row in rows], session)]

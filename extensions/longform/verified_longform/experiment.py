@@ -30,7 +30,7 @@ CACHE_BYTES = 2**30
 def collect_rows(movies: MovieSet, files: Mapping) -> tuple[list[dict], list[dict], dict[str, int]]:
     """Checked rows, excluded ones and counts of a data set of movies.
 
-    files: what `paths.annotation_inputs` names, and ``frames``, the features of the movies. Raises
+    files: what `jobs.annotation_inputs` names, and ``frames``, the features of the movies. Raises
     InputError for files that cannot be read, ids that repeat across splits, and where no row is left.
     """
     if isinstance(movies.source, MadSource):

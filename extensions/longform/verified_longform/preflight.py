@@ -13,8 +13,7 @@ from verified.planning.findings import Finding, Problem, Supplied
 from verified_longform.annotations import read_mad
 from verified_longform.collection import unreadable
 from verified_longform.config import DescribedSource, Longform, MadSource, has_computed_features
-from verified_longform.manifest import read_manifest
-from verified_longform.paths import (
+from verified_longform.jobs import (
     BLIND_EVALUATOR,
     folder,
     has_blind_encoder,
@@ -22,6 +21,7 @@ from verified_longform.paths import (
     trainings,
     wordnet_files,
 )
+from verified_longform.manifest import read_manifest
 from verified_longform.wordnet import PUBLISHED as PUBLISHED_WORDNET
 
 TEXTS = 2000

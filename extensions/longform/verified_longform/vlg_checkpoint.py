@@ -17,7 +17,7 @@ from verified.nn import checkpoint
 from verified.nn.layers import visible_device
 from verified.runtime.project import check_card
 from verified_longform.grid import Grid
-from verified_longform.pretrained.paths import SHIPPED
+from verified_longform.pretrained import SHIPPED
 from verified_longform.vlg_net import VLGNet, VLGSettings
 
 FORM = checkpoint.Form("vlg-net", 1, "train VLG-Net again")

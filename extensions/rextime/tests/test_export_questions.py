@@ -8,7 +8,7 @@ import yaml
 from verified.config import load
 from verified.io.jsonl import read_json
 from verified_rextime.export import COLUMNS, write_questions_export
-from verified_rextime.paths import card_facts
+from verified_rextime.jobs import card_facts
 
 
 def question(number: int, split: str) -> dict:

@@ -11,7 +11,7 @@ from whole_videos import write_small_video
 from verified.__main__ import main
 from verified.config import load
 from verified.io.jsonl import write_jsonl
-from verified_rextime.paths import card_facts
+from verified_rextime.jobs import card_facts
 
 pytestmark = pytest.mark.night
 

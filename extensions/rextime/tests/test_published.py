@@ -19,7 +19,7 @@ from verified.config import load
 from verified.features.hub_models import text_states
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
-from verified_rextime import paths
+from verified_rextime import jobs
 from verified_rextime.published import ground_as_published, import_grounder
 from verified_rextime.rows import Prediction
 
@@ -29,7 +29,7 @@ SMALL = {
 }
 VIDEOS = {"v0": 6, "v1": 90, "v2": 3}
 """Clips of two seconds of each; one video is longer than those of QVHighlights."""
-SEARCH = RankingSettings(**paths.published_search(load({"rextime": {"released": {"given": "given.jsonl"}}})))
+SEARCH = RankingSettings(**jobs.published_search(load({"rextime": {"released": {"given": "given.jsonl"}}})))
 
 
 def write_features_of(file, clips, width=2816):

@@ -11,7 +11,7 @@ from verified.errors import InputError
 from verified.planning.check_features import file_findings
 from verified.planning.findings import Finding, Problem, Supplied
 from verified.weights.records import BUILT_IN
-from verified_rextime import paths
+from verified_rextime import jobs
 from verified_rextime.answer import tasks_for, without_options
 from verified_rextime.config import CLIP_SECONDS, PublishedGrounder, Rextime
 from verified_rextime.rows import choose, read_questions
@@ -21,13 +21,13 @@ from verified_rextime.sources import asked_rows
 def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
     """Questions that a video LMM would answer, for each file of given questions; `stuck` holds keys with another
     problem."""
-    for name in paths.answered(settings):
+    for name in jobs.answered(settings):
         key, given = f"rextime.released.{name}", settings.section(Rextime).released[name]
         if any(other.startswith(key) for other in stuck):
             continue
         try:
             rows = asked_rows(choose(read_questions(given.questions, given.scored), given, settings.seed))
-            for protocol in paths.protocols(settings):
+            for protocol in jobs.protocols(settings):
                 tasks_for(protocol, rows)
         except InputError as error:
             yield Finding("problem", key, str(error), "correct the file, or what is asked of it")
@@ -60,13 +60,13 @@ def feature_findings(settings: Config) -> Iterator[Finding]:
 
 def supplied(settings: Config) -> Iterator[Supplied]:
     """What the suite starts from."""
-    items = f"{paths.folder(settings)}/items.jsonl"
-    return (Supplied(*named, items) for named in paths.supplied_paths(settings))
+    items = f"{jobs.folder(settings)}/items.jsonl"
+    return (Supplied(*named, items) for named in jobs.supplied_paths(settings))
 
 
 def problems(settings: Config) -> Iterator[Problem]:
     """Missing files, and published weights for other features than the given ones."""
-    for key, path, is_folder in paths.supplied_paths(settings):
+    for key, path, is_folder in jobs.supplied_paths(settings):
         if not (Path(path).is_dir() if is_folder else Path(path).is_file()):
             yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
 
@@ -103,7 +103,7 @@ def _published(settings: Config, name: str, given: PublishedGrounder) -> Iterato
     elif (backbone := settings.features.video_backbone) in BUILT_IN:
         message = f"{backbone} is no CLIP, and the published weights of {name} read CLIP's {width} numbers a clip"
         yield Problem("features.video_backbone", message, f"name that CLIP, or a feature file in {key}.video")
-    for dataset in paths.datasets_used(settings):
+    for dataset in jobs.datasets_used(settings):
         seconds = settings.datasets[dataset].spans.clip_seconds
         if seconds != CLIP_SECONDS:
             message = (

@@ -16,7 +16,7 @@ from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.runtime.wildcards import rows_of_shard, shard_names
-from verified_rextime import paths
+from verified_rextime import jobs
 from verified_rextime.answer import TASKS, take_test
 from verified_rextime.config import Rextime
 from verified_rextime.generate import write_questions
@@ -50,18 +50,18 @@ def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
             videos = _videos(config, shard, shard_items)
             questions, _, _ = write_questions(shard_items, videos, session, section)
             tested.append((questions, videos))
-            for protocol in paths.protocols(config):
+            for protocol in jobs.protocols(config):
                 take_test(questions, videos, protocol, section.frames, session)
-            if paths.vector_files(config):
+            if jobs.vector_files(config):
                 asked = [row for row in questions if row["options"] and section.sources[row["source"]].dataset]
                 calls = grounding_calls(asked, videos, session)
                 session.ask(EMBEDDING, calls, len(calls))
-        for name in paths.answered(config):
+        for name in jobs.answered(config):
             given = section.released[name]
             questions = asked_rows(choose(read_questions(given.questions, given.scored), given, config.seed))
             videos = _given_videos(config, name, questions)
             tested.append((questions, videos))
-            for protocol in paths.protocols(config):
+            for protocol in jobs.protocols(config):
                 take_test(questions, videos, protocol, section.frames, session)
 
     return walk
@@ -72,7 +72,7 @@ def tuned_walk(config: Config, tested: Tested) -> Callable[[Session], None]:
 
     def walk(session: Session) -> None:
         for questions, videos in tested:
-            for protocol in paths.protocols(config):
+            for protocol in jobs.protocols(config):
                 take_test(questions, videos, protocol, config.section(Rextime).frames, session)
 
     return walk
@@ -80,7 +80,7 @@ def tuned_walk(config: Config, tested: Tested) -> Callable[[Session], None]:
 
 def with_adapter(config: Config, generation: Generation) -> Generation | None:
     """The settings by which the calls of the fine-tuned video LMM are looked up; None if there is none."""
-    adapter = paths.adapter(config)
+    adapter = jobs.adapter(config)
     if adapter is None:
         return None
     from verified.lmm.engines.transformers import revision_with
@@ -97,7 +97,7 @@ def answering_tasks(section: Rextime) -> tuple[Task, ...]:
 
 def _given_videos(config: Config, name: str, questions: list[dict]) -> dict[str, dict]:
     """The videos of given questions as they were described, or, before that, one for each that is in the folder."""
-    built = [Path(paths.folder(config), "released", name, "videos", f"{s}.jsonl") for s in shard_names(config.shards)]
+    built = [Path(jobs.folder(config), "released", name, "videos", f"{s}.jsonl") for s in shard_names(config.shards)]
     if all(path.is_file() for path in built):
         return {row["video"]: row for path in built for row in read_jsonl(path)}
     there = VideoFolder(str(config.section(Rextime).released[name].videos)).paths
@@ -109,10 +109,10 @@ def _given_videos(config: Config, name: str, questions: list[dict]) -> dict[str,
 
 
 def _items(config: Config) -> list[dict]:
-    built = Path(paths.folder(config), "items.jsonl")
+    built = Path(jobs.folder(config), "items.jsonl")
     if built.is_file():
         return read_jsonl(built)
-    for dataset, folder in paths.corpora(config).items():
+    for dataset, folder in jobs.corpora(config).items():
         corpus = Path(folder, "moments.jsonl")
         if not corpus.is_file():
             raise InputError(
@@ -120,12 +120,12 @@ def _items(config: Config) -> list[dict]:
                 file=corpus,
                 remedy=f"run `snakemake --cores 1 {corpus} --configfile …` first: it asks no model",
             )
-    return read_sources(config.section(Rextime), paths.corpora(config))[0]
+    return read_sources(config.section(Rextime), jobs.corpora(config))[0]
 
 
 def _videos(config: Config, shard: str, items: list[dict]) -> dict[str, dict]:
     """The videos as they were described, or, before that, one for each item that will have to be looked at."""
-    built = Path(paths.folder(config), "videos", f"{shard}.jsonl")
+    built = Path(jobs.folder(config), "videos", f"{shard}.jsonl")
     if built.is_file():
         return {row["video"]: row for row in read_jsonl(built)}
     sources = config.section(Rextime).sources

@@ -12,7 +12,7 @@ from verified_rextime.config import FREE, Rextime
 
 def _asks(settings: Config, generation: Generation) -> Iterator[Asked]:
     from verified.lmm.tasks.embedding import EMBEDDING
-    from verified_rextime.paths import vector_files
+    from verified_rextime.jobs import vector_files
     from verified_rextime.quote import Tested, answering_tasks, tasks_of, tuned_walk, walk_of, with_adapter
 
     section = settings.section(Rextime)

@@ -12,6 +12,7 @@ from typing import Any
 from verified.config import Config
 from verified.config.generation import EngineSettings, Generation
 from verified.config.params import deciding
+from verified.layout import Layout
 from verified.lmm.prompts import prompt_file
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import TASKS_OF_STAGE, roles_of_stage
@@ -94,7 +95,7 @@ class AskingJobs:
             if not asks_first(self.generation, stage):
                 return []
             job = job_of_shard(wildcards.shard, self.all_shards, self.generation.shards_per_job)
-            return [f"results/{wildcards.dataset}/captions/asked/{stage}-{job}.json"]
+            return [Layout.asked.replace("{stage}-{job}", f"{stage}-{job}")]
 
         return files
 
@@ -126,19 +127,19 @@ class AskingJobs:
 
     def inputs(self, wildcards: Any) -> dict[str, list[str]]:
         """The files of all its shards."""
-        folder, stage, roles = f"results/{wildcards.dataset}", wildcards.stage, roles_of_stage(wildcards.stage)
+        stage, roles = wildcards.stage, roles_of_stage(wildcards.stage)
 
-        def each(pattern: str) -> list[str]:
-            return [f"{folder}/{pattern.format(shard=shard)}" for shard in self.shards(wildcards)]
+        def each(template: str) -> list[str]:
+            return [template.replace("{shard}", shard) for shard in self.shards(wildcards)]
 
         found = {
-            "moments": each("corpus/shards/{shard}.moments.jsonl"),
+            "moments": each(Layout.shard_moments),
             "prompts": self.prompts(*TASKS_OF_STAGE[stage]),
             "weights": role_records(self.settings, *roles),
             "cassettes": self.cassettes(*roles),
         }
         if stage == "statics":
-            found["keyframes"] = each("keyframes/{shard}.tar")
+            found["keyframes"] = each(Layout.keyframes)
         if stage == "dynamics":
-            found["videos"] = each("corpus/shards/{shard}.videos.jsonl")
+            found["videos"] = each(Layout.shard_videos)
         return found

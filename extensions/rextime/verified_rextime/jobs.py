@@ -1,7 +1,6 @@
-"""Which files the rules of the ReXTime suite read and write, by configuration."""
+"""Files and settings of the jobs of the ReXTime suite, by configuration."""
 
-from collections.abc import Callable
-
+from verified.annotations.export import generation_facts
 from verified.benchmark.vcmr.jobs import search_values
 from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config
@@ -11,8 +10,8 @@ from verified.config.retrieval import model_module
 from verified.layout import Layout
 from verified.lmm.jobs import AskingJobs
 from verified.runtime.digest import modules_digest
+from verified.runtime.wildcards import shard_names
 from verified.tables.layout import runs
-from verified.weights.wanted import model_records
 from verified_rextime.config import CLIP_SECONDS, FREE, LETTERS_ALONE, GroundingModel, Rextime
 
 TRAIN = "train"
@@ -96,15 +95,6 @@ def card(settings: Config) -> list[str]:
     return [f"{folder(settings)}/fine-tuned/video-lmm/card.json"] if adapter(settings) else []
 
 
-def adapter_of(settings: Config) -> Callable[[object], str | list[str]]:
-    """An input function: the adapters of the model in ``wildcards.tuned``, which is `TUNED` or empty."""
-
-    def file(wildcards) -> str | list[str]:
-        return (adapter(settings) or []) if wildcards.tuned else []
-
-    return file
-
-
 def answer_files(settings: Config) -> list[str]:
     """The video LMM's answers to given questions, in the form of a submission."""
     return [
@@ -148,8 +138,6 @@ def systems(settings: Config) -> dict[str, dict]:
     What was fine-tuned has the name of the same model ``before``, and a video LMM the ``card`` of its adapters. Free
     answers have the ``reader`` whose letters stand for them.
     """
-    from verified.runtime.wildcards import shard_names
-
     submissions = {}
     for protocol, part in ((protocol, part) for protocol in protocols(settings) for part in _taught(settings)):
         mode = "vqa" if protocol in LETTERS_ALONE else "both"
@@ -193,15 +181,11 @@ def systems(settings: Config) -> dict[str, dict]:
 
 def described_videos(settings: Config, name: str) -> list[str]:
     """Rows of the videos of given questions."""
-    from verified.runtime.wildcards import shard_names
-
     return [f"{folder(settings)}/released/{name}/videos/{shard}.jsonl" for shard in shard_names(settings.shards)]
 
 
 def free_answers(settings: Config) -> dict[str, dict]:
     """By test, where the video LMM answers freely: files of `questions` and `answers`, whether they are `scored`."""
-    from verified.runtime.wildcards import shard_names
-
     tests: dict[str, dict] = {}
     for protocol in (protocol for protocol in FREE if protocol in protocols(settings)):
         asked = protocol.removeprefix("free").replace("_", " ").replace(" ", ", ", 1)
@@ -215,12 +199,6 @@ def free_answers(settings: Config) -> dict[str, dict]:
             questions = given_file(settings, name)
             tests[f"{name}{asked}"] = {"questions": questions, "scored": given.scored, "answers": [file]}
     return tests
-
-
-def free_files(settings: Config) -> list[str]:
-    """The files of free answers and of their questions."""
-    tests = free_answers(settings).values()
-    return list(dict.fromkeys(file for test in tests for file in (test["questions"], *test["answers"])))
 
 
 def question_files_by_name(settings: Config) -> dict[str, str]:
@@ -269,28 +247,20 @@ def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
     return {test: f"{folder(settings)}/grounding/published/{model}/{test}.jsonl" for test in tests}
 
 
-def published_inputs(settings: Config) -> Callable[[object], dict[str, str | list[str]]]:
-    """An input function: weights, features and questions of ``wildcards.published`` and ``wildcards.test``."""
-
-    def inputs(wildcards) -> dict[str, str | list[str]]:
-        given, test = _suite(settings).published[wildcards.published], wildcards.test
-        released = test.partition(RELEASED)[2]
-        written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))]
-        video = given.video or Layout(settings).path(Layout.video_features, test.removeprefix("dataset-"))
-        questions = [given_file(settings, released)] if released else written
-        return {"checkpoint": given.checkpoint, "video": video, "questions": questions}
-
-    return inputs
+def published_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]:
+    """Weights, features and questions of ``wildcards.published`` and ``wildcards.test``."""
+    given, test, layout = _suite(settings).published[wildcards.published], wildcards.test, Layout(settings)
+    released = test.partition(RELEASED)[2]
+    written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))]
+    video = given.video or layout.path(layout.video_features, test.removeprefix("dataset-"))
+    questions = [given_file(settings, released)] if released else written
+    return {"checkpoint": given.checkpoint, "video": video, "questions": questions}
 
 
-def published_sources(settings: Config) -> Callable[[object], list[str] | None]:
-    """A params function: sources whose questions ``wildcards.test`` is about; None: all questions of the files."""
-
-    def sources(wildcards) -> list[str] | None:
-        _, is_dataset, dataset = wildcards.test.partition("dataset-")
-        return sources_of(settings, dataset) if is_dataset else None
-
-    return sources
+def published_sources(settings: Config, wildcards) -> list[str] | None:
+    """Sources whose questions ``wildcards.test`` is about; None: all questions of the files."""
+    _, is_dataset, dataset = wildcards.test.partition("dataset-")
+    return sources_of(settings, dataset) if is_dataset else None
 
 
 def published_search(settings: Config) -> dict:
@@ -316,41 +286,23 @@ def published_code(wildcards) -> str:
     return modules_digest(model_module(wildcards.published))
 
 
-def videos_of(settings: Config, dataset: str) -> list[str]:
-    """The usable videos of a data set, by shard."""
-    from verified.runtime.wildcards import shard_names
-
-    corpus = f"{dataset_folder(settings, dataset)}/corpus"
-    return [f"{corpus}/shards/{shard}.videos.jsonl" for shard in shard_names(settings.shards)]
-
-
-def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
-    """An input function: checkpoint and video features of ``wildcards.grounded`` and ``wildcards.grounder``."""
-
-    def inputs(wildcards) -> dict[str, str]:
-        layout, dataset = Layout(settings), wildcards.grounded
-        model, trained_on = _grounder(wildcards)
-        run = layout.path(
-            layout.training, dataset, model=model, trained_on=trained_on, seed=settings.retrieval.seeds[0]
-        )
-        return {"video": layout.path(layout.video_features, dataset), "checkpoint": f"{run}/checkpoint.safetensors"}
-
-    return inputs
+def grounding_inputs(settings: Config, wildcards) -> dict[str, str]:
+    """Checkpoint and video features of ``wildcards.grounded`` and ``wildcards.grounder``."""
+    layout, dataset, seed = Layout(settings), wildcards.grounded, settings.retrieval.seeds[0]
+    model, trained_on = _grounder(wildcards)
+    run = layout.path(layout.training, dataset, model=model, trained_on=trained_on, seed=seed)
+    return {"video": layout.path(layout.video_features, dataset), "checkpoint": f"{run}/checkpoint.safetensors"}
 
 
-def fine_tuning_values(settings: Config) -> Callable[[object], dict]:
-    """A params function: what the fine-tuning of ``wildcards.grounder`` depends on."""
-
-    def values(wildcards) -> dict:
-        return {
-            **search_values(settings, wildcards.grounded),
-            "recipe": _suite(settings).fine_tuning.model_dump(mode="json"),
-            "options": {},
-            "precision": settings.retrieval.precision,
-            "seed": settings.seed,
-        }
-
-    return values
+def fine_tuning_values(settings: Config, wildcards) -> dict:
+    """What the fine-tuning of ``wildcards.grounder`` depends on."""
+    return {
+        **search_values(settings, wildcards.grounded),
+        "recipe": _suite(settings).fine_tuning.model_dump(mode="json"),
+        "options": {},
+        "precision": settings.retrieval.precision,
+        "seed": settings.seed,
+    }
 
 
 def grounder_code(wildcards) -> str:
@@ -369,26 +321,13 @@ def sources_of(settings: Config, dataset: str) -> list[str]:
     return sorted(name for name, source in _suite(settings).sources.items() if source.dataset == dataset)
 
 
-def results_files(settings: Config) -> list[str]:
-    """The scores, where any questions have options."""
-    return [f"{folder(settings)}/results.json"] if question_files_by_name(settings) else []
-
-
 def filter_values(settings: Config) -> dict:
     """What the filters depend on."""
     return _suite(settings).model_dump(mode="json", include={"sources", "captions", "queries"})
 
 
-def origins(settings: Config) -> list[str]:
-    """What the scores say of adapters and of published weights."""
-    weights = [file for system in systems(settings).values() for file in system.get("weights", ())]
-    return card(settings) + weights
-
-
 def card_facts(settings: Config) -> dict:
     """What the card of the exported questions states (see `export.collection.Collection`)."""
-    from verified.annotations.export import generation_facts
-
     asked, generation = generation_facts(settings), settings.generation
     return {
         "title": f"Questions across time of {settings.name}",
@@ -402,11 +341,6 @@ def card_facts(settings: Config) -> dict:
         "models": {"Language model": generation.llm.model, "Video model": generation.video_lmm.model},
         "prompts": {"name": asked["prompts"], "sha256": asked["prompts_sha256"]},
     }
-
-
-def written_file(settings: Config, name: str) -> list[str]:
-    """A file that only exists where questions are written."""
-    return [f"{folder(settings)}/{name}"] if _suite(settings).sources else []
 
 
 def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
@@ -430,16 +364,6 @@ def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
     return named + [
         (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in suite.submissions.items()
     ]
-
-
-def published_records(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: the record of the text encoder of ``wildcards.published`` (`rextime.published`)."""
-
-    def files(wildcards) -> list[str]:
-        given = _suite(settings).published[wildcards.published]
-        return model_records(settings, given.text_encoder, given.text_revision)
-
-    return files
 
 
 def engine_code(asking: AskingJobs, *roles: str) -> dict[str, str]:

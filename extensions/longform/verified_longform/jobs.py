@@ -1,4 +1,4 @@
-"""Which files the long-form rules read and write, by configuration."""
+"""Files and settings of the jobs of data sets of movies, by configuration."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,16 +12,15 @@ from verified.config.sources import ReleasedSource
 from verified.evaluator.jobs import starting_checkpoint
 from verified.layout import Layout
 from verified.runtime.resources import ancient
-from verified.runtime.wildcards import shard_names
 from verified.weights.wanted import model_records
 from verified_longform.config import EVALUATOR, DatasetSource, DescribedSource, Longform, MadSource, MovieSet
 from verified_longform.manifest import ALL, find_row, movie_files, read_manifest, row_name
+from verified_longform.pretrained import PRETRAINED, WEIGHTS, read_card, require_other_seed
 from verified_longform.settings import Testing
 from verified_longform.wordnet import PUBLISHED as PUBLISHED_WORDNET
 from verified_longform.wordnet import WORDNET_FILES
 
 KINDS = ("frames", "tokens", "sentences")
-PRETRAINED = "vlg-net-pretrained"
 VLG_NETS = ("vlg-net", "guided", PRETRAINED)
 """Methods that rank by VLG-Net's scores."""
 UNPACKED_WORDNET = "resources/released/wordnet/wordnet"
@@ -33,99 +32,62 @@ def folder(settings: Config) -> str:
     return f"{home(settings)}/longform"
 
 
-def movie_sets(settings: Config) -> dict[str, MovieSet]:
-    """Data sets of movies, by name."""
-    return dict(settings.section(Longform).datasets)
-
-
-def pattern(names) -> str:
-    """A wildcard constraint for `names`; it matches nothing if there are none."""
-    return "|".join(names) or "(?!)"
-
-
 def rendered_sets(settings: Config) -> list[str]:
     """Data sets of movies that a rule renders."""
-    return [name for name, movies in movie_sets(settings).items() if movies.source.rendered]
+    return [name for name, movies in settings.section(Longform).datasets.items() if movies.source.rendered]
 
 
 def collected_sets(settings: Config) -> list[str]:
     """Data sets of movies with rows that are collected from described tracks."""
-    return [name for name, movies in movie_sets(settings).items() if movies.source.collected]
+    return [name for name, movies in settings.section(Longform).datasets.items() if movies.source.collected]
 
 
 def collection_parts(settings: Config, name: str) -> list[str]:
     """Parts in which a data set is collected: a movie each, named by its row of the manifest, so that another row
     above does not collect it again; or `ALL` where a rule makes the manifest. Raises InputError as `read_manifest`."""
-    source = movie_sets(settings)[name].source
+    source = settings.section(Longform).datasets[name].source
     return [row_name(row) for row in read_manifest(source.manifest)] if isinstance(source, DescribedSource) else [ALL]
 
 
-def part_inputs(settings: Config) -> Callable[[Any], dict[str, Any]]:
-    """An input function: the manifest, and those files of the movies of ``wildcards.part`` that are there."""
-
-    def files(wildcards) -> dict[str, Any]:
-        source = movie_sets(settings)[wildcards.movies].source
-        if not isinstance(source, DescribedSource):
-            return {"manifest": f"{folder(settings)}/{wildcards.movies}/source"}
-        row = find_row(source.manifest, wildcards.part)
-        return {"manifest": ancient(source.manifest), "files": [str(path) for path in movie_files(row)]}
-
-    return files
+def part_inputs(settings: Config, wildcards) -> dict[str, Any]:
+    """The manifest, and those files of the movies of ``wildcards.part`` that are there."""
+    source = settings.section(Longform).datasets[wildcards.movies].source
+    if not isinstance(source, DescribedSource):
+        return {"manifest": f"{folder(settings)}/{wildcards.movies}/source"}
+    row = find_row(source.manifest, wildcards.part)
+    return {"manifest": ancient(source.manifest), "files": [str(path) for path in movie_files(row)]}
 
 
-def listening_roles(settings: Config) -> list[str]:
-    """The role that writes down tracks without a transcript, where it is set."""
-    return ["speech"] if settings.generation.speech else []
+def annotation_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]:
+    """The files behind rows of ``wildcards.movies``, by what they hold, and supplied features."""
+    source, layout = settings.section(Longform).datasets[wildcards.movies].source, Layout(settings)
+    movies_folder = f"{folder(settings)}/{wildcards.movies}"
+    if source.annotation_files:
+        features = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
+        return {"annotations": source.annotation_files, **features}
+    if source.corpus:
+        if isinstance(source, DatasetSource) and source.caption == "coarse":
+            return {"moments": layout.path(layout.moments, source.corpus)}
+        return {"fine": annotation_files(settings, source.corpus)}
+    extra = {"rendered": f"{movies_folder}/source"} if source.rendered else {}
+    return {"collected": f"{movies_folder}/collected", **extra}
 
 
-def collected_parts(settings: Config) -> Callable[[Any], list[str]]:
-    """An input function: what was collected of ``wildcards.movies``, in the manifest's order."""
-
-    def files(wildcards) -> list[str]:
-        parts = collection_parts(settings, wildcards.movies)
-        return [f"{folder(settings)}/{wildcards.movies}/collecting/{part}.json" for part in parts]
-
-    return files
-
-
-def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | list[str]]]:
-    """An input function: the files behind rows of ``wildcards.movies``, by what they hold, and supplied features."""
-
-    def files(wildcards) -> dict[str, str | list[str]]:
-        name = wildcards.movies
-        source, movies_folder = movie_sets(settings)[name].source, f"{folder(settings)}/{name}"
-        if source.annotation_files:
-            features = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
-            return {"annotations": source.annotation_files, **features}
-        if source.corpus:
-            if isinstance(source, DatasetSource) and source.caption == "coarse":
-                return {"moments": Layout(settings).path(Layout.moments, source.corpus)}
-            return {"fine": annotation_files(settings, source.corpus)}
-        extra = {"rendered": f"{movies_folder}/source"} if source.rendered else {}
-        return {"collected": f"{movies_folder}/collected", **extra}
-
-    return files
-
-
-def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
-    """An input function: where the movies of ``wildcards.movies`` are: a folder, or a corpus with the paths."""
-
-    def files(wildcards) -> dict[str, Any]:
-        source = movie_sets(settings)[wildcards.movies].source
-        if source.corpus:
-            return {"videos": Layout(settings).path(Layout.videos, source.corpus)}
-        if isinstance(source, MadSource | DescribedSource) and source.videos:
-            return {"folder": ancient(source.videos)}
-        return {"folder": f"{folder(settings)}/{wildcards.movies}/source"}
-
-    return files
+def video_inputs(settings: Config, wildcards) -> dict[str, Any]:
+    """Where the movies of ``wildcards.movies`` are: a folder, or a corpus with the paths."""
+    source, layout = settings.section(Longform).datasets[wildcards.movies].source, Layout(settings)
+    if source.corpus:
+        return {"videos": layout.path(layout.videos, source.corpus)}
+    if isinstance(source, MadSource | DescribedSource) and source.videos:
+        return {"folder": ancient(source.videos)}
+    return {"folder": f"{folder(settings)}/{wildcards.movies}/source"}
 
 
 def embedded_sets(settings: Config) -> list[str]:
     """Data sets that are searched by vectors of the role `embed`: those whose movies are at hand."""
     if "dense" not in settings.section(Longform).models:
         return []
-    sources = {name: movies.source for name, movies in movie_sets(settings).items()}
+    sources = {name: movies.source for name, movies in settings.section(Longform).datasets.items()}
     return [
         name for name, source in sources.items() if source.corpus or source.rendered or getattr(source, "videos", None)
     ]
@@ -147,29 +109,20 @@ def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:
 
 def feature_file(settings: Config, name: str, kind: str) -> str:
     """The HDF5 file of one kind of features, supplied with the source or computed."""
-    supplied = getattr(movie_sets(settings)[name].source, kind, None)
+    supplied = getattr(settings.section(Longform).datasets[name].source, kind, None)
     return supplied or f"{folder(settings)}/{name}/features/{kind}.h5"
 
 
-def feature_files(settings: Config, *kinds: str) -> Callable[[object], dict[str, str]]:
+def feature_files(settings: Config, *kinds: str) -> Callable[[Any], dict[str, str]]:
     """An input function: the files of `kinds` for ``wildcards.movies``."""
-
-    def files(wildcards) -> dict[str, str]:
-        return {kind: feature_file(settings, wildcards.movies, kind) for kind in kinds}
-
-    return files
-
-
-def frame_shards(settings: Config) -> list[str]:
-    """Shards of computed frame features, with ``{movies}`` to fill in."""
-    return [f"{folder(settings)}/{{movies}}/features/frames/{shard}.h5" for shard in shard_names(settings.shards)]
+    return lambda wildcards: {kind: feature_file(settings, wildcards.movies, kind) for kind in kinds}
 
 
 def trainings(settings: Config) -> dict[str, dict[str, float]]:
     """Every training of VLG-Net by its name: {data set: share of its training rows}."""
     if "vlg-net" not in settings.section(Longform).models:
         return {}
-    shares = {name: {name: 1.0} for name in movie_sets(settings)}
+    shares = {name: {name: 1.0} for name in settings.section(Longform).datasets}
     for mixture in settings.section(Longform).mixtures:
         shares[mixture_name(mixture)] = dict(mixture)
     return shares
@@ -180,46 +133,18 @@ def mixture_name(mixture: dict[str, float]) -> str:
     return "+".join(name if share == 1 else f"{name}-{round(100 * share)}" for name, share in sorted(mixture.items()))
 
 
-def training_inputs(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: rows, frame and token features of each data set in ``wildcards.training``, and the checkpoint
-    that GCNeXt starts from."""
-    start = settings.section(Longform).vlg_net.warm_start
-
-    def files(wildcards) -> list[str]:
-        return ([start] if start else []) + [
-            path
-            for name in trainings(settings)[wildcards.training]
-            for path in (
-                f"{folder(settings)}/{name}/annotations.jsonl",
-                feature_file(settings, name, "frames"),
-                feature_file(settings, name, "tokens"),
-            )
-        ]
-
-    return files
-
-
-def mixture_of(settings: Config) -> Callable[[object], dict]:
-    """A params function: data set → share, split and files of ``wildcards.training``."""
-
-    def values(wildcards) -> dict:
-        return {
-            name: {
-                "share": share,
-                "split": movie_sets(settings)[name].train_split,
-                "rows": f"{folder(settings)}/{name}/annotations.jsonl",
-                "frames": feature_file(settings, name, "frames"),
-                "tokens": feature_file(settings, name, "tokens"),
-            }
-            for name, share in trainings(settings)[wildcards.training].items()
+def mixture_of(settings: Config, wildcards) -> dict[str, dict[str, Any]]:
+    """Data set → share, split and files of ``wildcards.training``."""
+    return {
+        name: {
+            "share": share,
+            "split": settings.section(Longform).datasets[name].train_split,
+            "rows": f"{folder(settings)}/{name}/annotations.jsonl",
+            "frames": feature_file(settings, name, "frames"),
+            "tokens": feature_file(settings, name, "tokens"),
         }
-
-    return values
-
-
-def set_values(settings: Config) -> Callable[[Any], dict]:
-    """A params function: the settings of ``wildcards.movies`` as plain values."""
-    return lambda wildcards: movie_sets(settings)[wildcards.movies].model_dump(mode="json")
+        for name, share in trainings(settings)[wildcards.training].items()
+    }
 
 
 def lengths(settings: Config) -> list[float | None]:
@@ -238,7 +163,7 @@ def result_files(settings: Config) -> list[str]:
     """Measures of every method on every data set of movies, mixtures included."""
     stage = folder(settings)
     files = []
-    for name in movie_sets(settings):
+    for name in settings.section(Longform).datasets:
         files.append(f"{stage}/{name}/baselines.json")
         if "zero-shot" in settings.section(Longform).models:
             files.append(f"{stage}/{name}/zero-shot/metrics.json")
@@ -266,28 +191,8 @@ def pretrained_sets(settings: Config) -> list[str]:
     """
     if PRETRAINED not in settings.section(Longform).models:
         return []
-    from verified_longform.pretrained.paths import require_other_seed
-
     require_other_seed(settings.seed)
     return rendered_sets(settings)
-
-
-def shipped_inputs(settings: Config) -> dict[str, str]:
-    """The VLG-Net that comes with the workflow, its card, and the checkpoint whose features it is to read."""
-    from verified_longform.pretrained.paths import card_file, shipped_vlg_net
-
-    encoder = str(encoder_inputs(settings)["checkpoint"])
-    return {"checkpoint": shipped_vlg_net(), "card": card_file(), "encoder": encoder}
-
-
-def statistics_files(settings: Config) -> list[str]:
-    """Statistics of the data sets of movies, of the configuration's other data sets, and of published ones."""
-    from verified.config.folders import shown_datasets
-
-    stage = folder(settings)
-    files = [f"{stage}/{name}/statistics.json" for name in movie_sets(settings)]
-    files += [f"{stage}/datasets/{name}.json" for name in shown_datasets(settings)]
-    return files + [f"{stage}/published/{name}.json" for name in settings.section(Longform).published]
 
 
 def wordnet_folder(settings: Config) -> str:
@@ -303,49 +208,6 @@ def wordnet_files(settings: Config) -> list[str]:
     return (
         [f"{wordnet_folder(settings)}/{name}" for name in WORDNET_FILES] if settings.section(Longform).wordnet else []
     )
-
-
-def collection_folders(settings: Config) -> list[str]:
-    """What was collected of each data set of described movies."""
-    return [f"{folder(settings)}/{name}/collected" for name in collected_sets(settings)]
-
-
-def uniqueness_files(settings: Config) -> list[str]:
-    """Uniqueness of sentences, where WordNet is available."""
-    if not settings.section(Longform).wordnet:
-        return []
-    return [f"{folder(settings)}/{name}/uniqueness.json" for name in movie_sets(settings)]
-
-
-def truth_checks(settings: Config) -> list[str]:
-    """How collections compare with a planted truth."""
-    return [f"{folder(settings)}/{name}/collection.json" for name in rendered_sets(settings)]
-
-
-def count_files(settings: Config) -> list[str]:
-    """What became of the rows of each data set of movies."""
-    return [f"{folder(settings)}/{name}/counts.json" for name in movie_sets(settings)]
-
-
-def encoder_settings(settings: Config) -> dict:
-    """The joint encoder's keys, as plain values."""
-    section = settings.section(Longform)
-    return {
-        "name": section.encoder,
-        "revision": section.encoder_revision,
-        "batch": section.encoder_batch,
-        "threads": section.encoder_threads,
-    }
-
-
-def computing_encoder(settings: Config) -> Callable[[Any], str]:
-    """A params function: the encoder that computes the features of ``wildcards.movies``; empty where none does."""
-
-    def name(wildcards) -> str:
-        supplied = getattr(movie_sets(settings)[wildcards.movies].source, "features_supplied", False)
-        return "" if supplied else settings.section(Longform).encoder
-
-    return name
 
 
 def encoder_note(settings: Config, movies: MovieSet) -> str:
@@ -399,11 +261,6 @@ def testing_values(settings: Config, model: str) -> dict:
     ).model_dump(mode="json")
 
 
-def moments_of(settings: Config, dataset: str) -> str:
-    """Moments of a data set of the configuration."""
-    return Layout(settings).path(Layout.moments, dataset)
-
-
 PUBLISHED = {
     "charades-sta": "Charades-STA",
     "activitynet-captions": "ANet-Captions",
@@ -428,23 +285,6 @@ def published_files(settings: Config, collection: str) -> list[str]:
     return resolve(published_source(collection, settings.section(Longform).published_dir)).all_paths
 
 
-def example_rows(settings: Config) -> list[str]:
-    """Annotations of the data set that Figure 2 takes its movie from: the first."""
-    return [f"{folder(settings)}/{name}/annotations.jsonl" for name in list(movie_sets(settings))[:1]]
-
-
-def metadata_files(settings: Config) -> dict[str, list[str]]:
-    """Named inputs of Figure 7: metadata of the data sets that name a file, and the annotations of those."""
-    named = {name: movies.metadata for name, movies in movie_sets(settings).items() if movies.metadata}
-    rows = [f"{folder(settings)}/{name}/annotations.jsonl" for name in named]
-    return {"metadata": list(named.values()), "described": rows}
-
-
-def titles_with_metadata(settings: Config) -> list[str]:
-    """Titles of the data sets that name a file of metadata, in the order of `metadata_files`."""
-    return [movies.title for movies in movie_sets(settings).values() if movies.metadata]
-
-
 def card_plan(settings: Config) -> dict[str, dict]:
     """By data set, what the card of its VLG-Net says of recipe and corpus, as plain values."""
     section = settings.section(Longform)
@@ -452,14 +292,12 @@ def card_plan(settings: Config) -> dict[str, dict]:
     shared = {"command": "make pretrained-vlg-net", "seed": settings.seed}
     return {
         name: {**shared, "grid": section.grid.model_dump(mode="json"), "recipe": recipe, "corpus": values}
-        for name, movies in movie_sets(settings).items()
+        for name, movies in settings.section(Longform).datasets.items()
         for values in (movies.model_dump(mode="json"),)
     }
 
 
 def _pretrained_note() -> str:
-    from verified_longform.pretrained.paths import WEIGHTS, read_card
-
     card = read_card()
     trained, file = card["trained_on"], card["files"][WEIGHTS]
     return (
@@ -482,7 +320,7 @@ def table_layout(settings: Config) -> dict:
                 "test_split": movies.test_split,
                 "encoder": encoder_note(settings, movies),
             }
-            for name, movies in movie_sets(settings).items()
+            for name, movies in settings.section(Longform).datasets.items()
         },
         "mixtures": {mixture_name(mixture): mixture for mixture in section.mixtures},
         "mixture_test": section.mixture_test,
