@@ -71,7 +71,6 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
         title="Small",
         spans=Spans(**SPANS),
         text_encoder="all-MiniLM-L6-v2",
-        exact_clips=100_000,
         thumbnails=0,
         searched_videos=100,
         seed=1,

@@ -1,4 +1,4 @@
-"""The index: the benchmark's own results, videos that come and go, inverted lists that find the same."""
+"""The index: the benchmark's own results, videos that come and go."""
 
 import json
 from pathlib import Path
@@ -18,14 +18,14 @@ from verified.benchmark.vcmr.data import Queries, Videos, load_tokeniser, read_m
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus
 from verified.io.hdf5 import FeatureFile
 from verified.runtime import seals
-from verified.runtime.seals import finished
+from verified.runtime.seals import finished, seal
 from verified.runtime.verify import verify
 from verified_search.ask import Index, window_around_best
-from verified_search.encoders import ModelEncoder
+from verified_search.encoders import ModelEncoder, Vectors
 from verified_search.export import export
 from verified_search.store import changing, describe, present, read_manifest
 from verified_search.update import remove_videos, update
-from verified_search.vectors import ClipVectors, build, spool
+from verified_search.windows import Windows, write_windows
 
 
 def benchmark(files: dict, halves: bool):
@@ -54,7 +54,7 @@ def asked(index: Index, files: dict, moments, row: int):
 
 
 @pytest.mark.parametrize("model", ["xml", "reloclnet", "hero"])
-def test_an_exact_index_finds_what_the_benchmark_finds(model, tmp_path):
+def test_the_index_finds_what_the_benchmark_finds(model, tmp_path):
     # ReLoCLNet pools long videos as its benchmark does; the others would be cut there and are not here.
     videos = random_videos(40, longest=CONTEXT + 9 if model == "reloclnet" else CONTEXT)
     files, settings = write_corpus(tmp_path, videos, model)
@@ -147,46 +147,24 @@ def test_another_model_makes_another_index(tmp_path):
     assert after["identity"] != before["identity"] and after["videos"] == 5 and after["model"] == "reloclnet"
 
 
-def test_inverted_lists_find_what_an_exact_search_finds(tmp_path):
+def test_the_best_windows_are_found_however_many_clips_the_first_have(tmp_path):
     draw = np.random.default_rng(0)
-    videos, clips, dim = 1500, 8, 32
-    topics = draw.normal(size=(60, dim))
-    middle = topics[draw.integers(0, 60, videos)] + 0.7 * draw.normal(size=(videos, dim))
-    vectors = (middle[:, None] + 0.5 * draw.normal(size=(videos, clips, dim))).reshape(-1, dim)
-    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
-    owner = np.repeat(np.arange(videos, dtype=np.int32), clips)
-    queries = vectors[draw.choice(len(vectors), 80)] + 0.1 * draw.normal(size=(80, dim))
-    queries = (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32)
-    (tmp_path / "lists").mkdir()
-    spool(tmp_path / "lists", np.array_split(vectors, 7))
-    facts = build(tmp_path / "lists", dim, owner, 1000, queries[:40], seed=1)
-    assert facts["kind"] == "inverted lists" and facts["recall"] >= 0.98 and facts["probes"] < facts["lists"]
-    found = ClipVectors(tmp_path / "lists", facts)
-    assert (np.asarray(found.vectors) == vectors).all()
-    shares = []
-    for query in queries[40:]:
-        scores = (vectors.astype(np.float32) @ query).reshape(videos, clips).max(axis=1)
-        wanted = np.argsort(-scores)[:100]
-        shares.append(len(np.intersect1d(found.owners(query, owner, 200)[0], wanted)) / 100)
-    assert np.mean(shares) >= 0.99
-    (tmp_path / "few").mkdir()
-    spool(tmp_path / "few", [vectors[:40]])
-    assert build(tmp_path / "few", dim, owner[:40], 10, queries[:0], seed=1)["kind"] == "inverted lists"
-
-
-def test_an_index_of_inverted_lists_answers_nearly_as_an_exact_one(tmp_path):
-    files, settings = write_corpus(tmp_path, random_videos(60))
-    update(tmp_path / "exact", files, settings)
-    update(tmp_path / "lists", files, settings.model_copy(update={"exact_clips": 50}))
-    exact, lists = Index(tmp_path / "exact"), Index(tmp_path / "lists")
-    assert lists.stored.facts["kind"] == "inverted lists"
-    assert "inverted lists, which find" in describe(read_manifest(tmp_path / "lists"))[1]
-    moments = read_moments(files["annotations"][0], "fig")
-    for row in range(20):  # random weights: spans are all but tied, so their scores are compared
-        best, near = (np.array([one.score for one in asked(index, files, moments, row)]) for index in (exact, lists))
-        assert np.allclose(near[:10], best[:10], rtol=2e-2)
-    remove_videos(tmp_path / "lists", ["v0000"])
-    assert "v0000" not in {one.video for one in asked(Index(tmp_path / "lists"), files, moments, 0)}
+    sizes = [400, 300, *draw.integers(1, 9, 200)]
+    windows = [draw.normal(size=(size, 8)) + 5 * (size > 99) for size in sizes]
+    windows = [(rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16) for rows in windows]
+    items = [
+        ({"video": f"v{number}", "windows": [[0.0, 1.0]]}, [Vectors(rows, rows[:0])], [])
+        for number, rows in enumerate(windows)
+    ]
+    facts = write_windows(tmp_path / "builds" / "000001", items, 8)
+    seal(tmp_path / "builds" / "000001")
+    stored = Windows(tmp_path / "builds" / "000001", facts)
+    query = np.ones(8, np.float32) / np.sqrt(8, dtype=np.float32)
+    best = np.array([(rows.astype(np.float32) @ query).max() for rows in windows])
+    for count in (1, 5, 150, 1000):
+        found, scores = stored.search(query, count)
+        assert found.tolist() == np.argsort(-best)[:count].tolist()
+        assert np.allclose(scores, best[found], atol=1e-6)
 
 
 def test_a_sentence_is_encoded_as_the_benchmark_encodes_a_caption(tmp_path):

@@ -66,7 +66,6 @@ def built(tmp_path_factory):
         title="Joint",
         spans=Spans(**SPANS),
         text_encoder=name,
-        exact_clips=100_000,
         thumbnails=3,
         searched_videos=100,
         seed=1,

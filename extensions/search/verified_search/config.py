@@ -19,8 +19,5 @@ class Search(Section):
     captions: str = Field(default="fine", pattern="^(fine|coarse)$")
     """Captions that stand beside what an index of joint finds. coarse: those of the corpus, so that videos and moments
     are all it needs; other models are trained on captions, and show the fine ones."""
-    exact_clips: int = Field(default=200_000, ge=1)
-    """Up to so many clips a part of the index is searched clip by clip; larger ones by inverted lists, the number of
-    lists looked into being chosen for a recall of 0.99 of the exact search's first hundred videos."""
     thumbnails: int = Field(default=12, ge=0, le=100)
     """Pictures of each video that the index holds; 0: none."""

@@ -86,7 +86,6 @@ def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
         "folder": str(videos.resolve()),
         "title": videos.resolve().name,
         "clip_seconds": BETWEEN,
-        "exact_clips": 200_000,
         "features": None,
         "checkpoint": "",
         "text_encoder": encoder,

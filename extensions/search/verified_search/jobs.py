@@ -102,7 +102,6 @@ def index_settings(settings: Config, wildcards) -> dict:
         text_encoder=features.video_backbone if joint else features.text_encoder,
         text_revision=features.video_revision if joint else features.text_revision,
         features=frames if dataset.source.has_videos else None,
-        exact_clips=settings.section(Search).exact_clips,
         thumbnails=settings.section(Search).thumbnails,
         searched_videos=retrieval.searched_videos,
         seed=settings.seed,

@@ -27,7 +27,6 @@ class IndexSettings(Section):
     text_revision: str = ""
     features: FrameSettings | None
     """None for features that were supplied as files."""
-    exact_clips: int
     thumbnails: int
     searched_videos: int
     seed: int

@@ -26,7 +26,6 @@ from verified.nn.checkpoint import Form, load, save
 from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
 from verified_search.presence import PASSES
 from verified_search.sound import sound
-from verified_search.vectors import EXACT
 from verified_search.windows import VIDEOS, Item, Windows, write_windows
 
 MANIFEST, BUILDS, DECODED = "index.json", "builds", "decoded"
@@ -158,18 +157,8 @@ def present(folder: Path, manifest: dict) -> dict[str, dict]:
     return {row["video"]: row for row in iterate_jsonl(build / VIDEOS, ("video",))}
 
 
-def rebuild(
-    folder: Path,
-    manifest: dict,
-    gone: Container[str],
-    items: Iterable[Item] = (),
-    queries: np.ndarray | None = None,
-    seed: int = 0,
-) -> dict:
-    """Write a build without the videos `gone`, and with those of `items`; returns the manifest, not yet in force.
-
-    `queries` [Q, dim] and `seed` set the number of inverted lists of a large index (see `vectors.build`).
-    """
+def rebuild(folder: Path, manifest: dict, gone: Container[str], items: Iterable[Item] = ()) -> dict:
+    """Write a build without the videos `gone`, and with those of `items`; returns the manifest, not yet in force."""
     kept = (row["video"] for row in present(folder, manifest).values())
     stay = any(video not in gone for video in kept)
     every = iter(chain(open_windows(folder, manifest).items(gone) if stay else (), items))
@@ -180,25 +169,16 @@ def rebuild(
     build = folder / BUILDS / name
     seal_of(build).unlink(missing_ok=True)
     shutil.rmtree(build, ignore_errors=True)  # of a killed change
-    dim = first[1][0].search.shape[1]
-    facts = write_windows(build, chain([first], every), dim, manifest["exact_clips"], queries, seed)
+    facts = write_windows(build, chain([first], every), first[1][0].search.shape[1])
     seal(build)
     return {**manifest, "build": {"name": name, **facts}}
 
 
 def describe(manifest: dict) -> list[str]:
     """Describe an index, in lines for a person."""
-    build = manifest["build"]
-    searched = "exact search"
-    if build and build["kind"] != EXACT:
-        searched = (
-            f"{build['probes']} of {build['lists']} inverted lists, which find {build['recall']:.1%} of the"
-            f" {build['recall_at']} videos of an exact search ({build['recall_queries']} queries)"
-        )
     lines = [
         f"{manifest['videos']:,} videos of {manifest['title']}, {manifest['clips']:,} clips of"
-        f" {manifest['clip_seconds']:g} s, by {manifest['model']}",
-        searched,
+        f" {manifest['clip_seconds']:g} s, by {manifest['model']}"
     ]
     if manifest.get("folder"):
         return [*lines, f"searched by what {manifest['text_encoder']} sees: nothing was written about these videos"]

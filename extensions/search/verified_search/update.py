@@ -1,7 +1,7 @@
 """Update an index to match a corpus: add new videos, and remove missing and changed ones.
 
-Videos are encoded again only if the model, its encoders or the size of the exact index have changed. Those added by
-hand (`verified index --add`) remain in either case; those removed by hand remain excluded.
+Videos are encoded again only if the model or its encoders have changed. Those added by hand (`verified index --add`)
+remain in either case; those removed by hand remain excluded.
 """
 
 import hashlib
@@ -76,8 +76,7 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
             items = chain(
                 _items(new, features, wanted, described, settings.thumbnails), _added(folder, manifest, by_hand)
             )
-            vectors = np.stack([vector_of(query) for _, query in queries]) if queries else None
-            manifest = store.rebuild(folder, manifest, gone, _encode_items(items, encoder), vectors, settings.seed)
+            manifest = store.rebuild(folder, manifest, gone, _encode_items(items, encoder))
         index, held = Index(folder, manifest, encoder), _holders(rows, files.get("truth"))
         ranking = _ranking(index, queries, held[0], files, settings)
         manifest = {
@@ -227,7 +226,6 @@ def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings, o
         "model": settings.model,
         "dataset": settings.dataset,
         "clip_seconds": settings.spans.clip_seconds,
-        "exact_clips": settings.exact_clips,
         "features": settings.features.model_dump() if settings.features else None,
     }
     identity = hashlib.sha256(repr([digest, settings.text_encoder, sorted(facts.items())]).encode()).hexdigest()[:16]

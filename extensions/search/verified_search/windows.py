@@ -2,16 +2,17 @@
 
 - `videos.jsonl`: a row per video: id, path, duration, digest, thumbnails, and its windows, each
   `[offset, seconds per clip, clips, rows for the localiser]`;
-- `clips.faiss`, `vectors.f16`: the clip vectors (see `vectors`);
-- `localise.f16`, or `localise.i8` with `localise.scale`: what the model's localiser multiplies with a query, float16,
-  or a byte a number with one scale a row where the search is not exact either;
+- `clips.faiss`: the clip vectors as one flat index of faiss, whose float16 codes are the vectors themselves;
+- `localise.f16`: what the model's localiser multiplies with a query;
 - `thumbnails.bin`: JPEG files one behind the other.
 
-A window's rows are adjacent and in time; windows are in the order of their videos.
+A window's rows are adjacent and in time; windows are in the order of their videos. All but the rows of videos are
+memory-mapped. A search compares the query with every clip: a million take a fortieth of a second.
 """
 
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,81 +20,63 @@ from verified.errors import InputError
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified_search.encoders import Vectors
 from verified_search.sound import sound
-from verified_search.vectors import CODES, EXACT, VECTORS, ClipVectors, build, spool
 
-VIDEOS, THUMBNAILS = "videos.jsonl", "thumbnails.bin"
+VIDEOS, CLIPS, LOCALISE, THUMBNAILS = "videos.jsonl", "clips.faiss", "localise.f16", "thumbnails.bin"
 MOST = 2**40
 """Above all seconds and rows of a window: what is larger was not written by us."""
 Item = tuple[dict, list[Vectors], list[tuple[float, bytes]]]
 """Of a video its row with `windows` as lists that begin with offset and seconds, the windows' vectors, and thumbnails
 (time, JPEG)."""
-HALVES, BYTES, SCALES = "localise.f16", "localise.i8", "localise.scale"
 
 
-def write_windows(
-    folder: Path,
-    videos: Iterable[Item],
-    dim: int,
-    exact_clips: int,
-    queries: np.ndarray | None,
-    seed: int,
-) -> dict:
-    """Write the windows of videos into an empty folder; returns their facts for the manifest.
+def write_windows(folder: Path, videos: Iterable[Item], dim: int) -> dict:
+    """Write the windows of videos, with vectors of `dim` numbers, into an empty folder; returns facts for the manifest.
 
-    `videos` are read once, one at a time; `queries` and `seed` as for `vectors.build`.
+    `videos` are read once, one at a time.
     """
+    import faiss
+
     folder.mkdir(parents=True)
     rows: list[dict] = []
-    owner: list[np.ndarray] = []
-    with (folder / HALVES).open("wb") as localise, (folder / THUMBNAILS).open("wb") as pictures:
-
-        def blocks() -> Iterator[np.ndarray]:
-            for row, vectors, thumbnails in videos:
-                windows = [
-                    [*window[:2], len(encoded.search), len(encoded.localise)]
-                    for window, encoded in zip(row["windows"], vectors)
-                ]
-                stored = []
-                for time, content in thumbnails:
-                    stored.append([time, pictures.tell(), len(content)])
-                    pictures.write(content)
-                owner.append(np.full(sum(window[2] for window in windows), len(rows), np.int32))
-                rows.append({**row, "windows": windows, "thumbnails": stored})
-                for part in vectors:
-                    localise.write(np.ascontiguousarray(part.localise).data)
-                    yield part.search
-
-        spool(folder, blocks())
-    facts = build(folder, dim, np.concatenate(owner), exact_clips, queries, seed)
-    if facts["kind"] != EXACT:
-        _shorten(folder, dim)
+    index = faiss.IndexScalarQuantizer(dim, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+    index.is_trained = True  # float16 needs no training
+    with (folder / LOCALISE).open("wb") as localise, (folder / THUMBNAILS).open("wb") as pictures:
+        for row, vectors, thumbnails in videos:
+            windows = [
+                [*window[:2], len(encoded.search), len(encoded.localise)]
+                for window, encoded in zip(row["windows"], vectors)
+            ]
+            stored = []
+            for time, content in thumbnails:
+                stored.append([time, pictures.tell(), len(content)])
+                pictures.write(content)
+            rows.append({**row, "windows": windows, "thumbnails": stored})
+            for part in vectors:
+                localise.write(np.ascontiguousarray(part.localise).data)
+                index.add(part.search.astype(np.float32))
+    faiss.write_index(index, str(folder / CLIPS))
     write_jsonl(folder / VIDEOS, rows)
-    return {**facts, "videos": len(rows), "windows": sum(len(row["windows"]) for row in rows)}
-
-
-def _shorten(folder: Path, dim: int) -> None:
-    """Quantise the localiser's numbers to bytes: each row divided by its largest absolute value."""
-    size = (folder / HALVES).stat().st_size // (2 * dim)
-    with (folder / BYTES).open("wb") as numbers, (folder / SCALES).open("wb") as scales:
-        if size:
-            rows = np.memmap(folder / HALVES, np.float16, "r", shape=(size, dim))
-            for at in range(0, size, 65536):
-                block = rows[at : at + 65536].astype(np.float32)
-                scale = np.maximum(np.abs(block).max(axis=1, keepdims=True), 1e-6) / 127
-                numbers.write(np.rint(block / scale).astype(np.int8).tobytes())
-                scales.write(scale.astype(np.float32).tobytes())
-    (folder / HALVES).unlink()
+    return {"videos": len(rows), "windows": sum(len(row["windows"]) for row in rows), "rows": index.ntotal, "dim": dim}
 
 
 class Windows:
     """The windows of an index, open for search; they are identified by their number, W in all."""
 
     def __init__(self, folder: Path, facts: dict):
-        self.folder, self.facts, self.dim = folder, facts, facts["dim"]
-        exact = facts["kind"] == EXACT
-        searched = (CODES, HALVES) if exact else (CODES, VECTORS, BYTES, SCALES)
-        self._check(VIDEOS, *searched)
-        self.vectors = ClipVectors(folder, facts)
+        import faiss
+
+        self.folder, self.dim = folder, facts["dim"]
+        self._check(VIDEOS, CLIPS, LOCALISE)
+        try:
+            self._index: Any = faiss.read_index(str(folder / CLIPS), faiss.IO_FLAG_MMAP_IFC)
+        except RuntimeError:
+            raise _damaged(folder / CLIPS, "it is no index of faiss") from None
+        rows = facts["rows"]
+        if (self._index.ntotal, self._index.d) != (rows, self.dim):
+            raise _damaged(folder / CLIPS, f"{rows} vectors of {self.dim} numbers were written")
+        codes = faiss.rev_swig_ptr(self._index.codes.data(), rows * self.dim * 2)  # a view: the index must outlive it
+        self.vectors = codes.view(np.float16).reshape(rows, self.dim)
+        """[rows, D] float16, memory-mapped."""
         self.videos = read_jsonl(folder / VIDEOS, ("video", "windows", "thumbnails"))
         windows, counts = _windows(folder / VIDEOS, self.videos)
         self.offset, self.seconds = windows[:, 0], windows[:, 1]
@@ -103,36 +86,33 @@ class Windows:
         """[W] positions in `videos`."""
         self._first = np.r_[0, np.cumsum(counts)]
         self._rows, self._localised_rows = (np.r_[0, np.cumsum(counts)] for counts in (self.clips, self.localised))
-        if (len(windows), len(self.videos), self._rows[-1]) != (facts["windows"], facts["videos"], facts["rows"]):
+        if (len(windows), len(self.videos), self._rows[-1]) != (facts["windows"], facts["videos"], rows):
             raise _damaged(folder / VIDEOS, "it lists other videos than were written")
         self.owner = np.repeat(np.arange(len(windows), dtype=np.int32), self.clips)
         """[rows] the window of each vector."""
-        count = int(self._localised_rows[-1])
-        self._localise = _map(folder / (HALVES if exact else BYTES), np.float16 if exact else np.int8, count, self.dim)
-        self._scale = None if exact else _map(folder / SCALES, np.float32, count, 1)
+        self._localise = _map(folder / LOCALISE, int(self._localised_rows[-1]), self.dim)
 
     def search(self, query: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """The `count` best windows for a query [D], and the product of their best clip.
+        """The `count` best windows for a query [D], best first, and the product of their best clip.
 
-        Inverted lists propose by rounded vectors: twice as many proposals are rescored with the exact vectors.
+        The number of clips asked for grows until they belong to `count` windows.
         """
-        exact = self.facts["kind"] == EXACT
-        windows, scores = self.vectors.owners(query, self.owner, count if exact else 2 * count)
-        if not exact:
-            scores = np.array([(self.search_vectors(window) @ query).max() for window in windows], np.float32)
-            order = np.argsort(-scores, kind="stable")[:count]
-            windows, scores = windows[order], scores[order]
-        return windows, scores
+        asked = 10 * count
+        while True:
+            scores, rows = (found[0] for found in self._index.search(query[None], min(asked, len(self.owner))))
+            windows, first = np.unique(self.owner[rows], return_index=True)
+            if len(windows) >= count or asked >= len(self.owner):
+                order = np.argsort(first)[:count]
+                return windows[order], scores[first[order]]
+            asked *= 4
 
     def search_vectors(self, window: int) -> np.ndarray:
         """[clips, D] float32 of length 1."""
-        return self.vectors.vectors[self._rows[window] : self._rows[window + 1]].astype(np.float32)
+        return self.vectors[self._rows[window] : self._rows[window + 1]].astype(np.float32)
 
     def localise_vectors(self, window: int) -> np.ndarray:
         """[clips + pads, D] float32 for the model's localiser."""
-        rows = slice(self._localised_rows[window], self._localised_rows[window + 1])
-        numbers = self._localise[rows].astype(np.float32)
-        return numbers if self._scale is None else numbers * self._scale[rows]
+        return self._localise[self._localised_rows[window] : self._localised_rows[window + 1]].astype(np.float32)
 
     def of_video(self, position: int) -> range:
         """The windows of the video at `position` in `videos`."""
@@ -181,8 +161,7 @@ def _damaged(path: Path, why: str) -> InputError:
     )
 
 
-def _map(path: Path, kind: type, rows: int, dim: int) -> np.ndarray:
-    size = rows * dim * np.dtype(kind).itemsize
-    if not path.is_file() or path.stat().st_size != size:
-        raise _damaged(path, f"{size} bytes were written")
-    return np.memmap(path, kind, "r", shape=(rows, dim)) if rows else np.zeros((0, dim), kind)
+def _map(path: Path, rows: int, dim: int) -> np.ndarray:
+    if not path.is_file() or path.stat().st_size != 2 * rows * dim:
+        raise _damaged(path, f"{2 * rows * dim} bytes were written")
+    return np.memmap(path, np.float16, "r", shape=(rows, dim)) if rows else np.zeros((0, dim), np.float16)
