@@ -40,7 +40,7 @@ rule prepare_review:
         mem_mb=scale_by_attempt(4000),
         runtime=minutes(240),
     params:
-        code=code_of("extensions/lab/scripts/prepare_review.py"),
+        code=code_of("extensions/lab/scripts/prepare_pages.py"),
         review=settings.section(Review).model_dump(mode="json"),
         lint=settings.annotations.lint.model_dump(),
         title=title_of,
@@ -49,7 +49,7 @@ rule prepare_review:
         seed=settings.seed,
         page=page_digest("review"),
     script:
-        "scripts/prepare_review.py"
+        "scripts/prepare_pages.py"
 
 
 rule audit:
@@ -108,8 +108,8 @@ rule measure_audit:
         "scripts/measure_audit.py"
 
 
-rule prepare_audit:
-    """Pages of the moments with findings; decisions on them go where those of the review go."""
+# Pages of the moments with findings; decisions on them go where those of the review go.
+use rule prepare_review as prepare_audit with:
     input:
         findings=rules.audit_annotations.output.findings,
         moments=layout.moments,
@@ -120,31 +120,6 @@ rule prepare_audit:
         pages=directory("results/{dataset}/audit/pages"),
     log:
         "logs/{dataset}/prepare_audit.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
-    conda:
-        "../../envs/data.yaml"
-    resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(240),
-    params:
-        code=code_of("extensions/lab/scripts/prepare_audit.py"),
-        review=settings.section(Review).model_dump(mode="json"),
-        lint=settings.annotations.lint.model_dump(),
-        title=title_of,
-        warning=of_key(confidence_warning),
-        choose_by=settings.annotations.choose_by,
-        seed=settings.seed,
-        page=page_digest("review"),
-    script:
-        "scripts/prepare_audit.py"
-
-
-def judged_by(dataset):
-    """The source of right and wrong captions."""
-    if not dataset.source.has_truth:
-        return {"review": list(settings.annotations.review)}
-    return {"truth": [layout.truth], "corrupted": layout.shards(layout.corrupted)}
 
 
 if settings.has(MetaEvaluation):

@@ -17,7 +17,7 @@ def review_pages(folder):
     write_jsonl(folder / "moments.jsonl", MOMENTS)
     write_jsonl(folder / "scores.jsonl", SCORES)
     return script_run(
-        "../extensions/lab/scripts/prepare_review.py",
+        "../extensions/lab/scripts/prepare_pages.py",
         "prepare_review",
         input={"moments": "moments.jsonl", "scores": ["scores.jsonl"], "similarities": [], "videos": "videos.jsonl"},
         output={"pages": "results/kitchen/review/pages"},

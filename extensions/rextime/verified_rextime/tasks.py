@@ -303,21 +303,16 @@ ANSWER_WITH_SPAN = _task(
     answer="A",
     span="0 1",
 )
+_LETTER = {"answer": {"enum": ["A", "B", "C", "D"]}}
 ANSWER = _task(
-    "answer",
-    "video_lmm",
-    ("question", "options", "duration", "frame_number"),
-    parse_letter,
-    {"answer": {"enum": ["A", "B", "C", "D"]}},
-    20,
-    answer="A",
+    "answer", "video_lmm", ("question", "options", "duration", "frame_number"), parse_letter, _LETTER, 20, answer="A"
 )
 ANSWER_IN_SPAN = _task(
     "answer_in_span",
     "video_lmm",
     ("question", "options", "start", "end", "duration", "frame_number"),
     parse_letter,
-    {"answer": {"enum": ["A", "B", "C", "D"]}},
+    _LETTER,
     20,
     answer="A",
 )
@@ -334,41 +329,28 @@ SCORING = _task(
 LOCATE = _task(
     "locate", "video_lmm", ("question", "duration", "frame_number"), parse_span, {"span": TEXT}, 20, span="0 1"
 )
-FREE_ANSWER = Task(
-    "rextime/free_answer",
-    "video_lmm",
-    ("question", "duration", "frame_number"),
-    parse_text,
-    lambda _count: object_schema({"answer": TEXT}),
-    60,
-    lambda _count, identity: Parsed(sections={"text": words(60, identity)}),
-    followed=True,
-    settings=("frame_side",),
-)
+
+
+def _free_task(name: str, slots: tuple[str, ...], tokens_out: int) -> Task:
+    """A task that the video LMM answers in its own words."""
+    return Task(
+        f"rextime/{name}",
+        "video_lmm",
+        (*slots, "duration", "frame_number"),
+        parse_text,
+        lambda _count: object_schema({"answer": TEXT}),
+        tokens_out,
+        lambda _count, identity: Parsed(sections={"text": words(tokens_out, identity)}),
+        followed=True,
+        settings=("frame_side",),
+    )
+
+
+FREE_ANSWER = _free_task("free_answer", ("question",), 60)
 """The question alone, without options (supplement, D.2)."""
-DESCRIPTION = Task(
-    "rextime/description",
-    "video_lmm",
-    ("duration", "frame_number"),
-    parse_text,
-    lambda _count: object_schema({"answer": TEXT}),
-    80,
-    lambda _count, identity: Parsed(sections={"text": words(80, identity)}),
-    followed=True,
-    settings=("frame_side",),
-)
+DESCRIPTION = _free_task("description", (), 80)
 """What a video shows, before any question about it (supplement, D.2)."""
-ANSWER_AFTER_DESCRIPTION = Task(
-    "rextime/answer_after_description",
-    "video_lmm",
-    ("question", "description", "duration", "frame_number"),
-    parse_text,
-    lambda _count: object_schema({"answer": TEXT}),
-    60,
-    lambda _count, identity: Parsed(sections={"text": words(60, identity)}),
-    followed=True,
-    settings=("frame_side",),
-)
+ANSWER_AFTER_DESCRIPTION = _free_task("answer_after_description", ("question", "description"), 60)
 """The question alone, after the model's own description of the video."""
 DESCRIBED = (DESCRIPTION, ANSWER_AFTER_DESCRIPTION)
 READING = _task(

@@ -1,4 +1,4 @@
-"""Write the pages of moments with findings (see extensions/lab/rules.smk)."""
+"""Write the pages on which people review captions, or moments with findings (see extensions/lab/rules.smk)."""
 
 from verified.runtime.job import job
 
@@ -11,17 +11,20 @@ with job(snakemake) as log:
     from verified.runtime.wildcards import key_of
     from verified_lab.audit.findings import Finding
     from verified_lab.audit.pages import audit_queue, by_number
-    from verified_lab.review.pages import pages, text_rules
+    from verified_lab.review.pages import pages, queue, text_rules
 
     inputs, settings = snakemake.input, snakemake.params
     moments = read_jsonl(inputs.moments)
     groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
     similarities = [row for path in inputs.similarities for row in read_jsonl(path)]
     groups = choose_by(groups, settings.choose_by, settings.seed, similarities)
-    numbers = {(moment["split"], str(moment["desc_id"])): moment["desc_id"] for moment in moments}
-    findings = [Finding(**row) for row in read_jsonl(inputs.findings)]
-    found = by_number((one for one in findings if (one.split, one.id) in numbers), numbers)  # people drew the others
-    shown = audit_queue(moments, groups, found)
+    if inputs.get("findings"):
+        numbers = {(moment["split"], str(moment["desc_id"])): moment["desc_id"] for moment in moments}
+        findings = (Finding(**row) for row in read_jsonl(inputs.findings))
+        open_here = (one for one in findings if (one.split, one.id) in numbers)  # people drew the others
+        shown = audit_queue(moments, groups, by_number(open_here, numbers))
+    else:
+        shown = queue(moments, groups, settings.review["order"])
     dataset, size = key_of(snakemake.wildcards.dataset), (settings.review["moments"], settings.review["clip_side"])
     around = settings.warning, settings.review["context"], text_rules(settings.lint)
     made = pages(dataset, settings.title, shown, read_jsonl(inputs.videos), *size, *around)
