@@ -2,7 +2,7 @@ from verified.annotations.splits import annotation_files, check_releases
 from verified.released.collections import DOWNLOADS
 from verified.corpus.source_files import source_inputs
 from verified.released.files import read_sources
-from verified.planning.supplied import check_supplied
+from verified.planning.stages import check_supplied
 
 try:
     check_releases(settings)

@@ -1,7 +1,7 @@
 from dataclasses import astuple
 
 from verified.weights.wanted import umt_stem
-from verified.weights.wanted import wanted_models
+from verified.planning.stages import wanted_models
 
 FETCHED = {wanted.slug: wanted for wanted in wanted_models(settings)}
 

@@ -9,7 +9,7 @@ from verified_field.config import Rows, check
 
 if TYPE_CHECKING:
     from verified.cli.forms import Form
-    from verified.planning.stage import Stage
+    from verified.stage import Stage
 
 
 def _is_on(settings: Config) -> bool:

@@ -8,7 +8,7 @@ from verified_lab.config import Audit, MetaEvaluation, Review
 
 if TYPE_CHECKING:
     from verified.cli.forms import AnswerPages
-    from verified.planning.stage import Stage
+    from verified.stage import Stage
 
 
 def _stages() -> "Sequence[Stage]":

@@ -13,7 +13,7 @@ from verified_rextime.config import Rextime, check
 if TYPE_CHECKING:
     from verified.cli.forms import AnswerPages, Form
     from verified.lmm.request import Reply, Request
-    from verified.planning.stage import Stage
+    from verified.stage import Stage
 
 
 def _is_on(settings: Config) -> bool:

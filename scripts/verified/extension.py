@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from verified.config import Config
     from verified.config.base import Section
     from verified.lmm.request import Reply, Request
-    from verified.planning.stage import Stage
+    from verified.stage import Stage
 
 
 def _fits(settings: "Config") -> None:
@@ -76,7 +76,7 @@ class Extension:
     check: "Callable[[Config], None]" = _fits
     """Raises ValueError where its sections do not fit the rest of a configuration; may replace sections."""
     stages: "Callable[[], Sequence[Stage]]" = _no_stages
-    """Its stages, for `verified quote` and `verified check`."""
+    """Its stages, after those of the core (`verified.planning.stages`)."""
     forms: "Callable[[], Sequence[Form]]" = _no_forms
     """Forms of ground truths that `verified evaluate` and `verified compare` read."""
     runs: "Callable[[Config], Sequence[Run]]" = _no_runs
@@ -104,11 +104,6 @@ class Extension:
 def extensions() -> tuple[Extension, ...]:
     """All extensions, by the names of their folders."""
     return tuple(_load(folder) for folder in EXTENSIONS)
-
-
-def stages() -> "list[Stage]":
-    """The stages of all extensions."""
-    return [stage for extension in extensions() for stage in extension.stages()]
 
 
 def _load(folder: Path) -> Extension:

@@ -9,10 +9,10 @@ import av
 import numpy as np
 import pytest
 
+from verified.corpus.preflight import first_look
 from verified.io.video import frames_of_spans, iterate_frames, probe, read_frames
 from verified.io.video.cut import cut
 from verified.io.video_reader import READER
-from verified.planning.check_corpus import first_look
 
 CLIPS = Path(__file__).parents[1] / "fixtures" / "clips"
 

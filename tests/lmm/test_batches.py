@@ -22,10 +22,10 @@ from verified.lmm.client import Client
 from verified.lmm.engines import batches
 from verified.lmm.engines.batch_files import Store
 from verified.lmm.ledger import Ledger
+from verified.lmm.preflight import endpoint_findings
 from verified.lmm.request import NotNow
 from verified.lmm.session import Session
 from verified.perturbations import write as perturbations
-from verified.planning.check_endpoints import endpoint_findings
 
 pytestmark = pytest.mark.slow
 

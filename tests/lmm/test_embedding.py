@@ -11,9 +11,9 @@ from refusals import refused
 from verified.config.generation import Generation
 from verified.lmm.embedding import embed_texts, shown_call, stack
 from verified.lmm.ledger import Ledger
+from verified.lmm.preflight import endpoint_findings
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING, read_vector, vector_of, vector_text
-from verified.planning.check_endpoints import endpoint_findings
 
 GREY = np.full((1, 32, 48, 3), 128, np.uint8)
 

@@ -14,10 +14,10 @@ from sounds import SOUND_RATE, silence, tone, write_film
 from verified.config.generation import Generation
 from verified.io.sound import has_sound, read_part, read_track
 from verified.lmm.ledger import Ledger
+from verified.lmm.preflight import endpoint_findings
 from verified.lmm.session import Session
 from verified.lmm.speech import Sound, pieces_of, transcribe
 from verified.lmm.tasks.transcription import TRANSCRIPTION, Segment
-from verified.planning.check_endpoints import endpoint_findings
 
 
 @pytest.fixture

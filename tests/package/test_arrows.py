@@ -9,7 +9,7 @@ PACKAGES = {"verified"} | {
 }
 
 ORDER = (
-    *("errors", "io", "runtime", "extension", "nn"),
+    *("errors", "io", "runtime", "stage", "extension", "nn"),
     *("released", "config", "layout", "weights"),
     *("benchmark", "lmm", "corpus", "keyframes", "captions", "perturbations", "evaluator", "annotations", "features"),
     "quality",

@@ -24,9 +24,9 @@ from verified.lmm.prompts import read_prompt
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 from verified.lmm.tasks.transcription import TRANSCRIPTION
-from verified.planning.check_corpus import corpus_findings
+from verified.planning.check import problems
+from verified.planning.check_moments import dataset_findings
 from verified.planning.quote import quote
-from verified.planning.readiness import problems
 from verified.quality.measure import measure_moments
 from verified.quality.repeats import LEAST, repeated
 from verified.quality.select import judge
@@ -211,7 +211,7 @@ def test_what_will_fail_is_said_before_a_run(kitchen, monkeypatch):
     Path("videos/talk.srt").write_text("not subtitles\n")
     (row,) = transcripts([{"video": "talk", "path": "videos/talk.mkv"}], None)
     assert row["segments"] is None and row["reason"] == "unreadable-subtitles"
-    found = {finding.key: finding for finding in corpus_findings(load(values), "kitchen")}
+    found = {finding.key: finding for finding in dataset_findings(load(values), "kitchen")}
     assert found["datasets.kitchen.quality.transcripts"].level == "note"
     assert "talk.srt, row 1" in found["datasets.kitchen.quality.transcripts"].message
 

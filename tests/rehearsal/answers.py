@@ -26,9 +26,10 @@ from verified.lmm.ledger import Ledger
 from verified.lmm.session import Session
 from verified.lmm.tasks import dynamics, statics
 from verified.perturbations.write import TASK_OF_KIND, perturb
+from verified.planning.stages import wanted_models
 from verified.runtime.wildcards import rows_of_shard, shard_names
 from verified.weights.records import locate_models
-from verified.weights.wanted import record_file, wanted_models
+from verified.weights.wanted import record_file
 
 PROJECT = Path(__file__).resolve().parents[2]
 LEFT_TO_THE_MODELS = 5

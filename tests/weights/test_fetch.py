@@ -15,12 +15,12 @@ from refusals import refused
 from verified.config import load
 from verified.config.generation import Generation
 from verified.config.weights import Weights
+from verified.planning.stages import wanted_models
 from verified.weights.fetch import fetch_model
 from verified.weights.hub import needed_files
 from verified.weights.lock import read_lock
 from verified.weights.records import Wanted, locate_models, pin_models, source_of
 from verified.weights.umt import fetch_umt
-from verified.weights.wanted import wanted_models
 
 LARGE = bytes(range(256)) * 400
 FILES = {"config.json": b"{}", "model.safetensors": LARGE, "pytorch_model.bin": LARGE, "README.md": b"x"}

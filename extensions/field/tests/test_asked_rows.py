@@ -8,6 +8,8 @@ from running import PROJECT, snakemake
 
 from verified.config import load
 from verified.planning.quote import quote
+from verified_field.config import Rows
+from verified_field.tasks import follow_up_tasks
 
 CONFIG = {
     "layers": [str(PROJECT / "config" / "nano.yaml")],
@@ -22,6 +24,14 @@ CONFIG = {
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("by", ["grade", "yes_or_no"])
+def test_every_prompt_is_of_a_task_of_the_stage(by):
+    rows = Rows.model_validate({"grounder": {"first_stages": ["xml"]}, "reranker": {"first_stages": ["xml"], "by": by}})
+    assert {task.name for task in follow_up_tasks(rows)} == {"retrieval/ground", f"retrieval/{by}"}
+    files = (PROJECT / "extensions" / "field" / "prompts").rglob("*.md")
+    assert {file.stem for file in files} == {"ground", "yes_or_no"}
+
+
 def test_rows_without_training_stand_beside_trained_models(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     config = tmp_path / "asked.yaml"

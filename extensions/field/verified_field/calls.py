@@ -1,7 +1,6 @@
 """Calls of the rows without training that a run would make, for a quote."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 from verified.benchmark.vcmr.data import Moments, read_moments
@@ -15,8 +14,7 @@ from verified.lmm.embedding import embed_settings, text_calls
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task, words
 from verified.lmm.tasks.embedding import EMBEDDING
-from verified.planning.stage import AskedOfDataset, Shard, standing
-from verified.planning.vector_calls import CAPTION_TOKENS
+from verified.stage import CAPTION_TOKENS, Shard, standing
 from verified_field.config import Rows
 from verified_field.grounding import NO, YES, Pair, pair_calls, pairs_to_grade, pairs_to_ground, read_first_stage
 from verified_field.runs import GROUNDED, follow_ups
@@ -26,15 +24,17 @@ USUAL_SECONDS = 10.0
 """Assumed length of a moment that no first stage has found yet, in seconds."""
 
 
-def asked_of(name: str, settings: Config) -> Iterator[AskedOfDataset]:
-    """The calls about a data set: vectors, then those of the grounder and the re-ranker."""
+def ask_of(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> None:
+    """Ask the calls about a data set: vectors, then those of the grounder and the re-ranker."""
     if name not in shown_datasets(settings, "has_videos"):
         return
     section = settings.section(Rows)
     if section.dense:
-        yield AskedOfDataset(EMBEDDING, partial(vector_calls, name, settings))
+        calls = [*vector_calls(name, settings, shards, session)]
+        session.ask(EMBEDDING, calls, len(calls))
     for task in follow_up_tasks(section):
-        yield AskedOfDataset(task, partial(follow_up_calls, name, settings, task))
+        calls = [*follow_up_calls(name, settings, task, shards, session)]
+        session.ask(task, calls, len(calls))
 
 
 def tested_moments(name: str, config: Config, shards: Iterable[Shard]) -> Iterator[Shard]:

@@ -1,33 +1,32 @@
 """What the rows without training say of themselves, for `verified quote` and `verified check`."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from verified.config import Config
-from verified.planning.stage import AskedOfDataset, Stage
+from verified.stage import Shard, Stage
 from verified_field.config import Rows
 
 if TYPE_CHECKING:
+    from verified.lmm.session import Session
     from verified.lmm.tasks import Task
 
 
-def _asks_of(name: str, settings: Config) -> Iterator[AskedOfDataset]:
-    if settings.section(Rows).any:
-        from verified_field.calls import asked_of  # it loads torch
-
-        yield from asked_of(name, settings)
-
-
-def _prompts(settings: Config) -> "Iterator[Task]":
+def _tasks(settings: Config) -> "Iterator[Task]":
+    from verified.lmm.tasks.embedding import EMBEDDING
     from verified_field.tasks import follow_up_tasks
 
-    yield from follow_up_tasks(settings.section(Rows))
-
-
-def _roles(settings: Config) -> Collection[str]:
     section = settings.section(Rows)
-    graded = section.reranker.first_stages and section.reranker.by != "relevance"
-    return {"video_lmm"} if section.grounder.first_stages or graded else ()
+    if section.dense:
+        yield EMBEDDING
+    yield from follow_up_tasks(section)
 
 
-STAGE = Stage("field", asks_of=_asks_of, prompts=_prompts, roles=_roles)
+def _ask_of(name: str, settings: Config, shards: Sequence[Shard], session: "Session") -> None:
+    if settings.section(Rows).any:
+        from verified_field.calls import ask_of  # it loads torch
+
+        ask_of(name, settings, shards, session)
+
+
+STAGE = Stage("field", _tasks, _ask_of)

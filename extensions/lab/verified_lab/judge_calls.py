@@ -10,7 +10,7 @@ from verified.lmm.client import Call
 from verified.lmm.session import Session
 from verified.lmm.tasks import words
 from verified.lmm.tasks.retrieval import GRADE
-from verified.planning.vector_calls import CAPTION_TOKENS
+from verified.stage import CAPTION_TOKENS
 from verified_lab.config import MetaEvaluation
 from verified_lab.meta_evaluation.judgements import review
 from verified_lab.meta_evaluation.of_run import by_review, drawn, grade_calls, undecided

@@ -1,27 +1,30 @@
 """Calls of the judge of captions, for `verified quote`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from verified.config import Config
-from verified.planning.stage import AskedOfDataset, Shard, Stage, standing
+from verified.stage import Shard, Stage, standing
 from verified_lab.config import judged_datasets
 
 if TYPE_CHECKING:
-    from verified.lmm.client import Call
     from verified.lmm.session import Session
+    from verified.lmm.tasks import Task
 
 
-def _asks_of(name: str, settings: Config) -> Iterator[AskedOfDataset]:
-    if name not in judged_datasets(settings):
-        return
+def _tasks(settings: Config) -> "tuple[Task, ...]":
     from verified.lmm.tasks.retrieval import GRADE
-    from verified_lab.judge_calls import judge_calls
 
-    def calls(shards: Sequence[Shard], session: "Session") -> "list[Call]":
-        return judge_calls(name, settings, standing(shards), session)
-
-    yield AskedOfDataset(GRADE, calls)
+    return (GRADE,) if judged_datasets(settings) else ()
 
 
-STAGE = Stage("meta_evaluation", asks_of=_asks_of)
+def _ask_of(name: str, settings: Config, shards: Sequence[Shard], session: "Session") -> None:
+    if name in judged_datasets(settings):
+        from verified.lmm.tasks.retrieval import GRADE
+        from verified_lab.judge_calls import judge_calls
+
+        calls = judge_calls(name, settings, standing(shards), session)
+        session.ask(GRADE, calls, len(calls))
+
+
+STAGE = Stage("meta_evaluation", _tasks, _ask_of)

@@ -9,7 +9,7 @@ from verified.config.features import PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.planning.check_features import file_findings
-from verified.planning.findings import Finding, Problem, Supplied
+from verified.stage import Finding, Supplied, refused
 from verified_longform.annotations import read_mad
 from verified_longform.collection import unreadable
 from verified_longform.config import DescribedSource, Longform, MadSource, has_computed_features
@@ -112,21 +112,18 @@ def supplied(settings: Config) -> Iterator[Supplied]:
         yield Supplied("longform.vlg_net.warm_start", start, False, made)
 
 
-def problems(settings: Config) -> Iterator[Problem]:
-    """Missing inputs, and collections whose files cannot be had."""
-    for key, path, is_folder, _ in supplied(settings):
-        if not Path(path).exists():
-            yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
+def problems(settings: Config) -> Iterator[Finding]:
+    """A WordNet that is not there, and collections whose files cannot be had."""
     section = settings.section(Longform)
     own_wordnet = [] if section.wordnet == PUBLISHED_WORDNET else wordnet_files(settings)
     if absent := [path for path in own_wordnet if not Path(path).is_file()]:
         remedy = "name a folder with WordNet's database files, or `published`"
-        yield Problem("longform.wordnet", f"no file {absent[0]}", remedy)
+        yield Finding("problem", "longform.wordnet", f"no file {absent[0]}", remedy)
     for collection in section.published:
         try:
             published_files(settings, collection)
         except InputError as error:
-            yield Problem("longform.published", error.problem, error.remedy or "take it out of the list")
+            yield refused("longform.published", error, "take it out of the list")
 
 
 def feature_findings(settings: Config) -> Iterator[Finding]:

@@ -1,25 +1,37 @@
 """What the stage says of itself, for `verified quote` and `verified check`."""
 
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from verified.config import Config
 from verified.config.generation import Generation
-from verified.planning.findings import Finding, Problem, Supplied
-from verified.planning.stage import Asked, Stage
+from verified.stage import Asked, Finding, Stage, Supplied
 from verified_longform.config import Longform, has_computed_features
+
+if TYPE_CHECKING:
+    from verified.lmm.tasks import Task
+
+
+def _tasks(settings: Config) -> "Iterator[Task]":
+    from verified.lmm.tasks.embedding import EMBEDDING
+    from verified.lmm.tasks.transcription import TRANSCRIPTION
+
+    section = settings.section(Longform)
+    if settings.generation.speech and section.datasets:
+        yield TRANSCRIPTION
+    if "dense" in section.models:
+        yield EMBEDDING
 
 
 def _asks(settings: Config, generation: Generation) -> Iterator[Asked]:
-    from verified.lmm.tasks.embedding import EMBEDDING
-    from verified.lmm.tasks.transcription import TRANSCRIPTION
     from verified_longform.embed_calls import movie_walk
     from verified_longform.listening import walk_of
 
     section = settings.section(Longform)
     if generation.speech and section.datasets:
-        yield Asked("longform", (TRANSCRIPTION,), walk_of(settings))
+        yield Asked("longform", walk_of(settings))
     if "dense" in section.models:
-        yield Asked("longform", (EMBEDDING,), movie_walk(settings))
+        yield Asked("longform", movie_walk(settings))
 
 
 def _supplied(settings: Config) -> Iterator[Supplied]:
@@ -28,7 +40,7 @@ def _supplied(settings: Config) -> Iterator[Supplied]:
     return supplied(settings)
 
 
-def _problems(settings: Config) -> Iterator[Problem]:
+def _problems(settings: Config) -> Iterator[Finding]:
     from verified_longform.preflight import problems
 
     return problems(settings)
@@ -57,6 +69,7 @@ def _gpus(settings: Config) -> dict[str, int]:
 
 STAGE = Stage(
     "longform",
+    tasks=_tasks,
     asks=_asks,
     supplied=_supplied,
     problems=_problems,

@@ -4,7 +4,7 @@ import pytest
 from refusals import refused
 
 from verified.config import load
-from verified.weights.wanted import wanted_models
+from verified.planning.stages import wanted_models
 
 
 def test_queries_without_tokens_are_refused():

@@ -2,17 +2,20 @@
 
 import pytest
 from refusals import refused
+from running import PROJECT
 
 from verified.config import load
 from verified.io.jsonl import write_json
 from verified.lmm.session import Session
+from verified.planning.check import problems
 from verified.planning.placeholders import missing
 from verified.planning.quote import quote
-from verified.planning.readiness import problems
+from verified_rextime.answer import TASKS
 from verified_rextime.filters import filter_captions
 from verified_rextime.generate import write_questions
 from verified_rextime.quote import tasks_of
 from verified_rextime.sources import read_captions
+from verified_rextime.stage import STAGE
 from verified_rextime.tasks import ANSWER_WITH_SPAN, GENERATION
 
 PRICES = {"price_in": 2.0, "price_out": 8.0}
@@ -39,6 +42,15 @@ def config(tmp_path, monkeypatch):
             "rextime": {"sources": {"captions": {"form": "captions", "annotations": "captions.json"}}},
         }
     )
+
+
+def test_every_prompt_is_of_a_task_of_the_stage(config):
+    suite = {"sources": {"captions": {"form": "captions", "annotations": "captions.json"}}, "models": ["video_lmm"]}
+    suite |= {"protocols": list(TASKS)}
+    given = {"questions": "q.jsonl", "videos": "videos"}
+    settings = load({"name": "across", "rextime": {**suite, "released": {"given": given}}})
+    prompts = {f"rextime/{file.stem}" for file in (PROJECT / "extensions" / "rextime" / "prompts").glob("*.md")}
+    assert prompts == {task.name for task in STAGE.tasks(settings)}
 
 
 def calls(rows: list[dict], name: str = "calls") -> dict[str, int]:

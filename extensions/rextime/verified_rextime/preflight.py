@@ -9,7 +9,7 @@ from verified.config import Config
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.planning.check_features import file_findings
-from verified.planning.findings import Finding, Problem, Supplied
+from verified.stage import Finding, Supplied, refused
 from verified.weights.records import BUILT_IN
 from verified_rextime import jobs
 from verified_rextime.answer import tasks_for, without_options
@@ -30,7 +30,7 @@ def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Find
             for protocol in jobs.protocols(settings):
                 tasks_for(protocol, rows)
         except InputError as error:
-            yield Finding("problem", key, str(error), "correct the file, or what is asked of it")
+            yield refused(key, error, "correct the file, or what is asked of it")
             continue
         there = VideoFolder(Path(str(given.videos))).paths
         videos = {row["vid"] for row in rows}
@@ -64,17 +64,13 @@ def supplied(settings: Config) -> Iterator[Supplied]:
     return (Supplied(*named, items) for named in jobs.supplied_paths(settings))
 
 
-def problems(settings: Config) -> Iterator[Problem]:
-    """Missing files, and published weights for other features than the given ones."""
-    for key, path, is_folder in jobs.supplied_paths(settings):
-        if not (Path(path).is_dir() if is_folder else Path(path).is_file()):
-            yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
-
+def problems(settings: Config) -> Iterator[Finding]:
+    """Published weights for other features than the given ones."""
     for name, given in settings.section(Rextime).published.items():
         yield from _published(settings, name, given)
 
 
-def _published(settings: Config, name: str, given: PublishedGrounder) -> Iterator[Problem]:
+def _published(settings: Config, name: str, given: PublishedGrounder) -> Iterator[Finding]:
     """Files that are not published weights, and weights for other features than the given ones."""
     from verified_rextime.published import other_features, other_weights, read_header  # it loads torch
 
@@ -85,28 +81,32 @@ def _published(settings: Config, name: str, given: PublishedGrounder) -> Iterato
         header = read_header(given.checkpoint)
         if problem := other_weights(header, name):
             remedy = f"import the authors' file: verified import {name} FILE"
-            yield Problem(f"{key}.checkpoint", f"{given.checkpoint} {problem}", remedy)
+            yield Finding("problem", f"{key}.checkpoint", f"{given.checkpoint} {problem}", remedy)
             return
         if given.video is not None:
             if Path(given.video).is_file() and (problem := other_features(header, given.video)):
-                yield Problem(
-                    f"{key}.video", f"{given.video} {problem}", "name the features that they were trained with"
+                yield Finding(
+                    "problem",
+                    f"{key}.video",
+                    f"{given.video} {problem}",
+                    "name the features that they were trained with",
                 )
             return
     except InputError as error:
-        yield Problem(key, str(error), error.remedy or "correct the file")
+        yield refused(key, error)
         return
     width = header["config"]["video_dim"]
     if header["config"]["first_encoder_dim"]:
         message = f"the weights read {width} numbers a clip, of SlowFast and CLIP, which nothing here computes"
-        yield Problem(f"{key}.video", message, "name a feature file with them, by video id, clips of two seconds")
+        remedy = "name a feature file with them, by video id, clips of two seconds"
+        yield Finding("problem", f"{key}.video", message, remedy)
     elif (backbone := settings.features.video_backbone) in BUILT_IN:
         message = f"{backbone} is no CLIP, and the published weights of {name} read CLIP's {width} numbers a clip"
-        yield Problem("features.video_backbone", message, f"name that CLIP, or a feature file in {key}.video")
+        remedy = f"name that CLIP, or a feature file in {key}.video"
+        yield Finding("problem", "features.video_backbone", message, remedy)
     for dataset in jobs.datasets_used(settings):
         seconds = settings.datasets[dataset].spans.clip_seconds
         if seconds != CLIP_SECONDS:
-            message = (
-                f"clips have {seconds:g} seconds, and the published weights of {name} read those of {CLIP_SECONDS:g}"
-            )
-            yield Problem(f"datasets.{dataset}.spans.clip_seconds", message, f"set it to 2, or name {key}.video")
+            message = f"clips have {seconds:g} seconds, the published weights of {name} read those of {CLIP_SECONDS:g}"
+            key_of_clips, remedy = f"datasets.{dataset}.spans.clip_seconds", f"set it to 2, or name {key}.video"
+            yield Finding("problem", key_of_clips, message, remedy)

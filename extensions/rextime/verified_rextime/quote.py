@@ -28,7 +28,7 @@ from verified_rextime.tasks import GENERATION, LOCATE
 
 def tasks_of(section: Rextime) -> tuple[Task, ...]:
     """Tasks of ReXTime with the configured protocols, each once; those of `embed` are no part of it."""
-    answering = answering_tasks(section) if "video_lmm" in section.models else ()
+    answering = answering_tasks(section) if {"video_lmm", "fine_tuned_video_lmm"} & {*section.models} else ()
     return tuple(dict.fromkeys((*(GENERATION if section.sources else ()), *answering)))
 
 

@@ -5,39 +5,28 @@ from collections.abc import Collection, Iterator
 from verified.config import Config
 from verified.config.generation import Generation
 from verified.lmm.tasks import Task
-from verified.planning.findings import Finding, Problem, Supplied
-from verified.planning.stage import Asked, Stage
-from verified_rextime.config import FREE, Rextime
+from verified.stage import Asked, Finding, Stage, Supplied
+from verified_rextime.config import Rextime
 
 
 def _asks(settings: Config, generation: Generation) -> Iterator[Asked]:
-    from verified.lmm.tasks.embedding import EMBEDDING
-    from verified_rextime.jobs import vector_files
-    from verified_rextime.quote import Tested, answering_tasks, tasks_of, tuned_walk, walk_of, with_adapter
+    from verified_rextime.quote import Tested, tuned_walk, walk_of, with_adapter
 
-    section = settings.section(Rextime)
-    if not section.asks:
+    if not settings.section(Rextime).asks:
         return
     tested: Tested = []
-    tasks = (*tasks_of(section), *([EMBEDDING] if vector_files(settings) else []))
-    yield Asked("rextime", tasks, walk_of(settings, tested))
+    yield Asked("rextime", walk_of(settings, tested))
     if (tuned := with_adapter(settings, generation)) is not None:
-        yield Asked("rextime, fine-tuned", answering_tasks(section), tuned_walk(settings, tested), tuned)
+        yield Asked("rextime, fine-tuned", tuned_walk(settings, tested), tuned)
 
 
-def _prompts(settings: Config) -> tuple[Task, ...]:
+def _tasks(settings: Config) -> tuple[Task, ...]:
+    from verified.lmm.tasks.embedding import EMBEDDING
+    from verified_rextime.jobs import vector_files
     from verified_rextime.quote import tasks_of
 
     section = settings.section(Rextime)
-    return tasks_of(section) if section.asks else ()
-
-
-def _roles(settings: Config) -> set[str]:
-    section = settings.section(Rextime)
-    writes = {"llm", "video_lmm"} if section.sources else set()
-    if not {"video_lmm", "fine_tuned_video_lmm"} & {*section.models}:
-        return writes
-    return writes | {"video_lmm"} | ({"llm"} if {*FREE} & {*section.protocols} else set())
+    return (*tasks_of(section), *([EMBEDDING] if vector_files(settings) else [])) if section.asks else ()
 
 
 def _supplied(settings: Config) -> Iterator[Supplied]:
@@ -46,7 +35,7 @@ def _supplied(settings: Config) -> Iterator[Supplied]:
     return supplied(settings)
 
 
-def _problems(settings: Config) -> Iterator[Problem]:
+def _problems(settings: Config) -> Iterator[Finding]:
     from verified_rextime.preflight import problems
 
     return problems(settings)
@@ -66,9 +55,8 @@ def _models(settings: Config) -> Iterator[tuple[str, str, str]]:
 
 STAGE = Stage(
     "rextime",
+    tasks=_tasks,
     asks=_asks,
-    prompts=_prompts,
-    roles=_roles,
     supplied=_supplied,
     problems=_problems,
     preflight=_preflight,

@@ -80,9 +80,9 @@ def fetch(arguments: argparse.Namespace) -> int:
     """Fetch or list them; 2 where one is not to be had, which does not keep the others from coming."""
     from verified.config import read
     from verified.errors import InputError
+    from verified.planning.stages import wanted_models
     from verified.weights.fetch import fetch_model, size_of
     from verified.weights.umt import fetch_umt
-    from verified.weights.wanted import wanted_models
 
     settings = read(*arguments.configfile)
     weights, total, failed = settings.weights, 0, []

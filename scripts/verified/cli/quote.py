@@ -65,8 +65,8 @@ def _look(config, arguments: argparse.Namespace) -> int:
     import sys
 
     from verified.config.folders import dataset_folder, shown_datasets
-    from verified.planning.quote import asks_speech
     from verified.planning.running import run_workflow
+    from verified.planning.stages import asks_speech
     from verified.runtime.wildcards import shard_names
 
     datasets = [name for name in shown_datasets(config) if config.datasets[name].source.annotated_here]

@@ -85,12 +85,12 @@ def _print_config(settings, files: str) -> int:
     """The configuration to standard output and what would stop a run to standard error; 1 if there is anything."""
     import yaml
 
-    from verified.planning.readiness import problems
+    from verified.planning.check import problems
 
     print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="", flush=True)
     obstacles = problems(settings, files)
     for problem in obstacles:
-        print(f"problem: {problem}", file=sys.stderr)
+        print(problem, file=sys.stderr)
     return 1 if obstacles else 0
 
 

@@ -1,27 +1,26 @@
 """Preflight checks of `verified check`: all that are cheap, without Snakemake and without writing a file."""
 
-import os
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 from verified.config import Config
-from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
-from verified.config.roles import asked_roles
-from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
-from verified.extension import stages
-from verified.io.jsonl import finite, read_jsonl
-from verified.layout import Layout
 from verified.lmm.ledger import Ledger
-from verified.planning.check_corpus import corpus_findings
-from verified.planning.check_endpoints import endpoint_findings
-from verified.planning.check_features import feature_findings
-from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings
-from verified.planning.findings import Finding
+from verified.lmm.preflight import endpoint_findings
+from verified.lmm.prompts import read_prompts
+from verified.planning.needs import needs
 from verified.planning.quote import quote, totals
-from verified.planning.readiness import problems
-from verified.weights.wanted import wanted_models
+from verified.planning.stages import asked_roles, stages, supplied, wanted_models
+from verified.runtime.gpu_leases import machine_devices
+from verified.stage import Finding, refused
+from verified.weights.lock import read_lock
+from verified.weights.records import BUILT_IN, is_from_hub
+
+ROOM_GB = 1.0
+"""Free disk, in GB, that every run needs: logs, the ledger, tables and figures."""
 
 
 def findings(settings: Config, files: str, offline: bool = False, cluster: bool = False) -> Iterator[Finding]:
@@ -31,57 +30,66 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     does not look for GPUs here, as the run's are on other machines.
     """
     missing = problems(settings, files)
-    yield from (Finding("problem", *problem) for problem in missing)
+    yield from missing
     stuck = {problem.key for problem in missing}
-    yield from _present_findings(settings, stuck)
-    moments = []
-    for name in datasets_with(settings, "has_videos"):
-        if not settings.datasets[name].source.rendered and not any(
-            key.startswith(f"datasets.{name}.source") for key in stuck
-        ):
-            moments += yield from corpus_findings(settings, name)
-    yield from feature_findings(settings)
+    models = [", ".join(keys) for keys in wanted_models(settings).values()]
+    fetched = not any(key in stuck for key in models)
+    if models and fetched:
+        yield Finding("ok", "weights", f"{len(models)} models of the hub are here, at their locked revisions")
     for stage in stages():
         yield from stage.preflight(settings, stuck)
-    yield from batch_findings(settings, moments)
-    yield from _backbone_findings(settings)
     yield from _budget_findings(settings)
-    yield from _score_findings(settings)
-    if settings.annotations.choose_by == "confidence" and (warning := any_confidence_warning(settings)):
-        message, _, remedy = warning.partition(". ")
-        yield Finding("note", "annotations.choose_by", message, remedy.rstrip("."))
-    yield from _statement_findings(settings)
     if not offline:
         yield from endpoint_findings(settings.generation, asked_roles(settings))
-    yield from disk_findings(settings, models_here=not any(key in stuck for key in _model_keys(settings)))
+    yield _disk_finding(settings, fetched)
     if not cluster:
-        yield from gpu_findings(settings)
+        yield from _gpu_findings(settings)
 
 
-def _statement_findings(settings: Config) -> Iterator[Finding]:
-    """Statements that the cards of a data set of real videos still lack; only people can write them."""
-    real = [name for name in datasets_with(settings, "annotated_here") if not settings.datasets[name].source.rendered]
-    missing = [key for key, text in settings.export.statements if text is None]
-    if real and missing and settings.export.forms:
-        message = f"exported cards say nothing of {', '.join(missing)}: only you know"
-        yield Finding("note", "export.statements", message, "write a sentence of each before you publish the data set")
+def problems(settings: Config, files: str) -> list[Finding]:
+    """Every missing input, and every setting that does not fit it; `files` as of `findings`."""
+    absent = [
+        Finding("problem", one.key, message, one.remedy) for one in supplied(settings) if (message := one.missing)
+    ]
+    models = _model_problems(settings, f"run: verified fetch --configfile {files}")
+    found = (problem for stage in stages() for problem in stage.problems(settings))
+    return [*models, *absent, *found, *_prompt_problems(settings)]
 
 
-def _backbone_findings(settings: Config) -> Iterator[Finding]:
-    """Limits of the image encoders of workflow and packages on videos that are not rendered."""
-    name, better = settings.features.video_backbone, "a CLIP or SigLIP model of the hub knows more"
-    used: dict[str, str] = {}
-    rendered = all(settings.datasets[videos].source.rendered for videos in datasets_with(settings, "has_videos"))
-    if not rendered:
-        used["features.video_backbone"] = name
-    if not rendered and settings.annotations.choose_by == "agreement":
-        used["annotations.joint_encoder"] = settings.annotations.joint_encoder
-    for key, encoder in used.items():
-        if encoder in (PACKAGED, PACKAGED_JOINT):
-            yield Finding("note", key, f"{encoder} {PACKAGED_KNOWS}", better)
-    if not rendered and name in BLIND:
-        message = f"{name} knows nothing of real videos: what is found by its features is close to random"
-        yield Finding("note", "features.video_backbone", message, f"set it to {PACKAGED}; {better}")
+def _model_problems(settings: Config, fetch: str) -> Iterator[Finding]:
+    """Models of the hub, and UMT's file, that are not fetched; folders of models that are not there."""
+    hub, lock = settings.weights.hub, settings.weights.lock
+    try:
+        locked = read_lock(lock)["models"]
+    except InputError as error:
+        yield refused("weights.lock", error, f"remove it and {fetch}")
+        return
+    for wanted, keys in wanted_models(settings).items():
+        key, entry = ", ".join(keys), locked.get(wanted.key)
+        if hub and not Path(hub, wanted.name).is_dir():
+            remedy = "put its files there, or set weights.hub to null"
+            yield Finding("problem", key, f"{wanted.name} is not in {hub}", remedy)
+        elif entry is None:
+            yield Finding("problem", key, f"{wanted.key} is not locked in {lock}", fetch)
+        elif not hub:
+            folder = Path(settings.weights.folder, wanted.name.replace("/", "--"), entry["commit"])
+            if missing := [name for name in entry["files"] if not (folder / name).is_file()]:
+                message = f"{len(missing)} of {len(entry['files'])} files of {wanted.key} are not in {folder}"
+                yield Finding("problem", key, message, fetch)
+    for name, _, key in (model for stage in stages() for model in stage.models(settings)):
+        if name not in BUILT_IN and not is_from_hub(name) and not Path(name).is_dir():
+            yield Finding("problem", key, f"no folder {name}", "name a folder or a model of the hub")
+    umt = settings.evaluator
+    if umt.umt_file and umt.umt_url and not umt.checkpoint and not Path(umt.umt_file).is_file():
+        yield Finding("problem", "evaluator.umt_file", f"no file {umt.umt_file}", fetch)
+
+
+def _prompt_problems(settings: Config) -> Iterator[Finding]:
+    tasks = dict.fromkeys(task for stage in stages() for task in stage.tasks(settings) if task.prompted)
+    try:
+        read_prompts(settings.generation.prompts, tasks)
+    except InputError as error:
+        yield refused("generation.prompts", error, "correct the prompt file")
 
 
 def _budget_findings(settings: Config) -> Iterator[Finding]:
@@ -93,62 +101,55 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
         wanted = totals(quote(settings))
     except InputError:  # other checks find the reason
         return
-    taken = {"calls": wanted["calls"], "tokens": wanted["tokens_in"] + wanted["tokens_out"], "money": wanted["money"]}
+    with Ledger(settings.generation.ledger) as held:
+        sums = held.totals()
     roles = [getattr(settings.generation, name) for name in ROLES]
     # A call is asked only if its largest possible cost fits: an answer of max_tokens.
-    room = {
-        "calls": 0.0,
-        "tokens": max(role.sampling.max_tokens for role in roles),
-        "money": max(role.sampling.max_tokens * role.prices[1] for role in roles) / 1e6,
+    longest = max(role.sampling.max_tokens for role in roles)
+    dearest = max(role.sampling.max_tokens * role.prices[1] for role in roles) / 1e6
+    amounts = {  # still to take, taken so far, and the most that one call may take
+        "calls": (wanted["calls"], sums["attempts"], 0.0),
+        "tokens": (wanted["tokens_in"] + wanted["tokens_out"], sums["tokens_in"] + sums["tokens_out"], longest),
+        "money": (wanted["money"], sums["cost"], dearest),
     }
     for name, limit in limits.items():
-        left, needed = limit - _spending(settings.generation.ledger)[name], taken[name]
+        needed, taken, room = amounts[name]
+        left, key = limit - taken, f"generation.budget.{name}"
         if needed is not None and needed > left:
             message = f"a run would still take about {needed:.4g} {name}, {max(0.0, left):.4g} of {limit:g} are left"
             remedy = f"raise it, annotate fewer moments, or see `verified quote`: the run would stop at {limit:g}"
-            yield Finding("problem", f"generation.budget.{name}", message, remedy)
-        elif needed and needed + room[name] > left:
+            yield Finding("problem", key, message, remedy)
+        elif needed and needed + room > left:
             message = f"a run would still take about {needed:.4g} {name} of {left:.4g}, and not ask its last calls"
-            remedy = f"raise it by {room[name]:.2g}: a call is asked if the most that it may take fits"
-            yield Finding("problem", f"generation.budget.{name}", message, remedy)
+            remedy = f"raise it by {room:.2g}: a call is asked if the most that it may take fits"
+            yield Finding("problem", key, message, remedy)
 
 
-def _score_findings(settings: Config) -> Iterator[Finding]:
-    """Whether the minimum confidence lies within the range of confidences of earlier runs."""
-    least = settings.annotations.min_score
-    if least is None:
-        return
-    layout = Layout(settings)
-    for name in datasets_with(settings, "annotated_here"):
-        files = filter(os.path.isfile, layout.shards(layout.scores, name))
-        scores = [row["score"] for path in files for row in read_jsonl(path) if finite(row.get("score"))]
-        remedy = "annotations.min_quantile asks for a share of the captions, whatever the scale"
-        if not scores:
-            message = f"{name} has no confidences yet, which are margins without bounds"
-            yield Finding("note", "annotations.min_score", message, remedy)
-        elif not min(scores) < least <= max(scores):
-            kind = "problem" if least > max(scores) else "note"
-            message = f"{least:g} is outside the confidences of {name}, {min(scores):.3g} to {max(scores):.3g}"
-            yield Finding(kind, "annotations.min_score", message, remedy)
+def _disk_finding(settings: Config, models_here: bool) -> Finding:
+    """Compare free disk below results/ with the estimate of `verified plan`, without models that are already
+    fetched."""
+    estimate = {kind: size for kind, size in needs(settings).disk.items() if not (models_here and kind == "models")}
+    wanted = ROOM_GB + sum(estimate.values())
+    free = shutil.disk_usage(next(path for path in (Path("results"), Path(".")) if path.exists())).free / 1e9
+    if free >= wanted:
+        return Finding("ok", "disk", f"{free:.0f} GB are free, about {wanted:.1f} are needed")
+    largest = max(estimate, key=lambda kind: estimate[kind])
+    message = f"{free:.1f} GB are free, about {wanted:.1f} are needed, most of it for {largest}"
+    return Finding("problem", "disk", message, "make room, or run in a folder on another disk")
 
 
-def _spending(ledger: str) -> dict[str, float]:
-    """The amounts in the ledger by the budget's names."""
-    with Ledger(ledger) as held:
-        sums = held.totals()
-    return {"calls": sums["attempts"], "tokens": sums["tokens_in"] + sums["tokens_out"], "money": sums["cost"]}
-
-
-def _model_keys(settings: Config) -> list[str]:
-    return [", ".join(keys) for keys in wanted_models(settings).values()]
-
-
-def _present_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
-    """Yield an ok for each API key that is set, and for models that are fetched."""
-    roles = {name: role for name, role in asked_roles(settings).items() if role.kind.asks_endpoint}
-    for variable in sorted(filter(os.environ.get, {role.api_key_variable for role in roles.values()})):
-        keys = [f"generation.{name}" for name, role in roles.items() if role.api_key_variable == variable]
-        yield Finding("ok", ", ".join(keys), f"{variable} is set")
-    models = _model_keys(settings)
-    if models and not any(key in stuck for key in models):
-        yield Finding("ok", "weights", f"{len(models)} models of the hub are here, at their locked revisions")
+def _gpu_findings(settings: Config) -> Iterator[Finding]:
+    """Compare the requested GPUs with those of this machine, and name models whose jobs would run on the CPU."""
+    asked = {key: count for stage in stages() for key, count in stage.gpus(settings).items() if count}
+    here = len(machine_devices())
+    if lacking := {key: count for key, count in asked.items() if count > here}:
+        message = f"up to {max(lacking.values())} GPUs are asked for, {here} are here"
+        remedy = "lower them, or run where they are; on a cluster, whose nodes have them: --cluster"
+        yield Finding("problem", ", ".join(lacking), message, remedy)
+    elif asked:
+        yield Finding("ok", ", ".join(asked), f"{here} GPUs are here, up to {max(asked.values())} are asked for")
+    roles = {f"generation.{name}": getattr(settings.generation, name) for name in ROLES}
+    slow = [key for key, role in roles.items() if role.kind.loads_model and not role.gpu]
+    if slow and datasets_with(settings, "annotated_here"):
+        remedy = "set their gpu to 1 if there is one"
+        yield Finding("note", ", ".join(slow), "these models run on the CPU, slowly", remedy)

@@ -10,8 +10,8 @@ from verified.config.folders import datasets_with
 from verified.config.sources.released import ReleasedSource
 from verified.errors import InputError
 from verified.features.files import feature_problems
-from verified.planning.findings import Finding
 from verified.released.collections import read_splits
+from verified.stage import Finding
 from verified.tables.layout import runs
 
 ROWS = 1000

@@ -51,8 +51,7 @@ def configuration(
     if count < settings.evaluator.batch:
         values["evaluator"] = {"batch": max(2, count)}
         settings = load(values, "verified init")
-    small = read is not None and _selection_videos(read, settings, name) < SELECTION_VIDEOS
-    if small:
+    if read is not None and _selection_videos(read, settings, name) < SELECTION_VIDEOS:
         values["retrieval"] = {"models": []}
     text = "".join(
         (FEW if section == "retrieval" else "")

@@ -10,9 +10,9 @@ from verified.config.sources import PublishedSource
 from verified.errors import InputError
 from verified.io.moments_file import read_moments_file
 from verified.planning.placeholders import published_moments
+from verified.planning.stages import wanted_models
 from verified.released.files import collections
 from verified.weights.lock import read_lock
-from verified.weights.wanted import wanted_models
 
 FINE = {"charades-sta": "charades-fig", "didemo": "didemo-fig", "activitynet-captions": "activitynet-fig"}
 """The released collection with the number of captions of a published split whose own file is not public."""
@@ -59,18 +59,17 @@ class Needs:
 def needs(config: Config) -> Needs:
     """Estimate what a run of `config` needs."""
     assumed: list[str] = []
-    moments = {dataset.title: _moments(config, name, assumed) for name, dataset in config.datasets.items()}
-    moments = {title: count for title, count in moments.items() if count}
+    counts = {dataset.title: _moments(config, name, assumed) for name, dataset in config.datasets.items()}
     downloads = _downloads(config, assumed)
-    total, evaluator = sum(moments.values()), config.evaluator
+    total, evaluator = sum(counts.values()), config.evaluator
     frames = evaluator.frames * evaluator.frames_per_interval
     if evaluator.clip_side is None:
         clip_kb = frames * evaluator.image_size**2 * 3 / 1e3
     else:
         clip_kb = frames * CODED_KB_A_FRAME * (evaluator.clip_side / 256) ** 2
     clips = "clips for the evaluator" + ("" if evaluator.keep_clips else ", until it has scored")
-    segments = {dataset.title: dataset.keyframes.segments for dataset in config.datasets.values()}
-    keyframes = sum(count * segments[title] for title, count in moments.items())
+    keyframes = sum(counts[dataset.title] * dataset.keyframes.segments for dataset in config.datasets.values())
+    on_gpus = any(getattr(config.generation, role).kind.environment for role in ROLES)
     disk = {
         "models": sum(downloads.values()) + (CONVERTED_GB if evaluator.umt_file else 0.0),
         clips: total * clip_kb / 1e6,
@@ -78,28 +77,20 @@ def needs(config: Config) -> Needs:
         "keyframes": keyframes * KEYFRAME_KB / 1e6,
         "ledger": (total * CALLS_A_MOMENT + keyframes) * LEDGER_KB_A_CALL / 1e6,
         "evaluator": 2 * STATE_GB.get(evaluator.size, 0.0),
-        "environments": ENVIRONMENTS_GB if _on_gpus(config) else 0.0,
+        "environments": ENVIRONMENTS_GB if on_gpus else 0.0,
     }
-    return Needs(moments, total, downloads, disk, assumed)
-
-
-def _on_gpus(config: Config) -> bool:
-    return any(getattr(config.generation, role).kind.environment for role in ROLES)
+    return Needs({title: count for title, count in counts.items() if count}, total, downloads, disk, assumed)
 
 
 def _moments(config: Config, name: str, assumed: list[str]) -> int:
-    dataset = config.datasets[name]
-    source = dataset.source
+    title, source = config.datasets[name].title, config.datasets[name].source
     if isinstance(source, PublishedSource):
-        known = published_moments(config)[dataset.title]
-        listed = collections()
-        fine = listed.get(FINE.get(source.collection, ""), {})
-        for split in listed.get(source.collection, {}):
+        known, fine = published_moments(config)[title], collections().get(FINE.get(source.collection, ""), {})
+        for split, files in fine.items():
             wanted = source.splits is None or split in source.splits
-            rows = fine[split][0].rows if split in fine else None
-            if wanted and split not in known and rows is not None:
-                known[split] = rows
-                assumed.append(f"{dataset.title} {split}: as many as its released fine captions, {known[split]}")
+            if wanted and split not in known and files[0].rows is not None:
+                known[split] = files[0].rows
+                assumed.append(f"{title} {split}: as many as its released fine captions, {known[split]}")
         return sum(known.values())
     try:
         if source.given_videos is None:
@@ -108,7 +99,7 @@ def _moments(config: Config, name: str, assumed: list[str]) -> int:
             return sum(1 for _ in source.rows())
         return len(read_moments_file(source.files(f"{dataset_folder(config, name)}/corpus")["moments"]))
     except InputError:
-        assumed.append(f"{dataset.title}: its moments are not here and not counted")
+        assumed.append(f"{title}: its moments are not here and not counted")
         return 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from verified.config import Config
 from verified.config.sources import PublishedSource
 from verified.errors import InputError
-from verified.planning.supplied import list_supplied
+from verified.planning.stages import supplied
 from verified.released.collections import DOWNLOADS, resolve
 from verified.released.files import SOURCES, SourceFile, collections
 
@@ -52,9 +52,7 @@ def published_moments(config: Config) -> dict[str, dict[str, int]]:
 
 def _named_paths(config: Config) -> Iterator[tuple[str, bool]]:
     """(path, whether it is a folder) of the inputs of a run that no rule makes."""
-    yield from ((path, is_folder) for _, path, is_folder, _ in list_supplied(config))
-    cassettes = {role.cassette for role in config.generation.roles().values()}
-    yield from ((cassette, False) for cassette in sorted(filter(None, cassettes)))
+    yield from ((given.path, given.is_folder) for given in supplied(config))
     for dataset in config.datasets.values():
         if isinstance(dataset.source, PublishedSource):
             yield from ((path, False) for path in _annotation_files(dataset.source))

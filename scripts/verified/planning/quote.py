@@ -8,43 +8,26 @@ Moments come from the current source. Probed videos and keyframes of earlier run
 other moment is assumed to have the configured maximum of keyframes and counted as `unseen`.
 """
 
-import contextlib
 import gc
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
 from pathlib import Path
 
-from verified.captions.dynamics import ask_dynamics
-from verified.captions.statics import ask_statics
 from verified.config import Config
-from verified.config.datasets import DataSet, Keyframes
-from verified.config.folders import dataset_folder, shown_datasets
+from verified.config.folders import dataset_folder
 from verified.config.generation import EngineSettings, Generation
 from verified.corpus.inventory import SeenShard, seen_shards
 from verified.errors import InputError
-from verified.extension import stages
-from verified.io.video import TOLERANCE
-from verified.keyframes.archive import KeyframeTar
 from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
 from verified.lmm.request import Engine, Outcome
 from verified.lmm.session import AskedBefore, Session, sound_cost
-from verified.lmm.speech import calls_of
 from verified.lmm.tasks import Task
-from verified.lmm.tasks.embedding import EMBEDDING
-from verified.lmm.tasks.paper import PAPER
-from verified.lmm.tasks.retrieval import GRADE
-from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.lmm.vision_tokens import frame_tokens
-from verified.perturbations.write import ask
-from verified.planning.stage import USUAL_SIZE, supposed_videos
-from verified.planning.vector_calls import caption_calls, embeds_captions
-from verified.quality.transcripts import needs_asking, sounds_of
-from verified.runtime.progress import track
-from verified.runtime.seals import made_with
-from verified.runtime.wildcards import shard_names
+from verified.planning.stages import stages
+from verified.stage import USUAL_SIZE, Shard, Stage
 from verified.weights.records import pin_models
 
 CHARACTERS_PER_TOKEN = 4.0
@@ -120,10 +103,7 @@ class Planner(Client):
                 else:
                     self._count_known(call, outcome)
             if outcome is None:
-                if task.followed:
-                    outcome = _example(task, call.count, f"{identity % 2**64:016x}")
-                else:
-                    outcome = _common_example(task, call.count)
+                outcome = _example(task, call.count, f"{identity % 2**64:016x}" if task.followed else "")
             outcomes.append(outcome)
         return outcomes
 
@@ -143,25 +123,33 @@ class Planner(Client):
 
         The first choice is the mean of other answered calls of this quote without pictures, whose number is known of
         each call. The second is the mean of the task in the whole ledger. Both need `ENOUGH_CALLS`; otherwise the
-        prompts' characters count.
+        prompts' characters count. Money and hours are None if the tokens of pictures are unknown.
         """
-        rows = {}
+        rows, role = {}, self.role
         for name, task in self.tasks.items():
             missing, answered, mean = self.missing[name], self.answered[name], self.means.get(name)
             calls, pictures = missing.calls, self._picture_tokens(missing)
             if not (calls or self.found[name]):  # another data set has counted them all
                 continue
             tokens_in, tokens_out = missing.characters / CHARACTERS_PER_TOKEN + pictures, calls * float(task.tokens_out)
-            unknown = (missing.frames if self.of_frame is None else 0) + (
-                missing.images if self.of_image is None else 0
-            )
+            unknown = missing.frames * (self.of_frame is None) + missing.images * (self.of_image is None)
             if answered.calls >= ENOUGH_CALLS:
                 tokens_in = calls * (answered.tokens_in - self._picture_tokens(answered)) / answered.calls + pictures
                 tokens_out, unknown = calls * answered.tokens_out / answered.calls, 0
             elif mean:
                 tokens_in, tokens_out, unknown = calls * mean[0], calls * mean[1], 0
-            single = (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6
-            batched = single * (self.role.batch_price if self.role.takes_batches else 1.0)
+            single = (tokens_in * role.price_in + tokens_out * role.price_out) / 1e6
+            batched = single * (role.batch_price if role.takes_batches else 1.0)
+            prices = (batched if role.batch else single, single, batched)
+            money = (
+                dict.fromkeys(MONEY)
+                if unknown and role.price_in
+                else dict(zip(MONEY, (price + missing.cost_of_sound for price in prices)))
+            )
+            read, written, hours = math.ceil(tokens_in), math.ceil(tokens_out), None
+            if role.tokens_per_second and not unknown:
+                reading = read / role.tokens_read_per_second if role.tokens_read_per_second else 0.0
+                hours = (reading + written / role.tokens_per_second) / 3600
             rows[name] = {
                 "task": name,
                 "model": self.engine.model,
@@ -169,12 +157,11 @@ class Planner(Client):
                 "calls": calls,
                 "images": missing.images,
                 "frames": missing.frames,
-                "tokens_in": math.ceil(tokens_in),
-                "tokens_out": math.ceil(tokens_out),
-                "money": (batched if self.role.batch else single) + missing.cost_of_sound,
-                "money_single": single + missing.cost_of_sound,
-                "money_batch": batched + missing.cost_of_sound,
+                "tokens_in": read,
+                "tokens_out": written,
+                **money,
                 "pictures_unknown": unknown,
+                "gpu_hours": hours,
             }
         return rows
 
@@ -182,10 +169,10 @@ class Planner(Client):
 class _Counting(Session):
     """A session that only counts calls, and logs no line per task as no model is asked."""
 
-    planners: dict[str, Planner]
+    askers: dict[str, Planner]
 
     def ask(self, task: Task, calls: Iterable[Call], total: int) -> list[Outcome]:
-        return self.planners[task.role].look_up(task, calls)
+        return self.askers[task.role].look_up(task, calls)
 
 
 def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int) -> float | None:
@@ -202,14 +189,10 @@ def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int) -> float | None:
     return total / sizes.total()
 
 
+@lru_cache(1000)
 def _example(task: Task, count: int, identity: str) -> Outcome:
     """A typical answer in place of a missing one; `identity` makes it unique."""
     return Outcome("", "ok", parsed=task.example(count, identity))
-
-
-@cache
-def _common_example(task: Task, count: int) -> Outcome:
-    return _example(task, count, "")
 
 
 def quote(config: Config) -> list[dict]:
@@ -223,136 +206,58 @@ def quote(config: Config) -> list[dict]:
     generation = pin_models(config.generation, config.weights.lock)
     rows: list[dict] = []
     seen: set[int] = set()
-    with _pause_collector():
+    enabled = gc.isenabled()
+    gc.disable()  # a million calls come and go without a cycle, and looking for one would take a fifth of the time
+    try:
         for name, dataset in config.datasets.items():
             if dataset.source.annotated_here:
-                rows += _count_dataset(name, dataset, config, generation, seen)
-        for asked in (asked for stage in stages() for asked in stage.asks(config, generation)):
-            counted = _count_calls(
-                asked.label,
-                asked.tasks,
-                config,
-                asked.generation or generation,
-                set() if asked.generation else seen,
-                asked.walk,
-            )
-            rows += [{**row, "unseen": 0} for row in counted]
-    return rows
-
-
-def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[int]) -> list[dict]:
-    folder = dataset_folder(config, name)
-    shards = _shards(name, dataset, config)
-    keyframes = [_SeenKeyframes(folder, shard, dataset.keyframes) for shard in shard_names(config.shards)]
-    speaks = asks_speech(config, name)
-
-    def walk(session: Session) -> None:
-        tracked = track(keyframes, f"quote for {name}", config.shards, "shards")
-        for cut, (moments, videos) in zip(tracked, shards):
-            if name in shown_datasets(config):  # others only train the evaluator
-                with cut.of(moments, videos):
-                    ask_statics(moments, cut, session)
-                ask_dynamics(moments, supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
-            ask(moments, session)
-            if speaks:
-                sounds = sounds_of(filter(needs_asking, videos.values()))
-                calls = [call for sound in sounds for call in calls_of(sound, session)]
-                session.ask(TRANSCRIPTION, calls, len(calls))
-
-        if captioned:
-            calls = list(caption_calls(name, config, shards, session))
-            session.ask(EMBEDDING, calls, len(calls))
-        for task, calls_of_stage in added:
-            calls = list(calls_of_stage(shards, session))
-            session.ask(task, calls, len(calls))
-
-    added = [asked for stage in stages() for asked in stage.asks_of(name, config)]
-    captioned = embeds_captions(config, name)
-    tasks = (*([TRANSCRIPTION] if speaks else []), *PAPER, *([EMBEDDING] if captioned else []))
-    tasks = tuple(dict.fromkeys([*tasks, *(asked.task for asked in added)]))
-    rows = _count_calls(name, tasks, config, generation, seen, walk, _sizes(shards))
-    return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
-
-
-def asks_speech(config: Config, name: str) -> bool:
-    """Whether a run transcribes the videos of a data set by a model."""
-    quality = config.datasets[name].quality
-    return quality is not None and quality.transcripts == "speech" and config.generation.speech is not None
-
-
-@contextlib.contextmanager
-def _pause_collector() -> Iterator[None]:
-    """Pause the collector of cycles: a million calls come and go without one, and it would take a fifth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
+                shards, asking = _shards(name, config), {stage: stage.ask_of for stage in stages() if stage.ask_of}
+                calls = [partial(ask_of, name, config, shards) for ask_of in asking.values()]
+                rows += _count_calls(name, asking, config, generation, seen, calls, shards)
+        for stage in stages():
+            for label, walk, replaced in stage.asks(config, generation):
+                known = set() if replaced else seen
+                rows += _count_calls(label, [stage], config, replaced or generation, known, [walk])
     finally:
         if enabled:
             gc.enable()
-
-
-def _sizes(shards: list[SeenShard]) -> Sizes:
-    """Sizes of the videos of all moments; `USUAL_SIZE` if unknown."""
-    sizes: Sizes = Counter()
-    for moments, videos in shards:
-        for row in moments:
-            video = videos.get(row["video"])
-            sizes[(video["width"], video["height"]) if video else USUAL_SIZE] += 1
-    return sizes or Counter([USUAL_SIZE])
+    return rows
 
 
 def _count_calls(
     name: str,
-    tasks: tuple[Task, ...],
+    asking: Iterable[Stage],
     config: Config,
     generation: Generation,
     seen: set[int],
-    walk: Callable[[Session], None],
-    sizes: Sizes | None = None,
+    walks: Iterable[Callable[[Session], int | None]],
+    shards: Iterable[Shard] = (),
 ) -> list[dict]:
-    """One row per task of the calls that `walk` would ask in its session."""
-    roles = sorted({task.role for task in tasks})
-    engines = {role: _engine(getattr(generation, role), generation) for role in roles}
+    """One row per task of the calls that `walks` would ask in a session."""
+    tasks = tuple(dict.fromkeys(task for stage in asking for task in stage.tasks(config)))
+    roles = {name: getattr(generation, name) for name in sorted({task.role for task in tasks})}
+    # The engine's model and revision identify calls; a quote needs neither key nor GPU.
+    engines = {
+        name: make_engine(role, generation) if role.kind.quick_to_make else AskedBefore(role)
+        for name, role in roles.items()
+    }
+    sizes: Sizes = Counter()
+    for moments, videos in shards:
+        known = (videos.get(row["video"]) for row in moments)
+        sizes.update((video["width"], video["height"]) if video else USUAL_SIZE for video in known)
     with _Counting(generation, config.seed, tasks, engines) as session:
-        planners = {
-            role: Planner(engine, session, getattr(generation, role), seen, sizes or Counter([USUAL_SIZE]))
-            for role, engine in engines.items()
+        session.askers = {
+            name: Planner(engines[name], session, role, seen, sizes or Counter([USUAL_SIZE]))
+            for name, role in roles.items()
         }
-        session.planners = planners
-        session.askers.update(planners)
-        walk(session)
-        counted = {task: row for planner in planners.values() for task, row in planner.estimate().items()}
-    return [
-        {"dataset": name, **_add_price(counted[task.name], getattr(generation, task.role))}
-        for task in tasks
-        if task.name in counted
-    ]
+        unseen = sum(walk(session) or 0 for walk in walks)
+        counted = {task: row for planner in session.askers.values() for task, row in planner.estimate().items()}
+    return [{"dataset": name, **counted[task.name], "unseen": unseen} for task in tasks if task.name in counted]
 
 
-def _engine(role: EngineSettings, generation: Generation) -> Engine:
-    """The engine whose model and revision identify calls; a quote needs neither key nor GPU."""
-    return make_engine(role, generation) if role.kind.quick_to_make else AskedBefore(role)
-
-
-def _add_price(row: dict, role: EngineSettings) -> dict:
-    """The row with its GPU-hours; money and hours are None if the tokens of its pictures are unknown."""
-    if row["pictures_unknown"]:
-        unknown = dict.fromkeys(MONEY) if role.price_in else {}
-        return {**row, **unknown, "gpu_hours": None}
-    return {**row, "gpu_hours": _gpu_hours(row, role)}
-
-
-def _gpu_hours(row: dict, role: EngineSettings) -> float | None:
-    if not role.tokens_per_second:
-        return None
-    reading = row["tokens_in"] / role.tokens_read_per_second if role.tokens_read_per_second else 0.0
-    return (reading + row["tokens_out"] / role.tokens_per_second) / 3600
-
-
-def _shards(name: str, dataset: DataSet, config: Config) -> list[SeenShard]:
+def _shards(name: str, config: Config) -> list[SeenShard]:
     """The current moments by shard. Raises InputError if no file lists them."""
-    source, corpus = dataset.source, f"{dataset_folder(config, name)}/corpus"
+    source, corpus = config.datasets[name].source, f"{dataset_folder(config, name)}/corpus"
     if not source.has_videos:
         raise InputError(f"no moments of {name} are at hand", file=corpus)
     if source.rendered and not Path(moments := source.files(corpus)["moments"]).is_file():
@@ -364,69 +269,9 @@ def _shards(name: str, dataset: DataSet, config: Config) -> list[SeenShard]:
     return seen_shards(source, corpus, config.shards)
 
 
-class _SeenKeyframes:
-    """The existing keyframes of a shard; other moments get the configured maximum.
-
-    `unseen` counts these others. Keyframes belong to a moment if they fill its span, whatever its number was when they
-    were cut, and the settings of the job that cut them are the current ones.
-    """
-
-    def __init__(self, folder: str, shard: str, settings: Keyframes):
-        self.path, self.settings, self.unseen = Path(folder, "keyframes", f"{shard}.tar"), settings, 0
-        self.supposed: dict[int, str] = {}
-        self.cut_as: dict[int, int] = {}
-        self.tar: KeyframeTar | None = None
-
-    @contextlib.contextmanager
-    def of(self, moments: list[dict], videos: dict[str, dict]) -> Iterator[None]:
-        """Open the archive for these moments; `videos` are the probed ones."""
-        with contextlib.ExitStack() as stack:
-            if self.path.is_file() and made_with(self.path, self.settings.model_dump(mode="json")):
-                self.tar = stack.enter_context(KeyframeTar(self.path))
-            cut = self.tar.rows if self.tar else {}
-            of_video: dict[str, list[dict]] = defaultdict(list)
-            for index_row in cut.values():
-                of_video[index_row["video"]].append(index_row)
-            for row in moments:
-                same = [cut[row["desc_id"]]] if row["desc_id"] in cut else []
-                known = [*same, *of_video[row["video"]]] if row["video"] in videos else []
-                if (found := next((one for one in known if _cut_from(one, row)), None)) is not None:
-                    self.cut_as[row["desc_id"]] = found["desc_id"]
-            self.supposed = {
-                row["desc_id"]: f"{row['video']} {row['start']!r}-{row['end']!r}"
-                for row in moments
-                if row["desc_id"] not in self.cut_as
-            }
-            self.unseen += len(self.supposed)
-            yield
-
-    def keyframes(self, desc_id: int) -> list[dict]:
-        if desc_id in self.cut_as and self.tar is not None:
-            return self.tar.keyframes(self.cut_as[desc_id])
-        segments, span = self.settings.segments, self.supposed[desc_id]
-        return [{"file": f"{span}/{segment}.jpg", "time": float(segment)} for segment in range(segments)]
-
-    def image(self, name: str) -> bytes:
-        return (self.tar.image(name) if self.tar else b"") or f"not cut yet: {name}".encode()
-
-
-def _cut_from(index_row: dict, moment: dict) -> bool:
-    """Whether a row of an archive's index matches the current span of this moment."""
-    if index_row["video"] != moment["video"]:
-        return False
-    segments = [keyframe["segment"] for keyframe in index_row["keyframes"]]
-    if not segments:
-        return index_row["desc_id"] == moment["desc_id"]
-    first, last = min(start for start, _ in segments), max(end for _, end in segments)
-    return math.isclose(first, moment["start"], abs_tol=TOLERANCE) and math.isclose(
-        last, moment["end"], abs_tol=TOLERANCE
-    )
-
-
 def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     """Roles with calls to an endpoint and without prices, in their order."""
-    added = (task for stage in stages() for task in stage.prompts(config))
-    role_of = {task.name: task.role for task in (TRANSCRIPTION, EMBEDDING, *PAPER, GRADE, *added)}
+    role_of = {task.name: task.role for stage in stages() for task in stage.tasks(config)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
     return [name for name, role in roles.items() if role.kind.asks_endpoint and not role.has_prices]

@@ -1,4 +1,4 @@
-"""Models of the hub that a configuration needs, with the keys that name them, and the paths of their records."""
+"""Paths of the records of models of the hub that a configuration names."""
 
 import re
 from collections.abc import Callable
@@ -6,8 +6,6 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.folders import home
-from verified.config.roles import asked_roles
-from verified.extension import stages
 from verified.weights.records import Wanted, is_from_hub, wanted_by_role
 
 
@@ -15,32 +13,6 @@ def initial_weights(settings: Config, model: str) -> str:
     """The model whose weights initialise a retrieval model (its option `roberta`); empty for random initialisation."""
     training = settings.retrieval.training.get(model)
     return str(training.options.get("roberta", "")) if training and model in settings.retrieval.models else ""
-
-
-def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
-    """Models of the hub → the configuration's keys that name them."""
-    roles = asked_roles(settings).items()
-    named = [(wanted_by_role(role), f"generation.{name}.model") for name, role in roles]
-    features = settings.features
-    for name, revision, key in (
-        (features.video_backbone, features.video_revision, "features.video_backbone"),
-        (features.text_encoder, features.text_revision, "features.text_encoder"),
-        (settings.generation.sentence_encoder, settings.generation.sentence_revision, "generation.sentence_encoder"),
-    ):
-        named.append((Wanted(name, revision) if is_from_hub(name) else None, key))
-    if settings.annotations.choose_by == "agreement":
-        agreeing = Wanted(settings.annotations.joint_encoder, settings.annotations.joint_revision)
-        named.append((agreeing if is_from_hub(agreeing.name) else None, "annotations.joint_encoder"))
-    for name, revision, key in (model for stage in stages() for model in stage.models(settings)):
-        named.append((Wanted(name, revision) if is_from_hub(name) else None, key))
-    for model in settings.retrieval.models:
-        if (start := initial_weights(settings, model)) and is_from_hub(start):
-            named.append((Wanted(start), f"retrieval.training.{model}.model.roberta"))
-    keys: dict[Wanted, list[str]] = {}
-    for wanted, key in named:
-        if wanted:
-            keys.setdefault(wanted, []).append(key)
-    return keys
 
 
 def record_file(settings: Config, wanted: Wanted) -> str:

@@ -1,12 +1,17 @@
-"""Test each endpoint of a configuration with one call of text, or sound, and, if its role sees, a picture."""
+"""Check the models that answer before a run: keys, cassettes, and each endpoint by one call of text, or sound, and, if
+its role sees, a picture."""
 
+import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
 from verified.config.generation import EmbedSettings, EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.sound import wave_bytes
+from verified.lmm.cassette import is_hand_written, read_answers
 from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import jpeg_of
 from verified.lmm.engines.openai import addresses_of
@@ -14,10 +19,12 @@ from verified.lmm.request import Reply, Request, Sampling
 from verified.lmm.session import sampling_of
 from verified.lmm.speech import RATE
 from verified.lmm.thoughts import separate
-from verified.planning.findings import Finding
+from verified.stage import Finding, refused
 
 SOUND = "a second of silence"
 VECTORS = {False: "a text for a vector", True: "a frame for a vector"}
+NO_CHAT = (SOUND, *VECTORS.values())
+"""Of roles that transcribe or embed."""
 LONGEST_WAIT = 60.0
 """Longest wait for an answer to one of these small calls, in seconds."""
 REMEDIES = {
@@ -29,6 +36,32 @@ REMEDIES = {
 }
 
 
+def role_problems(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
+    """Answers written by hand that cannot be read, and API keys that the environment lacks."""
+    unset = defaultdict[str, list[str]](list)
+    for name, role in roles.items():
+        if role.cassette and Path(role.cassette).is_file() and is_hand_written(role.cassette):
+            try:
+                read_answers(role.cassette)
+            except InputError as error:
+                yield refused(f"generation.{name}.cassette", error)
+        # A private endpoint may need no key; if it does, its refusal says so.
+        of_openai = role.kind.asks_endpoint and role.base_url is None and role.endpoints_file is None
+        if of_openai and not os.environ.get(role.api_key_variable):
+            unset[role.api_key_variable].append(f"generation.{name}.api_key_variable")
+    for variable, keys in unset.items():
+        remedy = "export the key, or name another endpoint in base_url"
+        yield Finding("problem", ", ".join(keys), f"the environment has no {variable}", remedy)
+
+
+def keys_found(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
+    """The API keys that the environment has."""
+    asking = {name: role.api_key_variable for name, role in roles.items() if role.kind.asks_endpoint}
+    for variable in sorted(filter(os.environ.get, {*asking.values()})):
+        keys = ", ".join(f"generation.{name}" for name, wanted in asking.items() if wanted == variable)
+        yield Finding("ok", keys, f"{variable} is set")
+
+
 def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
     """Ask every endpoint of these roles; roles with the same endpoint and model share a call."""
     asked: dict[tuple, list[str]] = {}
@@ -37,34 +70,32 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
             try:
                 addresses = addresses_of(role)
             except InputError as error:
-                yield Finding("problem", f"generation.{name}", str(error), error.remedy or "correct the file")
+                yield refused(f"generation.{name}", error)
                 continue
             for address in addresses:
                 call = (address, role.model, role.api_key_variable, sampling_of(role), _form(name, role))
                 asked.setdefault(call, []).append(name)
-    spoken: dict[tuple, Reply | None] = {}
+    answers: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in asked.items():
         key = ", ".join(f"generation.{name}" for name in names)
-        role = getattr(generation, names[0]).model_copy(
-            update={"base_url": endpoint[0], "endpoints_file": None, "batch": False}
-        )
+        changes = {"base_url": endpoint[0], "endpoints_file": None, "batch": False}
+        role = getattr(generation, names[0]).model_copy(update=changes)
         address = tuple(endpoint)
-        if form == SOUND or form in VECTORS.values():  # roles that transcribe or embed need no chat
+        if form in NO_CHAT:
             yield _try(role, key, form, generation)[0]
             continue
-        if address not in spoken:
-            finding, spoken[address] = _try(role, key, "text", generation)
+        if address not in answers:
+            finding, answers[address] = _try(role, key, "text", generation)
             yield finding
-            if (reply := spoken[address]) is not None:
+            if (reply := answers[address]) is not None:
                 yield from _habits(role, names, reply)
-        if form != "text" and (text := spoken[address]) is not None:  # a failed text call needs no picture
+        if form != "text" and (text := answers[address]) is not None:  # a failed text call needs no picture
             finding, reply = _try(role, key, form, generation)
             yield finding
             if reply is not None and 0 < reply.tokens_in <= text.tokens_in:
-                message = (
-                    f"{role.model} read no more tokens with a picture than without: it may not see pictures at all"
-                )
-                yield Finding("note", key, message, "name a model that does, or ask it about a picture by hand")
+                read = f"{role.model} read no more tokens with a picture than without"
+                remedy = "name a model that does, or ask it about a picture by hand"
+                yield Finding("note", key, f"{read}: it may not see pictures at all", remedy)
     yield from _batch_findings(roles)
 
 
@@ -110,7 +141,7 @@ def _batch_findings(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
                 provider = Provider(role.model_copy(update=quick))
                 provider.reach()
             except InputError as error:
-                yield Finding("problem", key, error.problem, error.remedy or "correct the role")
+                yield refused(key, error, "correct the role")
             else:
                 yield Finding("ok", key, f"{provider.address} takes batches")
 
@@ -126,7 +157,7 @@ def _form(name: str, role: EngineSettings) -> str:
 
 def _try(role: EngineSettings, key: str, form: str, generation: Generation) -> tuple[Finding, Reply | None]:
     """Make one call; the reply is None if there is no answer."""
-    chats = form not in (SOUND, *VECTORS.values())
+    chats = form not in NO_CHAT
     patience = role.timeout_seconds if chats else min(role.timeout_seconds, LONGEST_WAIT)
     try:
         quick = role.model_copy(update={"retries": 0, "api_slots": 1, "timeout_seconds": patience})
@@ -134,7 +165,7 @@ def _try(role: EngineSettings, key: str, form: str, generation: Generation) -> t
         address = getattr(engine, "address", role.engine)
         (reply,) = engine.answer([_request(form, generation.frame_side, sampling_of(role))])
     except InputError as error:
-        return Finding("problem", key, error.problem, error.remedy or "correct the role"), None
+        return refused(key, error, "correct the role"), None
     if chats and reply.finish in ("stop", "length") and not separate(reply.text).answer.strip():
         return Finding("problem", key, *_empty(role, address, form, reply)), None
     if reply.finish in ("stop", "length"):

@@ -1,0 +1,147 @@
+"""Check before a run that videos open, from file headers and first frames, and that captions say something."""
+
+from collections import defaultdict
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from verified.corpus.proposals import caption_of_most
+from verified.corpus.video_folder import VideoFolder
+from verified.errors import InputError
+from verified.io.video import VideoError
+from verified.io.video.decode import open_video
+from verified.lmm.refusal import MAY_BE_SAID, refusal
+from verified.runtime.seals import digest_of
+from verified.stage import Finding, refused
+
+MOST_OPENED = 200
+"""Videos of a data set that are opened: a sample at even distances in the list of names."""
+MOST_NAMED = 3
+"""Unreadable videos that a message names."""
+THREADS = 4
+ROUNDED_UP = 1.0
+"""Seconds by which an end may exceed its video's length without a note: annotators round up."""
+
+
+def caption_findings(moments: list[dict], key: str) -> Iterator[Finding]:
+    """Captions without information: answers of a model that could not answer, and a caption that most moments share."""
+    captions = [row["caption"] for row in moments]
+    empty = [caption for caption in captions if refusal(caption, "") in MAY_BE_SAID]
+    if empty:
+        message = f"{len(empty)} of {len(captions)} captions say that there is no answer, such as {empty[0]!r}"
+        yield Finding("note", key, message, "correct these rows, or take them out")
+    if (most := caption_of_most(captions)) and most not in empty:
+        message = f"{captions.count(most)} of {len(captions)} moments have the caption {most!r}"
+        yield Finding("note", key, message, "correct these rows: what is said of most moments finds none of them")
+
+
+def proposal_findings(videos: str, key: str) -> Iterator[Finding]:
+    """The findings of a folder of videos without a moments file: a run proposes the moments."""
+    try:
+        paths = VideoFolder(videos).paths
+    except InputError as error:
+        yield refused(f"{key}.videos", error, "put the videos there")
+        return
+    if not paths:
+        yield Finding("problem", f"{key}.videos", f"no video in {videos}", "put the videos there")
+    yield Finding("note", f"{key}.moments", "none: a run proposes them from scenes", "correct them before you go on")
+    yield from video_findings(
+        paths, [{"desc_id": 0, "video": video, "start": -1.0, "end": 0.0} for video in paths], f"{key}.videos"
+    )
+
+
+def video_findings(paths: dict[str, Path], moments: list[dict], key: str) -> Generator[Finding, None, list[dict]]:
+    """Open up to `MOST_OPENED` of the videos with moments; returns the moments that are still usable.
+
+    Those in videos that were opened have their `fps` and `seconds` as well.
+    """
+    used = sorted({row["video"] for row in moments})
+    if not used:
+        return moments
+    sampled = used[:: max(1, len(used) // MOST_OPENED)][:MOST_OPENED]
+    with ThreadPoolExecutor(THREADS) as pool:
+        opened = dict(zip(sampled, pool.map(lambda video: first_look(paths[video]), sampled)))
+    broken = {video: look for video, look in opened.items() if isinstance(look, VideoError)}
+    looks = {video: look for video, look in opened.items() if isinstance(look, Look)}
+    opening = f"{len(sampled)} of {len(used)} videos were opened"
+    if broken:
+        first = ", ".join(f"{video} ({error.reason})" for video, error in [*broken.items()][:MOST_NAMED])
+        more = f" and {len(broken) - MOST_NAMED} more" if len(broken) > MOST_NAMED else ""
+        message = f"{opening}, {len(broken)} cannot be read: {first}{more}"
+        remedy = "replace these files; the moments of an unreadable video are left out"
+        yield Finding("note" if looks else "problem", key, message, remedy)
+    else:
+        yield Finding("ok", key, f"{opening}, all can be read")
+    if copies := _copies({video: paths[video] for video in used}):
+        message = f"videos that are copies of another one: {sum(map(len, copies)) - len(copies)}, first "
+        remedy = "their moments are paid for twice, and may be in two splits: take them out, or set quality.max_alike"
+        yield Finding("note", key, f"{message}{copies[0][1]} of {copies[0][0]}", remedy)
+    if short := {video: look for video, look in looks.items() if look.seconds < look.claimed - ROUNDED_UP}:
+        video, look = next(iter(short.items()))
+        first = f"first {video}, of which {look.seconds:.1f} of {look.claimed:.1f} s are there"
+        message = f"files that are cut off, as by a broken download: {len(short)}, {first}"
+        yield Finding("note", key, message, "replace these files; a run uses what is there")
+    late, beyond, brief, usable = [], [], [], []
+    for row in moments:
+        look = looks.get(row["video"])
+        if look and 0 < look.seconds <= row["start"]:
+            late.append(row)
+        elif row["video"] not in broken:
+            usable.append(row)
+            if look:
+                row["fps"], row["seconds"] = look.fps, look.seconds
+                beyond += [row] if 0 < look.seconds < row["end"] - ROUNDED_UP else []
+                brief += [] if has_clip(row) else [row]
+    from_start = "times are seconds from the video's start"
+    cut = f"{from_start}; such ends are cut to the video's"
+    for found, problem, remedy in (
+        (late, "that start after the end of their video", from_start),
+        (beyond, f"that end more than {ROUNDED_UP:g} s after their video", cut),
+        (brief, "shorter than two frames, whose answers get no score", "give them longer times, or take them out"),
+    ):
+        if found:
+            row, till = found[0], f", {found[0]['end']:g} s in" if found is beyond else " in"
+            length = f" of {row['seconds']:g} s" if found is beyond else ""
+            message = f"moments {problem}: {len(found)}, first desc_id {row['desc_id']}{till} {row['video']}{length}"
+            yield Finding("note", key.replace(".videos", ".moments"), message, remedy)
+    return usable
+
+
+def _copies(paths: dict[str, Path]) -> list[list[str]]:
+    """Groups of videos with the same bytes. Only files of equal size are read."""
+    by_size, by_digest = defaultdict(list), defaultdict(list)
+    for video, path in paths.items():
+        by_size[path.stat().st_size].append(video)
+    for size, videos in by_size.items():
+        for video in videos if size and len(videos) > 1 else ():
+            by_digest[digest_of(paths[video])[0]].append(video)
+    return [videos for videos in by_digest.values() if len(videos) > 1]
+
+
+def has_clip(row: dict) -> bool:
+    """Whether a moment has the two frames that the evaluator needs; true if its video was not opened."""
+    end = min(row["end"], row.get("seconds") or row["end"])
+    return "fps" not in row or (end - row["start"]) * row["fps"] >= 2 - 1e-6
+
+
+class Look(NamedTuple):
+    """What a video's header claims: frames per second, and its length in seconds, 0 if it gives none.
+
+    `seconds` is less than `claimed` if the file is truncated.
+    """
+
+    seconds: float
+    fps: float
+    claimed: float
+
+
+def first_look(path: Path) -> Look | VideoError:
+    """The claims of a video's header if its first frame decodes; otherwise the error."""
+    try:
+        with open_video(path) as video:
+            next(iter(video))
+            fps, claimed = video.nominal_rate, video.claimed_end
+            return Look(video.last_end(), fps, claimed)
+    except VideoError as error:
+        return error

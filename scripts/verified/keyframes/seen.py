@@ -1,0 +1,65 @@
+"""Keyframes of a shard as far as an earlier run has cut them, for quotes."""
+
+import math
+from collections import defaultdict
+from pathlib import Path
+
+from verified.config.datasets import Keyframes
+from verified.io.video import TOLERANCE
+from verified.keyframes.archive import KeyframeTar
+from verified.runtime.seals import made_with
+
+
+class SeenKeyframes:
+    """The existing keyframes of a shard; other moments get the configured maximum.
+
+    `supposed` holds these others. Keyframes belong to a moment if they fill its span, whatever its number was when they
+    were cut, its video is among the probed `videos`, and the settings of the job that cut them are the current ones.
+    """
+
+    def __init__(self, path: Path, settings: Keyframes, moments: list[dict], videos: dict[str, dict]):
+        there = path.is_file() and made_with(path, settings.model_dump(mode="json"))
+        self.tar, self.settings = KeyframeTar(path) if there else None, settings
+        self.cut_as: dict[int, int] = {}
+        self.supposed: dict[int, str] = {}
+        cut = self.tar.rows if self.tar else {}
+        of_video: dict[str, list[dict]] = defaultdict(list)
+        for row in cut.values():
+            of_video[row["video"]].append(row)
+        for moment in moments:
+            number, video = moment["desc_id"], moment["video"]
+            same = [cut[number]] if number in cut else []
+            known = [*same, *of_video[video]] if video in videos else []
+            if (found := next((row for row in known if _cut_from(row, moment)), None)) is not None:
+                self.cut_as[number] = found["desc_id"]
+            else:
+                self.supposed[number] = f"{video} {moment['start']!r}-{moment['end']!r}"
+
+    def keyframes(self, desc_id: int) -> list[dict]:
+        """Keyframes of a moment, in the order of time."""
+        if desc_id in self.cut_as and self.tar is not None:
+            return self.tar.keyframes(self.cut_as[desc_id])
+        span = self.supposed[desc_id]
+        return [{"file": f"{span}/{segment}.jpg", "time": float(segment)} for segment in range(self.settings.segments)]
+
+    def image(self, name: str) -> bytes:
+        """The JPEG of this name, or a text in its place."""
+        return (self.tar.image(name) if self.tar else b"") or f"not cut yet: {name}".encode()
+
+    def __enter__(self) -> "SeenKeyframes":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.tar:
+            self.tar.close()
+
+
+def _cut_from(row: dict, moment: dict) -> bool:
+    """Whether a row of an archive's index matches the current span of this moment."""
+    if row["video"] != moment["video"]:
+        return False
+    segments = [keyframe["segment"] for keyframe in row["keyframes"]]
+    if not segments:
+        return row["desc_id"] == moment["desc_id"]
+    cut = min(start for start, _ in segments), max(end for _, end in segments)
+    return all(math.isclose(a, b, abs_tol=TOLERANCE) for a, b in zip(cut, (moment["start"], moment["end"])))

@@ -1,0 +1,423 @@
+"""All stages, in the order of a run: those of the paper's chain, declared here, then those of extensions."""
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from verified.benchmark.vcmr.jobs import possible_runs
+from verified.config import Config
+from verified.config.evaluator import PRETRAINED
+from verified.config.features import BLIND, EMBED, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
+from verified.config.folders import dataset_folder, datasets_with, evaluator_folder, shown_datasets
+from verified.config.generation import ROLES, EngineSettings
+from verified.config.trust import any_confidence_warning
+from verified.corpus.splits import HELD_OUT
+from verified.errors import InputError
+from verified.extension import extensions
+from verified.io.jsonl import finite, iterate_jsonl, read_jsonl
+from verified.layout import Layout
+from verified.lmm.session import Session
+from verified.lmm.tasks import Task, words
+from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
+from verified.lmm.tasks.embedding import EMBEDDING
+from verified.lmm.tasks.paper import TASKS_OF_STAGE
+from verified.lmm.tasks.transcription import TRANSCRIPTION
+from verified.runtime.wildcards import shard_names
+from verified.stage import CAPTION_TOKENS, Finding, Shard, Stage, Supplied, refused, supposed_videos
+from verified.tables.layout import runs
+from verified.weights.records import Wanted, is_from_hub
+from verified.weights.wanted import initial_weights
+
+
+def stages() -> tuple[Stage, ...]:
+    """All stages."""
+    return (*CORE, *(stage for extension in extensions() for stage in extension.stages()))
+
+
+def asked_roles(settings: Config) -> dict[str, EngineSettings]:
+    """The configured roles that a run may call, by name: not every configuration asks the paper's."""
+    asked = {task.role for stage in stages() for task in stage.tasks(settings)}
+    return {name: role for name, role in settings.generation.roles().items() if name in asked or name not in ROLES}
+
+
+def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
+    """Models of the hub → the configuration's keys that name them."""
+    keys: dict[Wanted, list[str]] = {}
+    for name, revision, key in (model for stage in stages() for model in stage.models(settings)):
+        if is_from_hub(name):
+            keys.setdefault(Wanted(name, revision), []).append(key)
+    return keys
+
+
+def supplied(settings: Config) -> Iterator[Supplied]:
+    """All inputs of the user except published annotations."""
+    return (given for stage in stages() for given in stage.supplied(settings))
+
+
+def check_supplied(settings: Config) -> None:
+    """Raise InputError for the first missing input, unless the output made from it exists."""
+    for given in supplied(settings):
+        if given.made and not Path(given.made).exists() and (missing := given.missing):
+            raise InputError(f"{given.key}: {missing}", remedy=given.remedy)
+
+
+def _of_paper(*stages: str) -> Callable[[Config], tuple[Task, ...]]:
+    tasks = tuple(task for stage in stages for task in TASKS_OF_STAGE[stage])
+    return lambda settings: tasks if datasets_with(settings, "annotated_here") else ()
+
+
+# Models that answer.
+
+
+def _answering_inputs(settings: Config) -> Iterator[Supplied]:
+    remedy = "make one with `verified ledger export`"
+    for name, role in asked_roles(settings).items():
+        if role.cassette:
+            yield Supplied(f"generation.{name}.cassette", role.cassette, remedy=remedy)
+        if role.folder:
+            yield Supplied(f"generation.{name}.folder", role.folder, is_folder=True)
+
+
+def _answering_problems(settings: Config) -> Iterator[Finding]:
+    from verified.lmm.preflight import role_problems
+
+    return role_problems(asked_roles(settings))
+
+
+def _key_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
+    from verified.lmm.preflight import keys_found
+
+    return keys_found(asked_roles(settings))
+
+
+def _answering_models(settings: Config) -> Iterator[tuple[str, str, str]]:
+    for name, role in asked_roles(settings).items():
+        if role.kind.loads_model and not role.folder:
+            yield role.model, role.revision, f"generation.{name}.model"
+
+
+def _answering_gpus(settings: Config) -> dict[str, int]:
+    roles = asked_roles(settings).items()
+    return {f"generation.{name}.gpu": role.gpu for name, role in roles if name in ROLES and role.kind.loads_model}
+
+
+# Corpus.
+
+
+def _sources(settings: Config) -> Iterator[Supplied]:
+    layout = Layout(settings)
+    for name in datasets_with(settings, "has_videos"):
+        source, key = settings.datasets[name].source, f"datasets.{name}.source"
+        made = layout.path(layout.moments, name)
+        if source.given_videos is not None:
+            yield Supplied(f"{key}.videos", source.given_videos, True, made)
+        if source.given_moments is not None:
+            yield Supplied(f"{key}.moments", source.given_moments, False, made)
+
+
+def _split_problems(settings: Config) -> Iterator[Finding]:
+    everywhere: set[str] | None = set()
+    named: list[tuple[str, str, set[str]]] = []
+    for name, dataset in settings.datasets.items():
+        source, spans = dataset.source, dataset.spans
+        used = {role: getattr(spans, role) for role in ("train_split", "selection_split", "test_split")}
+        try:
+            splits = source.split_names()
+        except InputError as error:
+            everywhere = None
+            if source.given_moments is None or Path(source.given_moments).is_file():
+                yield refused(f"datasets.{name}.source", error)
+            continue
+        if source.proposes_moments or source.names_no_split:
+            splits = {*used.values()}
+        splits = splits | {HELD_OUT} if spans.held_out_share else splits
+        everywhere = None if everywhere is None else everywhere | splits
+        if source.has_videos and spans.train_split in splits:  # a tenth of it is held out
+            del used["selection_split"]
+        if source.has_videos or source.given_features:
+            named += [(f"datasets.{name}.spans.{role}", split, splits) for role, split in used.items()]
+    if everywhere is not None:
+        named += [("evaluator.splits", split, everywhere) for split in settings.evaluator.splits or ()]
+    for key, split, splits in named:
+        if split not in splits:
+            remedy = f"name one of {', '.join(sorted(splits))}, or give moments that split"
+            yield Finding("problem", key, f"no split {split!r}", remedy)
+
+
+def _corpus_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
+    from verified.planning.check_moments import moment_findings
+
+    return moment_findings(settings, stuck)
+
+
+# Quality of moments.
+
+
+def asks_speech(settings: Config, name: str) -> bool:
+    """Whether a run transcribes the videos of a data set by a model."""
+    quality = settings.datasets[name].quality
+    return quality is not None and quality.transcripts == "speech" and settings.generation.speech is not None
+
+
+def _quality_tasks(settings: Config) -> tuple[Task, ...]:
+    return (TRANSCRIPTION,) if any(asks_speech(settings, name) for name in settings.datasets) else ()
+
+
+def _ask_speech(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> None:
+    from verified.lmm.speech import calls_of
+    from verified.quality.transcripts import needs_asking, sounds_of
+
+    if asks_speech(settings, name):
+        videos = [row for _, probed in shards for row in probed.values()]
+        calls = [call for sound in sounds_of(filter(needs_asking, videos)) for call in calls_of(sound, session)]
+        session.ask(TRANSCRIPTION, calls, len(calls))
+
+
+def _quality_problems(settings: Config) -> Iterator[Finding]:
+    from verified.quality.text import missing_packages
+
+    for name, dataset in settings.datasets.items():
+        if (quality := dataset.quality) is None:
+            continue
+        if quality.max_text is not None and (missing := missing_packages()):
+            message = f"written text is found by packages that are not installed: {', '.join(missing)}"
+            yield Finding(
+                "problem", f"datasets.{name}.quality.max_text", message, "pip install -r requirements-text.in"
+            )
+        if quality.transcripts == "speech" and settings.generation.speech is None:
+            message, remedy = "nobody is configured for the role speech", "set generation.speech, or write: subtitles"
+            yield Finding("problem", f"datasets.{name}.quality.transcripts", message, remedy)
+
+
+# Captions, and captions that are perturbed.
+
+
+def _ask_captions(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> int:
+    from verified.captions.dynamics import ask_dynamics
+    from verified.captions.statics import ask_statics
+    from verified.keyframes.seen import SeenKeyframes
+    from verified.runtime.progress import track
+
+    if name not in shown_datasets(settings):  # it only trains the evaluator
+        return 0
+    dataset, folder, unseen = settings.datasets[name], Path(dataset_folder(settings, name), "keyframes"), 0
+    tracked = track(shards, f"quote for {name}", len(shards), "shards")
+    for shard, (moments, videos) in zip(shard_names(settings.shards), tracked):
+        with SeenKeyframes(folder / f"{shard}.tar", dataset.keyframes, moments, videos) as keyframes:
+            ask_statics(moments, keyframes, session)
+            unseen += len(keyframes.supposed)
+        ask_dynamics(moments, supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
+    return unseen
+
+
+def _frame_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
+    """Clips that do not fit into the context of a model that is loaded here."""
+    from verified.captions.clips import PROMPT_ROOM
+    from verified.lmm.vision_tokens import frame_tokens
+
+    role, side = settings.generation.video_lmm, settings.generation.frame_side
+    tokens = frame_tokens(role, side, side * 3 // 4)
+    if not role.kind.loads_model or tokens is None:
+        return
+    room = role.max_context_tokens - role.sampling.max_tokens - PROMPT_ROOM
+    for name in datasets_with(settings, "annotated_here"):
+        dynamics = settings.datasets[name].dynamics
+        if dynamics.max_frames is None:  # the number of frames follows from the context
+            continue
+        frames = min(dynamics.frames or dynamics.max_frames, dynamics.max_frames)
+        if frames * tokens > room:
+            message = f"{frames} frames take {frames * tokens:.0f} tokens, the context has {room} for them"
+            remedy = "raise generation.video_lmm.max_context_tokens, or set max_frames to null: as many as fit"
+            yield Finding("problem", f"datasets.{name}.dynamics.max_frames", message, remedy)
+
+
+def _ask_perturbations(_name: str, _settings: Config, shards: Sequence[Shard], session: Session) -> None:
+    from verified.perturbations.write import ask
+
+    for moments, _ in shards:
+        ask(moments, session)
+
+
+def _sentence_model(settings: Config) -> Iterator[tuple[str, str, str]]:
+    generation = settings.generation
+    yield generation.sentence_encoder, generation.sentence_revision, "generation.sentence_encoder"
+
+
+# Evaluator.
+
+
+def _evaluator_inputs(settings: Config) -> Iterator[Supplied]:
+    evaluator, tuned = settings.evaluator, f"{evaluator_folder(settings)}/checkpoint.safetensors"
+    if evaluator.checkpoint and evaluator.checkpoint != PRETRAINED:
+        remedy = "convert UMT's file with `verified import umt`, or name that in evaluator.umt_file"
+        yield Supplied("evaluator.checkpoint", evaluator.checkpoint, False, tuned, remedy)
+    elif evaluator.umt_file and not evaluator.umt_url and not evaluator.checkpoint:
+        remedy = "put UMT's checkpoint there, or name its address in evaluator.umt_url"
+        yield Supplied("evaluator.umt_file", evaluator.umt_file, False, tuned, remedy)
+
+
+def _evaluator_problems(settings: Config) -> Iterator[Finding]:
+    from verified.weights.umt import check_umt
+
+    evaluator = settings.evaluator
+    if evaluator.umt_file and not evaluator.checkpoint and evaluator.umt_sha256 and Path(evaluator.umt_file).is_file():
+        try:
+            check_umt(evaluator, settings.weights.lock)
+        except InputError as error:
+            yield refused("evaluator.umt_file", error)
+
+
+# Annotations.
+
+
+def _choice_problems(settings: Config) -> Iterator[Finding]:
+    if settings.annotations.min_precision and not settings.annotations.review:
+        message = "it is measured on reviewed captions, and annotations.review names no file of decisions"
+        remedy = "review captions first, and name the saved files"
+        yield Finding("problem", "annotations.min_precision", message, remedy)
+
+
+def _choice_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
+    """Whether confidences can be trusted, and the minimum lies among those of earlier runs."""
+    least, key, layout = settings.annotations.min_score, "annotations.min_score", Layout(settings)
+    for name in datasets_with(settings, "annotated_here") if least is not None else ():
+        files = filter(os.path.isfile, layout.shards(layout.scores, name))
+        scores = [row["score"] for path in files for row in read_jsonl(path) if finite(row.get("score"))]
+        remedy = "annotations.min_quantile asks for a share of the captions, whatever the scale"
+        if not scores:
+            yield Finding("note", key, f"{name} has no confidences yet, which are margins without bounds", remedy)
+        elif not min(scores) < least <= max(scores):
+            message = f"{least:g} is outside the confidences of {name}, {min(scores):.3g} to {max(scores):.3g}"
+            yield Finding("problem" if least > max(scores) else "note", key, message, remedy)
+    if settings.annotations.choose_by == "confidence" and (warning := any_confidence_warning(settings)):
+        message, _, remedy = warning.partition(". ")
+        yield Finding("note", "annotations.choose_by", message, remedy.rstrip("."))
+
+
+def _joint_model(settings: Config) -> Iterator[tuple[str, str, str]]:
+    annotations = settings.annotations
+    if annotations.choose_by == "agreement":
+        yield annotations.joint_encoder, annotations.joint_revision, "annotations.joint_encoder"
+
+
+def _statement_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
+    """Statements that the cards of a data set of real videos still lack; only people can write them."""
+    real = [name for name in datasets_with(settings, "annotated_here") if not settings.datasets[name].source.rendered]
+    missing = [key for key, text in settings.export.statements if text is None]
+    if real and missing and settings.export.forms:
+        message = f"exported cards say nothing of {', '.join(missing)}: only you know"
+        yield Finding("note", "export.statements", message, "write a sentence of each before you publish the data set")
+
+
+# Features and retrieval.
+
+
+def _embedded_captions(settings: Config, name: str) -> set[str]:
+    """Sets of captions of a data set whose features are vectors of the role `embed`."""
+    if settings.features.text_encoder != EMBED:
+        return set()
+    tested = possible_runs(settings, name, runs(settings.retrieval.models))
+    return {captions for run in tested for captions in run[1:]} & {"cog", "fig", "fig-lowest"}
+
+
+def _feature_tasks(settings: Config) -> tuple[Task, ...]:
+    return (EMBEDDING,) if any(_embedded_captions(settings, name) for name in settings.datasets) else ()
+
+
+def _ask_vectors(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> None:
+    from verified.lmm.embedding import text_calls
+
+    moments = [row for rows, _ in shards for row in rows]
+    for captions in sorted(_embedded_captions(settings, name)):
+        texts = [row["caption"] for row in moments]
+        if captions != "cog":
+            files = sorted(Path(dataset_folder(settings, name), "annotations", captions).glob("*.jsonl"))
+            written = {row["desc_id"]: row["fig_desc"] for path in files for row in iterate_jsonl(path)}
+            supposed = (f"{row['desc_id'] % 2**60:012x}{captions[-4:]:>4}" for row in moments)
+            texts = [written.get(row["desc_id"]) or words(CAPTION_TOKENS, each) for row, each in zip(moments, supposed)]
+        calls = [*text_calls(texts, session)]
+        session.ask(EMBEDDING, calls, len(calls))
+
+
+def _encoders(settings: Config) -> Iterator[tuple[str, str, str]]:
+    features = settings.features
+    yield features.video_backbone, features.video_revision, "features.video_backbone"
+    yield features.text_encoder, features.text_revision, "features.text_encoder"
+
+
+def _encoder_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
+    """Limits of the image encoders of workflow and packages on videos that are not rendered."""
+    name, better = settings.features.video_backbone, "a CLIP or SigLIP model of the hub knows more"
+    if all(settings.datasets[videos].source.rendered for videos in datasets_with(settings, "has_videos")):
+        return
+    used = {"features.video_backbone": name} | {key: joint for joint, _, key in _joint_model(settings)}
+    for key, encoder in used.items():
+        if encoder in (PACKAGED, PACKAGED_JOINT):
+            yield Finding("note", key, f"{encoder} {PACKAGED_KNOWS}", better)
+    if name in BLIND:
+        message = f"{name} knows nothing of real videos: what is found by its features is close to random"
+        yield Finding("note", "features.video_backbone", message, f"set it to {PACKAGED}; {better}")
+
+
+def _given_features(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
+    from verified.planning.check_features import feature_findings
+
+    return feature_findings(settings)
+
+
+def _initial_models(settings: Config) -> Iterator[tuple[str, str, str]]:
+    for model in settings.retrieval.models:
+        if start := initial_weights(settings, model):
+            yield start, "", f"retrieval.training.{model}.model.roberta"
+
+
+CORE = (
+    Stage(
+        "generation",
+        supplied=_answering_inputs,
+        problems=_answering_problems,
+        preflight=_key_findings,
+        models=_answering_models,
+        gpus=_answering_gpus,
+    ),
+    Stage(
+        "corpus",
+        tasks=lambda settings: [COARSE_CAPTION] if datasets_with(settings, "proposes_moments") else [],
+        supplied=_sources,
+        problems=_split_problems,
+        preflight=_corpus_findings,
+    ),
+    Stage("quality", _quality_tasks, _ask_speech, problems=_quality_problems),
+    Stage("captions", _of_paper("statics", "dynamics"), _ask_captions, preflight=_frame_findings),
+    Stage("perturbations", _of_paper("perturbations"), _ask_perturbations, models=_sentence_model),
+    Stage(
+        "evaluator",
+        supplied=_evaluator_inputs,
+        problems=_evaluator_problems,
+        gpus=lambda settings: {
+            "evaluator.gpus": settings.evaluator.gpus * bool(datasets_with(settings, "annotated_here"))
+        },
+    ),
+    Stage(
+        "annotations",
+        supplied=lambda settings: [Supplied("annotations.review", path) for path in settings.annotations.review],
+        problems=_choice_problems,
+        preflight=_choice_findings,
+        models=_joint_model,
+    ),
+    Stage("export", preflight=_statement_findings),
+    Stage(
+        "features",
+        _feature_tasks,
+        _ask_vectors,
+        preflight=_encoder_findings,
+        models=_encoders,
+        gpus=lambda settings: {"features.gpu": settings.features.gpu * bool(datasets_with(settings, "has_videos"))},
+    ),
+    Stage(
+        "retrieval",
+        preflight=_given_features,
+        models=_initial_models,
+        gpus=lambda settings: {"retrieval.device": int(settings.retrieval.device == "cuda")},
+    ),
+)

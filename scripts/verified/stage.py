@@ -1,0 +1,109 @@
+"""Declaration of a stage: its tasks, calls, inputs and checks; plan, quote and check walk over all stages
+(`verified.planning.stages`)."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from verified.config import Config
+    from verified.config.generation import Generation
+    from verified.errors import InputError
+    from verified.lmm.session import Session
+    from verified.lmm.tasks import Task
+
+Level = Literal["ok", "note", "problem"]
+
+
+class Finding(NamedTuple):
+    """ok: the check passed; note: a run works anyway; problem: a run stops. `remedy` is the fix."""
+
+    level: Level
+    key: str
+    message: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.level:<8} {self.key}: {self.message}"
+        return " ".join((f"{text} ({self.remedy})" if self.remedy else text).split("\n"))
+
+
+def refused(key: str, error: "InputError", remedy: str = "correct the file") -> Finding:
+    """An error as a problem; `remedy` if it names none."""
+    return Finding("problem", key, str(error).removesuffix(f" ({error.remedy})"), error.remedy or remedy)
+
+
+class Supplied(NamedTuple):
+    """An input of the user, which no rule makes: the configuration's key, and the path in it."""
+
+    key: str
+    path: str
+    is_folder: bool = False
+    made: str | None = None
+    """The first output that a rule makes from it: where that is there, a run goes on without the input."""
+    remedy: str = "put it there, or name another"
+
+    @property
+    def missing(self) -> str | None:
+        """The problem if nothing is there."""
+        path, kind = Path(self.path), "folder" if self.is_folder else "file"
+        return None if (path.is_dir() if self.is_folder else path.is_file()) else f"no {kind} {self.path}"
+
+
+Shard = tuple[list[dict], dict[str, dict]]
+"""Moments of a shard, and its probed videos by id."""
+USUAL_SIZE = 1280, 720
+"""Assumed width and height, in pixels, of videos that were not probed."""
+CAPTION_TOKENS = 24
+"""Assumed tokens of a fine caption that does not exist yet."""
+
+
+def supposed_videos(moments: Iterable[dict]) -> dict[str, dict]:
+    """An example of the row of each video of `moments`, in place of what was not probed."""
+    width, height = USUAL_SIZE
+    names = {moment["video"] for moment in moments}
+    return {name: {"video": name, "sha256": f"unknown: {name}", "width": width, "height": height} for name in names}
+
+
+def standing(shards: Iterable[Shard]) -> list[Shard]:
+    """The shards with an example for each video that was not probed."""
+    return [(moments, supposed_videos(moments) | videos) for moments, videos in shards]
+
+
+class Asked(NamedTuple):
+    """Calls of a stage about no data set alone: `walk` asks all of them in a session that counts instead of asking."""
+
+    label: str
+    """Of its rows in a quote."""
+    walk: "Callable[[Session], None]"
+    generation: "Generation | None" = None
+    """Settings that replace the configuration's."""
+
+
+def _nothing(*_arguments: object) -> Iterator:
+    return iter(())
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage as plan, quote and check know it. A stage that a configuration leaves out has nothing of all this."""
+
+    name: str
+    tasks: "Callable[[Config], Iterable[Task]]" = _nothing
+    """Tasks that a run asks: its prompts are read before a run, and their roles are needed."""
+    ask_of: "Callable[[str, Config, Sequence[Shard], Session], int | None] | None" = None
+    """Ask all its calls about the data set of this key, which is annotated here, in a session that counts; the number
+    of moments whose calls are supposed, as their videos were not looked into."""
+    asks: "Callable[[Config, Generation], Iterable[Asked]]" = _nothing
+    """Its other calls."""
+    supplied: "Callable[[Config], Iterable[Supplied]]" = _nothing
+    """The user's inputs."""
+    problems: "Callable[[Config], Iterable[Finding]]" = _nothing
+    """Inputs and settings that a run would stop at, beyond missing inputs and models."""
+    preflight: "Callable[[Config, Collection[str]], Iterable[Finding]]" = _nothing
+    """Findings in the inputs that are there; the second argument holds keys with a problem."""
+    models: "Callable[[Config], Iterable[tuple[str, str, str]]]" = _nothing
+    """(model, revision, configuration key) of models that it reads: of the hub, built in, or a folder."""
+    gpus: "Callable[[Config], Mapping[str, int]]" = lambda settings: {}
+    """Configuration key → GPUs of one of its jobs."""

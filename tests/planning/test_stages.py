@@ -1,0 +1,44 @@
+"""The list of stages: every prompt is asked by one of them, so that quotes count it and checks read it."""
+
+from running import PROJECT, SHIPPED
+
+from verified.config import load, read
+from verified.extension import extensions
+from verified.lmm.tasks.paper import PAPER
+from verified.planning.stages import asked_roles, stages, supplied
+
+PROMPTS = PROJECT / "config" / "prompts"
+OF_EXTENSIONS = {"retrieval/grade"}
+"""Tasks of the core that only extensions ask, which share them."""
+FOLDER = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
+
+
+def settings_of(**source):
+    return load({"datasets": {"own": {"title": "Own", "source": source}}})
+
+
+def asked(settings) -> set[str]:
+    return {task.name for stage in stages() for task in stage.tasks(settings)}
+
+
+def test_every_prompt_is_asked_by_a_stage():
+    prompts = {file.relative_to(PROMPTS).with_suffix("").as_posix() for file in PROMPTS.rglob("*.md")}
+    proposing = settings_of(kind="folder", videos="videos")
+    assert prompts - asked(proposing) - OF_EXTENSIONS == set()
+    assert {task.name for task in PAPER} <= asked(settings_of(**FOLDER))
+    assert set(asked_roles(proposing)) == {"llm", "image_lmm", "video_lmm"}
+
+
+def test_each_stage_has_a_name_of_its_own_and_extensions_follow():
+    names = [stage.name for stage in stages()]
+    assert len({*names}) == len(names)
+    last = sum(len(extension.stages()) for extension in extensions())
+    assert names[: len(names) - last] == names[: names.index("retrieval") + 1]
+
+
+def test_inputs_are_named_by_their_keys():
+    given = {one.key: one.path for one in supplied(settings_of(**FOLDER))}
+    assert given == {"datasets.own.source.videos": "videos", "datasets.own.source.moments": "moments.csv"}
+    for file in SHIPPED.values():
+        settings = read(file)
+        assert all(one.key.split(".")[0] in settings.model_dump() for one in supplied(settings)), file
