@@ -1,16 +1,22 @@
-from verified.corpus.source_files import (
-    folder_state,
-    hashes_to_divide,
-    source_inputs,
-    scene_state,
-    shard_source,
-    shard_state,
-    source_code,
-    source_files,
-    source_reading,
-    split_settings,
-    video_folder,
-)
+from verified.corpus.shards import folder_state, scene_state, shard_state
+from verified.corpus.source_files import division_of, shard_source, source_files, source_reading, split_settings
+
+
+def source_inputs(dataset):
+    """The files that moments or annotations are read from."""
+    return dataset.source.inputs()
+
+
+def video_folder(wildcards):
+    """The folder of videos alone, in which scenes are looked for before there are moments."""
+    return source_files(settings, wildcards)["videos"]
+
+
+def of_shard(state):
+    """A params function: the state of ``wildcards.shard`` in the source of ``wildcards.dataset``."""
+    return lambda wildcards: state(
+        settings.datasets[key_of(wildcards.dataset)].source, wildcards.shard, settings.shards
+    )
 
 
 rule render_demo:
@@ -41,7 +47,7 @@ rule render_demo:
 rule list_moments:
     """The moments of a source that knows them itself: of a published collection, checked, all splits that are at hand."""
     input:
-        files=source_inputs(settings),
+        files=of_dataset(source_inputs),
     output:
         moments="results/{dataset}/corpus/listed.jsonl",
     log:
@@ -56,7 +62,7 @@ rule list_moments:
     params:
         code=code_of("corpus/list_moments.py"),
         source=dataset_settings("source"),
-        reader=source_code(settings),
+        reader=of_dataset(lambda dataset: modules_digest(type(dataset.source).__module__)),
     script:
         "../scripts/corpus/list_moments.py"
 
@@ -64,7 +70,7 @@ rule list_moments:
 rule probe_videos:
     """Moments and probed videos of one shard, all that jobs of the shard read of the corpus."""
     input:
-        unpack(shard_source(settings)),
+        unpack(partial(shard_source, settings)),
     output:
         moments=layout.shard_moments,
         videos=layout.shard_videos,
@@ -82,9 +88,9 @@ rule probe_videos:
         disk_mb=200,
     params:
         code=code_of("corpus/probe_videos.py"),
-        source=source_reading(settings),
+        source=of_dataset(source_reading),
         shards=settings.shards,
-        rows=shard_state(settings),
+        rows=of_shard(shard_state),
     script:
         "../scripts/corpus/probe_videos.py"
 
@@ -92,7 +98,7 @@ rule probe_videos:
 rule detect_scenes:
     """Scenes of the videos of one shard: moments for videos that have none, and a check of this on the demo."""
     input:
-        unpack(video_folder(settings)),
+        videos=video_folder,
     output:
         scenes="results/{dataset}/corpus/scenes/{shard}.jsonl",
     log:
@@ -108,7 +114,7 @@ rule detect_scenes:
         code=code_of("corpus/detect_scenes.py"),
         proposals=dataset_settings("proposals"),
         shards=settings.shards,
-        videos=scene_state(settings),
+        videos=of_shard(scene_state),
     script:
         "../scripts/corpus/detect_scenes.py"
 
@@ -116,7 +122,7 @@ rule detect_scenes:
 rule hash_videos:
     """Hashes of four frames a second, by which copies and parts are found: they belong into one split."""
     input:
-        unpack(video_folder(settings)),
+        videos=video_folder,
     output:
         hashes=layout.hashes,
     log:
@@ -131,7 +137,7 @@ rule hash_videos:
     params:
         code=code_of("corpus/hash_videos.py"),
         shards=settings.shards,
-        videos=scene_state(settings),
+        videos=of_shard(scene_state),
     script:
         "../scripts/corpus/hash_videos.py"
 
@@ -139,9 +145,9 @@ rule hash_videos:
 rule build_corpus:
     """Moments and probed videos of a source, and what had to be left out, with the reason."""
     input:
-        unpack(source_files(settings)),
+        unpack(partial(source_files, settings)),
         probes=layout.shards("results/{dataset}/corpus/shards/{shard}.probes.jsonl"),
-        hashes=hashes_to_divide(settings),
+        hashes=of_key(lambda *known: layout.shards(layout.hashes) if division_of(*known) else []),
     output:
         moments=layout.moments,
         videos=layout.videos,
@@ -160,8 +166,8 @@ rule build_corpus:
         disk_mb=200,
     params:
         code=code_of("corpus/build.py"),
-        source=source_reading(settings),
-        splits=split_settings(settings),
-        folder_state=folder_state(settings),
+        source=of_dataset(source_reading),
+        splits=of_key(split_settings),
+        folder_state=of_dataset(lambda dataset: folder_state(dataset.source)),
     script:
         "../scripts/corpus/build.py"

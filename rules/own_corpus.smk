@@ -1,5 +1,4 @@
 from verified.config.folders import dataset_wildcards
-from verified.corpus.source_files import scene_captions
 from verified.tables.inputs import own_corpora
 
 
@@ -7,7 +6,11 @@ rule tabulate_corpus:
     """What came in and out of a user's folder, and what its captions took: calls, tokens, money, seconds."""
     input:
         corpus=rules.build_corpus.output.counts,
-        scenes=scene_captions(settings),
+        scenes=of_dataset(
+            lambda dataset: (
+                layout.shards(rules.caption_scenes.output.captions) if dataset.source.proposes_moments else []
+            )
+        ),
         annotations=rules.export_annotations.output.counts,
         rows=[*layout.candidates(), *layout.shards(layout.perturbations)],
     output:

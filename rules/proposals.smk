@@ -1,4 +1,3 @@
-from verified.captions.counts import asked_in_of
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 
 
@@ -56,7 +55,7 @@ rule propose_moments:
     params:
         code=code_of("corpus/propose_moments.py"),
         proposals=dataset_settings("proposals"),
-        splits=split_settings(settings),
+        splits=of_key(split_settings),
         seed=settings.seed,
     script:
         "../scripts/corpus/propose_moments.py"

@@ -1,4 +1,3 @@
-from verified.captions.counts import asked_in_of
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 
 FILTERED = filtered_pattern(settings, True)
@@ -10,10 +9,8 @@ def measuring(dataset):
     return {"fps": dataset.quality.fps, "max_text": None if dataset.quality.max_text is None else 0.0}
 
 
-rule find_moments:
-    """Moments and probed videos of one shard, before any is left out by its quality."""
-    input:
-        unpack(shard_source(settings)),
+# Before any moment is left out by its quality.
+use rule probe_videos as find_moments with:
     output:
         moments="results/{dataset}/corpus/found/{shard}.moments.jsonl",
         videos="results/{dataset}/corpus/found/{shard}.videos.jsonl",
@@ -22,19 +19,7 @@ rule find_moments:
         "logs/{dataset}/find_moments/{shard}.log",
     wildcard_constraints:
         dataset=FILTERED,
-    conda:
-        "../envs/data.yaml"
-    resources:
-        mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
-        runtime=minutes(120),
-        disk_mb=200,
-    params:
-        code=code_of("corpus/probe_videos.py"),
-        source=source_reading(settings),
-        shards=settings.shards,
-        rows=shard_state(settings),
-    script:
-        "../scripts/corpus/probe_videos.py"
+    priority: 0
 
 
 rule measure_quality:

@@ -1,6 +1,5 @@
 from verified.annotations.splits import annotation_files, check_releases
 from verified.released.collections import DOWNLOADS
-from verified.corpus.source_files import source_inputs
 from verified.released.files import read_sources
 from verified.planning.stages import check_supplied
 
@@ -36,7 +35,7 @@ rule download_released:
 rule read_released:
     """One split of a finished collection: checksums, every row checked, the same bytes or the coarse captions in FIG form."""
     input:
-        files=source_inputs(settings),
+        files=of_dataset(source_inputs),
     output:
         annotations=layout.annotations,
     log:

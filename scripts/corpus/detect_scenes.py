@@ -8,11 +8,10 @@ with job(snakemake) as log:
     from verified.corpus.video_folder import VideoFolder
     from verified.io.jsonl import write_jsonl
     from verified.runtime.previous_output import PreviousOutput, made_with
-    from verified.runtime.wildcards import shard_index, shard_of
+    from verified.runtime.wildcards import videos_of_shard
 
-    wanted, settings = shard_index(snakemake.wildcards.shard), snakemake.params
-    paths = VideoFolder(snakemake.input.videos).paths
-    shard_paths = {video: path for video, path in sorted(paths.items()) if shard_of(video, settings.shards) == wanted}
+    settings, paths = snakemake.params, VideoFolder(snakemake.input.videos).paths
+    shard_paths = videos_of_shard(paths, snakemake.wildcards.shard, settings.shards)
     earlier = PreviousOutput(snakemake.output.scenes, made_with(settings, "av", "numpy"))
     rows = detect_scenes(shard_paths, Proposals(**settings.proposals), earlier.videos)
     write_jsonl(snakemake.output.scenes, rows)

@@ -3,7 +3,6 @@
 import csv
 import shutil
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from verified.corpus.inventory import unprobed_moments
 from verified.corpus.proposals import write_proposals
 from verified.corpus.scene_captions import caption_scenes
 from verified.corpus.scenes import detect_scenes, scene_spans
-from verified.corpus.source_files import scene_captions
 from verified.demo.source import render_demo
 from verified.io.jsonl import read_jsonl
 from verified.lmm.session import Session
@@ -131,12 +129,9 @@ def test_a_source_without_a_moments_file_says_where_its_moments_will_be(rendered
     values = {"kind": "folder", "videos": str(folder / "videos")}
     settings = load({"datasets": {"x": {"title": "X", "source": values}}, "name": "x", "shards": 1})
     source = settings.datasets["x"].source
-    of_scenes = scene_captions(settings)(SimpleNamespace(dataset="x"))  # their calls are among the costs
-    assert of_scenes == ["results/x/corpus/scenes/shard-00.captions.jsonl"]
     assert source.proposes_moments and source.files("results/x/corpus")["moments"] == "results/x/corpus/proposed.csv"
     with refused("proposed"):
         unprobed_moments(source, str(tmp_path))
     shutil.copy(folder / "rendered.jsonl", tmp_path / "mine.jsonl")
     given_file = load({"datasets": {"x": {"title": "X", "source": values | {"moments": str(tmp_path / "mine.jsonl")}}}})
     assert not given_file.datasets["x"].source.proposes_moments
-    assert scene_captions(given_file)(SimpleNamespace(dataset="demo/x")) == []

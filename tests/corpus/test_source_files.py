@@ -1,12 +1,10 @@
 """The rules of the stage read the source that the config names."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from verified.config import load
-from verified.corpus.shard_states import next_start
-from verified.corpus.source_files import folder_state, split_settings
+from verified.corpus.shards import folder_state, next_start
+from verified.corpus.source_files import split_settings
 
 
 @pytest.fixture
@@ -24,23 +22,21 @@ def settings(tmp_path):
 
 
 def test_a_replaced_video_is_noticed(settings, tmp_path):
-    mine = SimpleNamespace(dataset="lab/mine")
-
-    def state(wildcards):
+    def state(name):
         next_start()
-        return folder_state(settings)(wildcards)
+        return folder_state(settings.datasets[name].source)
 
-    assert state(SimpleNamespace(dataset="lab/world")) is None
-    seen = {state(mine)}
+    assert state("world") is None
+    seen = {state("mine")}
     (tmp_path / "notes.txt").write_text("no video")
-    assert state(mine) in seen
+    assert state("mine") in seen
     for data in (b"one", b"three"):
         (tmp_path / "a.mp4").write_bytes(data)
-        assert state(mine) not in seen
-        seen.add(state(mine))
+        assert state("mine") not in seen
+        seen.add(state("mine"))
 
 
 def test_retrieval_settings_do_not_reach_the_corpus(settings):
-    values = split_settings(settings)(SimpleNamespace(dataset="lab/mine"))
+    values = split_settings(settings, "mine")
     assert values["held_out_share"] == 0.2
     assert set(values) == {"held_out_share", "train_split", "selection_split", "test_split"}

@@ -73,11 +73,8 @@ def test_the_corpus_of_a_moments_file_with_and_without_splits(tmp_path, split, s
         csv.writer(file).writerows([["video", "start", "end", "caption", "split"], *named])
     config = settings(tmp_path, **source)
 
-    class Wildcards:
-        dataset = "lab"
-
     files = {"videos": str(tmp_path / "videos"), "moments": str(tmp_path / "moments.csv")}
-    write_corpus(read_source(source_reading(config)(Wildcards), files), split_settings(config)(Wildcards), tmp_path)
+    write_corpus(read_source(source_reading(config.datasets["lab"]), files), split_settings(config, "lab"), tmp_path)
     assert {row["split"] for row in read_jsonl(tmp_path / "moments.jsonl")} == expected
     assert (division_of(config, "lab") is None) == (len(expected) == 1)
 

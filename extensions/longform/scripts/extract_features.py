@@ -7,7 +7,7 @@ with job(snakemake, snakemake.params.encoder["threads"]):
 
     from verified.corpus.video_folder import VideoFolder
     from verified.io.jsonl import read_jsonl, write_json
-    from verified.runtime.wildcards import shard_index, shard_of
+    from verified.runtime.wildcards import videos_of_shard
     from verified.weights.records import source_of
     from verified_longform.encoders import load_encoder, write_movie_features
 
@@ -17,8 +17,7 @@ with job(snakemake, snakemake.params.encoder["threads"]):
     else:
         rendered = Path(inputs.folder, "videos")
         movies = VideoFolder(rendered if rendered.is_dir() else inputs.folder).paths
-    wanted = shard_index(snakemake.wildcards.shard)
-    shard_movies = {movie: path for movie, path in sorted(movies.items()) if shard_of(movie, params.shards) == wanted}
+    shard_movies = videos_of_shard(movies, snakemake.wildcards.shard, params.shards)
     source, _ = source_of(params.encoder["name"], params.encoder["revision"], inputs.get("weights", []))
     encoder = load_encoder(source, inputs.get("checkpoint"))
     failed = write_movie_features(

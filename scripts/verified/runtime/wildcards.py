@@ -5,10 +5,12 @@ assigned by a stable hash of the video id, so that adding a video changes one sh
 """
 
 import hashlib
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeVar
 
 from verified.io.jsonl import Row
+
+Place = TypeVar("Place")
 
 
 class OfDataset(Protocol):
@@ -52,6 +54,11 @@ def group_by_shard(rows: Iterable[Row], shards: int) -> list[list[Row]]:
 def rows_of_shard(rows: list[Row], name: str, shards: int) -> list[Row]:
     """The rows whose ``video`` belongs to shard `name`, in their order."""
     return [row for row in rows if shard_of(row["video"], shards) == shard_index(name)]
+
+
+def videos_of_shard(paths: Mapping[str, Place], name: str, shards: int) -> dict[str, Place]:
+    """The videos that belong to shard `name`, by id, in the order of their ids."""
+    return {video: path for video, path in sorted(paths.items()) if shard_of(video, shards) == shard_index(name)}
 
 
 def key_of(wildcard: str) -> str:

@@ -1,8 +1,8 @@
-"""What each shard's rows and videos are, in a digest: told at each start, so reading as little as possible.
+"""Digest of each shard's rows and videos, recomputed at start from cached file stamps.
 
-A corpus may hold a million moments and 200,000 videos. What was told once is kept in `.snakemake` (`REMEMBERED`) and
-told again where the size, times or inode of a file changed: digests as they were where none did, states of videos where
-one did. The files there may be deleted at any time.
+A corpus may hold a million moments and 200,000 videos. Digests are kept in `.snakemake` (`REMEMBERED`) and recomputed
+where the size, times or inode of a file changed, and then from the kept states of the other videos. The files there may
+be deleted at any time.
 """
 
 import contextlib
@@ -11,17 +11,26 @@ import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Self
 
 import numpy as np
 import orjson
 
-from verified.corpus.video_folder import Listing, NameRefused, VideoFolder, file_state, list_folder, stamp
+from verified.config.sources import SourceSection
+from verified.corpus.video_folder import (
+    Listing,
+    NameRefused,
+    VideoFolder,
+    file_state,
+    folder_digest,
+    list_folder,
+    stamp,
+)
 from verified.errors import InputError
 from verified.io.files import atomic_path
 from verified.io.moments_file import read_moments_file
-from verified.runtime.wildcards import shard_of
+from verified.runtime.wildcards import shard_index, shard_of
 
 REMEMBERED = ".snakemake"
 
@@ -84,8 +93,88 @@ def _folder_now(folder: str) -> tuple[str, bool]:
 
 def next_start() -> None:
     """Look up anew what this process has looked up."""
-    for known in (list_videos, _folder_now, video_states):
+    for known in (list_videos, _folder_now, video_states, _shard_states, _scene_states):
         known.cache_clear()
+
+
+def folder_state(source: SourceSection) -> str | None:
+    """Names of the videos in a user's folder, and a sample of each; None for a rendered one."""
+    videos = source.given_videos
+    return None if videos is None else tell_once("the folder", videos, None, lambda: _folder_digest(videos))
+
+
+def _folder_digest(videos: str) -> str:
+    listing = list_videos(videos)
+    states = video_states().among(listing)
+    digest = folder_digest(videos, states.of, listing.files)
+    states.save()
+    return digest
+
+
+def shard_state(source: SourceSection, shard: str, shards: int) -> str | None:
+    """A digest of the usable rows of a shard and of the state of their videos.
+
+    The folder and the moments file change with every video that joins them; this tells whether the shard does. The
+    demo's files are outputs of a rule and need none.
+    """
+    videos = source.given_videos
+    if videos is None:
+        return None
+    return _shard_states(videos, source.given_moments, shards, source.published)[shard_index(shard)]
+
+
+def scene_state(source: SourceSection, shard: str, shards: int) -> str | None:
+    """A digest of the videos of a shard whose scenes are looked for, and of the state of each."""
+    videos = source.given_videos
+    return None if videos is None else _scene_states(videos, shards, source.published)[shard_index(shard)]
+
+
+@cache
+def _shard_states(videos: str, moments: str | None, shards: int, published: bool) -> list[str]:
+    if moments is not None:
+        subject = f"rows in {shards} shards"
+        return tell_once(subject, videos, moments, lambda: _digests(videos, _rows_by_shard(videos, moments, shards)))
+    # The moments file is an input of the shards' jobs.
+    subject = f"videos in {shards} shards, published: {published}"
+    return tell_once(subject, videos, None, lambda: _digests(videos, _videos_by_shard(videos, shards, published)))
+
+
+@cache
+def _scene_states(videos: str, shards: int, published: bool) -> list[str]:
+    def tell() -> list[str]:
+        by_shard = _videos_by_shard(videos, shards, published)
+        return _digests(videos, (("\n".join(paths), paths) for _, paths in by_shard))
+
+    return tell_once(f"scenes in {shards} shards", videos, None, tell)
+
+
+def _digests(videos: str, by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
+    """A digest for each shard, of what is given for its rows and of the state of each of its videos."""
+    states, digests = video_states().among(list_videos(videos)), []
+    for rows, paths in by_shard:
+        text = "\n".join([rows, *map(states.of, paths)])
+        digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
+    states.save()
+    return digests
+
+
+def _videos_by_shard(videos: str, shards: int, published: bool) -> list[tuple[str, list[str]]]:
+    """For each shard the paths of the videos that belong to it, by their id or by their published name; no rows."""
+    by_shard: list[tuple[str, list[str]]] = [("", []) for _ in range(shards)]
+    try:
+        folder = VideoFolder(videos, listed=list_videos(videos).files)
+    except InputError:  # the job says so
+        return by_shard
+    for video, path in folder.files.items():
+        by_shard[shard_of(PurePath(path).stem if published else video, shards)][1].append(path)
+    return by_shard
+
+
+def _rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, list[str]]]:
+    try:
+        return rows_by_shard(videos, moments, shards)
+    except InputError:  # the job that builds the corpus says so, with the file's name
+        return [("", []) for _ in range(shards)]
 
 
 class VideoStates(Memory):

@@ -3,15 +3,12 @@
 import json
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from verified.config import load
 from verified.config.sources import FolderSource
-from verified.corpus import shard_states, video_folder
-from verified.corpus.shard_states import VideoStates, rows_by_shard
-from verified.corpus.source_files import folder_state, shard_state
+from verified.corpus import shards, video_folder
+from verified.corpus.shards import VideoStates, folder_state, rows_by_shard, shard_state
 from verified.corpus.video_folder import file_state
 from verified.runtime.wildcards import shard_names, shard_of
 
@@ -75,12 +72,9 @@ def test_ids_that_others_decide_change_every_shard_that_they_touch(source):
 
 def states_of_shards():
     """What a start tells of each shard and of the folder; the next start is another process."""
-    shard_states.next_start()
-    source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
-    settings = load({"shards": SHARDS, "datasets": {"mine": {"title": "Mine", "source": source}}})
-    shards = [SimpleNamespace(dataset="mine", shard=name) for name in shard_names(SHARDS)]
-    state = shard_state(settings)
-    return [state(shard) for shard in shards], folder_state(settings)(shards[0])
+    shards.next_start()
+    source = FolderSource(kind="folder", videos="videos", moments="moments.jsonl")
+    return [shard_state(source, shard, SHARDS) for shard in shard_names(SHARDS)], folder_state(source)
 
 
 def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
@@ -89,12 +83,12 @@ def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
     first, folder = states_of_shards()
     sampled = []
     with monkeypatch.context() as second:
-        second.setattr(shard_states, "_rows", lambda path: pytest.fail("rows read again"))
-        second.setattr(shard_states, "VideoFolder", lambda *_, **__: pytest.fail("names matched again"))
-        second.setattr(shard_states, "file_state", lambda path: pytest.fail("sampled again"))
+        second.setattr(shards, "_rows", lambda path: pytest.fail("rows read again"))
+        second.setattr(shards, "VideoFolder", lambda *_, **__: pytest.fail("names matched again"))
+        second.setattr(shards, "file_state", lambda path: pytest.fail("sampled again"))
         assert states_of_shards() == (first, folder)
 
-    monkeypatch.setattr(shard_states, "file_state", lambda path: sampled.append(path) or file_state(path))
+    monkeypatch.setattr(shards, "file_state", lambda path: sampled.append(path) or file_state(path))
     Path("videos/v3.mp4").write_bytes(b"y" * 103)
     again, another = states_of_shards()
     assert sampled == ["videos/v3.mp4"] and another != folder
@@ -113,6 +107,6 @@ def test_a_file_that_was_just_written_is_not_remembered(source):
 @pytest.mark.parametrize("content", [b"", b"[1]", b"{"])
 def test_a_damaged_memory_is_an_empty_one(source, content):
     for name in ("verified-videos.json", "verified-states.json"):
-        Path(shard_states.REMEMBERED, name).write_bytes(content)
+        Path(shards.REMEMBERED, name).write_bytes(content)
     written([row(number) for number in range(12)])
     assert len(states_of_shards()[0]) == SHARDS and VideoStates().of("videos/v1.mp4")
