@@ -1,4 +1,4 @@
-"""Filters of both kinds of sources: their switches, counts that reconcile, the real files where they are at hand."""
+"""Filters of both kinds of sources: counts that reconcile, the real files where they are at hand."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.io.jsonl import write_json, write_jsonl
-from verified_rextime.config import CaptionFilters, QueryFilters
+from verified_rextime.config import CaptionFilters
 from verified_rextime.filters import (
     CaptionedVideo,
     Event,
@@ -31,24 +31,19 @@ def video(*spans: tuple[float, float], duration: float = 100) -> CaptionedVideo:
     return CaptionedVideo("v", duration, tuple(Event(*span, f"event {number}") for number, span in enumerate(spans)))
 
 
-def fates(given: CaptionedVideo, **rules) -> tuple[list[str], dict[str, str]]:
-    kept, rejected = keep_events(given, CaptionFilters(**rules))
+def fates(given: CaptionedVideo) -> tuple[list[str], dict[str, str]]:
+    kept, rejected = keep_events(given, CaptionFilters())
     reasons = {one.text or "the video": one.reason for one in rejected}
     assert len(kept) + sum(one.what == "event" for one in rejected) == len(given.events)
     return [event.caption for event in kept], reasons
 
 
-def test_near_events_stay_and_the_switches_do_what_they_say():
+def test_near_events_stay_and_long_ones_go():
     plain = video((0, 40), (45, 80))
     assert fates(plain) == (["event 0", "event 1"], {})
     long = video((0, 90), (0, 20), (25, 60))
     assert fates(long) == (["event 1", "event 2"], {"event 0": "long-event"})
-    assert fates(long, long_event="keep")[0] == ["event 1", "event 0", "event 2"]
-    assert fates(long, long_event="drop_video")[1]["the video"] == "long-event"
-    assert fates(long, coverage_on="after_long")[1]["the video"] == "sparse"
-    overlapping = video((0, 40), (0, 40), (41, 50))
-    assert fates(overlapping)[0]
-    assert fates(overlapping, coverage="union")[1]["the video"] == "sparse"
+    assert fates(video((0, 40), (0, 40), (41, 50)))[0], "overlapping segments count twice"
 
 
 def test_a_gap_of_exactly_ten_seconds_does_not_split_and_ties_go_to_the_earliest():
@@ -57,7 +52,6 @@ def test_a_gap_of_exactly_ten_seconds_does_not_split_and_ties_go_to_the_earliest
     assert len(clusters(video((0, 50), (10, 12), (55, 60)).events, 10)) == 1  # the first one still goes on
     tied = video((0, 10), (10, 20), (40, 60), (60, 95))
     assert fates(tied)[0] == ["event 0", "event 1"]
-    assert fates(tied, cluster_ties="longest")[0] == ["event 2", "event 3"]
     assert fates(tied)[1] == {"event 2": "distant", "event 3": "distant"}
 
 
@@ -70,10 +64,10 @@ def test_a_video_without_two_near_events_or_with_empty_segments_says_so():
 TIMES = st.floats(0, 100).map(lambda value: round(value, 1))
 
 
-@given(st.lists(st.tuples(TIMES, TIMES), max_size=8), st.sampled_from(["drop_event", "drop_video", "keep"]))
-def test_every_event_is_kept_or_rejected_for_one_reason(spans, long_event):
+@given(st.lists(st.tuples(TIMES, TIMES), max_size=8))
+def test_every_event_is_kept_or_rejected_for_one_reason(spans):
     given_video = video(*spans)
-    items, rejected = filter_captions([given_video], CaptionFilters(long_event=long_event))
+    items, rejected = filter_captions([given_video], CaptionFilters())
     events = count("event", len(spans), rejected)
     assert events["kept"] == sum(len(item["events"]) for item in items) >= 0
     assert count("video", 1, rejected)["kept"] == len(items)
@@ -85,10 +79,9 @@ def test_queries_with_several_windows_or_the_whole_clip_are_dropped():
 
     reasons = []
     for one in (query((0, 150)), query((0, 2), (4, 6)), query(), query((3, 3)), query((2, 150)), query((0, 152))):
-        items, rejected = filter_queries([one], QueryFilters())
+        items, rejected = filter_queries([one])
         reasons += [one.reason for one in rejected] or [items[0]["window"]]
     assert reasons == ["whole-clip", "several-windows", "no-window", "no-window", [2, 150], "whole-clip"]
-    assert filter_queries([query((2, 148))], QueryFilters(tolerance_seconds=2))[1][0].reason == "whole-clip"
 
 
 def test_a_corpus_serves_as_captions_and_as_queries():
@@ -134,7 +127,7 @@ needs_data = pytest.mark.skipif(
 @needs_data
 def test_the_filters_on_the_real_queries():
     queries = list(read_queries(DATA / "qvhighlights/highlight_val_release.jsonl"))
-    items, rejected = filter_queries(queries, QueryFilters())
+    items, rejected = filter_queries(queries)
     assert count("query", len(queries), rejected) == {
         "given": 1550,
         "kept": 968,
@@ -150,15 +143,12 @@ def test_every_released_question_is_explained_against_the_filters():
     queries: dict[str, list[Query]] = {}
     for query in read_queries(DATA / "qvhighlights/highlight_val_release.jsonl"):
         queries.setdefault(query.video, []).append(query)
-    for coverage in ("sum", "union"):
-        rows = audit_rows(questions, captioned, queries, CaptionFilters(coverage=coverage), QueryFilters())
-        counts = audit_counts(rows)
-        assert len(rows) == 921
-        assert {name: (counted["questions"], counted["videos"]) for name, counted in counts.items()} == {
-            "queries": (180, 152),
-            "captions": (741, 544),
-        }
-        assert counts["captions"]["videos_by_rule"] == {"long-event": 39, "too-few-events": 11}  # and none is sparse
-        assert counts["queries"]["questions_kept"] == 180
-    dropped = audit_rows(questions, captioned, queries, CaptionFilters(long_event="drop_video"), QueryFilters())
-    assert audit_counts(dropped)["captions"]["videos_by_rule"]["long-event"] == 79
+    rows = audit_rows(questions, captioned, queries, CaptionFilters())
+    counts = audit_counts(rows)
+    assert len(rows) == 921
+    assert {name: (counted["questions"], counted["videos"]) for name, counted in counts.items()} == {
+        "queries": (180, 152),
+        "captions": (741, 544),
+    }
+    assert counts["captions"]["videos_by_rule"] == {"long-event": 39, "too-few-events": 11}  # and none is sparse
+    assert counts["queries"]["questions_kept"] == 180

@@ -43,7 +43,7 @@ def demo(tmp_path_factory):
     }
     moments = read_jsonl(folder / "moments.jsonl")
     items = filter_captions(captions_of_corpus(moments, videos.values()), RULES.captions)[0]
-    items += filter_queries(queries_of_corpus(moments, videos.values()), RULES.queries)[0]
+    items += filter_queries(queries_of_corpus(moments, videos.values()))[0]
     truth = {row["video"]: row["events"] for row in read_jsonl(folder / "truth.jsonl")}
     return [item | {"split": "test"} for item in items], videos, truth
 

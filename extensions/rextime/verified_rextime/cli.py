@@ -17,7 +17,7 @@ PRICES = {
 
 @command(
     "rextime filter",
-    "what the filters, with their default switches, keep of annotation files, or drop of released questions, and why",
+    "what the filters, with their default limits, keep of annotation files, or drop of released questions, and why",
     option("--captions", metavar="FILE", help="captions by video in the ActivityNet Captions form (JSON)"),
     option("--queries", metavar="FILE", help="queries in the QVHighlights form (JSONL)"),
     option("--questions", metavar="FILE", help="released questions (JSONL): say which filter would have dropped which"),
@@ -36,7 +36,7 @@ def filter_sources(arguments: argparse.Namespace) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> tuple[list[dict], dict]:
-    from verified_rextime.config import CaptionFilters, QueryFilters
+    from verified_rextime.config import CaptionFilters
     from verified_rextime.filters import audit_counts, audit_rows
     from verified_rextime.rows import read_questions
     from verified_rextime.sources import read_captions, read_queries
@@ -45,7 +45,7 @@ def _audit(arguments: argparse.Namespace) -> tuple[list[dict], dict]:
     queries: dict[str, list] = {}
     for query in read_queries(arguments.queries) if arguments.queries else ():
         queries.setdefault(query.video, []).append(query)
-    rows = audit_rows(read_questions(arguments.questions), captions, queries, CaptionFilters(), QueryFilters())
+    rows = audit_rows(read_questions(arguments.questions), captions, queries, CaptionFilters())
     return rows, audit_counts(rows)
 
 

@@ -27,29 +27,14 @@ LETTERS_ALONE = ("answer", "answer_in_true_span", *FREE)
 
 
 class CaptionFilters(Section):
-    """Filters of captioned videos, with a switch for each ambiguity of the text."""
+    """Filters of captioned videos."""
 
     long_share: float = Field(default=0.8, gt=0, le=1)
-    """An event longer than this share of its video is long."""
-    long_event: Literal["drop_event", "drop_video", "keep"] = "drop_event"
-    """What a long event costs: itself, its video, or nothing."""
+    """An event longer than this share of its video is dropped."""
     min_coverage: float = Field(default=0.6, ge=0, le=1)
-    """A video whose segments cover less than this share of it is sparsely captioned and dropped."""
-    coverage: Literal["sum", "union"] = "sum"
-    """Lengths of the segments added up, or the length of their union."""
-    coverage_on: Literal["all", "after_long"] = "all"
-    """Whether long events count for coverage."""
+    """A video whose segments add up to less than this share of it is sparsely captioned and dropped."""
     gap_seconds: float = Field(default=10, ge=0)
     """A gap of more than this between events separates two clusters."""
-    cluster_ties: Literal["earliest", "longest"] = "earliest"
-    """Which of the clusters with the most events is kept."""
-
-
-class QueryFilters(Section):
-    """Filters of queries with windows."""
-
-    tolerance_seconds: float = Field(default=0, ge=0)
-    """A window that starts and ends this close to the clip's ends is the whole clip."""
 
 
 class RextimeSource(Section):
@@ -199,7 +184,6 @@ class Rextime(Section):
     submissions: dict[str, Submission] = Field(default={})
     """Submissions to set beside the others in the table of models, by the name that it shows."""
     captions: CaptionFilters = CaptionFilters()
-    queries: QueryFilters = QueryFilters()
     routing: Routing = Routing()
     verification_threshold: int = Field(default=3, ge=0, le=3)
     """Least verification score of a question that is kept."""

@@ -2,16 +2,16 @@
 
 Captioned videos in the manner of ActivityNet Captions: an event longer than 80 % of its video is dropped, a video whose
 segments add up to less than 60 % of it is sparsely captioned and dropped, and of the clusters of events that gaps of
-more than 10 s separate, the one with the most events is kept. Videos with queries in the manner of QVHighlights: a
-query whose window is the whole clip and a query with several windows are dropped. Where the text leaves a reading
-open there is a switch; the defaults keep all of the released validation videos that any reading keeps.
+more than 10 s separate, the one with the most events is kept, the earliest of several. Videos with queries in the
+manner of QVHighlights: a query whose window is the whole clip and a query with several windows are dropped. Where the
+text leaves a reading open, this one keeps all of the released validation videos that any reading keeps.
 """
 
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from verified_rextime.config import CaptionFilters, QueryFilters
+from verified_rextime.config import CaptionFilters
 from verified_rextime.rows import Question
 
 
@@ -66,8 +66,7 @@ def keep_events(video: CaptionedVideo, rules: CaptionFilters) -> tuple[tuple[Eve
     """The events that stay, by start, and one rejection for each that does not (and for the video, if none stays).
 
     The rules run in this order: segments that are none (`no-span`), coverage (`sparse`), long events (`long-event`),
-    clusters (`distant` events; `too-few-events` where no cluster has two). With `coverage_on: after_long` coverage is
-    looked at after the long events are gone.
+    clusters (`distant` events; `too-few-events` where no cluster has two).
     """
     rejected: list[Rejection] = []
 
@@ -82,34 +81,23 @@ def keep_events(video: CaptionedVideo, rules: CaptionFilters) -> tuple[tuple[Eve
 
     events = [event for event in video.events if event.length > 0]
     reject((event for event in video.events if event.length <= 0), "no-span")
+    if is_sparse(video, rules):
+        return reject_video(events, "sparse")
     long = [event for event in events if event.length > rules.long_share * video.duration]
-    if rules.coverage_on == "all" and coverage(events, rules) < rules.min_coverage * video.duration:
-        return reject_video(events, "sparse")
-    if long and rules.long_event == "drop_video":
-        return reject_video(events, "long-event")
-    if rules.long_event == "drop_event":
-        reject(long, "long-event")
-        events = [event for event in events if event not in long]
-    if rules.coverage_on == "after_long" and coverage(events, rules) < rules.min_coverage * video.duration:
-        return reject_video(events, "sparse")
+    reject(long, "long-event")
+    events = [event for event in events if event not in long]
     groups = clusters(events, rules.gap_seconds)
-    best = max(groups, key=lambda group: _rank(group, rules), default=[])
+    best = max(groups, key=len, default=[])
     if len(best) < 2:
         return reject_video(events, "too-few-events")
     reject((event for group in groups if group is not best for event in group), "distant")
     return tuple(best), rejected
 
 
-def coverage(events: Iterable[Event], rules: CaptionFilters) -> float:
-    """Seconds covered by the events: their lengths added up, or the length of their union."""
-    events = sorted(events)
-    if rules.coverage == "sum":
-        return sum(event.length for event in events)
-    covered, reached = 0.0, float("-inf")
-    for event in events:
-        covered += max(0.0, event.end - max(event.start, reached))
-        reached = max(reached, event.end)
-    return covered
+def is_sparse(video: CaptionedVideo, rules: CaptionFilters) -> bool:
+    """Whether the lengths of the video's segments add up to less than `min_coverage` of it."""
+    covered = sum(event.length for event in video.events if event.length > 0)
+    return covered < rules.min_coverage * video.duration
 
 
 def clusters(events: Iterable[Event], gap: float) -> list[list[Event]]:
@@ -124,20 +112,13 @@ def clusters(events: Iterable[Event], gap: float) -> list[list[Event]]:
     return groups
 
 
-def _rank(group: list[Event], rules: CaptionFilters) -> tuple:
-    """Sort key: most events first, then the earliest, or the one that reaches furthest in time."""
-    length = max(event.end for event in group) - group[0].start
-    return len(group), length if rules.cluster_ties == "longest" else -group[0].start
-
-
-def query_problem(query: Query, rules: QueryFilters) -> str | None:
+def query_problem(query: Query) -> str | None:
     """Why a query is dropped: `no-window`, `several-windows`, `whole-clip`; None if it stays."""
     if not any(end > start for start, end in query.windows):
         return "no-window"
     if len(query.windows) > 1:
         return "several-windows"
-    before, behind = rules.tolerance_seconds, query.duration - rules.tolerance_seconds
-    return "whole-clip" if any(start <= before and end >= behind for start, end in query.windows) else None
+    return "whole-clip" if any(start <= 0 and end >= query.duration for start, end in query.windows) else None
 
 
 def filter_captions(
@@ -154,13 +135,11 @@ def filter_captions(
     return items, rejected
 
 
-def filter_queries(
-    queries: Iterable[Query], rules: QueryFilters, source: str = "queries"
-) -> tuple[list[dict], list[Rejection]]:
+def filter_queries(queries: Iterable[Query], source: str = "queries") -> tuple[list[dict], list[Rejection]]:
     """Items (`item, source, form, video, duration, query, window`) and rejections."""
     items, rejected = [], []
     for query in queries:
-        problem = query_problem(query, rules)
+        problem = query_problem(query)
         if problem:
             span = query.windows[0] if len(query.windows) == 1 else None
             rejected.append(Rejection("query", query.video, problem, query.text, span))
@@ -187,13 +166,12 @@ def broken_rules(video: CaptionedVideo, rules: CaptionFilters) -> dict[str, bool
     """For each rule, looked at alone, whether it would drop the video.
 
     `sparse`: coverage of all segments; `too-few-events`: no two events in a cluster of all segments; `long-event`: no
-    such two once long events are gone (with `drop_video`: any long event).
+    such two once long events are gone.
     """
-    long = [event for event in video.events if event.length > rules.long_share * video.duration]
-    short = [event for event in video.events if event not in long]
+    short = [event for event in video.events if event.length <= rules.long_share * video.duration]
     return {
-        "sparse": coverage(video.events, rules) < rules.min_coverage * video.duration,
-        "long-event": bool(long) if rules.long_event == "drop_video" else _largest(short, rules.gap_seconds) < 2,
+        "sparse": is_sparse(video, rules),
+        "long-event": _largest(short, rules.gap_seconds) < 2,
         "too-few-events": _largest(video.events, rules.gap_seconds) < 2,
     }
 
@@ -206,8 +184,7 @@ def audit_rows(
     questions: Iterable[Question],
     captioned: Mapping[str, CaptionedVideo],
     queries: Mapping[str, list[Query]],
-    caption_rules: CaptionFilters,
-    query_rules: QueryFilters,
+    rules: CaptionFilters,
 ) -> list[dict]:
     """One row per released question: its source, and either the rules that would drop it or how its span is kept.
 
@@ -218,11 +195,11 @@ def audit_rows(
     for question in questions:
         if question.video in captioned:
             source = "captions"
-            broken = broken_rules(captioned[question.video], caption_rules)
+            broken = broken_rules(captioned[question.video], rules)
             reasons = [rule for rule in RULES if broken[rule]]
         elif question.video in queries:
             source = "queries"
-            accepted = [query for query in queries[question.video] if query_problem(query, query_rules) is None]
+            accepted = [query for query in queries[question.video] if query_problem(query) is None]
             met = any(query.windows[0] == question.windows[0] for query in accepted)
             reasons = [] if met else ["span-of-no-query"]
         else:

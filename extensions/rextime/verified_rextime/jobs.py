@@ -323,7 +323,7 @@ def sources_of(settings: Config, dataset: str) -> list[str]:
 
 def filter_values(settings: Config) -> dict:
     """What the filters depend on."""
-    return _suite(settings).model_dump(mode="json", include={"sources", "captions", "queries"})
+    return _suite(settings).model_dump(mode="json", include={"sources", "captions"})
 
 
 def card_facts(settings: Config) -> dict:

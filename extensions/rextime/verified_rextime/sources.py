@@ -106,7 +106,7 @@ def read_sources(section: Rextime, corpora: Mapping[str, str]) -> tuple[list[dic
             }
         else:
             queries = list(_queries(source, corpora))
-            accepted, rejected = filter_queries(queries, section.queries, name)
+            accepted, rejected = filter_queries(queries, name)
             tallies = {
                 "queries": count("query", len(queries), rejected),
                 "videos": {
