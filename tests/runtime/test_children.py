@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from verified.runtime.gpu_leases import lease
-from verified.runtime.processes import hold_alone, runs
+from verified.runtime.processes import runs
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="Linux only"), pytest.mark.timeout(120)]
@@ -105,21 +105,3 @@ def test_a_child_that_lives_on_holds_no_lock(tmp_path):
         assert runs(child)
         with lease(2, ["0", "1"], locks, patience=0) as devices:
             assert devices == ["0", "1"]
-
-
-def test_a_child_keeps_the_file_that_got_the_number_of_a_closed_lock(tmp_path):
-    lock = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT)
-    hold_alone(lock)
-    os.close(lock)
-    reader, writer = os.pipe()
-    assert lock in (reader, writer)
-    child = os.fork()
-    if not child:
-        try:
-            os.write(writer, b"here")
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        assert pipe.read() == b"here"
-    os.waitpid(child, 0)

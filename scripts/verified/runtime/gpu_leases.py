@@ -1,8 +1,8 @@
 """GPU leases: a local job that asks for a GPU gets one to itself by locking a file.
 
 Snakemake counts `gpu` resources on one machine but does not assign devices to jobs. The operating system releases a
-lock with the process that holds it, however that process ends, so a lease needs no clean-up; children that a job forks
-do not hold it (see `processes`). Assignments of schedulers are respected: only the devices named in
+lock with the process that holds it, however that process ends, so a lease needs no clean-up; POSIX's locks are not
+inherited by children. Assignments of schedulers are respected: only the devices named in
 CUDA_VISIBLE_DEVICES are leased. SLURM counts devices from 0 in each allocation, so there only those of the allocation
 are leased, and only its jobs share locks.
 """
@@ -18,7 +18,6 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.runtime.processes import hold_alone
 
 log = logging.getLogger("verified")
 
@@ -113,10 +112,9 @@ def _wait(count: int, names: list[str], folder: Path, locks: contextlib.ExitStac
 def _lock(path: Path, attempt: contextlib.ExitStack) -> bool:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # as POSIX leaves it to the system
         os.close(handle)
         return False
-    hold_alone(handle)
     attempt.callback(os.close, handle)
     return True

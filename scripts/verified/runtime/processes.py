@@ -1,8 +1,7 @@
 """Processes and threads of a job: child processes, preemption, prefetching.
 
-Child processes die with their job, however it ends, and hold none of its locks: a SIGKILL gives a job no time to end
-its children, and a surviving vLLM engine keeps its GPU. A forked child also shares the lock files of its parent, so
-their locks would outlive the job.
+Child processes die with their job, however it ends: a SIGKILL gives a job no time to end its children, and a surviving
+vLLM engine keeps its GPU.
 
 Preemption: a scheduler sends SIGTERM, waits (SLURM: `KillWait`, 30 s), and kills.
 """
@@ -26,27 +25,6 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 CHECK_SECONDS = 0.5
 
 _forking = threading.local()
-_locks: dict[int, os.stat_result] = {}
-"""File descriptors of this process that hold its locks, with the stat of each file when it was opened."""
-
-
-def hold_alone(descriptor: int) -> None:
-    """Keep the lock on an open file from forked children: their descriptor is redirected. Exec closes its own."""
-    _locks[descriptor] = os.fstat(descriptor)
-
-
-def _drop_locks() -> None:
-    nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    for descriptor, locked in _locks.items():
-        with contextlib.suppress(OSError):  # closed in the meantime
-            if os.path.samestat(os.fstat(descriptor), locked):  # else another file has this number
-                os.dup2(nowhere, descriptor, inheritable=False)  # not closed: the copied file object will close it
-    os.close(nowhere)
-    _locks.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_drop_locks)
 
 
 def die_with(parent: int, message: str = "the process that started this one is dead") -> None:
