@@ -1,26 +1,25 @@
 """A change of files that is killed before each of its writes, renames and removals in turn, and then repeated."""
 
 import os
-import re
 import shutil
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from running import content
+
 CHANGES = {
     "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod",
     "shutil.rmtree",
 }  # fmt: skip
-TIMES = re.compile(rb'"(created|seconds)": [0-9.e-]+, ')
-"""In a seal: when it was written, and how long its job took."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Bytes of all files by path; of seals without times."""
+    """Bytes of all files by path, of seals without their times."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name not in (".lock", "lock"))
-    return {path.relative_to(folder).as_posix(): TIMES.sub(b"", path.read_bytes()) for path in files}
+    return {path.relative_to(folder).as_posix(): content(path) for path in files}
 
 
 def killed_at(number: int, change: Callable[[], object]) -> bool:
