@@ -305,7 +305,6 @@ rule measure_uniqueness:
     params:
         code=code_of("extensions/longform/scripts/measure_uniqueness.py"),
         wordnet=movie_jobs.wordnet_folder(settings),
-        direction=LONGFORM.meteor_direction,
         processes=LONGFORM.processes,
     script:
         "scripts/measure_uniqueness.py"

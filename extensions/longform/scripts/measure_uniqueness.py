@@ -10,4 +10,4 @@ with job(snakemake):
     for row in read_jsonl(snakemake.input.rows):
         movies.setdefault(row["movie"], []).append(row["sentence"])
     params = snakemake.params
-    write_json(snakemake.output[0], measure_uniqueness(movies, params.wordnet, params.direction, params.processes))
+    write_json(snakemake.output[0], measure_uniqueness(movies, params.wordnet, params.processes))

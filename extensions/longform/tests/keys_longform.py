@@ -18,5 +18,4 @@ NOT_WALKED = {
     "longform.lsmdc16": "of published collections",
     "longform.wordnet": "of published collections",
     "longform.statistics": "of published collections",
-    "longform.meteor_direction": "of published collections",
 }

@@ -126,8 +126,6 @@ def test_each_query_goes_to_the_segment_that_it_overlaps_most(moment, seconds):
     assert cut["duration"] == min(seconds, 600 - first) > 0
     overlaps = [min(end, low + seconds) - max(start, low) for low in [first - seconds, first, first + seconds]]
     assert overlaps[1] >= max(overlaps) - 1e-6
-    (clipped,) = cut_movies([row], seconds, "clip")
-    assert 0 <= clipped["start"] < clipped["end"] <= clipped["duration"] + 1e-9
 
 
 def test_whole_movies_stay_whole():

@@ -79,7 +79,7 @@ def test_it_finds_most_moments_of_movies_that_nobody_saw(tmp_path):
     write_movie_features(videos, encoder, "evaluator", 2, 256, frames)
     write_sentence_features(rows, encoder, "evaluator", 256, tokens, sentences)
     grid, features = make_grid(DEMO.section(Longform).grid), LongFeatures(FeatureFile(frames), FeatureFile(tokens))
-    cut = cut_movies(rows, None, "keep")
+    cut = cut_movies(rows, None)
     ranked = rank_rows(cut, grid, features.movie, vlg_ranker(shipped_vlg_net(), features, grid, 0.3, 64), "test")
     recalls = measure_recall(cut, ranked, "ge")["recall"]
     assert len(rows) > 40 and recalls[0][2] > 60  # R@1 at IoU 0.5; the demo's own training finds a tenth

@@ -250,8 +250,6 @@ class Longform(Section):
     """Length of the segments of the short-video setup (Table 3)."""
     window_seconds: tuple[float, ...] = (30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
     """Further lengths of the sweep from short videos to whole movies (Figure 4)."""
-    straddling: Literal["keep", "clip"] = "keep"
-    """Moments over a cut between segments: measured whole, or cut off."""
     mixtures: tuple[dict[str, float], ...] = ()
     """Trainings of VLG-Net on shares of data sets (Table 5), each {data set: share}."""
     mixture_test: str | None = None
@@ -269,8 +267,6 @@ class Longform(Section):
     wordnet: str | None = None
     """WordNet 3.0 for the uniqueness of sentences by METEOR: a folder with its database files, or `published`, NLTK's
     archive by its checksum in config/sources.csv; null: not measured."""
-    meteor_direction: Literal["max", "forward"] = "max"
-    """METEOR of a pair: the larger of both directions, or the earlier sentence as reference alone."""
     processes: int = Field(default=1, ge=1)
     """Processes of the uniqueness and language measures."""
 

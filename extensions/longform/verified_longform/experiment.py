@@ -77,7 +77,7 @@ def measure_baselines(rows: Sequence[dict], grid: Grid, testing: Testing) -> dic
     """Oracle and Random Chance at each length; sampled in `chance_runs` runs for whole movies and the first length."""
     measures = []
     for seconds in testing.lengths:
-        cut = cut_movies(list(rows), seconds, testing.straddling)
+        cut = cut_movies(list(rows), seconds)
         measures.append(
             {"seconds": seconds, **baselines(cut, grid, testing.iou_cmp, testing.chance_runs, testing.seed)}
         )
@@ -96,7 +96,7 @@ def measure_ranker(
     """Recall of one method at each length; the predictions over whole movies go to `submission`."""
     measures = []
     for seconds in testing.lengths:
-        cut = cut_movies(list(rows), seconds, testing.straddling)
+        cut = cut_movies(list(rows), seconds)
         shown = f"{label}, {'whole movies' if seconds is None else f'{seconds:g} s'}"
         predictions = rank_rows(cut, grid, features.movie, ranker, shown)
         measures.append({"seconds": seconds, **measure_recall(cut, predictions, testing.iou_cmp)})

@@ -253,7 +253,6 @@ def testing_values(settings: Config, model: str) -> dict:
         nms_threshold=section.nms_threshold,
         iou_cmp=iou_cmp(settings, model),
         lengths=tuple(lengths(settings)),
-        straddling=section.straddling,
         chance_runs=section.chance_runs,
         search_batch=section.vlg_net.search_batch,
         threads=section.vlg_net.threads,
@@ -328,6 +327,5 @@ def table_layout(settings: Config) -> dict:
         "lsmdc16": list(section.lsmdc16),
         "short_seconds": section.short_seconds,
         "tail": section.grid.tail,
-        "straddling": section.straddling,
         "gather": section.vlg_net.gather,
     }

@@ -4,7 +4,6 @@ from verified.benchmark.tiou import Comparison
 from verified.config.base import Section
 from verified_longform.config import GridSettings
 from verified_longform.grid import Grid
-from verified_longform.short_videos import Moments
 
 
 class Testing(Section):
@@ -15,8 +14,6 @@ class Testing(Section):
     iou_cmp: Comparison
     lengths: tuple[float | None, ...]
     """Seconds of the segments that movies are cut into; None for whole movies."""
-    straddling: Moments
-    """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
     chance_runs: int
     search_batch: int
     threads: int

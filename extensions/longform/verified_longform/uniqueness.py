@@ -38,27 +38,24 @@ class _Sentences:
         return _Sentences(self.holds[rows], self.served[rows], self.serving[rows], self.sizes[rows])
 
 
-def movie_scores(
-    sentences: Sequence[str], wordnet, direction: str = "max", floor: float = THRESHOLDS[0]
-) -> list[float]:
+def movie_scores(sentences: Sequence[str], wordnet, floor: float = THRESHOLDS[0]) -> list[float]:
     """Highest METEOR of each sentence with another of the movie, where it reaches `floor`; 0 where it stays below.
 
-    direction: ``max`` of both, or ``forward``, the earlier sentence as the reference.
+    METEOR is not symmetric: of a pair, the larger of both directions counts.
     """
     from nltk.translate.meteor_score import single_meteor_score
 
     tokens = [sentence.lower().split() for sentence in sentences]
     best = [0.0] * len(tokens)
-    for first, second in _candidates(tokens, wordnet, floor, direction):
-        score = single_meteor_score(tokens[first], tokens[second], wordnet=wordnet)
-        if direction == "max":
-            score = max(score, single_meteor_score(tokens[second], tokens[first], wordnet=wordnet))
+    for first, second in _candidates(tokens, wordnet, floor):
+        pairs = ((first, second), (second, first))
+        score = max(single_meteor_score(tokens[one], tokens[other], wordnet=wordnet) for one, other in pairs)
         for sentence_number in (first, second):
             best[sentence_number] = max(best[sentence_number], score)
     return [score if score >= floor else 0.0 for score in best]
 
 
-def _candidates(tokens: Sequence[Sequence[str]], wordnet, floor: float, direction: str) -> Iterator[tuple[int, int]]:
+def _candidates(tokens: Sequence[Sequence[str]], wordnet, floor: float) -> Iterator[tuple[int, int]]:
     """Pairs (first < second) whose METEOR may reach `floor`."""
     words = sorted({word for sentence in tokens for word in sentence})
     columns = {word: number for number, word in enumerate(words)}
@@ -71,14 +68,14 @@ def _candidates(tokens: Sequence[Sequence[str]], wordnet, floor: float, directio
     serving = (holds @ partners.T > 0).astype(np.float32)
     movie = _Sentences(holds, served, serving, holds.sum(axis=1))
     for begin in range(0, len(tokens), BLOCK):
-        bound = _upper_bound(movie[begin : begin + BLOCK], movie, direction)
+        bound = _upper_bound(movie[begin : begin + BLOCK], movie)
         for row, column in zip(*np.nonzero(bound >= floor - 1e-6), strict=True):
             if begin + row < column:
                 yield int(begin + row), int(column)
 
 
-def _upper_bound(some: _Sentences, movie: _Sentences, direction: str) -> np.ndarray:
-    """Upper bound of METEOR [some, all of the movie] with the first as reference, or of both directions."""
+def _upper_bound(some: _Sentences, movie: _Sentences) -> np.ndarray:
+    """Upper bound of METEOR [some, all of the movie], of both directions."""
 
     def fmean(matches: np.ndarray, hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -91,8 +88,6 @@ def _upper_bound(some: _Sentences, movie: _Sentences, direction: str) -> np.ndar
         movie.sizes[None],
         np.maximum(some.sizes, 1)[:, None],
     )
-    if direction == "forward":
-        return forward
     backward = fmean(
         np.minimum(some.holds @ movie.served.T, some.serving @ movie.holds.T),
         some.sizes[:, None],
@@ -120,10 +115,10 @@ def _partners(words: list[str], columns: dict[str, int], wordnet) -> np.ndarray:
     return partners
 
 
-def measure_uniqueness(movies: dict[str, list[str]], folder: str, direction: str = "max", processes: int = 1) -> dict:
+def measure_uniqueness(movies: dict[str, list[str]], folder: str, processes: int = 1) -> dict:
     """Share of unique sentences by threshold over all movies, in percent; movies go to `processes` processes."""
     digest = wordnet_digest(folder)
-    work = [(sentences, folder, direction) for sentences in movies.values()]
+    work = [(sentences, folder) for sentences in movies.values()]
     if processes > 1 and len(work) > 1:
         with ProcessPoolExecutor(processes) as pool:
             scored = list(pool.map(_scores_of, work))
@@ -133,12 +128,11 @@ def measure_uniqueness(movies: dict[str, list[str]], folder: str, direction: str
     return {
         "sentences": len(scores),
         "movies": len(movies),
-        "direction": direction,
         "wordnet_sha256": digest,
         "unique": {str(limit): float(100 * (scores < limit).mean()) if len(scores) else None for limit in THRESHOLDS},
     }
 
 
-def _scores_of(work: tuple[list[str], str, str]) -> list[float]:
-    sentences, folder, direction = work
-    return movie_scores(sentences, load_wordnet(folder), direction)
+def _scores_of(work: tuple[list[str], str]) -> list[float]:
+    sentences, folder = work
+    return movie_scores(sentences, load_wordnet(folder))
