@@ -9,6 +9,9 @@ from verified.errors import InputError
 from verified.io.jsonl import is_span
 
 LENGTHS = 10
+"""Windows around a clip's middle that vote on its place."""
+LEAST_SHARE, LEAST_AGREEMENT, LEAST_SIMILARITY = 0.3, 0.8, 0.8
+"""Share of the clip that the shortest window has; share of windows that must agree; cosine with the movie's frames."""
 
 
 @dataclass(frozen=True)
@@ -26,20 +29,13 @@ class Place:
     reason: str = ""
 
 
-def locate_clip(
-    movie: np.ndarray,
-    clip: np.ndarray,
-    lengths: int = LENGTHS,
-    least_share: float = 0.3,
-    least_agreement: float = 0.8,
-    least_similarity: float = 0.8,
-) -> Place:
+def locate_clip(movie: np.ndarray, clip: np.ndarray) -> Place:
     """Find `clip` [m, dim] in `movie` [n, dim], frames at the same rate.
 
     The cross-correlation is the sum of dot products of L2-normalised frames. Windows around the clip's middle, from
-    `least_share` of it to all of it, vote. The paper takes their median in any case; here a clip is refused where fewer
-    than `least_agreement` of them agree with it, where the frames it is then laid on are less alike than
-    `least_similarity`, and where it is longer than the movie.
+    `LEAST_SHARE` of it to all of it, vote. The paper takes their median in any case; here a clip is refused where fewer
+    than `LEAST_AGREEMENT` of them agree with it, where the frames it is then laid on are less alike than
+    `LEAST_SIMILARITY`, and where it is longer than the movie.
     """
     if not len(clip) or len(clip) > len(movie):
         return Place(None, (), 0.0, 0.0, f"the clip has {len(clip)} frames, the movie {len(movie)}")
@@ -49,7 +45,7 @@ def locate_clip(
     shifted = np.stack([products[j : j + offsets, j] for j in range(len(clip))], axis=1)
     sums = np.concatenate([np.zeros((offsets, 1)), np.cumsum(shifted, axis=1)], axis=1)
     firsts = []
-    for share in np.linspace(least_share, 1.0, lengths):
+    for share in np.linspace(LEAST_SHARE, 1.0, LENGTHS):
         window = max(1, round(share * len(clip)))
         begin = (len(clip) - window) // 2
         firsts.append(int((sums[:, begin + window] - sums[:, begin]).argmax()))
@@ -57,9 +53,9 @@ def locate_clip(
     agreement = float(np.mean(np.abs(np.array(firsts) - middle) <= 1))
     similarity = float(sums[middle, -1] / len(clip))
     refused = ""
-    if agreement < least_agreement:
+    if agreement < LEAST_AGREEMENT:
         refused = f"window lengths disagree: {', '.join(map(str, sorted(set(firsts))))}"
-    elif similarity < least_similarity:
+    elif similarity < LEAST_SIMILARITY:
         refused = f"the movie's frames there are not the clip's: mean cosine {similarity:.2f}"
     return Place(None if refused else middle, tuple(firsts), agreement, similarity, refused)
 

@@ -62,26 +62,24 @@ def simulate_recall(
     moments: np.ndarray,
     seed: int,
     runs: int = 100,
-    ks: Sequence[int] = KS,
-    ious: Sequence[float] = IOUS,
     iou_cmp: Comparison = "gt",
 ) -> np.ndarray:
-    """Recall [runs, ks, ious] of as many independent runs, each drawing the best K proposals of every query uniformly.
+    """Recall [runs, KS, IOUS] of as many independent runs, each drawing the best K proposals of every query uniformly.
 
     frames: of each query's movie [queries]; moments: [queries, 2] seconds.
     """
     random = generator(seed, "random chance", runs)
-    answered = np.zeros((runs, len(ks), len(ious)))
+    answered = np.zeros((runs, len(KS), len(IOUS)))
     proposals = {count: grid.seconds(grid.proposals(count)) for count in set(frames)}
     for count, (start, end) in zip(frames, moments, strict=True):
         spans = proposals[count]
         if not len(spans):
             continue
-        drawn = spans[random.integers(0, len(spans), (runs, max(ks)))]
+        drawn = spans[random.integers(0, len(spans), (runs, max(KS)))]
         overlaps = tiou(drawn[..., 0], drawn[..., 1], start, end)
-        for column, threshold in enumerate(ious):
+        for column, threshold in enumerate(IOUS):
             ranks = first_ranks(hits(overlaps, threshold, iou_cmp))
-            answered[:, :, column] += ranks[:, None] <= np.asarray(ks)
+            answered[:, :, column] += ranks[:, None] <= np.asarray(KS)
     return answered / len(moments)
 
 

@@ -12,19 +12,14 @@ IOUS = (0.1, 0.3, 0.5)
 DEPTH = KS[-1]
 
 
-def first_hits(
-    predictions: Sequence[np.ndarray],
-    moments: np.ndarray,
-    iou_cmp: Comparison = "gt",
-    ious: Sequence[float] = IOUS,
-) -> np.ndarray:
-    """Rank of the first prediction of each query that hits, [queries, ious], as of `first_ranks`.
+def first_hits(predictions: Sequence[np.ndarray], moments: np.ndarray, iou_cmp: Comparison = "gt") -> np.ndarray:
+    """Rank of the first prediction of each query that hits, [queries, IOUS], as of `first_ranks`.
 
     predictions: per query spans [n, 2], best first, of which the first `DEPTH` count. moments: [queries, 2], same unit.
     In float32, as the official scripts compute: on a grid of 0.4 s, whether an IoU of 0.5 is exceeded depends on it.
     """
-    ranks = np.zeros((len(moments), len(ious)))
-    thresholds = np.asarray(ious, np.float32)[:, None]
+    ranks = np.zeros((len(moments), len(IOUS)))
+    thresholds = np.asarray(IOUS, np.float32)[:, None]
     moments = np.asarray(moments, np.float32)
     for query, (spans, (start, end)) in enumerate(zip(predictions, moments, strict=True)):
         spans = np.asarray(spans, np.float32).reshape(-1, 2)[:DEPTH]
@@ -49,6 +44,6 @@ def mean_over_movies(values: np.ndarray, movies: Sequence) -> dict[str, list]:
     return {"recall": numbers.pop("value"), **numbers}
 
 
-def recall_over_movies(ranks: np.ndarray, movies: Sequence, ks: Sequence[int] = KS) -> dict[str, list]:
-    """`mean_over_movies` of the queries whose first hit is among the best K, [ks][ious]."""
-    return mean_over_movies(np.stack([ranks <= k for k in ks], axis=1), movies)
+def recall_over_movies(ranks: np.ndarray, movies: Sequence) -> dict[str, list]:
+    """`mean_over_movies` of the queries whose first hit is among the best K, [KS][IOUS]."""
+    return mean_over_movies(np.stack([ranks <= k for k in KS], axis=1), movies)

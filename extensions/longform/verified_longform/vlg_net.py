@@ -243,9 +243,9 @@ def map_positions(width: int, clips: int) -> Tensor:
     return torch.cat([second, first])
 
 
-def scaled_targets(overlaps: Tensor, low: float = 0.1, high: float = 1.0) -> Tensor:
-    """Training targets of IoUs [...], of their shape: 0 up to `low`, 1 from `high`, linear in between."""
-    return ((overlaps - low) / (high - low)).clamp(0, 1)
+def scaled_targets(overlaps: Tensor) -> Tensor:
+    """Training targets of IoUs [...], of their shape: 0 up to 0.1, linear beyond."""
+    return ((overlaps - 0.1) / 0.9).clamp(0, 1)
 
 
 def anchor_loss(logits: Tensor, targets: Tensor) -> Tensor:

@@ -119,9 +119,9 @@ NARROWEST = 1e-6
 """Least width that the scale of a window's sines is divided by."""
 
 
-def inverse_sigmoid(x: Tensor, least: float = 1e-3) -> Tensor:
-    """log(x / (1 − x)) of numbers from 0 to 1 [...], x and 1 − x being at least `least`; [...] → [...]."""
-    return (x.clamp(min=least) / (1 - x).clamp(min=least)).log()
+def inverse_sigmoid(x: Tensor) -> Tensor:
+    """log(x / (1 − x)) of numbers from 0 to 1 [...], x and 1 − x being at least a thousandth; [...] → [...]."""
+    return (x.clamp(min=1e-3) / (1 - x).clamp(min=1e-3)).log()
 
 
 class DecoderLayer(nn.Module):

@@ -55,15 +55,15 @@ class ModelEncoder:
 
     near = None
 
-    def __init__(self, checkpoint: Path, text_encoder: str, overlap: int = 0, device: str = "cpu"):
-        self.model, header = load_model(checkpoint, device)
+    def __init__(self, checkpoint: Path, text_encoder: str, overlap: int = 0):
+        self.model, header = load_model(checkpoint)
         if not isinstance(self.model, OneVectorTail):
             raise InputError(
                 f"{header['model']} compares no single query vector with clip vectors, which an index needs",
                 file=checkpoint,
                 remedy="index xml, reloclnet or hero",
             )
-        self.context, self.device = self.model.config.context_clips, device
+        self.context = self.model.config.context_clips
         self.stride = max(self.context - overlap, self.context // 2, 1)
         self._text_encoder = text_encoder
         self._tokeniser: Tokeniser | None = None
@@ -93,10 +93,8 @@ class ModelEncoder:
             mask = np.zeros((len(batch), self.context), bool)
             for row, window in enumerate(batch):
                 clips[row, : len(window.features)], mask[row, : len(window.features)] = window.features, True
-            encoded = self.model.encode_videos(
-                torch.from_numpy(clips).to(self.device), torch.from_numpy(mask).to(self.device)
-            )
-            search, localise = (encoded[name].half().cpu().numpy() for name in ("unit", "localised"))
+            encoded = self.model.encode_videos(torch.from_numpy(clips), torch.from_numpy(mask))
+            search, localise = (encoded[name].half().numpy() for name in ("unit", "localised"))
             for row, window in enumerate(batch):
                 count = len(window.features)
                 vectors.append(Vectors(search[row, :count], localise[row, : count + REACH]))
@@ -126,7 +124,7 @@ class ModelEncoder:
         whole = np.zeros((1, most, *tokens.shape[1:]), tokens.dtype)
         whole[0, : len(tokens)] = tokens
         mask = torch.arange(most)[None] < len(tokens)
-        encoded = self.model.encode_queries(torch.from_numpy(whole).to(self.device), mask.to(self.device))
+        encoded = self.model.encode_queries(torch.from_numpy(whole), mask)
         return {name: value.cpu() for name, value in encoded.items()}
 
 

@@ -110,14 +110,14 @@ class FrameMetrics:
             found[number] = unit(sentence) @ unit(self.vectors[place].mean(axis=0))
         return found
 
-    def agreements(self, sentence_model: str, threads: int = 1) -> np.ndarray:
+    def agreements(self, sentence_model: str) -> np.ndarray:
         """[captions] agreement with the other captions of the clip, its first reference and its frames."""
         found = np.full(len(self.judged), np.nan)
         rows = [
             {"desc_id": place, "type": "", "candidate": number, "caption": self.judged[number].caption}
             for number, place in self.seen
         ]
-        for row in agreement(self.moments, rows, self.vectors, self.encoder, sentence_model, threads):
+        for row in agreement(self.moments, rows, self.vectors, self.encoder, sentence_model, 1):
             found[row["candidate"]] = row["agreement"]
         return found
 
