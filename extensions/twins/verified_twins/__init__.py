@@ -1,0 +1,1 @@
+"""Accuracy of retrieval models against sentences that are false in a detail."""
