@@ -6,7 +6,7 @@ it is.
 """
 
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,29 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from verified.runtime.project import EXTENSIONS
 
 if TYPE_CHECKING:
-    from random import Random
-
-    from verified.cli.forms import AnswerPages, Form
     from verified.config import Config
     from verified.config.base import Section
-    from verified.lmm.request import Reply, Request
-    from verified.stage import Stage
-
-
-def _fits(settings: "Config") -> None:
-    """Nothing to check."""
-
-
-def _no_stages() -> "Sequence[Stage]":
-    return ()
-
-
-def _no_pages() -> "Sequence[AnswerPages]":
-    return ()
-
-
-def _no_forms() -> "Sequence[Form]":
-    return ()
 
 
 class Run(NamedTuple):
@@ -49,17 +28,9 @@ class Run(NamedTuple):
     seed: int
 
 
-def _no_runs(settings: "Config") -> Sequence[Run]:
-    return ()
-
-
-Importer = Callable[[Path, Path | None, dict[str, str]], str]
-"""Converts a checkpoint: its file, the output if one is named, and options; returns what it made, for the user."""
-
-
 @dataclass(frozen=True)
 class Extension:
-    """What one folder adds. Functions import what is heavy when they are called: every command reads this object."""
+    """What one folder adds. Every command reads it, so what is heavy is named as `MODULE:NAME` (see `named`)."""
 
     name: str
     """Of its folder, of its output folder below results/NAME, and of its package, `verified_NAME`."""
@@ -73,27 +44,28 @@ class Extension:
     """Whether a configuration needs its rules."""
     stands_alone: bool = False
     """Whether its sections bring their own data, so that a configuration needs no data sets."""
-    check: "Callable[[Config], None]" = _fits
+    check: "Callable[[Config], None]" = lambda settings: None
     """Raises ValueError where its sections do not fit the rest of a configuration; may replace sections."""
-    stages: "Callable[[], Sequence[Stage]]" = _no_stages
-    """Its stages, after those of the core (`verified.planning.stages`)."""
-    forms: "Callable[[], Sequence[Form]]" = _no_forms
-    """Forms of ground truths that `verified evaluate` and `verified compare` read."""
-    runs: "Callable[[Config], Sequence[Run]]" = _no_runs
-    """Its retrieval runs, which its rules write."""
+    stages: tuple[str, ...] = ()
+    """Names of its stages (`verified.stage.Stage`), after those of the core (`verified.planning.stages`)."""
+    forms: tuple[str, ...] = ()
+    """Names of forms (`verified.cli.forms.Form`) of ground truths that `verified evaluate` and `compare` read."""
+    runs: str = ""
+    """Name of a function of a configuration: its retrieval runs (list of `Run`), which its rules write."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Models of its runs → their titles in tables."""
     endings: Mapping[str, str] = field(default_factory=dict)
     """Endings of its runs' models, as in MODEL-ENDING → what tables add to the title of MODEL."""
-    scene_reader: "Callable[[Request, Random, float], Reply] | None" = None
-    """Answers its tasks, whose names begin with its own and a slash, in the demo's engine; the last argument is the
-    share of answers that are corrupted on purpose."""
-    importers: "Mapping[str, Importer]" = field(default_factory=dict)
-    """Kinds of published checkpoints that `verified import` converts → what does it."""
+    scene_reader: str = ""
+    """Name of a function of a request, a random generator and the share of answers that are corrupted on purpose, which
+    answers its tasks, whose names begin with its own and a slash, in the demo's engine."""
+    importers: Mapping[str, str] = field(default_factory=dict)
+    """Kinds of published checkpoints that `verified import` converts → name of a function of the file, the output or
+    None, and the options, which returns what it made, for the user."""
     tables: tuple[str, ...] = ()
     """Modules of tables beyond the paper's (`verified.tables.added`)."""
-    pages: "Callable[[], Sequence[AnswerPages]]" = _no_pages
-    """Kinds of pages whose answers `verified answers` collects."""
+    pages: tuple[str, ...] = ()
+    """Names of kinds of pages (`verified.cli.forms.AnswerPages`) whose answers `verified answers` collects."""
     commands: tuple[str, ...] = ()
     """Modules that declare its commands (`verified.cli.command`)."""
     families: Mapping[str, str] = field(default_factory=dict)
@@ -104,6 +76,12 @@ class Extension:
 def extensions() -> tuple[Extension, ...]:
     """All extensions, by the names of their folders."""
     return tuple(_load(folder) for folder in EXTENSIONS)
+
+
+def named(name: str) -> Any:
+    """What `MODULE:NAME` names; the module is imported now."""
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 def _load(folder: Path) -> Extension:

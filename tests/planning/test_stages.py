@@ -32,7 +32,7 @@ def test_every_prompt_is_asked_by_a_stage():
 def test_each_stage_has_a_name_of_its_own_and_extensions_follow():
     names = [stage.name for stage in stages()]
     assert len({*names}) == len(names)
-    last = sum(len(extension.stages()) for extension in extensions())
+    last = sum(len(extension.stages) for extension in extensions())
     assert names[: len(names) - last] == names[: names.index("retrieval") + 1]
 
 

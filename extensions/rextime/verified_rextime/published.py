@@ -163,6 +163,9 @@ def import_grounder(name: str, file: Path, output: Path | None, options: dict[st
     )
 
 
+import_univtg, import_cg_detr = (partial(import_grounder, name) for name in GROUNDERS)
+
+
 def feature_requirements(name: str, config: dict[str, Any]) -> str:
     """Features that a grounding model with this config needs, beside what the workflow makes of videos and texts."""
     first, video = config["first_encoder_dim"], config["video_dim"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from verified.benchmark.answers import GroundTruth
 from verified.cli.command import Option
 from verified.errors import InputError
-from verified.extension import extensions
+from verified.extension import extensions, named
 from verified.io.files import checked
 from verified.io.jsonl import Row, is_object
 
@@ -83,7 +83,7 @@ def first_row(path: Path) -> Row:
 @cache
 def forms() -> tuple[Form, ...]:
     """All forms; moments come last, which is what a file holds that no other form recognises."""
-    return (*(form for extension in extensions() for form in extension.forms()), MOMENTS)
+    return (*(named(form) for extension in extensions() for form in extension.forms), MOMENTS)
 
 
 def form_of(path: Path, submission: Path | None = None) -> Form:

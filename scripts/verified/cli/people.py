@@ -7,7 +7,7 @@ from pathlib import Path
 from verified.cli.command import SNAKEMAKE, command, flag, folder, only_for, option, output
 from verified.cli.forms import AnswerPages
 from verified.errors import InputError
-from verified.extension import extensions
+from verified.extension import extensions, named
 
 
 @command("study", "write a page for each participant of a user study, and say where they are", *SNAKEMAKE)
@@ -113,7 +113,7 @@ STUDY = AnswerPages(
 
 
 def _kinds() -> list[AnswerPages]:
-    return [STUDY, *(kind for extension in extensions() for kind in extension.pages())]
+    return [STUDY, *(named(kind) for extension in extensions() for kind in extension.pages)]
 
 
 @command(

@@ -13,7 +13,7 @@ from verified.config.generation import ROLES, EngineSettings
 from verified.config.trust import any_confidence_warning
 from verified.corpus.splits import HELD_OUT
 from verified.errors import InputError
-from verified.extension import extensions
+from verified.extension import extensions, named
 from verified.io.jsonl import finite, iterate_jsonl, read_jsonl
 from verified.layout import Layout
 from verified.lmm.session import Session
@@ -31,7 +31,7 @@ from verified.weights.wanted import initial_weights
 
 def stages() -> tuple[Stage, ...]:
     """All stages."""
-    return (*CORE, *(stage for extension in extensions() for stage in extension.stages()))
+    return (*CORE, *(named(stage) for extension in extensions() for stage in extension.stages))
 
 
 def asked_roles(settings: Config) -> dict[str, EngineSettings]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from verified.demo.scene_reader import questions, rewriting
-from verified.extension import extensions
+from verified.extension import extensions, named
 from verified.lmm.request import Reply, Request
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class SceneReader:
             return searching.reply(request)
         for extension in extensions():
             if extension.scene_reader and request.task.startswith(f"{extension.name}/"):
-                return extension.scene_reader(request, rng, self.corrupted_share)
+                return named(extension.scene_reader)(request, rng, self.corrupted_share)
         return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
     def _caption(self, request: Request, rng: random.Random) -> Reply:
