@@ -173,7 +173,6 @@ DAMAGED_SEALS = [
             '{"NAME": {"sha256": 3}}',
             '{"NAME": {"sha256": "0", "files": []}}',
             '{"NAME": {"sha256": "0", "bytes": 1, "rows": "1"}}',
-            '{"NAME": {"sha256": "0", "bytes": 1, "earlier": {"bytes": 1}}}',
             '{"NAME": {"sha256": "0", "bytes": 1, "earlier": 1}}',
         )
     ),

@@ -40,7 +40,8 @@ ENDING = ".seal"
 
 Seal = dict[str, Any]
 """The record of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` of JSON lines;
-`temporary`, `unfinished` if true; and of its job `rule`, `wildcards`, `params`, `made_of`, `created` and `seconds`."""
+`temporary` if true; `earlier`, the SHA-256 of a file that is being replaced, or None; and of its job `rule`,
+`wildcards`, `params`, `made_of`, `created` and `seconds`."""
 
 
 def seal_of(path: str | os.PathLike[str]) -> Path:
@@ -109,17 +110,16 @@ def seal_built(path: str | os.PathLike[str]) -> None:
 def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     """Yield a temporary path; its content then replaces `path`, and is sealed.
 
-    A kill at any point leaves a seal that matches the file: during the replacement, the seal holds both versions and
-    the mark `unfinished`.
+    A kill at any point leaves a seal that matches the file: during the replacement, the seal accepts both versions.
     """
     path = Path(path)
     written = (read_seal(path) if path.is_file() else None) or {}
-    both = (written, written.get("earlier", {}))
-    earlier = next((facts for facts in both if facts and difference(path, facts) is None), None)
+    now = digest_of(path)[0] if written else None
     with atomic_path(path) as temporary:
         yield temporary
-        facts = {**measure(temporary), "unfinished": True}
-        facts |= {"earlier": {key: earlier[key] for key in earlier if key != "earlier"}} if earlier else {}
+        facts = measure(temporary) | {
+            "earlier": now if now in (written.get("sha256"), written.get("earlier")) else None
+        }
         _write(path.parent, {place_of(path) or path.name: facts})
     seal(path)
 
@@ -130,7 +130,7 @@ def finished(path: str | os.PathLike[str]) -> bool:
         written = read_seal(path)
     except InputError:
         return False
-    return Path(path).exists() and written is not None and "unfinished" not in written
+    return Path(path).exists() and written is not None and "earlier" not in written
 
 
 def read_seal(path: str | os.PathLike[str]) -> Seal | None:
@@ -190,8 +190,7 @@ def _read(seal_file: Path) -> Seal:
 
 def _is_sound(written: Seal) -> bool:
     texts = all(isinstance(text, str) for text in (written["rule"], *written["made_of"].values()))
-    earlier = [facts["earlier"] for facts in written["files"].values() if "earlier" in facts]
-    everything = [*written["files"].values(), *earlier]
+    everything = written["files"].values()
     job = texts and isinstance(written["params"], list) and isinstance(written["created"], float)
     return job and bool(everything) and all(map(_are_facts, everything))
 

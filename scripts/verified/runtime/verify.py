@@ -105,9 +105,10 @@ def _find_seal(path: Path) -> tuple[Path | None, Seal | None]:
 def check_run(path: str | os.PathLike[str]) -> None:
     """`check` for a command: a file that is older than one that a job of the run read in its place is refused too."""
     check(path)
-    written, place = read_seal(path), place_of(Path(path))
-    if written and place and (reading := _readings(_home(path, place))[0].get(place)):
-        refuse_older(Path(path), written, reading)
+    if place := place_of(Path(path)):
+        written, reading = read_seal(path), _readings(_home(path, place))[0].get(place)
+        if written and reading:
+            refuse_older(Path(path), written, reading)
 
 
 def refuse_older(path: Path, written: Seal, reading: Reading) -> None:
@@ -181,7 +182,7 @@ def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
             or f"rebuild it: {rebuild_command([path])}; keep copies under their path, or outside any {BUILT}/",
         )
     problem = _difference_of_member(path, written, member) if member else difference(path, written)
-    if problem and not ("earlier" in written and difference(path, written["earlier"]) is None):
+    if problem and not (written.get("earlier") and path.is_file() and digest_of(path)[0] == written["earlier"]):
         raise InputError(
             f"damaged: {problem}",
             file=path / member,
@@ -312,7 +313,7 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
 def _finding(path: Path, reading: Reading | None) -> Finding | None:
     try:
         written = read_seal(path)
-        if written is not None and "unfinished" in written:
+        if written is not None and "earlier" in written:
             return Finding(path, "unfinished", "the command that writes it was killed; the next one finishes it")
         if not path.exists():
             return None if _temporary(path) else Finding(path, "gone", "it was removed")
