@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from verified.benchmark.answers import GroundTruth
 from verified.cli.forms import Form, Span, brackets, first_row, note
 from verified.io.jsonl import Row
 
@@ -24,12 +23,6 @@ def _recognise_moments(path: Path, first: Row, submission: Path | None) -> bool:
     if not submission or "qid" in first or "qid" not in first_row(submission):
         return False
     return bool(first) or path.suffix != ".json" or published_form(path) is not None
-
-
-def _read(path: Path, of_moments: bool = False) -> GroundTruth:
-    from verified_field.windows import WindowTruth
-
-    return WindowTruth(path, of_moments=of_moments)
 
 
 def _windows(arguments: argparse.Namespace, of_moments: bool = False) -> None:
@@ -77,12 +70,6 @@ def _is_graded(path: Path, first: Row, submission: Path | None) -> bool:
     return is_graded(path)
 
 
-def _read_graded(path: Path) -> GroundTruth:
-    from verified_field.graded import GradedTruth
-
-    return GradedTruth(path)
-
-
 def _graded(arguments: argparse.Namespace) -> None:
     from verified_field.graded import evaluate_files
 
@@ -104,7 +91,7 @@ def _graded(arguments: argparse.Namespace) -> None:
 WINDOWS = Form(
     "windows",
     _recognise,
-    _read,
+    "verified_field.windows:WindowTruth",
     _windows,
     about="windows (QVHighlights)",
     submissions="windows, also of moments: JSONL (qid, pred_relevant_windows, pred_saliency_scores)",
@@ -115,9 +102,11 @@ WINDOWS = Form(
 OF_MOMENTS = Form(
     "windows of moments",
     _recognise_moments,
-    partial(_read, of_moments=True),
+    "verified_field.windows:WindowsOfMoments",
     partial(_windows, of_moments=True),
     options=("last_of_equal_ids", "threshold"),
     first_spans=_first_windows,
 )
-GRADED = Form("graded moments", _is_graded, _read_graded, _graded, about="graded moments (TVR-Ranking)")
+GRADED = Form(
+    "graded moments", _is_graded, "verified_field.graded:GradedTruth", _graded, about="graded moments (TVR-Ranking)"
+)

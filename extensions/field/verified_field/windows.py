@@ -34,8 +34,13 @@ class WindowTruth:
     shown: tuple[str, ...] = ("R1@0.5", "R1@0.7", "mAP@0.5", "mAP@0.75", "mAP")
     ending: str = ".jsonl"
 
-    def __init__(self, path: Path, of_moments: bool = False):
-        self.asked = windows_of_moments(path) if of_moments else read_window_queries(path)
+    def __init__(self, path: Path):
+        self.asked = self.read(path)
+
+    @staticmethod
+    def read(path: Path) -> list[WindowQuery]:
+        """The queries of a file."""
+        return read_window_queries(path)
 
     def queries(self) -> list[Query]:
         """The queries, each with its first window."""
@@ -60,6 +65,15 @@ class WindowTruth:
             ranks.append(first_ranks(overlap(asked.windows, rows).max(axis=1) >= RIGHT))
             first.append((asked.video, float(rows[0, 0]), float(rows[0, 1])) if len(rows) else None)
         return Answers(measures(scores), np.array(ranks), first)
+
+
+class WindowsOfMoments(WindowTruth):
+    """Moments of one span each, answered by windows."""
+
+    @staticmethod
+    def read(path: Path) -> list[WindowQuery]:
+        """The moments of a file, in any form that has them."""
+        return windows_of_moments(path)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,6 @@ import argparse
 import json
 from pathlib import Path
 
-from verified.benchmark.answers import GroundTruth
 from verified.cli.command import option
 from verified.cli.forms import Form
 from verified.io.jsonl import Row
@@ -20,12 +19,6 @@ def _recognise(path: Path, first: Row, submission: Path | None) -> bool:
     from verified.released.formats import published_form
 
     return path.suffix == ".json" and not first and published_form(path) is None
-
-
-def _read(path: Path) -> GroundTruth:
-    from verified_longform.answers import MovieTruth
-
-    return MovieTruth(path)
 
 
 def _movies(arguments: argparse.Namespace) -> None:
@@ -77,7 +70,7 @@ def _cell(value: float | None, low: float | None, high: float | None) -> str:
 MOVIES = Form(
     "movies",
     _recognise,
-    _read,
+    "verified_longform.answers:MovieTruth",
     _movies,
     about="movies (MAD's JSON)",
     submissions="movies: JSONL (id, spans), best first",

@@ -4,7 +4,6 @@ import argparse
 import json
 from pathlib import Path
 
-from verified.benchmark.answers import GroundTruth
 from verified.cli.command import option
 from verified.cli.forms import Form
 from verified.io.jsonl import Row
@@ -15,12 +14,6 @@ ASKED = {"ans", "options", "question", "category", "kind"}
 
 def _recognise(path: Path, first: Row, submission: Path | None) -> bool:
     return "qid" in first and bool(ASKED & set(first))
-
-
-def _read(path: Path) -> GroundTruth:
-    from verified_rextime.evaluate import QuestionTruth
-
-    return QuestionTruth(path)
 
 
 def _questions(arguments: argparse.Namespace) -> None:
@@ -56,7 +49,7 @@ def _questions(arguments: argparse.Namespace) -> None:
 QUESTIONS = Form(
     "questions",
     _recognise,
-    _read,
+    "verified_rextime.evaluate:QuestionTruth",
     _questions,
     about="questions (ReXTime)",
     submissions="questions: JSONL (qid, pred_relevant_windows, ans)",

@@ -28,7 +28,8 @@ class Form:
     name: str
     recognise: Recognise
     """Of a file, its first row (see `first_row`), and a submission to it, if one is given."""
-    read: Callable[[Path], GroundTruth]
+    read: str
+    """Name (`verified.extension.named`) of a function of a file: its ground truth (`GroundTruth`)."""
     evaluate: Callable[[argparse.Namespace], None]
     """Prints the score of a submission, for `verified evaluate`."""
     about: str = ""
@@ -94,7 +95,7 @@ def form_of(path: Path, submission: Path | None = None) -> Form:
 
 def read_ground_truth(path: Path, submission: Path | None = None) -> GroundTruth:
     """The ground truth of a file by its form. Raises InputError, of that form's reader, for what is none."""
-    return form_of(path, submission).read(path)
+    return named(form_of(path, submission).read)(path)
 
 
 def brackets(row: dict, digits: int) -> str:
@@ -108,12 +109,6 @@ def note(notes: Iterable[str]) -> None:
     """Print notes to standard error."""
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
-
-
-def _read_moments(path: Path) -> GroundTruth:
-    from verified.benchmark.vcmr.answers import MomentTruth
-
-    return MomentTruth(path)
 
 
 def _moments(arguments: argparse.Namespace) -> None:
@@ -178,7 +173,7 @@ def _metrics_table(metrics: dict, further: dict[str, dict[str, float]]) -> str:
 MOMENTS = Form(
     "moments",
     lambda path, first, submission: True,
-    _read_moments,
+    "verified.benchmark.vcmr.answers:MomentTruth",
     _moments,
     about="moments (FIG, TVR, Charades-STA, ActivityNet Captions, DiDeMo)",
     submissions="moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR)",
