@@ -25,9 +25,9 @@ from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.planning.check import problems
-from verified.planning.check_moments import dataset_findings
 from verified.planning.quote import quote
 from verified.quality.measure import measure_moments
+from verified.quality.preflight import dataset_findings
 from verified.quality.repeats import LEAST, repeated
 from verified.quality.select import judge
 from verified.quality.spoken import LONGEST, said_within, spoken_share

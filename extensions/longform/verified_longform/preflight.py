@@ -8,7 +8,7 @@ from verified.config import Config
 from verified.config.features import PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
-from verified.planning.check_features import file_findings
+from verified.features.preflight import file_findings
 from verified.stage import Finding, Supplied, refused
 from verified_longform.annotations import read_mad
 from verified_longform.collection import unreadable

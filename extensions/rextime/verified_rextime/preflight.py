@@ -8,7 +8,7 @@ from verified.benchmark.submissions import list_some
 from verified.config import Config
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
-from verified.planning.check_features import file_findings
+from verified.features.preflight import file_findings
 from verified.stage import Finding, Supplied, refused
 from verified.weights.records import BUILT_IN
 from verified_rextime import jobs

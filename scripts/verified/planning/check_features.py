@@ -1,22 +1,18 @@
 """Check that feature files of the user fit the videos and captions of their data set."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-from verified.benchmark.submissions import list_some
 from verified.benchmark.vcmr.jobs import possible_runs
 from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.sources.released import ReleasedSource
 from verified.errors import InputError
 from verified.features.files import feature_problems
+from verified.features.preflight import REMEDY
 from verified.released.collections import read_splits
 from verified.stage import Finding
 from verified.tables.layout import runs
-
-ROWS = 1000
-"""Items of a movie whose values are read: a file of MAD's frames is larger than memory."""
-REMEDY = "make the features anew, one HDF5 data set [items, dim] per id"
 
 
 def feature_findings(settings: Config) -> Iterator[Finding]:
@@ -42,26 +38,3 @@ def feature_findings(settings: Config) -> Iterator[Finding]:
                 yield Finding("problem", key, f"{path}: {problem}", f"{REMEDY}, or set spans.clip_seconds")
         if sound:
             yield Finding("ok", key, f"{', '.join(needed)}: features of {len(needed['video'])} videos fit")
-
-
-def file_findings(
-    key: str,
-    path: str,
-    items: str,
-    wanted: Mapping[str, float | None],
-    clip_seconds: float | None = None,
-    rate: str | None = None,
-) -> Iterator[Finding]:
-    """Problems of one file; `items` is the noun for its ids, `rate` the key with its rate."""
-    if not Path(path).is_file():  # another check reports it
-        return
-    missing: list[str] = []
-    problems = [*feature_problems(path, wanted, clip_seconds, ROWS, missing, vectors=items == "annotations")]
-    remedy = f"{REMEDY}, or set {rate}" if rate else REMEDY
-    yield from (Finding("problem", key, f"{path}: {problem}", remedy) for problem in problems)
-    if missing:
-        level = "problem" if len(missing) == len(wanted) else "note"
-        message = f"{path}: no features of {len(missing)} of {len(wanted)} {items}: {list_some(missing)}"
-        yield Finding(level, key, message, "data sets are named by id; what has none is left out")
-    elif not problems:
-        yield Finding("ok", key, f"{path}: features of {len(wanted)} {items} fit")

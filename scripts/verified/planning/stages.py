@@ -7,7 +7,7 @@ from pathlib import Path
 from verified.benchmark.vcmr.jobs import possible_runs
 from verified.config import Config
 from verified.config.evaluator import PRETRAINED
-from verified.config.features import BLIND, EMBED, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
+from verified.config.features import EMBED
 from verified.config.folders import dataset_folder, datasets_with, evaluator_folder, shown_datasets
 from verified.config.generation import ROLES, EngineSettings
 from verified.config.trust import any_confidence_warning
@@ -144,12 +144,6 @@ def _split_problems(settings: Config) -> Iterator[Finding]:
             yield Finding("problem", key, f"no split {split!r}", remedy)
 
 
-def _corpus_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
-    from verified.planning.check_moments import moment_findings
-
-    return moment_findings(settings, stuck)
-
-
 # Quality of moments.
 
 
@@ -171,6 +165,12 @@ def _ask_speech(name: str, settings: Config, shards: Sequence[Shard], session: S
         videos = [row for _, probed in shards for row in probed.values()]
         calls = [call for sound in sounds_of(filter(needs_asking, videos)) for call in calls_of(sound, session)]
         session.ask(TRANSCRIPTION, calls, len(calls))
+
+
+def _moment_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
+    from verified.quality.preflight import moment_findings
+
+    return moment_findings(settings, stuck)
 
 
 def _quality_problems(settings: Config) -> Iterator[Finding]:
@@ -346,17 +346,9 @@ def _encoders(settings: Config) -> Iterator[tuple[str, str, str]]:
 
 
 def _encoder_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
-    """Limits of the image encoders of workflow and packages on videos that are not rendered."""
-    name, better = settings.features.video_backbone, "a CLIP or SigLIP model of the hub knows more"
-    if all(settings.datasets[videos].source.rendered for videos in datasets_with(settings, "has_videos")):
-        return
-    used = {"features.video_backbone": name} | {key: joint for joint, _, key in _joint_model(settings)}
-    for key, encoder in used.items():
-        if encoder in (PACKAGED, PACKAGED_JOINT):
-            yield Finding("note", key, f"{encoder} {PACKAGED_KNOWS}", better)
-    if name in BLIND:
-        message = f"{name} knows nothing of real videos: what is found by its features is close to random"
-        yield Finding("note", "features.video_backbone", message, f"set it to {PACKAGED}; {better}")
+    from verified.features.preflight import encoder_findings
+
+    return encoder_findings(settings)
 
 
 def _given_features(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
@@ -385,9 +377,8 @@ CORE = (
         tasks=lambda settings: [COARSE_CAPTION] if datasets_with(settings, "proposes_moments") else [],
         supplied=_sources,
         problems=_split_problems,
-        preflight=_corpus_findings,
     ),
-    Stage("quality", _quality_tasks, _ask_speech, problems=_quality_problems),
+    Stage("quality", _quality_tasks, _ask_speech, problems=_quality_problems, preflight=_moment_findings),
     Stage("captions", _of_paper("statics", "dynamics"), _ask_captions, preflight=_frame_findings),
     Stage("perturbations", _of_paper("perturbations"), _ask_perturbations, models=_sentence_model),
     Stage(
