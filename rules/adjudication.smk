@@ -17,8 +17,7 @@ rule adjudicate_review:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(15),
+        **needs(2000, minutes=15),
     params:
         code=code_of("annotations/adjudicate.py"),
         datasets=list(settings.datasets),

@@ -25,8 +25,7 @@ rule compare_candidates:
         "../envs/models.yaml"
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(120),
+        **needs(2000, minutes=120),
     params:
         code=code_of("annotations/compare_candidates.py"),
         sentence_encoder=settings.generation.sentence_encoder,
@@ -53,8 +52,7 @@ rule measure_agreement:
         "../envs/models.yaml"
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(240),
+        **needs(4000, minutes=240),
     params:
         code=code_of("annotations/measure_agreement.py"),
         sentence_encoder=settings.generation.sentence_encoder,
@@ -85,8 +83,7 @@ rule choose_annotations:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
+        **needs(2000, minutes=30),
     params:
         code=code_of("annotations/choose.py"),
         choose_by=settings.annotations.choose_by,
@@ -124,8 +121,7 @@ rule export_annotations:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(30),
+        **needs(4000, minutes=30),
     params:
         code=code_of("annotations/export.py"),
         about=of_key(card_facts),
@@ -148,8 +144,7 @@ rule lint_annotations:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(15),
+        **needs(2000, minutes=15),
     params:
         code=code_of("annotations/lint.py"),
         settings=settings.annotations.model_dump(mode="json"),

@@ -14,9 +14,11 @@ rule ask_models:
         ASKING.environment("image_lmm", "video_lmm", "llm")
     threads: ASKING.threads_asking
     resources:
-        mem_mb=scale_by_attempt(64000 if ASKING.gpus("image_lmm", "video_lmm", "llm") else 8000),
-        runtime=minutes(240 * settings.generation.shards_per_job),
-        disk_mb=500,
+        **needs(
+            64000 if ASKING.gpus("image_lmm", "video_lmm", "llm") else 8000,
+            minutes=240 * settings.generation.shards_per_job,
+            disk_mb=500,
+        ),
         gpu=ASKING.gpus_asking,
         api_slots=ASKING.slots_asking,
     params:

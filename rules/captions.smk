@@ -1,11 +1,9 @@
 rule caption_statics:
     """Statics enhanced candidates (section 3.1): keyframes described one by one, then N_s captions per moment."""
     input:
+        **asking_inputs(TASKS_OF_STAGE["statics"], "image_lmm", "llm"),
         moments=rules.probe_videos.output.moments,
         keyframes=rules.extract_keyframes.output.keyframes,
-        prompts=ASKING.prompts(*TASKS_OF_STAGE["statics"]),
-        weights=role_records(settings, "image_lmm", "llm"),
-        cassettes=ASKING.cassettes("image_lmm", "llm"),
         asked=ASKING.asking_job("statics"),
     output:
         captions=layout.statics,
@@ -18,11 +16,7 @@ rule caption_statics:
         ASKING.environment("image_lmm", "llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(2000 if not ASKING.gpus_of_shard("statics") else 64000),
-        runtime=minutes(60 if not ASKING.gpus_of_shard("statics") else 240),
-        disk_mb=500,
-        gpu=ASKING.gpus_of_shard("statics"),
-        api_slots=ASKING.api_slots("image_lmm", "llm"),
+        **asking_needs("image_lmm", "llm", gpus=ASKING.gpus_of_shard("statics"), mb=2000),
     params:
         code=code_of("captions/describe_statics.py"),
         threads=settings.generation.threads,
@@ -38,11 +32,9 @@ rule caption_statics:
 rule caption_dynamics:
     """Dynamics enhanced candidates (section 3.2): questions, answers from the frames, then N_d captions per moment."""
     input:
+        **asking_inputs(TASKS_OF_STAGE["dynamics"], "video_lmm", "llm"),
         moments=rules.probe_videos.output.moments,
         videos=rules.probe_videos.output.videos,
-        prompts=ASKING.prompts(*TASKS_OF_STAGE["dynamics"]),
-        weights=role_records(settings, "video_lmm", "llm"),
-        cassettes=ASKING.cassettes("video_lmm", "llm"),
         asked=ASKING.asking_job("dynamics"),
     output:
         captions=layout.dynamics,
@@ -55,11 +47,7 @@ rule caption_dynamics:
         ASKING.environment("video_lmm", "llm")
     threads: ASKING.threads_of_shard("dynamics")
     resources:
-        mem_mb=scale_by_attempt(3000 if not ASKING.gpus_of_shard("dynamics") else 64000),
-        runtime=minutes(60 if not ASKING.gpus_of_shard("dynamics") else 240),
-        disk_mb=500,
-        gpu=ASKING.gpus_of_shard("dynamics"),
-        api_slots=ASKING.api_slots("video_lmm", "llm"),
+        **asking_needs("video_lmm", "llm", gpus=ASKING.gpus_of_shard("dynamics")),
     params:
         code=code_of("captions/describe_dynamics.py"),
         threads=settings.generation.threads,
@@ -85,8 +73,7 @@ rule collect_corrupted:
     conda:
         "../envs/asking.yaml"
     resources:
-        mem_mb=scale_by_attempt(500),
-        runtime=minutes(10),
+        **needs(500, minutes=10),
     params:
         code=code_of("captions/collect_corrupted.py"),
     script:

@@ -68,7 +68,6 @@ announce_parent()
 announce_operational(settings)
 os.environ[READER] = settings.video_reader
 code_of = partial(code_param, settings.video_reader)
-minutes = partial(limited_minutes, settings.longest_minutes)
 tries = partial(extra_tries, settings.longest_minutes)
 RUNS = workflow.is_main_process and not workflow.output_settings.dryrun
 if RUNS:
@@ -94,6 +93,11 @@ of_dataset = partial(dataset_values, settings)
 of_key = partial(key_values, settings)
 of_datasets = files_of_datasets(settings)
 title_of = of_dataset(lambda dataset: dataset.title)
+
+
+def needs(mb, minutes, **others):
+    """Resources of a job, memory in MB and minutes at its first attempt; each retry of a killed job gets more of both."""
+    return {"mem_mb": scale_by_attempt(mb), "runtime": limited_minutes(settings.longest_minutes, minutes), **others}
 
 
 def one_of(names):

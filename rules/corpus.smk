@@ -33,9 +33,7 @@ rule render_demo:
         "../envs/data.yaml"
     threads: 4  # processes, on which no byte depends
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(30),
-        disk_mb=500,
+        **needs(1000, minutes=30, disk_mb=500),
     params:
         code=code_of("demo/render_corpus.py"),
         source=dataset_settings("source"),
@@ -57,8 +55,7 @@ rule list_moments:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(15),
+        **needs(2000, minutes=15),
     params:
         code=code_of("corpus/list_moments.py"),
         source=dataset_settings("source"),
@@ -83,9 +80,8 @@ rule probe_videos:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
-        runtime=minutes(120),
-        disk_mb=200,
+        # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
+        **needs(1000, minutes=120, disk_mb=200),
     params:
         code=code_of("corpus/probe_videos.py"),
         source=of_dataset(source_reading),
@@ -108,8 +104,7 @@ rule detect_scenes:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(240),
+        **needs(2000, minutes=240),
     params:
         code=code_of("corpus/detect_scenes.py"),
         proposals=dataset_settings("proposals"),
@@ -132,8 +127,7 @@ rule hash_videos:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(240),
+        **needs(1000, minutes=240),
     params:
         code=code_of("corpus/hash_videos.py"),
         shards=settings.shards,
@@ -161,9 +155,8 @@ rule build_corpus:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),  # 330 MB for 1.3 million moments of 200,000 videos: rows pass one at a time
-        runtime=minutes(30),
-        disk_mb=200,
+        # 330 MB for 1.3 million moments of 200,000 videos: rows pass one at a time
+        **needs(1000, minutes=30, disk_mb=200),
     params:
         code=code_of("corpus/build.py"),
         source=of_dataset(source_reading),

@@ -27,9 +27,7 @@ rule train_image_backbone:
         "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=scale_by_attempt(3000),
-        runtime=minutes(240),
-        disk_mb=100,
+        **needs(3000, minutes=240, disk_mb=100),
     params:
         code=code_of("demo/train_image_backbone.py"),
         threads=settings.evaluator.threads,
@@ -59,9 +57,7 @@ rule describe_pretrained:
         "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
-        disk_mb=10,
+        **needs(2000, minutes=30, disk_mb=10),
     params:
         code=code_of("demo/describe_pretrained.py"),
         threads=settings.evaluator.threads,

@@ -22,9 +22,7 @@ rule gather_clips:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(240),
-        disk_mb=10000,
+        **needs(2000, minutes=240, disk_mb=10000),
     params:
         code=code_of("evaluator/gather_clips.py"),
         threads=1,
@@ -52,9 +50,7 @@ rule pretrain_evaluator:
         "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=scale_by_attempt(3000),
-        runtime=minutes(120),
-        disk_mb=500,
+        **needs(3000, minutes=120, disk_mb=500),
     params:
         code=code_of("demo/pretrain_evaluator.py"),
         threads=settings.evaluator.threads,
@@ -88,9 +84,7 @@ rule finetune_evaluator:
         "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=scale_by_attempt(NEEDS["training_mb"]),
-        runtime=minutes(NEEDS["training_minutes"]),
-        disk_mb=5000,
+        **needs(NEEDS["training_mb"], minutes=NEEDS["training_minutes"], disk_mb=5000),
         gpu=settings.evaluator.gpus,
         gpu_model=GPU_MODEL,
     params:
@@ -123,9 +117,7 @@ rule score_captions:
         "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
-        runtime=minutes(NEEDS["scoring_minutes"]),
-        disk_mb=200,
+        **needs(NEEDS["scoring_mb"], minutes=NEEDS["scoring_minutes"], disk_mb=200),
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=GPU_MODEL,
     params:

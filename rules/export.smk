@@ -21,8 +21,7 @@ rule export_form:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(120),
+        **needs(4000, minutes=120),
     params:
         code=code_of("export/write_form.py"),
         facts=lambda wildcards: export_facts(settings, key_of(wildcards.dataset), wildcards.form),

@@ -28,9 +28,7 @@ rule extract_video_features:
         "../envs/models.yaml"
     threads: settings.features.threads
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(720),
-        disk_mb=2000,
+        **needs(4000, minutes=720, disk_mb=2000),
         gpu=settings.features.gpu,
     params:
         code=code_of("features/extract_video.py"),
@@ -53,8 +51,7 @@ rule link_features:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
+        **needs(1000, minutes=10),
     params:
         code=code_of("features/link.py"),
     script:
@@ -81,9 +78,7 @@ if settings.features.text_encoder == EMBED:
             "../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(4000),
-            runtime=minutes(720),
-            disk_mb=2000,
+            **needs(4000, minutes=720, disk_mb=2000),
             gpu=ASKING.gpus("embed"),
             api_slots=ASKING.api_slots("embed"),
         params:
@@ -111,9 +106,7 @@ rule extract_text_features:
         "../envs/models.yaml"
     threads: settings.features.threads
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(240),
-        disk_mb=20000,
+        **needs(4000, minutes=240, disk_mb=20000),
         gpu=settings.features.gpu,
     params:
         code=code_of("features/extract_text.py"),

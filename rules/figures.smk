@@ -43,8 +43,7 @@ rule draw_examples:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
+        **needs(2000, minutes=30),
     params:
         code=code_of("figures/draw_examples.py"),
         seed=settings.seed,
@@ -67,8 +66,7 @@ rule draw_cost:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(15),
+        **needs(2000, minutes=15),
     params:
         code=code_of("figures/draw_cost.py"),
     script:
@@ -91,8 +89,7 @@ rule draw_predictions:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
+        **needs(2000, minutes=30),
     params:
         code=code_of("figures/draw_predictions.py"),
         seed=settings.seed,
@@ -118,8 +115,7 @@ rule draw_statistics:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("figures/draw_statistics.py"),
     script:
@@ -137,8 +133,7 @@ rule draw_training:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("figures/draw_training.py"),
     script:
@@ -158,8 +153,7 @@ rule draw_validation:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("figures/draw_validation.py"),
     script:
@@ -179,8 +173,7 @@ rule draw_recalls:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("figures/draw_recalls.py"),
         title=title_of,
@@ -202,8 +195,7 @@ rule draw_queries:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(15),
+        **needs(2000, minutes=15),
     params:
         code=code_of("figures/draw_queries.py"),
         runs=fine_folders,
@@ -230,8 +222,7 @@ rule draw_evaluator_training:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("figures/draw_evaluator_training.py"),
     script:

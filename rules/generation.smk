@@ -4,3 +4,16 @@ from verified.lmm.tasks.paper import TASKS_OF_STAGE
 from verified.weights.wanted import role_records, sentence_records
 
 ASKING = AskingJobs(settings)
+
+
+def asking_inputs(tasks, *roles):
+    """Prompts, weights and cassettes that answers to `tasks` depend on."""
+    weights, cassettes = role_records(settings, *roles), ASKING.cassettes(*roles)
+    return {"prompts": ASKING.prompts(*tasks), "weights": weights, "cassettes": cassettes}
+
+
+def asking_needs(*roles, gpus=None, mb=3000, minutes=60, gpu_minutes=240):
+    """Resources of a job that asks models of these roles; `gpus`: where another job makes its calls."""
+    gpus = ASKING.gpus(*roles) if gpus is None else gpus
+    room = needs(64000, gpu_minutes) if gpus else needs(mb, minutes)
+    return {**room, "disk_mb": 500, "gpu": gpus, "api_slots": ASKING.api_slots(*roles)}

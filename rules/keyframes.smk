@@ -11,9 +11,7 @@ rule extract_keyframes:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(240),
-        disk_mb=2000,
+        **needs(2000, minutes=240, disk_mb=2000),
     params:
         code=code_of("keyframes/extract.py"),
         settings=dataset_settings("keyframes"),

@@ -11,8 +11,7 @@ rule sum_outcomes:
     conda:
         "../envs/asking.yaml"
     resources:
-        mem_mb=scale_by_attempt(500),
-        runtime=minutes(10),
+        **needs(500, minutes=10),
     params:
         code=code_of("captions/sum_outcomes.py"),
     script:

@@ -22,8 +22,7 @@ rule tabulate_corpus:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(15),
+        **needs(2000, minutes=15),
     params:
         code=code_of("tables/tabulate_corpus.py"),
         title=title_of,

@@ -16,11 +16,7 @@ rule write_perturbations:
         ASKING.environment("llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(3000 if not ASKING.gpus_of_shard("perturbations") else 64000),
-        runtime=minutes(60 if not ASKING.gpus_of_shard("perturbations") else 120),
-        disk_mb=500,
-        gpu=ASKING.gpus_of_shard("perturbations"),
-        api_slots=ASKING.api_slots("llm"),
+        **asking_needs("llm", gpus=ASKING.gpus_of_shard("perturbations"), gpu_minutes=120),
     params:
         code=code_of("perturbations/write.py"),
         threads=settings.generation.threads,

@@ -4,10 +4,8 @@ from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 rule caption_scenes:
     """A first coarse caption for each scene, of videos that came without moments or where `propose_moments` is asked for."""
     input:
+        **asking_inputs([COARSE_CAPTION], "video_lmm"),
         scenes=rules.detect_scenes.output.scenes,
-        prompts=ASKING.prompts(COARSE_CAPTION),
-        weights=role_records(settings, "video_lmm"),
-        cassettes=ASKING.cassettes("video_lmm"),
     output:
         captions="results/{dataset}/corpus/scenes/{shard}.captions.jsonl",
         counts="results/{dataset}/corpus/scenes/{shard}.counts.json",
@@ -19,11 +17,7 @@ rule caption_scenes:
         ASKING.environment("video_lmm")
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(3000 if not ASKING.gpus("video_lmm") else 64000),
-        runtime=minutes(60 if not ASKING.gpus("video_lmm") else 240),
-        disk_mb=500,
-        gpu=ASKING.gpus("video_lmm"),
-        api_slots=ASKING.api_slots("video_lmm"),
+        **asking_needs("video_lmm"),
     params:
         code=code_of("corpus/caption_scenes.py"),
         threads=settings.generation.threads,
@@ -50,8 +44,7 @@ rule propose_moments:
     conda:
         "../envs/asking.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
+        **needs(1000, minutes=10),
     params:
         code=code_of("corpus/propose_moments.py"),
         proposals=dataset_settings("proposals"),

@@ -36,8 +36,7 @@ rule measure_quality:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(240),
+        **needs(2000, minutes=240),
     params:
         code=code_of("corpus/measure_quality.py"),
         quality=of_dataset(measuring),
@@ -61,8 +60,7 @@ rule transcribe_videos:
     conda:
         "../envs/asking.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(240),
+        **needs(2000, minutes=240),
         api_slots=ASKING.api_slots("speech"),
     params:
         code=code_of("corpus/transcribe.py"),
@@ -96,8 +94,7 @@ rule judge_moments:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("corpus/judge_moments.py"),
         quality=LIMITS,
@@ -125,8 +122,7 @@ rule select_moments:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("corpus/select_moments.py"),
         quality=LIMITS,

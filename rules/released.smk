@@ -23,9 +23,7 @@ rule download_released:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(500),
-        runtime=minutes(60),
-        disk_mb=500,
+        **needs(500, minutes=60, disk_mb=500),
     params:
         code=code_of("corpus/download_released.py"),
     script:
@@ -46,8 +44,7 @@ rule read_released:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(15),
+        **needs(2000, minutes=15),
     params:
         code=code_of("corpus/read_released.py"),
         source=dataset_settings("source"),
@@ -69,8 +66,7 @@ rule list_released_moments:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(15),
+        **needs(2000, minutes=15),
     params:
         code=code_of("corpus/list_released_moments.py"),
     script:

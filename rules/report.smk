@@ -38,8 +38,7 @@ rule summarise_report:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("report/summarise.py"),
         leading=leading_tables(settings),
@@ -68,8 +67,7 @@ rule browse_captions:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(60),
+        **needs(4000, minutes=60),
     params:
         code=code_of("report/browse_captions.py"),
         about=of_key(browser_facts),

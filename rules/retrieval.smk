@@ -37,9 +37,7 @@ rule link_released_features:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
-        disk_mb=100,
+        **needs(1000, minutes=10, disk_mb=100),
     params:
         code=code_of("retrieval/link_released_features.py"),
     script:
@@ -62,9 +60,7 @@ rule train_model:
         "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
-        runtime=minutes(1440),
-        disk_mb=2000,
+        **needs(settings.retrieval.memory_mb + 4000, minutes=1440, disk_mb=2000),
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/train.py"),
@@ -88,9 +84,7 @@ rule rank_training_videos:
         "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
-        runtime=minutes(120),
-        disk_mb=500,
+        **needs(settings.retrieval.memory_mb + 3000, minutes=120, disk_mb=500),
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/rank_videos.py"),
@@ -101,8 +95,8 @@ rule rank_training_videos:
         "../scripts/retrieval/rank_videos.py"
 
 
-rule rank_test_videos:
-    """XML's ranked lists for the test queries."""
+# Ranked lists for the test queries.
+use rule rank_training_videos as rank_test_videos with:
     input:
         unpack(partial(testing_inputs, settings)),
         checkpoint="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/checkpoint.safetensors",
@@ -110,21 +104,9 @@ rule rank_test_videos:
         ranked="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/{tested_on}/ranked-test.h5",
     log:
         "logs/{dataset}/rank_test_videos/{trained_on}-{seed}-{tested_on}.log",
-    conda:
-        "../envs/models.yaml"
-    threads: settings.retrieval.threads
-    resources:
-        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
-        runtime=minutes(120),
-        disk_mb=500,
-        gpu=int(settings.retrieval.device == "cuda"),
+    priority: 0
     params:
-        code=code_of("retrieval/rank_videos.py"),
-        settings=of_key(search_values),
         captions="{tested_on}",
-        model_code=model_code,
-    script:
-        "../scripts/retrieval/rank_videos.py"
 
 
 rule test_model:
@@ -144,9 +126,7 @@ rule test_model:
         "../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
-        runtime=minutes(240),
-        disk_mb=2000,
+        **needs(settings.retrieval.memory_mb + 3000, minutes=240, disk_mb=2000),
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/test.py"),

@@ -13,8 +13,7 @@ rule measure_language:
         "../envs/models.yaml"
     threads: settings.statistics.threads
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(60),
+        **needs(2000, minutes=60),
     params:
         code=code_of("statistics/measure_language.py"),
         missing=of_key(missing_splits),
@@ -37,8 +36,7 @@ rule embed_captions:
         "../envs/models.yaml"
     threads: settings.statistics.threads
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(120),
+        **needs(2000, minutes=120),
     params:
         code=code_of("statistics/embed_captions.py"),
         sentence_encoder=settings.generation.sentence_encoder,
@@ -61,8 +59,7 @@ rule count_many_to_many:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(60),
+        **needs(2000, minutes=60),
     params:
         code=code_of("statistics/count_many_to_many.py"),
         missing=of_key(missing_splits),
@@ -84,8 +81,7 @@ rule summarise_annotations:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("statistics/summarise.py"),
         missing=of_key(missing_splits),
@@ -105,8 +101,7 @@ rule project_clusters:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(60),
+        **needs(2000, minutes=60),
     params:
         code=code_of("statistics/project_clusters.py"),
         distance=settings.statistics.distance,

@@ -22,8 +22,7 @@ rule prepare_study:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(60),
+        **needs(2000, minutes=60),
     params:
         code=code_of("study/prepare.py"),
         study=settings.study.model_dump(mode="json"),

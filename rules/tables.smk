@@ -35,8 +35,7 @@ rule build_tables:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
+        **needs(2000, minutes=30),
     params:
         code=code_of("tables/build.py"),
         settings=select_shown(settings).model_dump(mode="json"),

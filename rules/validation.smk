@@ -18,9 +18,7 @@ rule validate_evaluator:
         "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
-        runtime=minutes(NEEDS["grading_minutes"]),
-        disk_mb=1000,
+        **needs(NEEDS["scoring_mb"], minutes=NEEDS["grading_minutes"], disk_mb=1000),
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=GPU_MODEL,
     params:
@@ -64,9 +62,7 @@ rule ablate_evaluator:
         "../envs/models.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
-        runtime=minutes(NEEDS["grading_minutes"]),
-        disk_mb=1000,
+        **needs(NEEDS["scoring_mb"], minutes=NEEDS["grading_minutes"], disk_mb=1000),
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=GPU_MODEL,
     params:

@@ -22,8 +22,7 @@ rule measure_validity:
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
+        **needs(2000, minutes=30),
     params:
         code=code_of("statistics/measure_validity.py"),
         segments=of_dataset(lambda dataset: dataset.keyframes.segments),

@@ -22,9 +22,7 @@ rule fetch_model:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(240),
-        disk_mb=20000,
+        **needs(1000, minutes=240, disk_mb=20000),
     params:
         code=code_of("weights/fetch_model.py"),
         model=lambda wildcards: astuple(FETCHED[wildcards.model]),
@@ -44,9 +42,7 @@ rule fetch_umt:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(240),
-        disk_mb=10000,
+        **needs(1000, minutes=240, disk_mb=10000),
     params:
         code=code_of("weights/fetch_umt.py"),
         evaluator=deciding(settings.evaluator, ("umt_file", "umt_sha256", "umt_url")),
@@ -68,9 +64,7 @@ rule import_umt:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(16000),
-        runtime=minutes(30),
-        disk_mb=5000,
+        **needs(16000, minutes=30, disk_mb=5000),
     params:
         code=code_of("weights/import_umt.py"),
         evaluator=deciding(settings.evaluator, ("frames", "image_size", "size", "umt_file", "umt_sha256", "umt_url")),

@@ -27,9 +27,7 @@ if ROWS.dense:
             "../../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(4000),
-            runtime=minutes(720),
-            disk_mb=2000,
+            **needs(4000, minutes=720, disk_mb=2000),
             gpu=ASKING.gpus("embed"),
             api_slots=ASKING.api_slots("embed"),
         params:
@@ -60,8 +58,7 @@ if ROWS.dense:
             "../../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(4000),
-            runtime=minutes(240),
+            **needs(4000, minutes=240),
             gpu=ASKING.gpus("embed"),
             api_slots=ASKING.api_slots("embed"),
         params:
@@ -81,12 +78,10 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
     rule ground_videos:
         """The video LMM says when the best videos of a first stage show what a query says."""
         input:
+            **asking_inputs([GROUND], "video_lmm"),
             first=f"{FIRST}/submission.json.gz",
             test=partial(field_runs.annotations_tested, settings),
             videos=layout.shards(layout.shard_videos),
-            prompts=ASKING.prompts(GROUND),
-            weights=role_records(settings, "video_lmm"),
-            cassettes=ASKING.cassettes("video_lmm"),
         output:
             submission=f"{GROUNDED}/submission.json.gz",
             metrics=f"{GROUNDED}/metrics.json",
@@ -101,11 +96,7 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             f"../{ASKING.environment('video_lmm')}"
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
-            runtime=minutes(1440),
-            disk_mb=500,
-            gpu=ASKING.gpus("video_lmm"),
-            api_slots=ASKING.api_slots("video_lmm"),
+            **asking_needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
         params:
             code=code_of("extensions/field/scripts/ask.py"),
             threads=settings.generation.threads,
@@ -142,11 +133,7 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             f"../{ASKING.environment('video_lmm')}"
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
-            runtime=minutes(1440),
-            disk_mb=500,
-            gpu=ASKING.gpus("video_lmm"),
-            api_slots=ASKING.api_slots("video_lmm", "rerank"),
+            **asking_needs("video_lmm", "rerank", mb=4000, minutes=1440, gpu_minutes=1440),
         params:
             code=code_of("extensions/field/scripts/ask.py"),
             threads=settings.generation.threads,

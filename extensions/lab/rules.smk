@@ -37,8 +37,7 @@ rule prepare_review:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(240),
+        **needs(4000, minutes=240),
     params:
         code=code_of("extensions/lab/scripts/prepare_pages.py"),
         review=settings.section(Review).model_dump(mode="json"),
@@ -73,8 +72,7 @@ rule audit_annotations:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
+        **needs(2000, minutes=30),
     params:
         code=code_of("extensions/lab/scripts/audit_annotations.py"),
         audit=AUDIT,
@@ -97,8 +95,7 @@ rule measure_audit:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("extensions/lab/scripts/measure_audit.py"),
         audit=AUDIT,
@@ -122,18 +119,23 @@ use rule prepare_review as prepare_audit with:
         "logs/{dataset}/prepare_audit.log",
 
 
+def judged_by(dataset):
+    """The source of right and wrong captions."""
+    if not dataset.source.has_truth:
+        return {"review": list(settings.annotations.review)}
+    return {"truth": [layout.truth], "corrupted": layout.shards(layout.corrupted)}
+
+
 if settings.has(MetaEvaluation):
 
     rule judge_captions:
         """Captions that people, or the demo's truth, judge, with the evaluator's score and the grade of the video LMM."""
         input:
             unpack(of_dataset(judged_by)),
+            **asking_inputs([GRADE], "video_lmm"),
             moments=layout.moments,
             scores=layout.shards(layout.scores),
             videos=layout.shards(layout.shard_videos),
-            prompts=ASKING.prompts(GRADE),
-            weights=role_records(settings, "video_lmm"),
-            cassettes=ASKING.cassettes("video_lmm"),
         output:
             judged="results/{dataset}/evaluator/judged.jsonl",
             counts="results/{dataset}/evaluator/judged.counts.json",
@@ -146,11 +148,7 @@ if settings.has(MetaEvaluation):
             f"../{ASKING.environment('video_lmm')}"
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(4000 if not ASKING.gpus("video_lmm") else 64000),
-            runtime=minutes(1440),
-            disk_mb=500,
-            gpu=ASKING.gpus("video_lmm"),
-            api_slots=ASKING.api_slots("video_lmm"),
+            **asking_needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
         params:
             code=code_of("extensions/lab/scripts/judge_captions.py"),
             threads=settings.generation.threads,
@@ -179,8 +177,7 @@ if settings.has(MetaEvaluation):
             "../../envs/models.yaml"
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(4000),
-            runtime=minutes(240),
+            **needs(4000, minutes=240),
         params:
             code=code_of("extensions/lab/scripts/meta_evaluate.py"),
             judge=settings.generation.video_lmm.model,

@@ -53,9 +53,7 @@ rule render_movies:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
-        disk_mb=500,
+        **needs(2000, minutes=30, disk_mb=500),
     params:
         code=code_of("extensions/longform/scripts/render_movies.py"),
         movies=set_values,
@@ -80,9 +78,7 @@ rule collect_movie:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(60),
-        disk_mb=500,
+        **needs(2000, minutes=60, disk_mb=500),
         api_slots=ASKING.api_slots(*LISTENING),
     params:
         code=code_of("extensions/longform/scripts/collect.py"),
@@ -107,8 +103,7 @@ rule join_collection:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("extensions/longform/scripts/join.py"),
     script:
@@ -130,9 +125,7 @@ rule extract_movie_features:
         "../../envs/models.yaml"
     threads: LONGFORM.encoder_threads
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(1440),
-        disk_mb=5000,
+        **needs(4000, minutes=1440, disk_mb=5000),
         gpu=LONGFORM.encoder_gpu,
     params:
         code=code_of("extensions/longform/scripts/extract_features.py"),
@@ -155,8 +148,7 @@ rule link_movie_features:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
+        **needs(1000, minutes=10),
     params:
         code=code_of("extensions/longform/scripts/link_features.py"),
     script:
@@ -177,8 +169,7 @@ rule list_movie_annotations:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(30),
+        **needs(4000, minutes=30),
     params:
         code=code_of("extensions/longform/scripts/list_annotations.py"),
         movies=set_values,
@@ -200,9 +191,7 @@ rule extract_sentence_features:
         "../../envs/models.yaml"
     threads: LONGFORM.encoder_threads
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(240),
-        disk_mb=20000,
+        **needs(4000, minutes=240, disk_mb=20000),
         gpu=LONGFORM.encoder_gpu,
     params:
         code=code_of("extensions/longform/scripts/extract_sentence_features.py"),
@@ -224,8 +213,7 @@ rule describe_movies:
         "../../envs/models.yaml"
     threads: LONGFORM.processes
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(120),
+        **needs(4000, minutes=120),
     params:
         code=code_of("extensions/longform/scripts/describe.py"),
         kind="movies",
@@ -278,9 +266,7 @@ rule unpack_wordnet:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
-        disk_mb=100,
+        **needs(1000, minutes=10, disk_mb=100),
     params:
         code=code_of("extensions/longform/scripts/unpack_wordnet.py"),
     script:
@@ -300,8 +286,7 @@ rule measure_uniqueness:
         "../../envs/models.yaml"
     threads: LONGFORM.processes
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(720),
+        **needs(4000, minutes=720),
     params:
         code=code_of("extensions/longform/scripts/measure_uniqueness.py"),
         wordnet=movie_jobs.wordnet_folder(settings),
@@ -322,8 +307,7 @@ rule check_collection:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
+        **needs(1000, minutes=10),
     params:
         code=code_of("extensions/longform/scripts/check_collection.py"),
     script:
@@ -359,8 +343,7 @@ rule draw_movie_statistics:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("extensions/longform/scripts/draw_statistics.py"),
     script:
@@ -397,8 +380,7 @@ rule draw_movies:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(15),
+        **needs(1000, minutes=15),
     params:
         code=code_of("extensions/longform/scripts/draw.py"),
         titles=[movies.title for movies in METADATA.values()],
@@ -423,8 +405,7 @@ rule measure_baselines:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(120),
+        **needs(2000, minutes=120),
     params:
         code=code_of("extensions/longform/scripts/measure_baselines.py"),
         movies=set_values,
@@ -446,9 +427,7 @@ rule rank_zero_shot:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(720),
-        disk_mb=2000,
+        **needs(4000, minutes=720, disk_mb=2000),
     params:
         code=code_of("extensions/longform/scripts/rank_zero_shot.py"),
         movies=set_values,
@@ -480,9 +459,7 @@ if movie_jobs.embedded_sets(settings):
             "../../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(8000),
-            runtime=minutes(2880),
-            disk_mb=20000,
+            **needs(8000, minutes=2880, disk_mb=20000),
             gpu=ASKING.gpus("embed"),
             api_slots=ASKING.api_slots("embed"),
         params:
@@ -526,9 +503,7 @@ rule train_vlg_net:
         "../../envs/models.yaml"
     threads: LONGFORM.vlg_net.threads
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(2880),
-        disk_mb=5000,
+        **needs(4000, minutes=2880, disk_mb=5000),
         gpu=LONGFORM.vlg_net.gpu,
     params:
         code=code_of("extensions/longform/scripts/train_vlg_net.py"),
@@ -556,9 +531,7 @@ rule rank_vlg_net:
         "../../envs/models.yaml"
     threads: LONGFORM.vlg_net.threads
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(1440),
-        disk_mb=5000,
+        **needs(4000, minutes=1440, disk_mb=5000),
         gpu=LONGFORM.vlg_net.gpu,
     params:
         code=code_of("extensions/longform/scripts/rank_vlg_net.py"),
@@ -619,8 +592,7 @@ if movie_jobs.trainings(settings) and LONGFORM.encoder == "evaluator":
         conda:
             "../../envs/models.yaml"
         resources:
-            mem_mb=scale_by_attempt(1000),
-            runtime=minutes(10),
+            **needs(1000, minutes=10),
         params:
             code=code_of("extensions/longform/scripts/describe_vlg_net.py"),
             plan=movie_jobs.card_plan(settings),
@@ -646,8 +618,7 @@ rule tabulate_movies:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
+        **needs(1000, minutes=10),
     params:
         code=code_of("extensions/longform/scripts/tabulate.py"),
         layout=movie_jobs.table_layout(settings),

@@ -26,8 +26,7 @@ rule filter_rextime_sources:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
+        **needs(2000, minutes=30),
     params:
         code=code_of("extensions/rextime/scripts/filter_sources.py"),
         suite=suite.filter_values(settings),
@@ -48,8 +47,7 @@ rule probe_rextime_videos:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(240),
+        **needs(2000, minutes=240),
     params:
         code=code_of("extensions/rextime/scripts/probe_videos.py"),
         suite=suite.filter_values(settings),
@@ -62,11 +60,9 @@ rule probe_rextime_videos:
 rule write_rextime_questions:
     """Event pairs, questions in both directions, verification and wrong options of a shard (C.8.1 to C.8.7)."""
     input:
+        **asking_inputs(GENERATION, "llm", "video_lmm"),
         rows=rules.filter_rextime_sources.output.rows,
         videos=rules.probe_rextime_videos.output.videos,
-        prompts=ASKING.prompts(*GENERATION),
-        weights=role_records(settings, "llm", "video_lmm"),
-        cassettes=ASKING.cassettes("llm", "video_lmm"),
     output:
         questions=f"{SUITE}/questions/{{shard}}.jsonl",
         to_mark=f"{SUITE}/questions/{{shard}}.to-mark.jsonl",
@@ -79,11 +75,7 @@ rule write_rextime_questions:
         "../" + ASKING.environment("llm", "video_lmm")
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(3000 if not ASKING.gpus("llm", "video_lmm") else 64000),
-        runtime=minutes(60 if not ASKING.gpus("llm", "video_lmm") else 240),
-        disk_mb=500,
-        gpu=ASKING.gpus("llm", "video_lmm"),
-        api_slots=ASKING.api_slots("llm", "video_lmm"),
+        **asking_needs("llm", "video_lmm"),
     params:
         code=code_of("extensions/rextime/scripts/write_questions.py"),
         threads=settings.generation.threads,
@@ -113,8 +105,7 @@ rule collect_rextime_questions:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(10),
+        **needs(2000, minutes=10),
     params:
         code=code_of("extensions/rextime/scripts/collect_questions.py"),
     script:
@@ -134,8 +125,7 @@ rule measure_rextime_validity:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
+        **needs(1000, minutes=10),
     params:
         code=code_of("extensions/rextime/scripts/measure_validity.py"),
     script:
@@ -167,8 +157,7 @@ rule tabulate_rextime:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
+        **needs(1000, minutes=10),
     params:
         code=code_of("extensions/rextime/scripts/tabulate.py"),
         prices=SECTION.prices.model_dump(mode="json"),
@@ -220,9 +209,7 @@ if suite.adapter(settings):
             "../" + ASKING.environment("video_lmm")
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(8000 if not ASKING.gpus("video_lmm") else 64000),
-            runtime=minutes(1440),
-            disk_mb=4000,
+            **needs(8000 if not ASKING.gpus("video_lmm") else 64000, minutes=1440, disk_mb=4000),
             gpu=ASKING.gpus("video_lmm"),
         params:
             code=code_of("extensions/rextime/scripts/fine_tune_lmm.py"),
@@ -255,11 +242,7 @@ rule answer_rextime_questions:
         "../" + ASKING.environment(*ANSWERING)
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(3000 if not ASKING.gpus(*ANSWERING) else 64000),
-        runtime=minutes(60 if not ASKING.gpus(*ANSWERING) else 240),
-        disk_mb=500,
-        gpu=ASKING.gpus(*ANSWERING),
-        api_slots=ASKING.api_slots(*ANSWERING),
+        **asking_needs(*ANSWERING),
     params:
         code=code_of("extensions/rextime/scripts/answer_questions.py"),
         threads=settings.generation.threads,
@@ -284,8 +267,7 @@ rule sample_released_questions:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
+        **needs(1000, minutes=10),
     params:
         code=code_of("extensions/rextime/scripts/sample_released.py"),
         given=lambda wildcards: SECTION.released[wildcards.released].model_dump(mode="json"),
@@ -308,8 +290,7 @@ rule list_released_questions:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(240),
+        **needs(2000, minutes=240),
     params:
         code=code_of("extensions/rextime/scripts/list_released.py"),
         scored=lambda wildcards: SECTION.released[wildcards.released].scored,
@@ -355,8 +336,7 @@ rule join_released_answers:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(1000),
-        runtime=minutes(10),
+        **needs(1000, minutes=10),
     params:
         code=code_of("extensions/rextime/scripts/join_answers.py"),
     script:
@@ -380,9 +360,7 @@ rule ground_rextime_questions:
         "../../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
-        runtime=minutes(60),
-        disk_mb=2000,
+        **needs(settings.retrieval.memory_mb + 4000, minutes=60, disk_mb=2000),
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("extensions/rextime/scripts/ground_questions.py"),
@@ -414,8 +392,7 @@ if suite.vector_files(settings):
             "../../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
-            mem_mb=scale_by_attempt(4000),
-            runtime=minutes(240),
+            **needs(4000, minutes=240),
             gpu=ASKING.gpus("embed"),
             api_slots=ASKING.api_slots("embed"),
         params:
@@ -451,9 +428,7 @@ rule ground_by_published_weights:
         "../../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
-        runtime=minutes(120),
-        disk_mb=2000,
+        **needs(settings.retrieval.memory_mb + 4000, minutes=120, disk_mb=2000),
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("extensions/rextime/scripts/ground_as_published.py"),
@@ -484,9 +459,7 @@ rule fine_tune_grounder:
         "../../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
-        runtime=minutes(1440),
-        disk_mb=2000,
+        **needs(settings.retrieval.memory_mb + 4000, minutes=1440, disk_mb=2000),
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("extensions/rextime/scripts/fine_tune.py"),
@@ -527,8 +500,7 @@ rule score_rextime:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(30),
+        **needs(2000, minutes=30),
     params:
         code=code_of("extensions/rextime/scripts/score.py"),
         tested=suite.question_files_by_name(settings),
@@ -565,8 +537,7 @@ if SECTION.sources:
         conda:
             "../../envs/data.yaml"
         resources:
-            mem_mb=scale_by_attempt(4000),
-            runtime=minutes(60),
+            **needs(4000, minutes=60),
         params:
             code=code_of("extensions/rextime/scripts/browse_questions.py"),
             title=f"Questions across time, {settings.name}",
@@ -585,8 +556,7 @@ if SECTION.sources:
         conda:
             "../../envs/data.yaml"
         resources:
-            mem_mb=scale_by_attempt(2000),
-            runtime=minutes(30),
+            **needs(2000, minutes=30),
         params:
             code=code_of("extensions/rextime/scripts/export_questions.py"),
             about=suite.card_facts(settings),

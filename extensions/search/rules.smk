@@ -16,9 +16,7 @@ rule build_search_index:
         "../../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(240),
-        disk_mb=5000,
+        **needs(4000, minutes=240, disk_mb=5000),
     params:
         code=code_of("extensions/search/scripts/build_index.py"),
         settings=partial(index_settings, settings),
