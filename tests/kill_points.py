@@ -7,8 +7,6 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from running import content
-
 CHANGES = {
     "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod",
     "shutil.rmtree",
@@ -17,9 +15,9 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Bytes of all files by path, of seals without their times."""
+    """Bytes of all files by path."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name not in (".lock", "lock"))
-    return {path.relative_to(folder).as_posix(): content(path) for path in files}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def killed_at(number: int, change: Callable[[], object]) -> bool:

@@ -125,7 +125,7 @@ def plan(arguments: argparse.Namespace) -> None:
             lay_out(settings, Path(empty), arguments.directory)
         rows, seconds = plan([*options, "--directory", empty if absent else str(arguments.directory), "results/tables"])
     published, needed = published_moments(settings), needs(settings)
-    finished = finished_seconds(arguments.directory / home(settings))
+    finished = finished_seconds(arguments.directory / "logs" / Path(home(settings)).name, {row.rule for row in rows})
     estimate(rows, finished, settings.evaluator, needed.tuples)
     if arguments.json:
         about = {"seconds": round(seconds, 1), "absent": absent, "published_moments": published}

@@ -4,13 +4,11 @@ Jobs and limits are those of Snakemake's own dry run. The estimate of a rule is 
 folder of the run, or else, for the paper's evaluator, what was measured on a GPU.
 """
 
-import contextlib
-import json
 import os
 import re
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -20,13 +18,14 @@ from verified.errors import InputError
 from verified.extension import extensions
 from verified.io.text_tables import align
 from verified.planning.running import snakemake_command
+from verified.runtime.job import TOOK
 from verified.runtime.project import PROJECT
-from verified.runtime.seals import read_seal, sealed_below, seals_below
 
 # Snakemake indents the jobs of a group.
 _JOB = re.compile(r"^ *(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
 _RULE = re.compile(r"^ *(?:rule|checkpoint) (\w+):", re.MULTILINE)
 _RESOURCES = re.compile(r"^ +resources: (.*)$", re.MULTILINE)
+_TOOK = re.compile(rf"{TOOK} ([\d.]+) s\n\Z")
 _THREADS = re.compile(r"^ +threads: (\d+)$", re.MULTILINE)
 
 
@@ -53,15 +52,15 @@ TRAINING_SECONDS, SCORING_SECONDS = 0.93 / 16, 0.114
 """Seconds of an H100 for a clip of a training step, and for the scores of a moment, at L/16 (docs/measurements.md)."""
 
 
-def finished_seconds(folder: Path) -> dict[str, float]:
-    """Mean seconds of the finished jobs below `folder` by rule."""
-    jobs: dict[str, dict[str, float]] = {}
-    for seal_file in seals_below(folder):
-        with contextlib.suppress(InputError, FileNotFoundError):
-            written = read_seal(sealed_below(seal_file)[0]) or {}
-            if seconds := written.get("seconds"):
-                jobs.setdefault(written["rule"], {})[json.dumps(written["wildcards"])] = seconds
-    return {rule: fmean(times.values()) for rule, times in jobs.items()}
+def finished_seconds(logs: Path, rules: Collection[str]) -> dict[str, float]:
+    """Mean seconds of the finished jobs of each of `rules` that have their logs below `logs`."""
+    jobs: dict[str, list[float]] = {}
+    for file in sorted(logs.rglob("*.log")):
+        took = _TOOK.search(file.read_text(encoding="utf-8", errors="replace"))
+        rule = next((name for name in (*file.parent.parts[::-1], file.stem) if name in rules), None)
+        if took and rule:
+            jobs.setdefault(rule, []).append(float(took[1]))
+    return {rule: fmean(times) for rule, times in jobs.items()}
 
 
 def estimate(rows: list[Row], finished: Mapping[str, float], evaluator: Evaluator, moments: int) -> None:

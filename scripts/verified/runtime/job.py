@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import sys
+import time
 from collections.abc import Generator, Sequence
 from typing import Protocol
 
@@ -15,6 +16,8 @@ from verified.runtime.secrets import redact
 from verified.runtime.verify import sealed
 
 PARENT = "VERIFIED_SNAKEMAKE"
+TOOK = "the job took"
+"""Before its seconds, in the last line of the log of a finished job."""
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "passive",
@@ -143,7 +146,9 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)
     try:
         with lease(gpus), _sealed(snakemake):
+            started = time.monotonic()
             yield logger
+        logger.info("%s %.1f s", TOOK, time.monotonic() - started)
     except InputError as error:
         logger.error("error: %s", error)
         sys.exit(1)

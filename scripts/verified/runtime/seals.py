@@ -1,12 +1,12 @@
 """Seals: a file beside a job's outputs with the checksums of its outputs and inputs, so that readers detect damage.
 
 The seal of a job whose first output is `scores.jsonl` is `.scores.jsonl.seal`; outputs in another folder have one
-there. It is a JSON object with the rule, its wildcards, a digest of each param, the SHA-256 of each input, when the job
-ended and what it took, and of each file bytes, SHA-256 and, of JSON lines, rows. Every job checks its inputs before it
-reads a byte and seals its outputs when all of them are written (see `runtime.job`); so a file without a seal belongs to
-a job that did not finish. SHA-256 takes half a second per gigabyte. A user's own files need no seals; every file below
-`results/` must have one, so commands that write there seal as well, and commands check the files they read (see
-`runtime.verify`).
+there. It is a JSON object with the rule, its wildcards, a digest of each param, the SHA-256 of each input, and of each
+file bytes, SHA-256 and, of JSON lines, rows; its modification time says when the job ended. Every job checks its inputs
+before it reads a byte and seals its outputs when all of them are written (see `runtime.job`); so a file without a seal
+belongs to a job that did not finish. SHA-256 takes half a second per gigabyte. A user's own files need no seals;
+every file below `results/` must have one, so commands that write there seal as well, and commands check the files they
+read (see `runtime.verify`).
 
 A file is identified by its path below `results/`, so a copy over another file, with its seal, is refused. So is a file
 made from other versions of its inputs than the present ones, and one that is older than a job that read a newer one.
@@ -16,7 +16,6 @@ import contextlib
 import hashlib
 import json
 import os
-import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,8 +39,8 @@ ENDING = ".seal"
 
 Seal = dict[str, Any]
 """The record of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` of JSON lines;
-`temporary` if true; `earlier`, the SHA-256 of a file that is being replaced, or None; and of its job `rule`,
-`wildcards`, `params`, `made_of`, `created` and `seconds`."""
+`temporary` if true; `earlier`, the SHA-256 of a file that is being replaced, or None; of its job `rule`, `wildcards`,
+`params` and `made_of`; and, when it is read, `created` (s): the time of the seal."""
 
 
 def seal_of(path: str | os.PathLike[str]) -> Path:
@@ -62,14 +61,13 @@ def seal_all(
     wildcards: Mapping[str, str] | None = None,
     params: Iterable[object] = (),
     made_of: Mapping[str, str] | None = None,
-    seconds: float = 0.0,
 ) -> None:
     """Seal the outputs of one job of `rule`, or of a command; the run will remove those in `temporary`."""
     folders: dict[Path, dict[str, Seal]] = {}
     for path in map(Path, paths):
         facts: Seal = measure(path) | ({"temporary": True} if str(path) in temporary else {})
         folders.setdefault(path.parent, {})[place_of(path) or path.name] = facts
-    job = {"rule": rule, "wildcards": dict(wildcards or {}), "made_of": dict(made_of or {}), "seconds": seconds}
+    job = {"rule": rule, "wildcards": dict(wildcards or {}), "made_of": dict(made_of or {})}
     for folder, files in folders.items():
         _write(folder, files, **job, params=sorted(map(digest_of_param, params)))
 
@@ -77,7 +75,7 @@ def seal_all(
 def _write(folder: Path, files: dict[str, Seal], **job: Any) -> None:
     first = folder / Path(next(iter(files))).name
     unknown: Seal = {"rule": "", "wildcards": {}, "params": [], "made_of": {}}
-    facts = {"version": VERSION, "created": time.time(), **unknown, **job, "files": files}
+    facts = {"version": VERSION, **unknown, **job, "files": files}
     write_text(seal_of(first), json.dumps(facts) + "\n")
 
 
@@ -184,14 +182,14 @@ def _read(seal_file: Path) -> Seal:
         if not sound:
             raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
         require_version(version, VERSION, "seal", path, rebuild_command([path]))
-        _known[key] = state, written
+        _known[key] = state, {**written, "created": found.st_mtime}
     return _known[key][1]
 
 
 def _is_sound(written: Seal) -> bool:
     texts = all(isinstance(text, str) for text in (written["rule"], *written["made_of"].values()))
     everything = written["files"].values()
-    job = texts and isinstance(written["params"], list) and isinstance(written["created"], float)
+    job = texts and isinstance(written["params"], list)
     return job and bool(everything) and all(map(_are_facts, everything))
 
 

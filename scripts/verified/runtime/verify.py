@@ -149,12 +149,10 @@ def sealed(
                 refuse_older(path, written, before[place])
     for seal_file in [*own, *map(seal_of, files)]:
         seal_file.unlink(missing_ok=True)
-    started = time.monotonic()
     yield
-    seconds = round(time.monotonic() - started, 3)
     there = [path for path in outputs if _await(Path(path).exists)]  # Snakemake reports missing outputs
     if there:
-        seal_all(there, temporary, rule, wildcards, params, made_of, seconds)
+        seal_all(there, temporary, rule, wildcards, params, made_of)
 
 
 def _seals_of(files: set[Path]) -> list[Path]:
