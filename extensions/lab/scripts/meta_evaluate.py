@@ -7,9 +7,8 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.io.jsonl import read_jsonl, write_json
     from verified.runtime.wildcards import key_of
     from verified.weights.records import source_of
-    from verified_lab.meta_evaluation.compare import ALL, side_by_side
     from verified_lab.meta_evaluation.judgements import COSINE, plain
-    from verified_lab.meta_evaluation.metrics import FrameMetrics
+    from verified_lab.meta_evaluation.metrics import ALL, FrameMetrics, side_by_side
     from verified_lab.meta_evaluation.of_run import stored_scores
 
     inputs, params = snakemake.input, snakemake.params

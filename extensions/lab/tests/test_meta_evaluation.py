@@ -15,8 +15,8 @@ from verified.lmm.session import Session
 from verified.lmm.tasks.retrieval import GRADE
 from verified.tables.collect import Collection
 from verified.tables.shown import select_shown
-from verified_lab.meta_evaluation.compare import side_by_side
 from verified_lab.meta_evaluation.judgements import AGREEMENT, COSINE, JUDGE, Judged, plain, read_judgements
+from verified_lab.meta_evaluation.metrics import side_by_side
 from verified_lab.meta_evaluation.of_run import (
     READINGS,
     by_review,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified_longform.annotations import check_rows, from_fig, read_mad, write_mad
-from verified_longform.short_videos import cut_movies
+from verified_longform.ranking import cut_movies
 
 GOOD = {
     "movie": "0001",

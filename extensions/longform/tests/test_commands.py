@@ -13,8 +13,7 @@ from verified_longform import collection
 from verified_longform.annotations import check_rows, read_mad, write_mad
 from verified_longform.form import recalls
 from verified_longform.grid import Grid
-from verified_longform.ranking import baselines
-from verified_longform.short_videos import cut_movies
+from verified_longform.ranking import baselines, cut_movies
 
 RATE = 1000
 

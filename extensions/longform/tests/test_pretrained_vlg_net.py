@@ -26,9 +26,8 @@ from verified_longform.pretrained import (
     require_its_encoder,
     shipped_vlg_net,
 )
-from verified_longform.ranking import measure_recall, rank_rows
+from verified_longform.ranking import cut_movies, measure_recall, rank_rows
 from verified_longform.settings import make_grid
-from verified_longform.short_videos import cut_movies
 
 pytestmark = pytest.mark.slow
 

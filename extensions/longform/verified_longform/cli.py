@@ -152,8 +152,7 @@ def chance(arguments: argparse.Namespace) -> None:
     from verified_longform.annotations import check_rows, read_mad
     from verified_longform.config import GridSettings
     from verified_longform.grid import Grid
-    from verified_longform.ranking import baselines
-    from verified_longform.short_videos import cut_movies
+    from verified_longform.ranking import baselines, cut_movies
 
     rows, _, counts = check_rows(read_mad(arguments.truth, "test", arguments.times or "ext_timestamps"))
     print(", ".join(f"{count} {name}" for name, count in counts.items()))

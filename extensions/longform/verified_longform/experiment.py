@@ -15,9 +15,8 @@ from verified_longform.annotations import check_rows, from_fig, from_moments, re
 from verified_longform.config import MadSource, MovieSet, VlgNet
 from verified_longform.feature_files import LongFeatures, frame_counts
 from verified_longform.grid import Grid
-from verified_longform.ranking import Ranker, baselines, measure_recall, rank_rows
+from verified_longform.ranking import Ranker, baselines, cut_movies, measure_recall, rank_rows
 from verified_longform.settings import Testing
-from verified_longform.short_videos import cut_movies
 from verified_longform.submission import write_submission
 from verified_longform.zero_shot import rank_proposals
 

@@ -7,7 +7,7 @@ with job(snakemake, snakemake.params.settings["threads"]) as log:
 
     from verified.io.jsonl import write_json
     from verified.weights.records import source_of
-    from verified_search.settings import IndexSettings
+    from verified_search.config import IndexSettings
     from verified_search.store import describe
     from verified_search.update import update
 

@@ -14,7 +14,7 @@ from verified.io.fig import write_fig
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
-from verified_search.settings import FrameSettings, IndexSettings
+from verified_search.config import FrameSettings, IndexSettings
 
 FEATURES, WORDS, CONTEXT = 12, 384, 16  # WORDS: the packaged text encoder's width
 SPANS = {"min_pred_clips": 1, "max_pred_clips": 6, "nms_threshold": 0.6}

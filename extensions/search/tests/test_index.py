@@ -22,8 +22,7 @@ from verified.runtime.seals import finished, seal
 from verified.runtime.verify import verify
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
-from verified_search.export import export
-from verified_search.store import changing, describe, present, read_manifest
+from verified_search.store import changing, describe, export, present, read_manifest
 from verified_search.update import remove_videos, update
 from verified_search.windows import Windows, write_windows
 

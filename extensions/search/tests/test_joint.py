@@ -20,10 +20,10 @@ from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
 from verified_search.ask import Index, vector_of, window_around_best
+from verified_search.config import FrameSettings, IndexSettings
 from verified_search.encoders import JointEncoder
 from verified_search.jobs import index_folder
 from verified_search.serve import application
-from verified_search.settings import FrameSettings, IndexSettings
 from verified_search.update import update
 
 CAPTIONS = ("a bus drives by", "a cat sleeps", "two people talk", "rain falls")

@@ -59,7 +59,7 @@ def index(arguments: argparse.Namespace) -> int:
         return _index_videos(arguments)
     folder = place_of(arguments)
     if arguments.export:
-        from verified_search.export import export
+        from verified_search.store import export
 
         print(f"{arguments.export}: {export(folder, arguments.export):,} vectors")
         return 0

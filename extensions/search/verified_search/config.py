@@ -1,10 +1,11 @@
-"""The search index of a corpus (`verified index`)."""
+"""The search index of a corpus (`verified index`): its section, and its settings as its job gets them."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from verified.config.base import Operational, Section
+from verified.config.datasets import Spans
 
 
 class Search(Section):
@@ -21,3 +22,30 @@ class Search(Section):
     are all it needs; other models are trained on captions, and show the fine ones."""
     thumbnails: int = Field(default=12, ge=0, le=100)
     """Pictures of each video that the index holds; 0: none."""
+
+
+class FrameSettings(Section):
+    """Settings of feature extraction from videos, to extract another one in the same way."""
+
+    backbone: str
+    revision: str = ""
+    fps: float
+    precision: Literal["float32", "bfloat16"]
+    batch: int
+
+
+class IndexSettings(Section):
+    """Settings to build an index of a data set."""
+
+    model: str
+    dataset: str
+    title: str
+    spans: Spans
+    text_encoder: str
+    text_revision: str = ""
+    features: FrameSettings | None
+    """None for features that were supplied as files."""
+    thumbnails: int
+    searched_videos: int
+    seed: int
+    threads: int = 1

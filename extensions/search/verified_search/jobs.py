@@ -13,8 +13,7 @@ from verified.layout import Layout
 from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import key_of
 from verified.weights.wanted import text_records, video_records
-from verified_search.config import Search
-from verified_search.settings import FrameSettings, IndexSettings
+from verified_search.config import FrameSettings, IndexSettings, Search
 
 ONE_VECTOR = ("xml", "reloclnet", "hero")
 """Models whose video score is the largest cosine of one query vector with a clip."""

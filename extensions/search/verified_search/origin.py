@@ -17,7 +17,7 @@ from verified.benchmark.vcmr.checkpoint import FORM
 from verified.config.retrieval import SELECTION_VIDEOS
 from verified.io.fig import COG_KEYS, read_fig
 from verified.nn.checkpoint import load_facts
-from verified_search.settings import IndexSettings
+from verified_search.config import IndexSettings
 
 FEW_VIDEOS = 50
 """A model trained on fewer cannot be expected to rank others."""

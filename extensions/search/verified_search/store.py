@@ -4,7 +4,7 @@
 replaces its predecessor atomically: a killed change has no effect, and a search in progress continues with its open
 files. Each change writes a new build, into which the videos that stay are copied; what was decoded of a video file is
 in `decoded` until its build is in force, and of a video added by hand as long as it is in the index. Changes are
-serialised by the file `.lock`.
+serialised by the file `.lock`. For another engine, an index is exported as vectors in row order and a table of rows.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from verified.errors import InputError
-from verified.io.files import file_name, require_version
+from verified.io.files import atomic_path, file_name, require_version
 from verified.io.jsonl import iterate_jsonl, read_json, write_json
 from verified.nn.checkpoint import Form, load, save
 from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
@@ -212,3 +212,56 @@ def _presence(here: dict | None, unrelated: list[float]) -> str:
     if unrelated:
         return f"{told}by {len(unrelated)} unrelated sentences, of which {PASSES:.0%} pass as here"
     return f"{told}unknown, no captions or captions of all kinds of things"
+
+
+ROWS_PER_FILE = 1_000_000
+
+
+def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> int:
+    """Write `vectors-00000.npy` (float16 [rows, D], length 1) and `rows-00000.parquet` (video, start, end in seconds; a
+    row per vector, in the same order), and further pairs of at most `rows_per_file` rows; returns how many rows.
+
+    Vectors are to be compared by their inner product; a video's score is the largest of
+    its rows'. The folder appears when all files are complete. Raises InputError for an output folder that is not empty.
+    """
+    windows = open_windows(folder, read_manifest(folder))
+    if output.exists() and any(output.iterdir()):
+        raise InputError("is not empty", file=output, remedy="name a folder that is not there")
+    temporary = output.with_name(f".{output.name}.partial")
+    if temporary.exists():
+        shutil.rmtree(temporary)  # of a killed export
+    temporary.mkdir(parents=True)
+    vectors, names, spans = [], [], []
+    count = files = buffered = 0
+
+    def write() -> None:
+        nonlocal files, buffered
+        _write_part(temporary, files, np.concatenate(vectors), np.concatenate(names), np.concatenate(spans))
+        files, buffered = files + 1, 0
+        for column in (vectors, names, spans):
+            column.clear()
+
+    for window, position in enumerate(windows.video):
+        clip_vectors = windows.search_vectors(window).astype(np.float16)
+        if buffered and buffered + len(clip_vectors) > rows_per_file:
+            write()
+        starts = windows.offset[window] + np.arange(len(clip_vectors)) * windows.seconds[window]
+        vectors.append(clip_vectors)
+        names.append(np.full(len(clip_vectors), windows.videos[position]["video"], object))
+        spans.append(np.stack([starts, starts + windows.seconds[window]], axis=1))
+        buffered, count = buffered + len(clip_vectors), count + len(clip_vectors)
+    if buffered:
+        write()
+    temporary.replace(output)
+    return count
+
+
+def _write_part(output: Path, number: int, vectors: np.ndarray, names: np.ndarray, spans: np.ndarray) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with atomic_path(output / f"vectors-{number:05d}.npy") as temporary, temporary.open("wb") as out:
+        np.save(out, vectors)
+    table = pa.table({"video": pa.array(names.tolist(), pa.string()), "start": spans[:, 0], "end": spans[:, 1]})
+    with atomic_path(output / f"rows-{number:05d}.parquet") as temporary:
+        parquet.write_table(table, temporary)

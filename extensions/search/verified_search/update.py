@@ -25,12 +25,12 @@ from verified.runtime.seals import finished, replacing
 from verified_search import store
 from verified_search.ask import Index, encoder_of, vector_of
 from verified_search.captions import coarse, read_annotated, write_captions
+from verified_search.config import IndexSettings
 from verified_search.encoders import Encoder, ModelEncoder
 from verified_search.fusion import weights_of
 from verified_search.origin import ranked_before, ranking_of, reasons, skill
 from verified_search.pictures import thumbnails
 from verified_search.presence import clues, fit, unrelated_scores
-from verified_search.settings import IndexSettings
 from verified_search.sound import sound
 
 log = logging.getLogger("verified")

@@ -43,13 +43,13 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from verified.io.jsonl import write_json
-    from verified_lab.meta_evaluation.compare import side_by_side
     from verified_lab.meta_evaluation.judgements import AGREEMENT, COSINE, EVALUATOR, JUDGE, read_judgements
     from verified_lab.meta_evaluation.metrics import (
         FrameMetrics,
         evaluator_scores,
         find_videos,
         scores_of_file,
+        side_by_side,
     )
 
     looks = [arguments.evaluator, arguments.encoder, *arguments.judge]
