@@ -10,5 +10,5 @@ EXTENSION = Extension(
     stages=("verified_lab.stage:STAGE",),
     pages=("verified_lab.preference_answers:PREFERENCE",),
     tables=("verified_lab.tables.audit", "verified_lab.tables.meta_evaluation"),
-    commands=("verified_lab.cli.review", "verified_lab.cli.audit", "verified_lab.cli.captions"),
+    commands=tuple(f"verified_lab.cli.{name}" for name in ("review", "audit", "captions", "transcribe")),
 )

