@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verified.cli.forms import MOMENTS, Span, form_of
+from verified.cli.forms import MOMENTS, Span, form_of, read_ground_truth
 from verified.errors import InputError
 from verified.io.characters import plain
 from verified.io.jsonl import Row
@@ -77,7 +77,7 @@ def of_file(path: Path, lengths: Path | None = None) -> list[Audited]:
             plain(query.caption),
             query.duration if query.duration is not None else known.get(query.video),
         )
-        for query in form.read(path).queries()
+        for query in read_ground_truth(path).queries()
     ]
 
 
