@@ -105,6 +105,13 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
+def of_shard(state):
+    """A params function: the state of ``wildcards.shard`` in the source of ``wildcards.dataset``."""
+    return lambda wildcards: state(
+        settings.datasets[key_of(wildcards.dataset)].source, wildcards.shard, settings.shards
+    )
+
+
 def page_folders(kind):
     """An input function: pages for people of every data set that the workflow annotates. Raises InputError for none."""
 

@@ -2,23 +2,6 @@ from verified.corpus.shards import folder_state, scene_state, shard_state
 from verified.corpus.source_files import division_of, shard_source, source_files, source_reading, split_settings
 
 
-def source_inputs(dataset):
-    """The files that moments or annotations are read from."""
-    return dataset.source.inputs()
-
-
-def video_folder(wildcards):
-    """The folder of videos alone, in which scenes are looked for before there are moments."""
-    return source_files(settings, wildcards)["videos"]
-
-
-def of_shard(state):
-    """A params function: the state of ``wildcards.shard`` in the source of ``wildcards.dataset``."""
-    return lambda wildcards: state(
-        settings.datasets[key_of(wildcards.dataset)].source, wildcards.shard, settings.shards
-    )
-
-
 rule render_demo:
     """The demo world as H.264 files, their coarse captions, and the truth about them."""
     output:
@@ -45,7 +28,7 @@ rule render_demo:
 rule list_moments:
     """The moments of a source that knows them itself: of a published collection, checked, all splits that are at hand."""
     input:
-        files=of_dataset(source_inputs),
+        files=of_dataset(lambda dataset: dataset.source.inputs()),
     output:
         moments="results/{dataset}/corpus/listed.jsonl",
     log:
@@ -94,7 +77,7 @@ rule probe_videos:
 rule detect_scenes:
     """Scenes of the videos of one shard: moments for videos that have none, and a check of this on the demo."""
     input:
-        videos=video_folder,
+        videos=lambda wildcards: source_files(settings, wildcards)["videos"],
     output:
         scenes="results/{dataset}/corpus/scenes/{shard}.jsonl",
     log:
@@ -117,7 +100,7 @@ rule detect_scenes:
 rule hash_videos:
     """Hashes of four frames a second, by which copies and parts are found: they belong into one split."""
     input:
-        videos=video_folder,
+        videos=lambda wildcards: source_files(settings, wildcards)["videos"],
     output:
         hashes=layout.hashes,
     log:

@@ -1,3 +1,4 @@
+from verified.annotations.splits import captioned_files
 from verified.config.features import CAPTIONS, EMBED, SMALL_RESNET
 from verified.demo.pretrained import shipped_backbone
 from verified.lmm.tasks.embedding import EMBEDDING
@@ -6,11 +7,6 @@ from verified.weights.wanted import text_records, video_records
 
 wildcard_constraints:
     captions="|".join(CAPTIONS),
-
-
-def captioned(wildcards):
-    """The annotation files behind text features ``wildcards.captions``."""
-    return annotation_files(settings, key_of(wildcards.dataset), CAPTIONS[wildcards.captions][0])
 
 
 rule extract_video_features:
@@ -65,7 +61,7 @@ if settings.features.text_encoder == EMBED:
     rule extract_text_vectors:
         """A vector for each caption of one kind, by the role `embed`."""
         input:
-            annotations=captioned,
+            annotations=partial(captioned_files, settings),
             weights=role_records(settings, "embed"),
             cassettes=ASKING.cassettes("embed"),
         output:
@@ -95,7 +91,7 @@ if settings.features.text_encoder == EMBED:
 rule extract_text_features:
     """Token features of all captions of one kind: coarse, fine, or fine of the lowest confidence (supplement B.1)."""
     input:
-        annotations=captioned,
+        annotations=partial(captioned_files, settings),
         weights=text_records(settings),
     output:
         features=layout.text_features,

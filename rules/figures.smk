@@ -1,26 +1,15 @@
-from verified.figures.listed import RECALLS, asked_files, figure_files, shown_annotations
-from verified.tables.inputs import fine_runs, tested_runs
-from verified.tables.layout import TITLES
+from verified.figures.listed import (
+    RECALLS,
+    asked_files,
+    asked_runs,
+    figure_files,
+    shown_annotations,
+    training_records,
+)
 
 TESTED = of_dataset(lambda dataset: f"results/{{dataset}}/annotations/fig/{dataset.spans.test_split}.jsonl")
 XML_SEED = settings.retrieval.seeds_of("xml")[0]
 PRETRAINS = starting_checkpoint(settings) == rules.pretrain_evaluator.output.checkpoint
-
-
-def training_records(wildcards):
-    """Of the first seed, by model and training captions."""
-    trained = dict.fromkeys(run[:2] for run in tested_runs(settings, key_of(wildcards.dataset)))
-    seeds = settings.retrieval.seeds_of
-    return [
-        f"results/{{dataset}}/retrieval/{model}/{captions}/seed-{seeds(model)[0]}/log.jsonl"
-        for model, captions in trained
-    ]
-
-
-def fine_folders(wildcards):
-    """Folders of the trainings of each model trained and tested on fine captions, by its title."""
-    found = fine_runs(settings, key_of(wildcards.dataset))
-    return {TITLES.get(model, model): folders for model, folders in found.items()}
 
 
 rule draw_examples:
@@ -125,7 +114,7 @@ rule draw_statistics:
 rule draw_training:
     """Training curves of the retrieval models, of the first seed."""
     input:
-        training_records,
+        of_key(training_records),
     output:
         figure("training", "Training curves", "training"),
     log:
@@ -198,7 +187,7 @@ rule draw_queries:
         **needs(2000, minutes=15),
     params:
         code=code_of("figures/draw_queries.py"),
-        runs=fine_folders,
+        runs=of_key(asked_runs),
     script:
         "../scripts/figures/draw_queries.py"
 

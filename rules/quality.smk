@@ -1,12 +1,14 @@
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 
 FILTERED = filtered_pattern(settings, True)
+# Another limit measures nothing again, but for the first one of text, which is only then looked for.
+MEASURED = of_dataset(
+    lambda dataset: {
+        "fps": dataset.quality.fps,
+        "max_text": None if dataset.quality.max_text is None else 0.0,
+    }
+)
 LIMITS = of_dataset(lambda dataset: dataset.quality.model_dump(mode="json"))
-
-
-def measuring(dataset):
-    """Another limit measures nothing again, but for the first one of text, which is only then looked for."""
-    return {"fps": dataset.quality.fps, "max_text": None if dataset.quality.max_text is None else 0.0}
 
 
 # Before any moment is left out by its quality.
@@ -39,7 +41,7 @@ rule measure_quality:
         **needs(2000, minutes=240),
     params:
         code=code_of("corpus/measure_quality.py"),
-        quality=of_dataset(measuring),
+        quality=MEASURED,
         shards=settings.shards,
     script:
         "../scripts/corpus/measure_quality.py"

@@ -33,7 +33,7 @@ rule download_released:
 rule read_released:
     """One split of a finished collection: checksums, every row checked, the same bytes or the coarse captions in FIG form."""
     input:
-        files=of_dataset(source_inputs),
+        files=of_dataset(lambda dataset: dataset.source.inputs()),
     output:
         annotations=layout.annotations,
     log:

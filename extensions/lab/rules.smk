@@ -3,16 +3,10 @@ from verified.lmm.tasks.retrieval import GRADE
 from verified.people.pages import page_digest
 from verified.weights.wanted import agreement_records
 from verified.config.trust import confidence_warning
-from verified.tables.inputs import fine_runs
+from verified.tables.inputs import fine_submissions
 from verified_lab.config import Audit, MetaEvaluation, Review
 
 AUDIT = (settings.section(Audit) or Audit()).model_dump(mode="json")
-
-
-def fine_submissions(wildcards):
-    """Answers to the test split of every training on fine captions."""
-    trained = fine_runs(settings, key_of(wildcards.dataset)).values()
-    return [f"{folder}/submission.json.gz" for folders in trained for folder in folders]
 
 
 rule review:
@@ -61,7 +55,7 @@ rule audit_annotations:
     """Queries that are not unique in their video, spans in doubt, and videos in two splits."""
     input:
         annotations=of_key(annotation_files),
-        submissions=fine_submissions,
+        submissions=of_key(fine_submissions),
         hashes=of_dataset(lambda dataset: layout.shards(layout.hashes) if dataset.source.annotated_here else []),
         embeddings=rules.embed_captions.output[0],
     output:
@@ -85,7 +79,7 @@ rule measure_audit:
     """How many of the demo's spans, made false on purpose, the audit finds."""
     input:
         annotations=of_key(annotation_files),
-        submissions=fine_submissions,
+        submissions=of_key(fine_submissions),
     output:
         recovery="results/{dataset}/audit/recovery.json",
     log:
@@ -119,20 +113,15 @@ use rule prepare_review as prepare_audit with:
         "logs/{dataset}/prepare_audit.log",
 
 
-def judged_by(dataset):
-    """The source of right and wrong captions."""
-    if not dataset.source.has_truth:
-        return {"review": list(settings.annotations.review)}
-    return {"truth": [layout.truth], "corrupted": layout.shards(layout.corrupted)}
-
-
 if settings.has(MetaEvaluation):
 
     rule judge_captions:
         """Captions that people, or the demo's truth, judge, with the evaluator's score and the grade of the video LMM."""
         input:
-            unpack(of_dataset(judged_by)),
             **asking_inputs([GRADE], "video_lmm"),
+            truth=of_dataset(lambda dataset: [layout.truth] if dataset.source.has_truth else []),
+            corrupted=of_dataset(lambda dataset: layout.shards(layout.corrupted) if dataset.source.has_truth else []),
+            review=of_dataset(lambda dataset: [] if dataset.source.has_truth else list(settings.annotations.review)),
             moments=layout.moments,
             scores=layout.shards(layout.scores),
             videos=layout.shards(layout.shard_videos),

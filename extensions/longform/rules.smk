@@ -20,23 +20,6 @@ LISTENING = ["speech"] if settings.generation.speech else []
 LONG_VIDEOS = {"caption": "report/longform.rst", "category": "Long videos"}
 
 
-def set_values(wildcards):
-    """The settings of ``wildcards.movies`` as plain values."""
-    return SETS[wildcards.movies].model_dump(mode="json")
-
-
-def collected_parts(wildcards):
-    """What was collected of ``wildcards.movies``, in the manifest's order."""
-    parts = movie_jobs.collection_parts(settings, wildcards.movies)
-    return expand(rules.collect_movie.output.part, part=parts, allow_missing=True)
-
-
-def training_files(wildcards):
-    """Rows and features of each data set in ``wildcards.training``, and the checkpoint that GCNeXt starts from."""
-    start, parts = LONGFORM.vlg_net.warm_start, movie_jobs.mixture_of(settings, wildcards).values()
-    return [start] * bool(start) + [part[kind] for part in parts for kind in ("rows", "frames", "tokens")]
-
-
 wildcard_constraints:
     movies=one_of(SETS),
     training=one_of(movie_jobs.trainings(settings)),
@@ -56,7 +39,7 @@ rule render_movies:
         **needs(2000, minutes=30, disk_mb=500),
     params:
         code=code_of("extensions/longform/scripts/render_movies.py"),
-        movies=set_values,
+        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
         fps=LONGFORM.grid.fps,
         seed=settings.seed,
     script:
@@ -93,7 +76,11 @@ rule collect_movie:
 rule join_collection:
     """Grounded sentences of all movies in MAD's form, and a report on each."""
     input:
-        parts=collected_parts,
+        parts=lambda wildcards: expand(
+            rules.collect_movie.output.part,
+            part=movie_jobs.collection_parts(settings, wildcards.movies),
+            allow_missing=True,
+        ),
     output:
         rows=directory(f"{MOVIES}/{{movies}}/collected"),
     log:
@@ -172,7 +159,7 @@ rule list_movie_annotations:
         **needs(4000, minutes=30),
     params:
         code=code_of("extensions/longform/scripts/list_annotations.py"),
-        movies=set_values,
+        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
     script:
         "scripts/list_annotations.py"
 
@@ -408,7 +395,7 @@ rule measure_baselines:
         **needs(2000, minutes=120),
     params:
         code=code_of("extensions/longform/scripts/measure_baselines.py"),
-        movies=set_values,
+        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
         settings=movie_jobs.testing_values(settings, "baselines"),
     script:
         "scripts/measure_baselines.py"
@@ -430,7 +417,7 @@ rule rank_zero_shot:
         **needs(4000, minutes=720, disk_mb=2000),
     params:
         code=code_of("extensions/longform/scripts/rank_zero_shot.py"),
-        movies=set_values,
+        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
         settings=movie_jobs.testing_values(settings, "zero-shot"),
         encoder=lambda wildcards: (
             "" if getattr(SETS[wildcards.movies].source, "features_supplied", False) else LONGFORM.encoder
@@ -467,7 +454,7 @@ if movie_jobs.embedded_sets(settings):
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
             generation=ASKING.values(EMBEDDING),
-            movies=set_values,
+            movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
             fps=LONGFORM.grid.fps,
             asked_in=asked_in_of(f"{MOVIES}/{{movies}}/dense/counts.json"),
         script:
@@ -484,7 +471,7 @@ if movie_jobs.embedded_sets(settings):
         log:
             f"{MOVIE_LOGS}/rank_dense_movies/{{movies}}.log",
         params:
-            movies=set_values,
+            movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
             settings=movie_jobs.testing_values(settings, "dense"),
             encoder="",
 
@@ -492,7 +479,7 @@ if movie_jobs.embedded_sets(settings):
 rule train_vlg_net:
     """VLG-Net on windows of the training movies of one data set, or of a mixture (Table 5)."""
     input:
-        training_files,
+        partial(movie_jobs.training_files, settings),
     output:
         checkpoint=f"{MOVIES}/training/{{training}}/checkpoint.safetensors",
         record=f"{MOVIES}/training/{{training}}/log.jsonl",
@@ -535,7 +522,7 @@ rule rank_vlg_net:
         gpu=LONGFORM.vlg_net.gpu,
     params:
         code=code_of("extensions/longform/scripts/rank_vlg_net.py"),
-        movies=set_values,
+        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
         settings=movie_jobs.testing_values(settings, "vlg-net"),
     script:
         "scripts/rank_vlg_net.py"
@@ -552,7 +539,7 @@ use rule rank_vlg_net as rank_guided with:
     log:
         f"{MOVIE_LOGS}/rank_guided/{{movies}}.log",
     params:
-        movies=set_values,
+        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
         settings=movie_jobs.testing_values(settings, "guided"),
 
 
@@ -571,7 +558,7 @@ if movie_jobs.pretrained_sets(settings):
         log:
             f"{MOVIE_LOGS}/rank_pretrained_vlg_net/{{movies}}.log",
         params:
-            movies=set_values,
+            movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
             settings=movie_jobs.testing_values(settings, PRETRAINED),
 
 

@@ -1,7 +1,7 @@
 from verified.benchmark.vcmr.jobs import search_values
 from verified.io.pages import page_digest
 from verified.lmm.tasks.embedding import EMBEDDING
-from verified.weights.wanted import model_records, role_records, text_records
+from verified.weights.wanted import role_records, text_records
 from verified_rextime import jobs as suite
 from verified_rextime.answer import TASKS as PROTOCOL_TASKS
 from verified_rextime.browser import QUESTIONS_PAGE
@@ -172,11 +172,7 @@ STAGE_TABLES += rules.tabulate_rextime.output
 
 ANSWERING = suite.answering_roles(settings)
 ADAPTER = suite.adapter(settings) or []
-
-
-def answering(ask, *before):
-    """A function of wildcards: `ask` for the roles that answer by ``wildcards.protocol``."""
-    return lambda wildcards: ask(*before, *suite.answering_roles(settings, wildcards.protocol))
+roles_by = lambda wildcards: suite.answering_roles(settings, wildcards.protocol)
 
 
 wildcard_constraints:
@@ -230,8 +226,8 @@ rule answer_rextime_questions:
         videos=rules.probe_rextime_videos.output.videos,
         adapter=lambda wildcards: ADAPTER if wildcards.tuned else [],
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol]),
-        weights=answering(role_records, settings),
-        cassettes=answering(ASKING.cassettes),
+        weights=lambda wildcards: role_records(settings, *roles_by(wildcards)),
+        cassettes=lambda wildcards: ASKING.cassettes(*roles_by(wildcards)),
     output:
         submission=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
         failures=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
@@ -246,7 +242,7 @@ rule answer_rextime_questions:
     params:
         code=code_of("extensions/rextime/scripts/answer_questions.py"),
         threads=settings.generation.threads,
-        engines=answering(suite.engine_code, ASKING),
+        engines=lambda wildcards: suite.engine_code(ASKING, *roles_by(wildcards)),
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol]),
         frames=SECTION.frames,
         asked_in=asked_in_of(f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
@@ -305,8 +301,8 @@ use rule answer_rextime_questions as answer_released_questions with:
         videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
         adapter=lambda wildcards: ADAPTER if wildcards.tuned else [],
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
-        weights=answering(role_records, settings),
-        cassettes=answering(ASKING.cassettes),
+        weights=lambda wildcards: role_records(settings, *roles_by(wildcards)),
+        cassettes=lambda wildcards: ASKING.cassettes(*roles_by(wildcards)),
     output:
         submission=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
         failures=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
@@ -315,7 +311,7 @@ use rule answer_rextime_questions as answer_released_questions with:
         f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.log",
     params:
         threads=settings.generation.threads,
-        engines=answering(suite.engine_code, ASKING),
+        engines=lambda wildcards: suite.engine_code(ASKING, *roles_by(wildcards)),
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
         frames=SECTION.frames,
         asked_in=asked_in_of(f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
@@ -407,17 +403,11 @@ if suite.vector_files(settings):
             "scripts/ground_by_vectors.py"
 
 
-def published_records(wildcards):
-    """The record of the text encoder of ``wildcards.published``."""
-    given = SECTION.published[wildcards.published]
-    return model_records(settings, given.text_encoder, given.text_revision)
-
-
 rule ground_by_published_weights:
     """A grounding model with its authors' weights finds the spans of questions, zero-shot (supplement, Table 1)."""
     input:
         unpack(partial(suite.published_inputs, settings)),
-        weights=published_records,
+        weights=lambda wildcards: suite.published_records(settings, wildcards.published),
     output:
         submission=f"{SUITE}/grounding/published/{{published}}/{{test}}.jsonl",
         facts=f"{SUITE}/grounding/published/{{published}}/{{test}}.facts.json",

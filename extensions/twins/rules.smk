@@ -1,9 +1,12 @@
-from verified.benchmark.vcmr.jobs import run_folders, testing_inputs
 from verified.config.features import CAPTIONS
 from verified_twins.config import Twins
+from verified_twins.jobs import true_submissions, twin_inputs, twin_submissions
 
 TWIN_KINDS = list(settings.section(Twins).kinds)
 TWIN_FOLDER = "results/{dataset}/twins/{twin}"
+COARSE_TEST = of_dataset(
+    lambda dataset: layout.annotations.replace("{kind}/{split}", f"{CAPTIONS['cog'][0]}/{dataset.spans.test_split}")
+)
 TWIN_TEST = f"{TWIN_FOLDER}/retrieval/{{model}}/{{trained_on}}/seed-{{seed}}/{{tested_on}}"
 
 
@@ -11,45 +14,10 @@ wildcard_constraints:
     twin="|".join(TWIN_KINDS),
 
 
-def coarse_test_file(wildcards):
-    split = settings.datasets[key_of(wildcards.dataset)].spans.test_split
-    return layout.path(layout.annotations, wildcards.dataset, kind=CAPTIONS["cog"][0], split=split)
-
-
-def twin_inputs(wildcards):
-    """What a test reads, with the twins' sentences in place of the true ones."""
-    inputs = testing_inputs(settings, wildcards)
-    folder = f"results/{wildcards.dataset}/twins/{wildcards.twin}"
-    inputs |= {"test": f"{folder}/test.jsonl", "text": f"{folder}/features/text-cog.h5"}
-    if "ranked" in inputs:
-        training = f"{folder}/retrieval/xml/{wildcards.trained_on}/seed-{wildcards.seed}"
-        inputs["ranked"] = f"{training}/{wildcards.tested_on}/ranked-test.h5"
-    return inputs
-
-
-def true_submissions(wildcards):
-    """Of each model, by training."""
-    return [
-        f"{folder}/submission.json.gz"
-        for model in settings.retrieval.models
-        for folder in run_folders(settings, key_of(wildcards.dataset), (model, "fig", "cog"))
-    ]
-
-
-def twin_submissions(wildcards):
-    """Of each model, by kind of twin and training."""
-    return [
-        f"results/{wildcards.dataset}/twins/{kind}/retrieval/{model}/fig/seed-{seed}/cog/submission.json.gz"
-        for model in settings.retrieval.models
-        for kind in TWIN_KINDS
-        for seed in settings.retrieval.seeds_of(model)
-    ]
-
-
 rule list_twins:
     """The twins of the test queries: perturbed captions (Equation 8), and those made by rule."""
     input:
-        test=coarse_test_file,
+        test=COARSE_TEST,
         perturbations=layout.shards(layout.perturbations),
     output:
         asked=expand("results/{{dataset}}/twins/{twin}/test.jsonl", twin=TWIN_KINDS),
@@ -60,8 +28,7 @@ rule list_twins:
         "../../envs/models.yaml"
     threads: settings.statistics.threads
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(60),
+        **needs(2000, minutes=60),
     params:
         code=code_of("extensions/twins/scripts/list_twins.py"),
         kinds=TWIN_KINDS,
@@ -84,9 +51,7 @@ rule extract_twin_features:
         "../../envs/models.yaml"
     threads: settings.features.threads
     resources:
-        mem_mb=scale_by_attempt(4000),
-        runtime=minutes(240),
-        disk_mb=20000,
+        **needs(4000, minutes=240, disk_mb=20000),
         gpu=settings.features.gpu,
     params:
         code=code_of("features/extract_text.py"),
@@ -99,7 +64,7 @@ rule extract_twin_features:
 rule rank_twin_videos:
     """XML's ranked lists for the twins."""
     input:
-        unpack(twin_inputs),
+        unpack(partial(twin_inputs, settings)),
         checkpoint="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/checkpoint.safetensors",
     output:
         ranked=f"{TWIN_FOLDER}/retrieval/xml/{{trained_on}}/seed-{{seed}}/{{tested_on}}/ranked-test.h5",
@@ -109,9 +74,7 @@ rule rank_twin_videos:
         "../../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
-        runtime=minutes(120),
-        disk_mb=500,
+        **needs(settings.retrieval.memory_mb + 3000, minutes=120, disk_mb=500),
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/rank_videos.py"),
@@ -125,7 +88,7 @@ rule rank_twin_videos:
 rule test_on_twins:
     """The lists of a trained model for the twins."""
     input:
-        unpack(twin_inputs),
+        unpack(partial(twin_inputs, settings)),
         weights=text_records(settings),
         checkpoint=rules.train_model.output.checkpoint,
         record=rules.train_model.output.record,
@@ -139,9 +102,7 @@ rule test_on_twins:
         "../../envs/models.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
-        runtime=minutes(240),
-        disk_mb=2000,
+        **needs(settings.retrieval.memory_mb + 3000, minutes=240, disk_mb=2000),
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/test.py"),
@@ -155,10 +116,10 @@ rule test_on_twins:
 rule measure_twins:
     """How often each model prefers the true sentence to its twin."""
     input:
-        test=coarse_test_file,
+        test=COARSE_TEST,
         listed=expand("results/{{dataset}}/twins/{twin}/twins.jsonl", twin=TWIN_KINDS),
-        true=true_submissions,
-        twin=twin_submissions,
+        true=of_key(true_submissions),
+        twin=of_key(twin_submissions),
     output:
         "results/{dataset}/twins/accuracy.json",
     log:
@@ -166,8 +127,7 @@ rule measure_twins:
     conda:
         "../../envs/models.yaml"
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=minutes(60),
+        **needs(2000, minutes=60),
     params:
         code=code_of("extensions/twins/scripts/measure_twins.py"),
         kinds=TWIN_KINDS,

@@ -147,6 +147,12 @@ def mixture_of(settings: Config, wildcards) -> dict[str, dict[str, Any]]:
     }
 
 
+def training_files(settings: Config, wildcards) -> list[str]:
+    """Rows and features of each data set in ``wildcards.training``, and the checkpoint that GCNeXt starts from."""
+    start, parts = settings.section(Longform).vlg_net.warm_start, mixture_of(settings, wildcards).values()
+    return ([start] if start else []) + [part[kind] for part in parts for kind in ("rows", "frames", "tokens")]
+
+
 def lengths(settings: Config) -> list[float | None]:
     """Lengths of the segments that movies are tested in, in seconds, ascending; None, the whole movie, last."""
     section = settings.section(Longform)

@@ -12,6 +12,7 @@ from verified.lmm.jobs import AskingJobs
 from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import shard_names
 from verified.tables.layout import runs
+from verified.weights.wanted import model_records
 from verified_rextime.config import CLIP_SECONDS, FREE, LETTERS_ALONE, GroundingModel, Rextime
 
 TRAIN = "train"
@@ -364,6 +365,12 @@ def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
     return named + [
         (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in suite.submissions.items()
     ]
+
+
+def published_records(settings: Config, model: GroundingModel) -> list[str]:
+    """The record of the text encoder of a model with its authors' weights (`rextime.published`)."""
+    given = _suite(settings).published[model]
+    return model_records(settings, given.text_encoder, given.text_revision)
 
 
 def engine_code(asking: AskingJobs, *roles: str) -> dict[str, str]:

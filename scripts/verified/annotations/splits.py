@@ -1,11 +1,13 @@
 """Splits of a data set's annotations, by the kind of its source, and their files."""
 
 from verified.config import Config
+from verified.config.features import CAPTIONS
 from verified.config.sources import PublishedSource, ReleasedSource
 from verified.corpus.splits import HELD_OUT
 from verified.errors import InputError
 from verified.layout import Layout
 from verified.released.collections import Release, resolve
+from verified.runtime.wildcards import key_of
 
 
 def release_of(settings: Config, dataset: str) -> Release | None:
@@ -62,3 +64,8 @@ def annotation_files(settings: Config, dataset: str, kind: str = "fig") -> list[
     kind = release.kind if release else kind
     splits = annotation_splits(settings, dataset)
     return [layout.path(layout.annotations, dataset, kind=kind, split=split) for split in splits]
+
+
+def captioned_files(settings: Config, wildcards) -> list[str]:
+    """The annotation files behind text features ``wildcards.captions``."""
+    return annotation_files(settings, key_of(wildcards.dataset), CAPTIONS[wildcards.captions][0])

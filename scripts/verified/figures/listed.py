@@ -4,7 +4,7 @@ from verified.config import Config
 from verified.config.folders import datasets_with, home, shown_datasets
 from verified.layout import Layout
 from verified.tables.inputs import fine_runs, tested_runs
-from verified.tables.layout import FOLDERS, TABLES, PaperTable, model_of
+from verified.tables.layout import FOLDERS, TABLES, TITLES, PaperTable, model_of
 
 EXAMPLES = ("task", "pipeline", "annotations", "evaluator")
 STATISTICS = ("confidence", "spans", "clusters", "classes")
@@ -38,9 +38,24 @@ def shown_annotations(settings: Config, dataset: str) -> list[str]:
     return [layout.path(layout.annotations, dataset, kind="fig", split=split) for split in splits]
 
 
+def training_records(settings: Config, dataset: str) -> list[str]:
+    """Of the first seed, by model and training captions."""
+    layout, seeds_of = Layout(settings), settings.retrieval.seeds_of
+    trained = dict.fromkeys(run[:2] for run in tested_runs(settings, dataset))
+    return [
+        f"{layout.path(layout.training, dataset, model=model, trained_on=captions, seed=seeds_of(model)[0])}/log.jsonl"
+        for model, captions in trained
+    ]
+
+
+def asked_runs(settings: Config, dataset: str) -> dict[str, list[str]]:
+    """Folders of the tests of each model trained and tested on fine captions, by its title."""
+    return {TITLES.get(model, model): folders for model, folders in fine_runs(settings, dataset).items()}
+
+
 def asked_files(settings: Config, dataset: str) -> list[str]:
     """What trainings on fine captions answered, by query, and the first submission of each model."""
-    of = fine_runs(settings, dataset).values()
+    of = asked_runs(settings, dataset).values()
     queries = [f"{folder}/per_query.npz" for folders in of for folder in folders]
     return queries + [f"{folders[0]}/submission.json.gz" for folders in of]
 

@@ -22,6 +22,11 @@ def fine_runs(settings: Config, dataset: str) -> dict[str, list[str]]:
     return {run[0]: run_folders(settings, dataset, run) for run in found}
 
 
+def fine_submissions(settings: Config, dataset: str) -> list[str]:
+    """Answers to the test split of every training on fine captions."""
+    return [f"{folder}/submission.json.gz" for folders in fine_runs(settings, dataset).values() for folder in folders]
+
+
 def run_files(settings: Config, name: str) -> list[str]:
     """File `name` of every retrieval run that the tables show, those of extensions last."""
     trained_models = [
