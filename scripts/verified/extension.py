@@ -84,6 +84,11 @@ def named(name: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
+def lazy_function(name: str) -> Callable[..., Any]:
+    """The function that `MODULE:NAME` names, whose module is imported with its first call."""
+    return lambda *arguments: named(name)(*arguments)
+
+
 def _load(folder: Path) -> Extension:
     spec = importlib.util.spec_from_file_location(f"verified_{folder.name}_extension", folder / "extension.py")
     assert spec and spec.loader

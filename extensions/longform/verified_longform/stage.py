@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from verified.config import Config
 from verified.config.generation import Generation
-from verified.stage import Asked, Finding, Stage, Supplied
+from verified.extension import lazy_function
+from verified.stage import Asked, Finding, Stage
 from verified_longform.config import Longform, has_computed_features
 
 if TYPE_CHECKING:
@@ -34,18 +35,6 @@ def _asks(settings: Config, generation: Generation) -> Iterator[Asked]:
         yield Asked("longform", movie_walk(settings))
 
 
-def _supplied(settings: Config) -> Iterator[Supplied]:
-    from verified_longform.preflight import supplied
-
-    return supplied(settings)
-
-
-def _problems(settings: Config) -> Iterator[Finding]:
-    from verified_longform.preflight import problems
-
-    return problems(settings)
-
-
 def _preflight(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
     from verified_longform.preflight import encoder_findings, feature_findings, movie_findings
 
@@ -71,8 +60,8 @@ STAGE = Stage(
     "longform",
     tasks=_tasks,
     asks=_asks,
-    supplied=_supplied,
-    problems=_problems,
+    supplied=lazy_function("verified_longform.preflight:supplied"),
+    problems=lazy_function("verified_longform.preflight:problems"),
     preflight=_preflight,
     models=_models,
     gpus=_gpus,

@@ -1,4 +1,4 @@
-"""Check before a run that videos open, from file headers and first frames, and that captions say something."""
+"""Check before a run that videos open, from file headers and first frames, and what moments say and name."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterator
@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from verified.config import Config
 from verified.corpus.proposals import caption_of_most
+from verified.corpus.splits import HELD_OUT
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.io.video import VideoError
@@ -22,6 +24,36 @@ MOST_NAMED = 3
 THREADS = 4
 ROUNDED_UP = 1.0
 """Seconds by which an end may exceed its video's length without a note: annotators round up."""
+
+
+def split_problems(settings: Config) -> Iterator[Finding]:
+    """Splits that the configuration names, and that no moment has."""
+    everywhere: set[str] | None = set()
+    named: list[tuple[str, str, set[str]]] = []
+    for name, dataset in settings.datasets.items():
+        source, spans = dataset.source, dataset.spans
+        used = {role: getattr(spans, role) for role in ("train_split", "selection_split", "test_split")}
+        try:
+            splits = source.split_names()
+        except InputError as error:
+            everywhere = None
+            if source.given_moments is None or Path(source.given_moments).is_file():
+                yield refused(f"datasets.{name}.source", error)
+            continue
+        if source.proposes_moments or source.names_no_split:
+            splits = {*used.values()}
+        splits = splits | {HELD_OUT} if spans.held_out_share else splits
+        everywhere = None if everywhere is None else everywhere | splits
+        if source.has_videos and spans.train_split in splits:  # a tenth of it is held out
+            del used["selection_split"]
+        if source.has_videos or source.given_features:
+            named += [(f"datasets.{name}.spans.{role}", split, splits) for role, split in used.items()]
+    if everywhere is not None:
+        named += [("evaluator.splits", split, everywhere) for split in settings.evaluator.splits or ()]
+    for key, split, splits in named:
+        if split not in splits:
+            remedy = f"name one of {', '.join(sorted(splits))}, or give moments that split"
+            yield Finding("problem", key, f"no split {split!r}", remedy)
 
 
 def caption_findings(moments: list[dict], key: str) -> Iterator[Finding]:

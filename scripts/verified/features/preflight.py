@@ -15,7 +15,7 @@ ROWS = 1000
 REMEDY = "make the features anew, one HDF5 data set [items, dim] per id"
 
 
-def encoder_findings(settings: Config) -> Iterator[Finding]:
+def encoder_findings(settings: Config, *_: object) -> Iterator[Finding]:
     """Limits of the image encoders of workflow and packages on videos that are not rendered."""
     if all(settings.datasets[name].source.rendered for name in datasets_with(settings, "has_videos")):
         return

@@ -15,7 +15,7 @@ from verified.stage import Finding
 from verified.tables.layout import runs
 
 
-def feature_findings(settings: Config) -> Iterator[Finding]:
+def feature_findings(settings: Config, *_: object) -> Iterator[Finding]:
     """Every problem of the files of each data set with `features_dir`; files are read whole."""
     for name in datasets_with(settings, "given_features"):
         source, spans = settings.datasets[name].source, settings.datasets[name].spans

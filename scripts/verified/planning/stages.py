@@ -8,12 +8,11 @@ from verified.benchmark.vcmr.jobs import possible_runs
 from verified.config import Config
 from verified.config.evaluator import PRETRAINED
 from verified.config.features import EMBED
-from verified.config.folders import dataset_folder, datasets_with, evaluator_folder, shown_datasets
+from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
 from verified.config.generation import ROLES, EngineSettings
 from verified.config.trust import any_confidence_warning
-from verified.corpus.splits import HELD_OUT
 from verified.errors import InputError
-from verified.extension import extensions, named
+from verified.extension import extensions, lazy_function, named
 from verified.io.jsonl import finite, iterate_jsonl, read_jsonl
 from verified.layout import Layout
 from verified.lmm.session import Session
@@ -22,8 +21,7 @@ from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
 from verified.lmm.tasks.transcription import TRANSCRIPTION
-from verified.runtime.wildcards import shard_names
-from verified.stage import CAPTION_TOKENS, Finding, Shard, Stage, Supplied, refused, supposed_videos
+from verified.stage import CAPTION_TOKENS, Finding, Shard, Stage, Supplied, refused
 from verified.tables.layout import runs
 from verified.weights.records import Wanted, is_from_hub
 from verified.weights.wanted import initial_weights
@@ -115,35 +113,6 @@ def _sources(settings: Config) -> Iterator[Supplied]:
             yield Supplied(f"{key}.moments", source.given_moments, False, made)
 
 
-def _split_problems(settings: Config) -> Iterator[Finding]:
-    everywhere: set[str] | None = set()
-    named: list[tuple[str, str, set[str]]] = []
-    for name, dataset in settings.datasets.items():
-        source, spans = dataset.source, dataset.spans
-        used = {role: getattr(spans, role) for role in ("train_split", "selection_split", "test_split")}
-        try:
-            splits = source.split_names()
-        except InputError as error:
-            everywhere = None
-            if source.given_moments is None or Path(source.given_moments).is_file():
-                yield refused(f"datasets.{name}.source", error)
-            continue
-        if source.proposes_moments or source.names_no_split:
-            splits = {*used.values()}
-        splits = splits | {HELD_OUT} if spans.held_out_share else splits
-        everywhere = None if everywhere is None else everywhere | splits
-        if source.has_videos and spans.train_split in splits:  # a tenth of it is held out
-            del used["selection_split"]
-        if source.has_videos or source.given_features:
-            named += [(f"datasets.{name}.spans.{role}", split, splits) for role, split in used.items()]
-    if everywhere is not None:
-        named += [("evaluator.splits", split, everywhere) for split in settings.evaluator.splits or ()]
-    for key, split, splits in named:
-        if split not in splits:
-            remedy = f"name one of {', '.join(sorted(splits))}, or give moments that split"
-            yield Finding("problem", key, f"no split {split!r}", remedy)
-
-
 # Quality of moments.
 
 
@@ -167,68 +136,7 @@ def _ask_speech(name: str, settings: Config, shards: Sequence[Shard], session: S
         session.ask(TRANSCRIPTION, calls, len(calls))
 
 
-def _moment_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
-    from verified.quality.preflight import moment_findings
-
-    return moment_findings(settings, stuck)
-
-
-def _quality_problems(settings: Config) -> Iterator[Finding]:
-    from verified.quality.text import missing_packages
-
-    for name, dataset in settings.datasets.items():
-        if (quality := dataset.quality) is None:
-            continue
-        if quality.max_text is not None and (missing := missing_packages()):
-            message = f"written text is found by packages that are not installed: {', '.join(missing)}"
-            yield Finding(
-                "problem", f"datasets.{name}.quality.max_text", message, "pip install -r requirements-text.in"
-            )
-        if quality.transcripts == "speech" and settings.generation.speech is None:
-            message, remedy = "nobody is configured for the role speech", "set generation.speech, or write: subtitles"
-            yield Finding("problem", f"datasets.{name}.quality.transcripts", message, remedy)
-
-
-# Captions, and captions that are perturbed.
-
-
-def _ask_captions(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> int:
-    from verified.captions.dynamics import ask_dynamics
-    from verified.captions.statics import ask_statics
-    from verified.keyframes.seen import SeenKeyframes
-    from verified.runtime.progress import track
-
-    if name not in shown_datasets(settings):  # it only trains the evaluator
-        return 0
-    dataset, folder, unseen = settings.datasets[name], Path(dataset_folder(settings, name), "keyframes"), 0
-    tracked = track(shards, f"quote for {name}", len(shards), "shards")
-    for shard, (moments, videos) in zip(shard_names(settings.shards), tracked):
-        with SeenKeyframes(folder / f"{shard}.tar", dataset.keyframes, moments, videos) as keyframes:
-            ask_statics(moments, keyframes, session)
-            unseen += len(keyframes.supposed)
-        ask_dynamics(moments, supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
-    return unseen
-
-
-def _frame_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
-    """Clips that do not fit into the context of a model that is loaded here."""
-    from verified.captions.clips import PROMPT_ROOM
-    from verified.lmm.vision_tokens import frame_tokens
-
-    role, side = settings.generation.video_lmm, settings.generation.frame_side
-    tokens = frame_tokens(role, side, side * 3 // 4)
-    if not role.kind.loads_model or tokens is None:
-        return
-    room = role.max_context_tokens - role.sampling.max_tokens - PROMPT_ROOM
-    for name in datasets_with(settings, "annotated_here"):
-        dynamics = settings.datasets[name].dynamics
-        if dynamics.max_frames is None:  # the number of frames follows from the context
-            continue
-        frames = min(dynamics.frames or dynamics.max_frames, dynamics.max_frames)
-        if frames * tokens > room:
-            message = f"{frames} frames take {frames * tokens:.0f} tokens, the context has {room} for them"
-            remedy = "raise generation.video_lmm.max_context_tokens, or set max_frames to null: as many as fit"
-            yield Finding("problem", f"datasets.{name}.dynamics.max_frames", message, remedy)
+# Captions that are perturbed.
 
 
 def _ask_perturbations(_name: str, _settings: Config, shards: Sequence[Shard], session: Session) -> None:
@@ -345,18 +253,6 @@ def _encoders(settings: Config) -> Iterator[tuple[str, str, str]]:
     yield features.text_encoder, features.text_revision, "features.text_encoder"
 
 
-def _encoder_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
-    from verified.features.preflight import encoder_findings
-
-    return encoder_findings(settings)
-
-
-def _given_features(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
-    from verified.planning.check_features import feature_findings
-
-    return feature_findings(settings)
-
-
 def _initial_models(settings: Config) -> Iterator[tuple[str, str, str]]:
     for model in settings.retrieval.models:
         if start := initial_weights(settings, model):
@@ -376,10 +272,21 @@ CORE = (
         "corpus",
         tasks=lambda settings: [COARSE_CAPTION] if datasets_with(settings, "proposes_moments") else [],
         supplied=_sources,
-        problems=_split_problems,
+        problems=lazy_function("verified.corpus.preflight:split_problems"),
     ),
-    Stage("quality", _quality_tasks, _ask_speech, problems=_quality_problems, preflight=_moment_findings),
-    Stage("captions", _of_paper("statics", "dynamics"), _ask_captions, preflight=_frame_findings),
+    Stage(
+        "quality",
+        _quality_tasks,
+        _ask_speech,
+        problems=lazy_function("verified.quality.preflight:quality_problems"),
+        preflight=lazy_function("verified.quality.preflight:moment_findings"),
+    ),
+    Stage(
+        "captions",
+        _of_paper("statics", "dynamics"),
+        lazy_function("verified.captions.preflight:ask_captions"),
+        preflight=lazy_function("verified.captions.preflight:frame_findings"),
+    ),
     Stage("perturbations", _of_paper("perturbations"), _ask_perturbations, models=_sentence_model),
     Stage(
         "evaluator",
@@ -401,13 +308,13 @@ CORE = (
         "features",
         _feature_tasks,
         _ask_vectors,
-        preflight=_encoder_findings,
+        preflight=lazy_function("verified.features.preflight:encoder_findings"),
         models=_encoders,
         gpus=lambda settings: {"features.gpu": settings.features.gpu * bool(datasets_with(settings, "has_videos"))},
     ),
     Stage(
         "retrieval",
-        preflight=_given_features,
+        preflight=lazy_function("verified.planning.check_features:feature_findings"),
         models=_initial_models,
         gpus=lambda settings: {"retrieval.device": int(settings.retrieval.device == "cuda")},
     ),

@@ -16,8 +16,24 @@ from verified.corpus.video_folder import other_files
 from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl
 from verified.quality.select import refusal
+from verified.quality.text import missing_packages
 from verified.quality.transcripts import unreadable_subtitles
 from verified.stage import Finding, refused
+
+
+def quality_problems(settings: Config) -> Iterator[Finding]:
+    """Packages and roles that the limits of a data set lack."""
+    for name, dataset in settings.datasets.items():
+        if (quality := dataset.quality) is None:
+            continue
+        if quality.max_text is not None and (missing := missing_packages()):
+            message = f"written text is found by packages that are not installed: {', '.join(missing)}"
+            yield Finding(
+                "problem", f"datasets.{name}.quality.max_text", message, "pip install -r requirements-text.in"
+            )
+        if quality.transcripts == "speech" and settings.generation.speech is None:
+            message, remedy = "nobody is configured for the role speech", "set generation.speech, or write: subtitles"
+            yield Finding("problem", f"datasets.{name}.quality.transcripts", message, remedy)
 
 
 def moment_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
