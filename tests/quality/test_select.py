@@ -29,8 +29,7 @@ from verified.planning.quote import quote
 from verified.quality.measure import measure_moments
 from verified.quality.preflight import dataset_findings
 from verified.quality.repeats import LEAST, repeated
-from verified.quality.select import judge
-from verified.quality.spoken import LONGEST, said_within, spoken_share
+from verified.quality.select import LONGEST, judge, said_within, spoken_share
 from verified.quality.transcripts import transcripts
 from verified.runtime.previous_output import PreviousOutput
 

@@ -1,15 +1,15 @@
-"""The forms by name."""
+"""The forms by name, and the simplest of them: CSV, one row a caption, all columns."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
 from verified.config.export import Form
-from verified.export.collection import Collection
+from verified.export.card import COLUMNS_TOLD, write_cards
+from verified.export.collection import COLUMNS, Collection
 from verified.export.embedding import write_mteb
 from verified.export.hugging_face import write_hugging_face
 from verified.export.lmms_eval import write_lmms_eval
-from verified.export.plain import write_csv
 from verified.export.retrieval_codes import (
     write_activitynet_captions,
     write_charades_sta,
@@ -17,7 +17,22 @@ from verified.export.retrieval_codes import (
     write_tvr,
 )
 from verified.export.webdataset import write_webdataset
+from verified.io import text_tables
 from verified.io.files import empty_folder
+
+TOLD = (
+    "SPLIT.csv in UTF-8 with a header, one row a caption; an empty cell is no value, and an apostrophe before =, +, -"
+    f" or @ keeps spreadsheets from running a text.\n\n{COLUMNS_TOLD}"
+)
+
+
+def write_csv(folder: Path, collection: Collection) -> None:
+    """SPLIT.csv of every split; floats are written so that reading them gives the same number."""
+    for split, rows in collection.splits.items():
+        cells = ([row.get(name) for name in COLUMNS] for row in rows)
+        text_tables.write_csv(folder / f"{split}.csv", [[*COLUMNS], *cells])
+    write_cards(folder, "csv", TOLD, collection)
+
 
 FORMS = get_args(Form)
 WRITERS: dict[str, Callable[[Path, Collection], None]] = {
