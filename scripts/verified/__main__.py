@@ -15,7 +15,6 @@ from verified.errors import DISK, InputError
 from verified.extension import extensions
 from verified.io.files import checking
 from verified.runtime.job import log_to, take_environment
-from verified.runtime.project import PROJECT
 from verified.runtime.secrets import redact
 from verified.runtime.verify import check_run
 
@@ -30,7 +29,7 @@ GROUPS = {
     "have people judge captions": ("study", "answers"),
     "check data and hand it on": ("lint", "verify", "export", "crate"),
     "score retrieval": ("evaluate", "compare", "check-model", "import"),
-    "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs"),
+    "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
 }
 """What people want → first words of the commands for it.
 
@@ -54,14 +53,12 @@ def parser() -> argparse.ArgumentParser:
         importlib.import_module(module)
     top = Parser(
         prog="verified",
-        usage="verified [-h] [--version] [--where] COMMAND …",
+        usage="verified [-h] [--version] COMMAND …",
         description="Fine-grained video moment annotation and retrieval.",
         epilog=_overview(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=__version__, help="show the version and exit")
-    text = "show the folder of the workflow's own Snakefile, rules and configurations, and exit"
-    top.add_argument("--where", action="version", version=str(PROJECT), help=text)
     commands = top.add_subparsers(required=True, prog="verified", metavar="COMMAND", help=argparse.SUPPRESS)
     families = {
         word: commands.add_parser(word, description=text).add_subparsers(required=True, metavar="ACTION")

@@ -175,3 +175,9 @@ def show(arguments: argparse.Namespace) -> None:
 
     known = facts(read(*arguments.configfile), arguments.moment, arguments.dataset)
     print(document(known) if arguments.json else text(known))
+
+
+@command("where", "print the folder of the workflow's own Snakefile, rules and configurations")
+def where(arguments: argparse.Namespace) -> None:
+    """Print it."""
+    print(PROJECT)
