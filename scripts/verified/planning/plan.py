@@ -23,7 +23,7 @@ from verified.runtime.project import PROJECT
 
 # Snakemake indents the jobs of a group.
 _JOB = re.compile(r"^ *(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
-_RULE = re.compile(r"^ *(?:rule|checkpoint) (\w+):", re.MULTILINE)
+_RULE = re.compile(r"^ *(?:rule|checkpoint|use rule \w+ as) (\w+)(?: with)?:", re.MULTILINE)
 _RESOURCES = re.compile(r"^ +resources: (.*)$", re.MULTILINE)
 _TOOK = re.compile(rf"{TOOK} ([\d.]+) s\n\Z")
 _THREADS = re.compile(r"^ +threads: (\d+)$", re.MULTILINE)
