@@ -1,4 +1,4 @@
-from verified.people.pages import page_digest
+from verified.people.pages import STUDY, page_digest
 
 
 rule study:
@@ -28,6 +28,6 @@ rule prepare_study:
         study=settings.study.model_dump(mode="json"),
         title=title_of,
         seed=settings.seed,
-        page=page_digest("study"),
+        page=page_digest(STUDY),
     script:
         "../scripts/study/prepare.py"

@@ -15,7 +15,7 @@ from verified.benchmark.answers import Query
 from verified.benchmark.comparison.page import write_comparison
 from verified.benchmark.comparison.runs import Run
 from verified.io.pages import still_page
-from verified.people.pages import Page, write_pages
+from verified.people.pages import STUDY, Page, write_pages
 from verified.report.captions import Thumbnails, generated_rows, write_browser
 from verified.report.front import Corpus
 from verified.report.summary import write_summary
@@ -181,7 +181,7 @@ def people(folder: Path) -> dict[str, Path]:
     asked = [{"question": n, "coarse": COARSE[n], "fine": FINE[n]} for n in range(3)]
     study = {"title": "Kitchen", "study": "0123", "participant": 1, "questions": asked}
     clips = {f"clip-{n}": clip for n in range(3)}
-    write_pages(folder, "study", [Page("study.html", "Study", {"study": study}, clips)])
+    write_pages(folder, STUDY, [Page("study.html", "Study", {"study": study}, clips)])
     return {
         "study": folder / "study.html",
     }

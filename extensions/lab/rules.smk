@@ -5,6 +5,7 @@ from verified.weights.wanted import agreement_records
 from verified.config.trust import confidence_warning
 from verified.tables.inputs import fine_submissions
 from verified_lab.config import Audit, MetaEvaluation, Review
+from verified_lab.pages import REVIEW
 
 AUDIT = (settings.section(Audit) or Audit()).model_dump(mode="json")
 
@@ -40,7 +41,7 @@ rule prepare_review:
         warning=of_key(confidence_warning),
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
-        page=page_digest("review"),
+        page=page_digest(REVIEW),
     script:
         "scripts/prepare_pages.py"
 

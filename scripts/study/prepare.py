@@ -8,7 +8,7 @@ with job(snakemake) as log:
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_jsonl, write_json
     from verified.io.video.cut import clips_of
-    from verified.people.pages import write_pages
+    from verified.people.pages import STUDY, write_pages
     from verified.people.study.sample import pages, plan
     from verified.runtime.wildcards import key_of
 
@@ -26,7 +26,7 @@ with job(snakemake) as log:
     )
     spans = [(row["question"], row["video"], *row["time"]) for row in key["questions"]]
     clips = clips_of(spans, read_jsonl(inputs.videos), size["clip_side"])
-    write_pages(Path(outputs.pages), "study", pages(key, clips))
+    write_pages(Path(outputs.pages), STUDY, pages(key, clips))
     write_json(outputs.key, key)
     log.info(
         "%d captions of %d wanted, %d participants",

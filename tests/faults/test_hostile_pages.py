@@ -11,7 +11,7 @@ from verified.__main__ import main
 from verified.demo.source import write_video
 from verified.io.jsonl import write_jsonl
 from verified.io.video.cut import clips_of
-from verified.people.pages import write_pages
+from verified.people.pages import STUDY, write_pages
 from verified.people.study import sample
 from verified.report.captions import released_rows, write_browser
 
@@ -45,7 +45,7 @@ def study_pages(folder, video):
     key = sample.plan("demo", NAMES[0], annotations(), 6, 6, 2, 1)
     videos = [{"video": name, "path": str(video)} for name in NAMES]
     clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 64)
-    write_pages(folder, "study", sample.pages(key, clips))
+    write_pages(folder, STUDY, sample.pages(key, clips))
 
 
 def comparison_page(folder, video):

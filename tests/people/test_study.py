@@ -17,6 +17,7 @@ from verified.demo.source import write_video
 from verified.io.jsonl import write_json
 from verified.io.video import cut, probe
 from verified.io.video.cut import clips_of
+from verified.people.pages import STUDY as STUDY_PAGE
 from verified.people.pages import write_pages
 from verified.people.study.aggregate import summarise
 from verified.people.study.sample import pages, plan
@@ -113,7 +114,7 @@ def small_study(tmp_path_factory):
         write_video(folder / f"{name}.mp4", frames, 8)
         videos.append({"video": name, "path": str(folder / f"{name}.mp4")})
     clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 80)
-    write_pages(folder / "pages", "study", pages(key, clips))
+    write_pages(folder / "pages", STUDY_PAGE, pages(key, clips))
     write_json(folder / "key.json", key)
     (folder / "clip.mp4").write_bytes(clips[1])
     return folder, key

@@ -11,6 +11,7 @@ with job(snakemake) as log:
     from verified.runtime.wildcards import key_of
     from verified_lab.audit.findings import Finding
     from verified_lab.audit.pages import audit_queue, by_number
+    from verified_lab.pages import REVIEW
     from verified_lab.review.pages import pages, queue, text_rules
 
     inputs, settings = snakemake.input, snakemake.params
@@ -28,5 +29,5 @@ with job(snakemake) as log:
     dataset, size = key_of(snakemake.wildcards.dataset), (settings.review["moments"], settings.review["clip_side"])
     around = settings.warning, settings.review["context"], text_rules(settings.lint)
     made = pages(dataset, settings.title, shown, read_jsonl(inputs.videos), *size, *around)
-    count = write_pages(Path(snakemake.output.pages), "review", made)
+    count = write_pages(Path(snakemake.output.pages), REVIEW, made)
     log.info("%d moments on %d pages", len(shown), count)

@@ -9,6 +9,7 @@ from verified.config.annotations import Lint
 from verified.config.trust import NOT_TRUSTED
 from verified.demo.source import write_video
 from verified.people.pages import write_pages
+from verified_lab.pages import REVIEW
 from verified_lab.review.pages import pages, queue, text_rules
 
 COUNT = 6
@@ -46,5 +47,5 @@ def build_pages(folder: Path, moments: int = 5) -> Path:
     videos = [{"video": "<v>", "path": str(folder / "v.mp4")}]
     shown = queue(MOMENTS, GROUPS, "doubt")
     made = pages("kitchen", "Kitchen", shown, videos, moments, 64, NOT_TRUSTED, 0.5, text_rules(Lint()))
-    write_pages(folder / "pages", "review", made)
+    write_pages(folder / "pages", REVIEW, made)
     return folder / "pages"

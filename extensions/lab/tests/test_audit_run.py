@@ -9,7 +9,6 @@ from script_run import script_run
 
 from verified.benchmark.vcmr.results import write_per_query
 from verified.config import load
-from verified.demo.span_corruption import KINDS, corrupt_spans
 from verified.export.collection import without
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_json
@@ -18,6 +17,7 @@ from verified.tables.collect import Collection, Run
 from verified.tables.shown import select_shown
 from verified_lab.audit.queries import Audited
 from verified_lab.audit.recovery import recover
+from verified_lab.audit.span_corruption import KINDS, corrupt_spans
 from verified_lab.config import Audit
 from verified_lab.tables import audit as audit_tables
 

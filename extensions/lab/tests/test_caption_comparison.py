@@ -12,7 +12,6 @@ from verified.config.statistics import Statistics
 from verified.demo.pretrained import shipped_evaluator
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json
-from verified.statistics.stated import contradicted, stated
 from verified_lab.caption_comparison import (
     Compared,
     compare_retrieval,
@@ -21,6 +20,7 @@ from verified_lab.caption_comparison import (
     read_release,
     shared,
 )
+from verified_lab.stated import contradicted, stated
 
 
 def test_words_say_what_is_stated():

@@ -12,6 +12,7 @@ from verified.io.characters import plain
 from verified.io.video.cut import clips_of
 from verified.people.pages import write_pages
 from verified_lab import preference
+from verified_lab.pages import PREFERENCE, REVIEW
 from verified_lab.review.handout import Handout
 from verified_lab.review.pages import pages as review_pages
 from verified_lab.review.pages import queue
@@ -27,7 +28,7 @@ def preference_pages(folder, video):
     key = preference.plan((NAMES[0], NAMES[1]), pairs, 6, 6, 2, 1)
     videos = [{"video": name, "path": str(video)} for name in NAMES]
     clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 64)
-    write_pages(folder, "preference", preference.pages(key, clips))
+    write_pages(folder, PREFERENCE, preference.pages(key, clips))
 
 
 def review_page(folder, video):
@@ -42,7 +43,7 @@ def review_page(folder, video):
     ]  # fmt: skip
     videos = [{"video": name, "path": str(video)} for name in NAMES]
     shown = queue(moments, candidates_by_moment(moments, scores), "corpus")
-    write_pages(folder, "review", review_pages("kitchen", NAMES[1], shown, videos, 5, 64, NOT_TRUSTED))
+    write_pages(folder, REVIEW, review_pages("kitchen", NAMES[1], shown, videos, 5, 64, NOT_TRUSTED))
 
 
 def served_review(folder, video):

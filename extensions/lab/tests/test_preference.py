@@ -13,6 +13,7 @@ from verified.demo.source import write_video
 from verified.io.jsonl import write_json
 from verified.io.video.cut import clips_of
 from verified.people.pages import write_pages
+from verified_lab.pages import PREFERENCE
 from verified_lab.preference import EQUAL, FORM, pages, plan, sign_test, summarise
 
 NAMES = ("run-one", "run-two")
@@ -99,7 +100,7 @@ def test_the_page_is_filled_in_and_exported(tmp_path, capsys):
     for row in videos:
         write_video(row["path"], frames, 8)
     spans = [(row["question"], row["video"], *row["time"]) for row in key["questions"]]
-    write_pages(tmp_path / "pages", "preference", pages(key, clips_of(spans, videos, 64)))
+    write_pages(tmp_path / "pages", PREFERENCE, pages(key, clips_of(spans, videos, 64)))
     write_json(tmp_path / "key.json", key)
     with browser(tmp_path / "browser") as chromium:
         chromium.open(tmp_path / "pages" / "participant-01.html")

@@ -12,9 +12,9 @@ from verified.config.statistics import Statistics
 from verified.errors import InputError
 from verified.io.fig import read_splits
 from verified.statistics.clustering import dbscan
-from verified.statistics.stated import VALUES, contradicted, stated
 from verified.tables.layout import TITLES
 from verified.tables.table import Estimate, Table, Value, p_or_why
+from verified_lab.stated import VALUES, contradicted, stated
 
 RECALLS = ("VR/r1", "VCMR/0.5/r1", "SVMR/0.5/r1")
 COARSE, FINE = "cog", "fig"
@@ -24,7 +24,7 @@ DIGITS = (0, 0, 2, 2, 2, 3, 0, 0)
 """Decimal places of the table's columns."""
 NOTES = (
     "In brackets: 95 % interval over videos, drawn with all of their moments, of retrieval over trainings as well.",
-    "Kinds of attributes and contradictions are told by words alone (statistics.stated).",
+    "Kinds of attributes and contradictions are told by words alone (verified_lab.stated).",
 )
 
 

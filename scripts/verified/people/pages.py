@@ -9,14 +9,11 @@ from verified.io.pages import data_url, page, write_page
 from verified.io.pages import page_digest as digest_of
 
 FOLDER = Path(__file__).resolve().parent / "pages"
-KINDS = {
-    "study": ("questions", "clip", "study"),
-    "preference": ("questions", "clip", "preference"),
-    "review": ("review",),
-}
-"""Kinds of pages, and the parts of each besides the common ones."""
-Kind = str | tuple[Path, ...]
-"""One of KINDS, or such parts, by their paths without suffix."""
+QUESTIONS = (FOLDER / "questions", FOLDER / "clip")
+"""Parts of pages that ask about clips."""
+STUDY = (*QUESTIONS, FOLDER / "study")
+Parts = tuple[Path, ...]
+"""The parts of a kind of page besides the common ones, by their paths without suffix."""
 
 
 class Page(NamedTuple):
@@ -28,22 +25,17 @@ class Page(NamedTuple):
     clips: Mapping[str, bytes]
 
 
-def page_digest(kind: Kind) -> str:
+def page_digest(kind: Parts) -> str:
     """Digest of the files of a kind of page, for rules: they are not Python modules."""
-    return digest_of(*_stems(kind))
+    return digest_of(FOLDER / "people", *kind)
 
 
-def _stems(kind: Kind) -> list[Path]:
-    parts = (FOLDER / name for name in KINDS[kind]) if isinstance(kind, str) else kind
-    return [FOLDER / "people", *parts]
-
-
-def page_parts(kind: Kind, title: str, data: Mapping[str, object], served: bool = False) -> Iterator[str]:
+def page_parts(kind: Parts, title: str, data: Mapping[str, object], served: bool = False) -> Iterator[str]:
     """The parts of one page of a kind, to be written or sent in order (see `io.pages.page`)."""
-    return page(_stems(kind), title, data, served=served)
+    return page([FOLDER / "people", *kind], title, data, served=served)
 
 
-def write_pages(folder: Path, kind: Kind, contents: Iterable[Page]) -> int:
+def write_pages(folder: Path, kind: Parts, contents: Iterable[Page]) -> int:
     """Write pages of a kind into `folder`; returns their number."""
     folder.mkdir(parents=True, exist_ok=True)
     count = 0

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from verified.demo.span_corruption import KINDS, corrupt_spans
 from verified.runtime.seeds import derive_seed
 from verified.statistics.validity import ratio_row
 from verified_lab.audit.checks import disagreement, outside
 from verified_lab.audit.queries import Audited, Span
+from verified_lab.audit.span_corruption import KINDS, corrupt_spans
 from verified_lab.config import Audit
 
 SHARE = 0.1

@@ -123,6 +123,7 @@ def _write(
     from verified.people.pages import write_pages
     from verified_lab.audit.pages import as_moments, audit_queue, by_number, clean_rows
     from verified_lab.config import Review
+    from verified_lab.pages import REVIEW
     from verified_lab.review.pages import pages, text_rules
 
     place = arguments.output
@@ -140,4 +141,4 @@ def _write(
     review = Review()
     name = "+".join(path.stem for path in arguments.files)
     made = pages(name, name, shown, videos, review.moments, review.clip_side, "", review.context, text_rules(Lint()))
-    write_pages(place / "pages", "review", made)
+    write_pages(place / "pages", REVIEW, made)

@@ -195,6 +195,7 @@ def _preference_pages(arguments: argparse.Namespace, names: tuple[str, str], pai
     from verified.io.jsonl import write_json
     from verified.io.video.cut import clips_of
     from verified.people.pages import write_pages
+    from verified_lab.pages import PREFERENCE
     from verified_lab.preference import pages, plan
 
     wanted = {row["video"] for row, _ in pairs}
@@ -205,7 +206,7 @@ def _preference_pages(arguments: argparse.Namespace, names: tuple[str, str], pai
     key = plan(names, at_hand, arguments.captions, arguments.per_person, arguments.raters, arguments.seed)
     spans = [(row["question"], row["video"], *row["time"]) for row in key["questions"]]
     videos = [{"video": video, "path": str(path)} for video, path in paths.items()]
-    count = write_pages(arguments.output / "pages", "preference", pages(key, clips_of(spans, videos, arguments.side)))
+    count = write_pages(arguments.output / "pages", PREFERENCE, pages(key, clips_of(spans, videos, arguments.side)))
     write_json(arguments.output / "key.json", key)
     print(f"{len(key['questions'])} moments for {count} participants: {arguments.output}/pages/participant-*.html")
     print(f"Then: verified answers FILES... --key {arguments.output}/key.json")

@@ -25,6 +25,7 @@ from verified.io.pages import still_page, table, wide
 from verified.io.serving import HEADERS, PATIENCE, trusted_hosts
 from verified.people.pages import page_parts
 from verified.people.review.decisions import VERSION
+from verified_lab.pages import REVIEW
 from verified_lab.review.handout import Handout
 
 CLIP = re.compile(rb'"data:video/mp4;base64,[A-Za-z0-9+/]+={0,2}"')
@@ -131,7 +132,7 @@ def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") ->
             "served": {"reviewer": name, "decisions": handout.of_person(name)},
         }
         clips = {clip: pages.clip(clip) for item in items for clip in [f"clip-{item['desc_id']}"]}
-        parts = page_parts("review", f"Review of {review['title']}", {"review": review, **clips}, served=True)
+        parts = page_parts(REVIEW, f"Review of {review['title']}", {"review": review, **clips}, served=True)
         return HTMLResponse("".join(parts))
 
     async def keep(request: Request, name: str) -> Response:

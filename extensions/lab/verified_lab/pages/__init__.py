@@ -1,0 +1,9 @@
+"""Parts of the pages of the lab, besides those of all pages for people (`verified.people.pages`)."""
+
+from pathlib import Path
+
+from verified.people.pages import QUESTIONS
+
+FOLDER = Path(__file__).resolve().parent
+REVIEW = (FOLDER / "review",)
+PREFERENCE = (*QUESTIONS, FOLDER / "preference")
