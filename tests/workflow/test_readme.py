@@ -131,5 +131,5 @@ def test_commands_in_a_pages_text_exist(page):
 def test_the_menu_of_the_site_shows_every_page():
     menu = yaml.safe_load((PROJECT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     shown = [page for entry in menu for page in ([entry] if isinstance(entry, str) else next(iter(entry.values())))]
-    written = {f"{page.parent.name}.md" if page.name == "README.md" else page.name for page in DOCS}
+    written = {page.name for page in DOCS if page.name != "README.md"}  # .ci/site.py adds the pages of extensions
     assert sorted(shown) == sorted(written | {"api.md", "keys.md"}), "api.md and keys.md are made with the site"
