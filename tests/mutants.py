@@ -412,7 +412,7 @@ BROKEN = [
             logits(lambda spans: spans._replace(start=spans.start.clamp(min=-5))), "pads hold"),
     Variant("unit vectors are normalised over the clips", "reloclnet", "padding",
             one_encoding("videos", "unit", lambda x: F.normalize(x, dim=1))),
-    Variant("a loss is averaged over the pads of videos", "univtg", "padding", losing(_over_pads)),
+    Variant("a loss is averaged over the pads of videos", "hero", "padding", losing(_over_pads)),
     Variant("a loss counts the pads of queries", "xml", "padding",
             losing(lambda losses, batch, epoch: 0.01 * batch.query_mask.float().mean() * losses["total"]),
             "queries are padded further"),

@@ -1,14 +1,16 @@
 """A small corpus with a planted signal: what a query names can be read from the clips of its moment."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
 from verified.benchmark.vcmr.data import Queries, Videos, read_moments
 from verified.benchmark.vcmr.registry import model_class
-from verified.benchmark.vcmr.training import SplitData
+from verified.benchmark.vcmr.search import SearchSettings
+from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.io.hdf5 import Room, write_features
 from verified.io.jsonl import write_jsonl
 
@@ -85,3 +87,17 @@ def small_model(name: str, **options) -> RetrievalModel:
     sizes = {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": CLIPS, "query_tokens": TOKENS}
     assert issubclass(cls.Config, ModelConfig)
     return cls(cls.Config(**{**sizes, "vocabulary": 1 + len(WORDS), **cls.small, **options}))
+
+
+def check_learning(name: str, epochs: int, splits, folder: Path) -> None:
+    """Train a small model on the first of `splits`, and assert that it finds the words of the second."""
+    torch.manual_seed(0)
+    model = small_model(name)
+    learn, unseen = (files.split(type(model)) for files in splits)
+    recipe = replace(model.recipe, epochs=epochs, steps=None, batch=16, learning_rate=2e-3)
+    searching = SearchSettings(min_pred_clips=1, max_pred_clips=12, quiet=True)
+    result = train(model, learn, unseen, recipe, searching, Run(3, folder / "log.jsonl"))
+    best = result.history[result.epoch]
+    assert result.history[-1]["total"] < 0.6 * result.history[0]["total"]
+    assert best["VR/r1"] > 30  # by chance 5
+    assert best["SVMR/0.5/r1"] > 40  # by chance about 15

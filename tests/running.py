@@ -1,9 +1,12 @@
 """Running Snakemake as a user does, in a folder of its own."""
 
 import hashlib
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
 NANO = PROJECT / "config" / "nano.yaml"
@@ -13,6 +16,11 @@ SHIPPED = {
 """Configurations that come with the workflow and its extensions, by name."""
 DOCS = sorted([*PROJECT.glob("docs/*.md"), *PROJECT.glob("extensions/*/README.md")])
 """Pages of documentation that are written by hand; an extension's is its README."""
+LINKED = re.findall(r"\]\((extensions/\w+/README\.md)\)", (PROJECT / "README.md").read_text(encoding="utf-8"))
+WHOLE = pytest.mark.skipif(
+    not all((PROJECT / page).is_file() for page in LINKED), reason="an extension that the pages speak of is not here"
+)
+"""Mark of tests of what the pages say."""
 
 
 def snakemake(folder: Path, *arguments: str, config: Path = NANO, **options) -> subprocess.CompletedProcess:

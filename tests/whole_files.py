@@ -63,17 +63,6 @@ def features_files(folder):
     ]
 
 
-def audit_files(folder):
-    for number, split in enumerate(("train", "test")):
-        rows = [
-            {"desc_id": 4 * number + n, "video": f"v{n % 2}", "time": [2.0 * n, 2.0 * n + 5], "duration": 10.0,
-             "cog_desc": "A dog runs.", "fig_desc": f"A dog runs {'out' if n else 'in'}.", "fig_desc_score": 0.5}
-            for n in range(4)
-        ]  # fmt: skip
-        write_jsonl(folder / f"{split}.jsonl", rows)
-    return [["audit", "train.jsonl", "test.jsonl", "--output", "out", "--json"]]
-
-
 def study_files(folder):
     key = study()
     write_json(folder / "key.json", key)
@@ -149,7 +138,6 @@ KINDS = (
     evaluate_files,
     annotations_files,
     features_files,
-    audit_files,
     study_files,
     ledger_files,
     table_files,

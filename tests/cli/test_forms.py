@@ -1,5 +1,6 @@
 """Commands that serve several forms of file tell them apart, and refuse options that are of another form."""
 
+import argparse
 import json
 
 import numpy as np
@@ -8,7 +9,8 @@ from given import annotations
 from people.answered import STUDY, answer_file, study
 from refusals import said
 
-from verified.__main__ import main
+from verified.__main__ import main, parser
+from verified.cli.command import COMMANDS
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_json, write_jsonl
 
@@ -50,6 +52,11 @@ FORMS = {
         lambda said: said["intervals"]["mIoU"]["value"],
     ),
 }
+"""Of the core and of extensions: files, options and what is best of each form."""
+parser()  # imports the modules that fill COMMANDS
+TAKEN = argparse.ArgumentParser()
+COMMANDS["evaluate"].add_to(TAKEN)
+FORMS = {form: parts for form, parts in FORMS.items() if set(parts[1]) <= TAKEN._option_string_actions.keys()}
 
 
 @pytest.mark.parametrize("form", FORMS)

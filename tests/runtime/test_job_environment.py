@@ -17,11 +17,11 @@ announce_parent()
 say = "import os, sys; print([os.environ.get(name) for name in sys.argv[1:]])"
 sys.exit(subprocess.run([sys.executable, "-c", say, *ENVIRONMENT]).returncode)
 """
-SEARCH = f"""
+CHECK = f"""
 import sys
 sys.path.insert(0, {str(SCRIPTS)!r})
 from verified.__main__ import main
-assert main(["search", "a red ball", "--index", "nowhere"]) == 2 and "torch" in sys.modules
+assert main(["check-model", "nowhere"]) == 2 and "torch" in sys.modules
 """
 BFLOAT16 = """
 import torch
@@ -55,8 +55,8 @@ def test_bfloat16_computes_in_a_job():
 
 def test_a_command_that_computes_takes_it_before_torch_is_loaded():
     bare = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
-    run = python(SEARCH, bare | {"OMP_DISPLAY_ENV": "true"})
-    assert "no index here" in run.stderr and re.search(r"OMP_WAIT_POLICY\s*=\s*'PASSIVE'", run.stderr)
+    run = python(CHECK, bare | {"OMP_DISPLAY_ENV": "true"})
+    assert "nowhere" in run.stderr and re.search(r"OMP_WAIT_POLICY\s*=\s*'PASSIVE'", run.stderr)
 
 
 def python(code, environment):

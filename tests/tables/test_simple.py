@@ -121,22 +121,10 @@ def test_the_example_of_the_documentation_can_be_read(tmp_path):
     assert table.texts()[0] == ["Movies", "180 s", "12.30 [10.00, 14.50]", "200"]
 
 
-def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(tmp_path):
-    write_tables(tmp_path / "t", shown_settings({}, longform={}), Collection([], []), tmp_path, [], [TABLE])
-    assert sorted(path.name for path in (tmp_path / "t").iterdir()) == [
-        "all.csv",
-        "long-form.csv",
-        "long-form.html",
-        "long-form.md",
-        "long-form.tex",
-    ]
-    assert "long-form,Movies,,,,180 s,R@1,12.345,10.0,14.5,,,," in (tmp_path / "t" / "all.csv").read_text()
-
-
 @pytest.mark.parametrize("tables", [[TABLE, TABLE], [Table("main-4", "t", ("a",), [["b"]])]])
 def test_two_tables_of_one_name_are_refused(tables, tmp_path):
     with refused("called"):
-        write_tables(tmp_path / "t", shown_settings({}, longform={}), Collection([], []), tmp_path, [], tables)
+        write_tables(tmp_path / "t", shown_settings({"d": "D"}), Collection([], []), tmp_path, [], tables)
 
 
 class Cells(html.parser.HTMLParser):

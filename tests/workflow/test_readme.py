@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import DOCS, PROJECT, SHIPPED
+from running import DOCS, PROJECT, SHIPPED, WHOLE
 
 from verified.__main__ import main, parser
 from verified.config import read
@@ -30,6 +30,7 @@ def commands(page) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if re.match(r"(make|verified|snakemake) ", line)]
 
 
+@WHOLE
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_files_that_a_page_names_exist(page):
     text = page.read_text(encoding="utf-8")
@@ -41,6 +42,7 @@ def test_files_that_a_page_names_exist(page):
     assert set(re.findall(r"`(test_\w+\.py)`", text)) <= TESTS
 
 
+@WHOLE
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands_of_a_page_are_taken(page, capsys):
     targets = set(re.findall(r"^([\w-]+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
@@ -121,6 +123,7 @@ def test_commands_of_snakemake_plan(line, kitchen):
     assert done.returncode == 0 and "dry-run" in said, said[-2000:]
 
 
+@WHOLE
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands_in_a_pages_text_exist(page):
     known = set(next(action for action in parser()._actions if hasattr(action, "choices") and action.choices).choices)

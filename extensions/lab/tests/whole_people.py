@@ -113,4 +113,15 @@ def judgement_files(folder):
     ]
 
 
-KINDS = (review_files, judgement_files)
+def audit_files(folder):
+    for number, split in enumerate(("train", "test")):
+        rows = [
+            {"desc_id": 4 * number + n, "video": f"v{n % 2}", "time": [2.0 * n, 2.0 * n + 5], "duration": 10.0,
+             "cog_desc": "A dog runs.", "fig_desc": f"A dog runs {'out' if n else 'in'}.", "fig_desc_score": 0.5}
+            for n in range(4)
+        ]  # fmt: skip
+        write_jsonl(folder / f"{split}.jsonl", rows)
+    return [["audit", "train.jsonl", "test.jsonl", "--output", "out", "--json"]]
+
+
+KINDS = (audit_files, review_files, judgement_files)
