@@ -19,11 +19,7 @@ from people.test_review import MOMENTS, SCORES, decision
 from running import PROJECT
 from script_run import script_run
 from vcmr_golden import Golden
-from whole_files import (
-    audit_files,
-    evaluate_files,
-    study_files,
-)
+from whole_files import evaluate_files, study_files
 
 from verified.__main__ import main
 from verified.benchmark.vcmr import importing
@@ -62,7 +58,6 @@ def given(*command: str, ends: tuple[int, ...] = (0, 1)):
 
 COMMANDS = {
     "compare": (evaluate_files, "compare truth.jsonl submission.json.gz plain.json --output out"),
-    "audit": (audit_files, "audit train.jsonl test.jsonl --output out"),
     "answers of a study": (
         study_files,
         "answers --key key.json --raters 1 " + " ".join(f"{participant}.json" for participant in range(1, 11)),
