@@ -218,6 +218,8 @@ def test_init_writes_what_check_passes_and_nothing_over_it(lab, capsys):
     assert main(words) == 2
     said(capsys.readouterr().err, "lab.yaml")
     assert Path("lab.yaml").read_bytes() == before
+    assert main([*words[:2], "--no-moments", *words[4:], "--output", "proposed.yaml"]) == 0
+    assert yaml.safe_load(Path("proposed.yaml").read_text())["retrieval"]["models"] == []
 
 
 @pytest.mark.parametrize(

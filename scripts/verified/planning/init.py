@@ -10,6 +10,7 @@ from verified.config.features import PACKAGED
 from verified.config.retrieval import SELECTION_VIDEOS
 from verified.config.sources import FolderSource
 from verified.corpus.inventory import Unprobed, unprobed_rows
+from verified.corpus.video_folder import list_folder
 from verified.errors import InputError
 from verified.extension import extensions
 from verified.io.files import write_text
@@ -51,7 +52,7 @@ def configuration(
     if count < settings.evaluator.batch:
         values["evaluator"] = {"batch": max(2, count)}
         settings = load(values, "verified init")
-    if read is not None and _selection_videos(read, settings, name) < SELECTION_VIDEOS:
+    if _selection_videos(read, settings, name, videos) < SELECTION_VIDEOS:
         values["retrieval"] = {"models": []}
     text = "".join(
         (FEW if section == "retrieval" else "")
@@ -61,8 +62,10 @@ def configuration(
     return HEAD.format(name=name) + text, settings, refused
 
 
-def _selection_videos(read: Unprobed, settings: Config, name: str) -> int:
+def _selection_videos(read: Unprobed | None, settings: Config, name: str, videos: str) -> int:
     """Number of videos for epoch selection: those of the selection split, else a tenth."""
+    if read is None:
+        return len(list_folder(videos).files) // 10
     rows = [row for _, row in read.usable]
     chosen = {row["video"] for row in rows if row["split"] == settings.datasets[name].spans.selection_split}
     return len(chosen) or len({row["video"] for row in rows}) // 10
