@@ -13,7 +13,6 @@ from batch_loopback import answered, expired, failed, good, provider
 from loopback import completion, endpoint, strict
 from refusals import refused
 
-from verified.config import load
 from verified.config.generation import EngineSettings, Generation
 from verified.config.params import deciding
 from verified.errors import InputError
@@ -302,21 +301,6 @@ def test_names_that_would_lead_elsewhere_are_not_followed(tmp_path):
         with pytest.raises(NotNow):
             ask(tmp_path, engine(tmp_path, served.url, outage_seconds=0.2, retries=0), [call(1)])
     assert not served.batches
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"engine": "vllm", "batch": True},
-        {"engine": "openai", "batch": True, "base_url": ["http://a/v1", "http://b/v1"]},
-        {"engine": "openai", "batch": True, "endpoints_file": "servers.txt"},
-        {"engine": "vllm", "batch": 32},
-    ],
-)
-def test_batches_that_make_no_sense_are_refused(values):
-    plain = {"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}}
-    with refused("llm"):
-        load({**plain, "generation": {"llm": values}})
 
 
 def test_a_call_of_a_batch_costs_its_share():

@@ -142,20 +142,3 @@ def test_sentence_transformers_embeds_texts_and_where_it_can_pictures(tmp_path):
     vectors, seen = asked(seeing, ["a dog"], [(noise[0], "one"), (noise[1], "two"), (noise[0], "three")])
     assert vectors.shape[1] == seen.shape[1] and len(seen) == 3
     assert seen[0] == pytest.approx(seen[2], abs=2e-3) and not np.allclose(seen[0], seen[1], atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("embed", "named"),
-    [
-        ({"sampling": {"temperature": 1}}, "sampling"),
-        ({"shows": "clips"}, "frames"),
-        ({"query_form": "query"}, "query_form"),
-        ({"model": "other"}, "packaged-joint"),
-        ({"engine": "scene-reader"}, "engine"),
-    ],
-)
-def test_settings_that_mean_nothing_are_refused(embed, named):
-    with pytest.raises(ValueError, match=named):
-        Generation.model_validate({"embed": embed})
-    with pytest.raises(ValueError, match="engine"):
-        Generation.model_validate({"llm": {"engine": "packaged-joint"}})

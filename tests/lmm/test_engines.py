@@ -23,14 +23,28 @@ def test_each_engine_of_the_list_can_be_made_and_has_that_name(name):
 
 
 @pytest.mark.parametrize(
-    ("role", "remark"),
+    ("role", "values", "named"),
     [
-        ({"engine": "unheard-of"}, "'scene-reader', 'cassette'"),
-        ({"engine": "cassette"}, "needs the key `cassette`"),
-        ({"engine": "scene-reader", "structured": True}, "structured must be false"),
-        ({"engine": "vllm", "video_input": "mp4"}, "does not take video_input mp4"),
+        ("llm", {"engine": "unheard-of"}, "'scene-reader', 'cassette'"),
+        ("llm", {"engine": "cassette"}, "needs the key `cassette`"),
+        ("llm", {"engine": "scene-reader", "structured": True}, "structured must be false"),
+        ("llm", {"engine": "packaged-joint"}, "engine"),
+        ("video_lmm", {"engine": "vllm", "video_input": "mp4"}, "does not take video_input mp4"),
+        ("video_lmm", {"engine": "transformers", "video_input": "mp4"}, "does not take video_input mp4"),
+        ("llm", {"engine": "vllm", "batch": True}, "batch"),
+        ("llm", {"engine": "openai", "batch": True, "base_url": ["http://a/v1", "http://b/v1"]}, "batch"),
+        ("llm", {"engine": "openai", "batch": True, "endpoints_file": "servers.txt"}, "batch"),
+        ("llm", {"engine": "openai", "base_url": ["http://a/v1", "http://a/v1"]}, "base_url"),
+        ("llm", {"engine": "openai", "base_url": []}, "base_url"),
+        ("llm", {"engine": "openai", "base_url": ["http://a/v1", "ftp://b"]}, "base_url"),
+        ("llm", {"engine": "openai", "base_url": "http://a/v1", "endpoints_file": "servers.txt"}, "endpoints_file"),
+        ("embed", {"sampling": {"temperature": 1}}, "sampling"),
+        ("embed", {"shows": "clips"}, "frames"),
+        ("embed", {"query_form": "query"}, "query_form"),
+        ("embed", {"model": "other"}, "packaged-joint"),
+        ("embed", {"engine": "scene-reader"}, "engine"),
     ],
 )
-def test_a_role_that_its_engine_cannot_play_is_refused(role, remark):
-    with refused(remark):
-        load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}, "generation": {"llm": role}})
+def test_a_role_that_its_engine_cannot_play_is_refused(role, values, named):
+    with refused(named):
+        load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}, "generation": {role: values}})

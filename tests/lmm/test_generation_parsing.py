@@ -1,12 +1,15 @@
 """Parsing: every printed format, and what models make of it."""
 
 import json
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.paper import PAPER
+from verified.lmm.thoughts import separate
 
 COARSE = "A man rides a bicycle."
 THREE = ["A man rides a red bicycle.", "A man in a hat rides a bicycle.", "An old man rides a bicycle past a house."]
@@ -161,6 +164,7 @@ def test_numbers_inside_a_sentence_do_not_split_it():
 plain = st.from_regex(r"[A-Z][a-z]{2,8}( [a-z]{2,8}){2,6}\.", fullmatch=True)
 
 
+@settings(max_examples=25)
 @given(st.lists(plain, min_size=3, max_size=3, unique=True))
 def test_numbered_captions_come_back(items):
     for text in ("\n".join(f"{n}. {item}" for n, item in enumerate(items, 1)), json.dumps(dict(zip("123", items)))):
@@ -174,3 +178,88 @@ def test_any_text_is_parsed_without_an_error(text, task, cut):
     assert len(parsed.items) <= 3 and len(parsed.positions) == len(parsed.items)
     if task not in ("keyframe_description", "questions", "answers"):
         assert parsed.missing == 3 - len(parsed.items)
+
+
+CASES = json.loads((Path(__file__).parents[1] / "fixtures" / "answers" / "answers.json").read_text(encoding="utf-8"))
+BY_NAME = {task.name: task for task in (*PAPER, COARSE_CAPTION)}
+
+
+ZH = ["一个男人打开门。", "昏暗的走廊里有一扇门。", "门外站着一个人。"]
+EN = ["A man opens it.", "A dog waits.", "A bell rings."]
+
+
+@pytest.mark.parametrize(
+    ("form", "items"),
+    [
+        ("1、{}\n2、{}\n3、{}", ZH),
+        ("１．{}\n２．{}\n３．{}", ZH),
+        ("1、{}2、{}3、{}", ZH),
+        ("（1）{}\n（2）{}\n（3）{}", ZH),
+        ("①{}\n②{}\n③{}", ZH),
+        ("① {} ② {} ③ {}", EN),
+        ("一、{}\n二、{}\n三、{}", ZH),
+        ("１） {}\n２） {}\n３） {}", EN),
+        ("١. {}\n٢. {}\n٣. {}", EN),
+        ("१. {}\n२. {}\n३. {}", EN),
+        ('{{"captions": [{{"caption": "{}"}}, {{"caption": "{}"}}, {{"caption": "{}"}}]}}', EN),
+        ('{{"1": {{"text": "{}"}}, "2": {{"text": "{}", "score": 3}}, "3": ["{}"]}}', EN),
+        ('{{"reasoning": ["a", "b"], "captions": ["{}", "{}", "{}"]}}', EN),
+        ('[{{"id": 1, "sentence": "{}"}}, {{"id": 2, "sentence": "{}"}}, {{"id": 3, "sentence": "{}"}}]', EN),
+    ],
+)
+def test_lists_of_any_numbers_and_objects_in_the_place_of_texts(form, items):
+    parsed = BY_NAME["positives"].read({"caption": "a man opens a door"}, form.format(*items), 3, False)
+    assert list(parsed.items) == items
+
+
+@pytest.mark.parametrize(
+    ("answers", "description", "items"),
+    [
+        (
+            '[{"question": "Which way?", "answer": "To the left."}, "Fast."]',
+            '{"text": "It runs."}',
+            ["To the left.", "Fast."],
+        ),
+        ('{"1": "Left.", "2": {"answer": "Fast."}}', '["It runs", "then stops."]', ["Left.", "Fast."]),
+        ("[true, 3]", '"It runs."', ["yes", "3"]),
+    ],
+)
+def test_answers_and_description_are_texts(answers, description, items):
+    text = f'{{"answers": {answers}, "description": {description}}}'
+    parsed = BY_NAME["answers"].read({"caption": "a dog"}, text, 2, False)
+    assert list(parsed.items) == items and parsed.sections["description"].startswith("It runs")
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ('{"1": "<think>hm</think>A man opens it.", "2": "A dog waits.", "3": "<think>x</think>A bell rings."}', EN),
+        (
+            '1. "No," a man says, "never."\n2. "A dog waits."\n3. “A bell rings.”',
+            ['"No," a man says, "never."', *EN[1:]],
+        ),
+        ("・A man opens it.\n・A dog waits.\n・A bell rings.", EN),
+    ],
+)
+def test_thoughts_and_quotes_within_items(text, items):
+    assert list(BY_NAME["positives"].read({"caption": "a man opens a door"}, text, 3, False).items) == items
+
+
+def test_a_plan_that_is_cut_off_is_no_list():
+    text = "Okay, the user wants three.\n1. A man opens it.\n2. A dog waits.\n3. A bell rings.\n4. A"
+    assert not BY_NAME["positives"].read({"caption": "a man opens a door"}, text, 3, True).usable
+
+
+def test_parts_of_a_keyframe_may_be_objects():
+    foreground = r'["a red ball", "a man\'s hat"]'
+    text = f'{{"background": {{"wall": "blue"}}, "objects attributes": {foreground}, "desc": {{"text": "He plays."}}}}'
+    sections = BY_NAME["keyframe_description"].read({}, text, 1, False).sections
+    assert sections == {"background": "blue", "foreground": "a red ball, a man's hat", "description": "He plays."}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_an_answer_gives_its_right_items(case):
+    text = separate(case["text"]).answer
+    parsed = BY_NAME[case["task"]].read({"caption": case["caption"]}, text, case["count"], case["cut"])
+    assert list(parsed.items) == (case["right"] or [])
+    assert parsed.usable == (case["right"] is not None)

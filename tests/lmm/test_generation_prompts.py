@@ -29,13 +29,6 @@ HOSTILE = [
 ]
 
 
-def test_every_task_has_a_file_with_the_agreed_slots():
-    prompts = read_prompts(FOLDER, PAPER)
-    assert {task: set(prompt.kinds) for task, prompt in prompts.items()} == {
-        task.name: set(task.slots) for task in PAPER
-    }
-
-
 @pytest.mark.parametrize("caption", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("task", PAPER, ids=lambda task: task.name)
 def test_hostile_captions_stay_one_quoted_line(task, caption):
@@ -61,9 +54,7 @@ def test_percent_signs_and_braces_of_a_prompt_stay_as_they_are():
     assert filled == '100 % of {x} "50 %s {n}"%s, %(a)s 7%% { %%\n\n{a} %d'
 
 
-def test_slots_that_do_not_fit_are_refused_when_filling():
-    with pytest.raises(ValueError, match="needs the slots"):
-        read_prompts(FOLDER, [POSITIVES])["positives"].fill({"caption": "a"})
+HEAD = "---\nslots: {caption: quoted, count: number}\n---\n"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +67,11 @@ def test_slots_that_do_not_fit_are_refused_when_filling():
         ("---\nslots: {caption: raw, count: number}\n---\n{caption} {count}", "quoted, number, lines"),
         ("---\nslots: {caption: quoted, count: number}\n---\n{caption} {count} {", "line 1"),
         ("---\nslots: {caption: quoted, count: number}\n---\n\n", "no text"),
+        (f"{HEAD}[printed]\n{{caption}} {{count}}\n[structured]\n{{caption}}\n[end]", "structured"),
+        (f"{HEAD}[printed]\n{{caption}}\n[structured]\n{{caption}} {{count}}\n[end]", "slot count"),
+        (f"{HEAD}{{caption}} {{count}}\n[structured]\n[end]", "[printed]"),
+        (f"{HEAD}{{caption}} {{count}}\n[printed]\n[end]", "[end]"),
+        (f"{HEAD}{{caption}} {{count}}\n[printed]\n[structured]", "[structured]"),
         ("{caption} {count}", "YAML header"),
         ("---\n[\n---\nx", "not YAML"),
     ],
@@ -118,23 +114,6 @@ def slots_in(text):
     return set(re.findall(r"(?<!\{)\{(\w+)\}", text))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[printed]\n{caption} {count}\n[structured]\n{caption}\n[end]", "structured"),
-        ("[printed]\n{caption}\n[structured]\n{caption} {count}\n[end]", "slot count"),
-        ("{caption} {count}\n[structured]\n[end]", "[printed]"),
-        ("{caption} {count}\n[printed]\n[end]", "[end]"),
-        ("{caption} {count}\n[printed]\n[structured]", "[structured]"),
-    ],
-)
-def test_variants_that_do_not_fit_are_named(tmp_path, text, message):
-    file = tmp_path / "positives.md"
-    file.write_text(f"---\nslots: {{caption: quoted, count: number}}\n---\n{text}")
-    with refused(message, file=file):
-        read_prompt(file, POSITIVES)
-
-
 def test_a_prompt_without_variants_serves_the_printed_formats_only(tmp_path):
     (tmp_path / "positives.md").write_text(
         "---\nslots: {caption: quoted, count: number}\n---\n{caption}, {count} times"
@@ -157,7 +136,3 @@ def test_a_set_of_prompts_has_a_name_and_a_digest_of_its_own(tmp_path):
     with (tmp_path / "mine" / "questions.md").open("a") as file:
         file.write("Be brief.\n")
     assert prompt_set(tmp_path / "mine")["sha256"] != first["sha256"]
-
-
-def test_headers_say_whose_words_these_are():
-    assert all("Our own words on the role, slots and answer format" in file.read_text() for file in FOLDER.glob("*.md"))

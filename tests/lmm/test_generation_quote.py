@@ -1,7 +1,6 @@
 """The quote: counted on the plan before anything runs, and exact about what the ledger holds."""
 
 import json
-import math
 
 import pytest
 from captioning import make_moments, make_tar, make_videos
@@ -15,7 +14,7 @@ from verified.keyframes.archive import KeyframeTar
 from verified.lmm.engines import probe_picture
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
-from verified.lmm.tasks.perturbations import POSITIVES, TASKS
+from verified.lmm.tasks.perturbations import POSITIVES
 from verified.planning.quote import quote, roles_without_prices, totals
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
@@ -96,28 +95,6 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
     assert json.dumps(totals(list(after.values())))
 
 
-def test_means_of_the_ledger_replace_the_estimates(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with endpoint() as served:
-        settings = config(served.url)
-        with Session(settings.generation, settings.seed, [POSITIVES]) as session:
-            captions = [f"dog {number} runs" for number in range(20)]
-            calls = (session.call(POSITIVES, {"caption": caption, "count": "3"}, 3) for caption in captions)
-            session.ask(POSITIVES, calls, 20)
-        write_jsonl("moments.jsonl", make_moments(CAPTIONS))
-        lay_videos(tmp_path, make_moments(CAPTIONS))
-        row = next(row for row in quote(settings) if row["task"] == "positives")
-    assert (row["calls"], row["tokens_in"], row["tokens_out"]) == (2, 24, 8)
-
-
-def test_a_data_set_that_no_table_shows_takes_no_captions(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_jsonl("moments.jsonl", make_moments(CAPTIONS))
-    lay_videos(tmp_path, make_moments(CAPTIONS))
-    settings = config("http://127.0.0.1:9").model_copy(update={"tables": ()})
-    assert {row["task"] for row in quote(settings)} == {task.name for task in TASKS}
-
-
 def test_pictures_of_known_models_are_counted_by_their_rule_and_others_are_marked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     moments = make_moments(CAPTIONS)
@@ -162,11 +139,6 @@ def test_no_moments_no_quote(tmp_path, monkeypatch):
         quote(demo)
 
 
-def test_released_annotations_take_no_calls():
-    source = {"kind": "released", "collection": "charades-fig", "splits": ["test"]}
-    assert quote(load({"datasets": {"c": {"title": "C", "source": source}}})) == []
-
-
 def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):
     """Two moments of one caption in two videos differ in their pictures, and so in all that follows from these."""
     monkeypatch.chdir(tmp_path)
@@ -178,19 +150,6 @@ def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):
     assert calls["questions"] == calls["positives"] == 1
     assert calls["keyframe_description"] == 2 * 4
     assert calls["statics_candidates"] == calls["answers"] == calls["dynamics_candidates"] == 4
-
-
-def test_tokens_are_those_of_the_prompts_that_a_run_would_ask(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    moments = make_moments(["a dog runs", "a cat “sits”, 100 % still"])
-    write_jsonl("moments.jsonl", moments)
-    lay_videos(tmp_path, moments)
-    with endpoint() as served:
-        settings = config(served.url)
-        counted = {row["task"]: row["tokens_in"] for row in quote(settings)}
-        with Session(settings.generation, settings.seed, TASKS) as session:
-            calls = [session.call(POSITIVES, {"caption": row["caption"], "count": "3"}, 3) for row in moments]
-    assert counted["positives"] == math.ceil(sum(len(call.request.prompt) for call in calls) / 4)
 
 
 def test_what_like_calls_took_with_all_their_attempts_tells_what_others_will(tmp_path, monkeypatch):

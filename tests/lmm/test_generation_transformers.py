@@ -150,14 +150,6 @@ def test_a_clip_as_one_video(tmp_path):
     assert of_two_frames == int(of_two_frames) >= 1
 
 
-@pytest.mark.parametrize("kind", ["mistral", "llava_next"])
-def test_a_model_without_a_video_part_is_named(kind, tmp_path):
-    folder = getattr(tiny_models, kind)(tmp_path)
-    with pytest.raises(InputError) as refusal:
-        next(engine(folder, video_input="frames").answer([watching()]))
-    assert folder in refusal.value.problem and "stills" in refusal.value.remedy
-
-
 def test_a_template_that_fails_is_named(tmp_path):
     """Qwen2.5-VL without its processor's template: that of its tokenizer knows text alone."""
     folder = tiny_models.qwen_vl(tmp_path)

@@ -12,7 +12,6 @@ from asking_loopback import ask, engine
 from captioning import make_moments, make_videos, settings
 from loopback import endpoint
 from PIL import Image
-from pydantic import ValidationError
 from refusals import refused
 from stub_engine import StubEngine
 
@@ -69,17 +68,6 @@ def test_a_video_file_keeps_frames_and_times(tmp_path, times):
         shown = [(frame.time, frame.to_ndarray(format="rgb24").mean()) for frame in file.decode(video=0)]
     assert [time for time, _ in shown] == pytest.approx(times, abs=0.002)
     assert [mean for _, mean in shown] == pytest.approx([0, 40, 80, 120, 160, 200], abs=6)
-
-
-def test_stills_stay_as_they_were(tmp_path):
-    content = asked(tmp_path, EVEN)["messages"][0]["content"]
-    assert [item["type"] for item in content] == ["image_url"] * 6 + ["text"]
-
-
-def test_engines_without_a_video_part_refuse_it():
-    for values in ({"engine": "transformers", "video_input": "mp4"}, {"engine": "vllm", "video_input": "mp4"}):
-        with pytest.raises(ValidationError, match="does not take video_input"):
-            EngineSettings(model="m", **values)
 
 
 def test_another_form_is_another_call(tmp_path):

@@ -85,13 +85,6 @@ def test_nobody_else_is_named_as_the_author(tmp_path):
         load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}, "generation": {"llm": role}})
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with refused("none.yaml"):
-        make_engine(
-            EngineSettings(engine="cassette", model="hand-written", cassette=str(tmp_path / "none.yaml")), Generation()
-        )
-
-
 def test_the_cassette_of_the_real_clips_has_an_answer_to_everything_that_is_asked():
     examples = Path(__file__).resolve().parents[2] / "examples" / "real"
     with (examples / "moments.csv").open(encoding="utf-8", newline="") as file:

@@ -1,7 +1,6 @@
 """Calls by connections of their own are what the official client sends, and end as it says."""
 
 import json
-import socket
 
 import openai
 import pytest
@@ -69,20 +68,6 @@ def test_a_connection_that_the_endpoint_closes_is_not_used_again():
     with raw_endpoint(lambda connection: connection.sendall(answered)) as url:
         _, post = clients(url)
         assert [post(BODY) for _ in range(3)] == [b"{}"] * 3
-
-
-def test_a_call_whose_kept_connection_breaks_before_its_answer_goes_out_again(monkeypatch):
-    """As where an endpoint closes a connection while a call is on its way; a new connection has no such excuse."""
-    with endpoint() as served:
-        _, post = clients(served.url)
-        post(BODY)
-        (kept,) = post.idle
-        monkeypatch.setattr(kept, "has_expired", lambda: False)
-        kept._connection._network_stream.inner._sock.shutdown(socket.SHUT_RDWR)
-        assert post(BODY) == post(BODY) and len(served.bodies) == 3
-        assert kept not in post.idle and kept.is_closed()
-    with raw_endpoint(lambda connection: None) as url, pytest.raises(openai.APIConnectionError):
-        clients(url)[1](BODY)
 
 
 def test_what_ends_on_the_way_is_a_connection_error_and_its_connection_is_gone():

@@ -8,7 +8,6 @@ from asking_loopback import GOOD, ask, call
 from loopback import completion, endpoint, prompt_of, refusal
 from refusals import refused
 
-from verified.config import load
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.engines.openai import OpenAI, SeveralEndpoints, addresses_of, make
@@ -117,18 +116,3 @@ def test_addresses_come_from_a_list_or_from_a_file_that_servers_write(tmp_path):
     with refused(file=file, row=1) as caught:
         addresses_of(role)
     assert "secret@" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "role",
-    [
-        {"base_url": ["http://a/v1", "http://a/v1"]},
-        {"base_url": []},
-        {"base_url": ["http://a/v1", "ftp://b"]},
-        {"base_url": "http://a/v1", "endpoints_file": "servers.txt"},
-    ],
-)
-def test_addresses_that_make_no_sense_are_refused(role):
-    values = {"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}}
-    with refused("llm"):
-        load({**values, "generation": {"llm": {"engine": "openai", **role}}})

@@ -3,12 +3,9 @@
 import pytest
 from asking_loopback import GOOD, ask, call, engine
 from loopback import completion, endpoint
-from stub_engine import StubEngine
 
-from verified.lmm.client import Client
 from verified.lmm.engines.media import decode_answer
-from verified.lmm.ledger import Ledger
-from verified.lmm.request import Reply, Sampling
+from verified.lmm.request import Sampling
 from verified.lmm.thoughts import separate
 
 A = "1. A tall man opens a door.\n2. A short man closes it.\n3. A dog waits."
@@ -125,21 +122,6 @@ def test_a_cut_thought_without_marker_is_known_by_the_answers_before(tmp_path):
     assert (whole.status, cut.status, cut.reason) == ("ok", "truncated", "only-thought")
 
 
-def test_an_answer_that_was_recorded_with_its_thought_is_asked_again(tmp_path, monkeypatch):
-    marked = f"{T}\n</think>{GOOD}"
-    monkeypatch.setattr(Client, "_separate", lambda self, reply: reply)
-    with endpoint(lambda number, body: completion(marked)) as served:
-        (before,) = ask(tmp_path, engine(served.url), [call(1)])
-        assert before.text == marked
-    monkeypatch.undo()
-    with endpoint(lambda number, body: completion(GOOD)) as served:
-        (after,) = ask(tmp_path, engine(served.url), [call(1)])
-        ask(tmp_path, engine(served.url), [call(1)])
-        assert len(served.bodies) == 1 and after.text == GOOD
-    with Ledger(tmp_path / "ledger") as ledger:
-        assert [row["text"] for row in ledger.rows("ok")] == [GOOD]
-
-
 def test_arguments_of_the_chat_template_are_sent_and_make_another_call(tmp_path):
     off = Sampling(chat_template_kwargs='{"enable_thinking": false}')
     with endpoint(lambda number, body: completion(GOOD)) as served:
@@ -169,8 +151,3 @@ class Tokens:
 def test_models_in_the_job_tell_thoughts_by_their_tokens_and_their_prompt(prompt, written, answer):
     text, thought = decode_answer(Tokens(), prompt, written)
     assert text == answer and ("hm" in thought) == ("hm" in written)
-
-
-def test_replies_of_other_engines_pass_the_same_place(tmp_path):
-    (outcome,) = ask(tmp_path, StubEngine(lambda request, _: Reply(f"<think>{T}</think>{GOOD}")), [call(1)])
-    assert outcome.text == GOOD

@@ -23,7 +23,6 @@ from verified.lmm.prompts import read_prompts
 from verified.lmm.session import Session
 from verified.nn.checkpoint import load as load_tensors
 from verified.nn.low_rank import FORM, merge
-from verified.planning.quote import quote
 from verified_rextime import fine_tune_lmm
 from verified_rextime.answer import engines_for, take_test, tasks_for
 from verified_rextime.config import Lora
@@ -189,14 +188,6 @@ def test_gradient_checkpointing_and_half_precision_change_rounding_alone(tiny, s
     assert kept["half"] == pytest.approx(kept["plain"], rel=0.03)
 
 
-def test_weights_are_halved_and_the_frequencies_of_positions_are_not(tiny):
-    engine = Transformers(role(tiny))
-    adapters = adapted(engine, LORA.model_copy(update={"precision": "bfloat16"}), 1)
-    assert {weight.dtype for weight in engine.network.parameters()} == {torch.bfloat16}
-    assert {buffer.dtype for buffer in engine.network.buffers() if buffer.is_floating_point()} == {torch.float32}
-    assert {weight.dtype for weight in adapters.parameters()} == {torch.float32}
-
-
 def test_questions_are_learnt_once_an_epoch_in_an_order_of_the_seed():
     qids = [f"q{number}" for number in range(7)]
     lora = Lora(epochs=3, batch=3)
@@ -220,15 +211,6 @@ def test_what_cannot_be_learnt_is_named(tiny, shown, tmp_path):
         adapted(Transformers(role(text)), LORA, 1)
     with refused("c_attn", remedy=True):
         adapted(Transformers(role(tiny)), LORA.model_copy(update={"targets": ("c_attn",)}), 1)
-
-
-@pytest.mark.parametrize("build", [tiny_models.llava_next, tiny_models.idefics3])
-def test_other_classes_learn_as_well(build, shown, tmp_path):
-    (tmp_path / "model").mkdir()
-    files = learn(tmp_path / "tuned", build(tmp_path / "model"), shown, LORA.model_copy(update={"epochs": 4}))
-    losses = [row["loss"] for row in read_jsonl(files["record"])]
-    assert losses[-1] < losses[0]
-    assert not any("vision" in name for name in load_tensors(files["adapter"], FORM)[0])
 
 
 def test_the_tuned_model_takes_the_test_beside_the_model_before(tiny, shown, tuned, tmp_path):
@@ -305,25 +287,6 @@ def write_captions(file: Path, videos: list[str]) -> None:
         for number, video in enumerate(videos)
     }
     write_json(file, entries)
-
-
-def test_the_calls_of_the_tuned_model_are_quoted_too(tmp_path, monkeypatch):
-    prompts = str(Path("config/prompts").resolve())
-    monkeypatch.chdir(tmp_path)
-    write_captions(tmp_path / "captions.json", ["a", "b", "c"])
-    write_captions(tmp_path / "more.json", ["d", "e"])
-    values = {
-        "name": "mine",
-        "generation": {"video_lmm": ROLE, "prompts": prompts},
-        "rextime": SUITE | {"released": {}},
-    }
-    rows = quote(load(values))
-    calls = {(row["dataset"], row["task"]): row["calls"] for row in rows}
-    answers = [calls[name, "rextime/answer"] for name in ("rextime", "rextime, fine-tuned")]
-    assert answers[0] == answers[1] > 0
-    assert ("rextime, fine-tuned", "rextime/verification") not in calls
-    values["rextime"] |= {"models": ["video_lmm"]}
-    assert {row["dataset"] for row in quote(load(values))} == {"rextime"}
 
 
 @pytest.mark.night

@@ -12,6 +12,7 @@ from refusals import names, refused
 from running import snakemake
 
 from verified.__main__ import main
+from verified.benchmark.vcmr import importing
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.experiment import RankingSettings
 from verified.benchmark.vcmr.registry import model_class
@@ -158,21 +159,6 @@ def test_check_says_which_features_are_not_at_hand(weights, clip, tmp_path, monk
     assert names(checked(capsys, tmp_path, {"univtg": {**right, "checkpoint": str(trained)}}), "trained here")
 
 
-def test_check_asks_for_clip_and_two_seconds_where_the_data_set_gives_features(clip, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    given = {"univtg": {"checkpoint": published(tmp_path, "univtg", 512), "text_encoder": clip}}
-    said = checked(capsys, tmp_path, given, 1.0)
-    assert names(said, "datasets.d.spans.clip_seconds", "features.video_backbone", "512")
-    said = checked(capsys, tmp_path, given, features={"video_backbone": clip})
-    assert "features.video_backbone" not in said and "clip_seconds" not in said and "rextime" not in said
-
-
-def test_a_configuration_without_features_for_them_is_refused():
-    published = {"univtg": {"checkpoint": "a.safetensors"}}
-    with pytest.raises(Exception, match=r"published\.univtg"):
-        load({"rextime": {"released": {"given": "given.jsonl"}, "published": published}})
-
-
 @pytest.mark.night
 def test_both_take_the_test_through_the_suite(clip, weights, tmp_path):
     described = {
@@ -210,3 +196,85 @@ def test_both_take_the_test_through_the_suite(clip, weights, tmp_path):
     assert [row["qid"] for row in found] == [row["qid"] for row in questions]
     assert all(0 <= start <= end <= 12 for row in found for start, end in row["pred_relevant_windows"])
     assert read_json(suite / "results.json").keys() == {"val", "given"}
+
+
+GROUNDERS = {
+    "univtg": {"hidden": 16, "feed_forward": 24, "layers": 3, "query_tokens": 32},
+    "cg_detr": {
+        "hidden": 16,
+        "feed_forward": 24,
+        "encoder_layers": 2,
+        "decoder_layers": 3,
+        "windows": 4,
+        "dummies": 5,
+        "prompts": 6,
+        "query_tokens": 32,
+    },
+}
+
+
+@pytest.fixture
+def grounder(tmp_path):
+    """Writes a random checkpoint in the form of the authors' training script, and returns its file and tensors."""
+
+    def write(name: str, video_dim: int = 2816, change=lambda state: None):
+        torch.manual_seed(3)
+        cls = model_class(name)
+        model = cls(cls.Config(video_dim=video_dim, text_dim=512, context_clips=75, **GROUNDERS[name]))
+        state = {key: torch.randn_like(tensor) for key, tensor in model.state_dict().items()}
+        unused = {"txt_position_embed.position_embeddings.weight": torch.zeros(32, 16)}
+        unused |= {"txt_proj_linear.net.1.bias": torch.zeros(16)} if name == "cg_detr" else {}
+        published = state | unused
+        change(published)
+        file = tmp_path / f"{name}.ckpt"
+        opt = argparse.Namespace(hidden_dim=16, device=torch.device("cuda"), v_feat_dirs=["slowfast", "clip"])
+        moments = {0: {"step": torch.tensor(5.0), "exp_avg": torch.zeros(2)}}
+        optimizer = {"state": moments, "param_groups": [{"lr": 1e-4, "params": [0]}]}
+        torch.save({"model": published, "optimizer": optimizer, "lr_scheduler": {}, "epoch": 7, "opt": opt}, file)
+        return file, state
+
+    return write
+
+
+@pytest.mark.parametrize(("video_dim", "first"), [(2816, 2304), (512, 0)])
+@pytest.mark.parametrize("name", GROUNDERS)
+def test_a_published_grounding_model_becomes_ours(name, video_dim, first, grounder, tmp_path):
+    file, state = grounder(name, video_dim)
+    import_grounder(name, file, tmp_path / "c.safetensors", {})
+    model, header = load_model(tmp_path / "c.safetensors")
+    config = header["config"]
+    assert {key: config[key] for key in GROUNDERS[name]} == GROUNDERS[name]
+    assert (config["video_dim"], config["text_dim"], config["first_encoder_dim"]) == (video_dim, 512, first)
+    assert config.get("clip_centre", 1.0) == 1.0  # of two seconds
+    assert state.keys() == model.state_dict().keys()
+    assert all(torch.equal(value, state[key]) for key, value in model.state_dict().items())
+
+
+def drop(key):
+    return lambda state: state.pop(key)
+
+
+def put(key, *shape):
+    return lambda state: state.update({key: torch.zeros(shape)})
+
+
+@pytest.mark.parametrize("name", GROUNDERS)
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        (drop("transformer.encoder.layers.1.linear2.bias"), "transformer.encoder.layers.1.linear2.bias"),
+        (drop("input_vid_proj.0.LayerNorm.weight"), "input_vid_proj.0.LayerNorm.weight"),
+        (put("token_type_embeddings.weight", 2), "token_type_embeddings.weight"),
+        (put("class_embed.more.weight", 3), "class_embed.more.weight"),
+        (put("input_txt_proj.1.net.1.weight", 16, 9), "input_txt_proj.1.net.1.weight"),
+        (put("input_vid_proj.2.net.1.weight", 16, 16), "input_vid_proj.2.net.1.weight"),
+    ],
+    ids=["missing", "missing size", "flat size", "unknown", "misshapen", "third projection"],
+)
+def test_a_tensor_that_does_not_fit_a_grounding_model_is_named(name, change, key, grounder, tmp_path, monkeypatch):
+    file, _ = grounder(name, 512, change)
+    content = torch.load(file, weights_only=False)["model"]  # of the test itself; reading is tested above
+    monkeypatch.setattr(importing, "read_tensors", lambda source: content)
+    with refused(key, file=file, remedy=True):
+        import_grounder(name, file, tmp_path / "c.safetensors", {})
+    assert not (tmp_path / "c.safetensors").exists()

@@ -5,8 +5,7 @@ from browser import browser
 from media import counted, write_video
 
 from verified.io.video import probe
-from verified.tables.table import Table
-from verified_rextime.browser import write_question_browser, write_tables_page
+from verified_rextime.browser import write_question_browser
 
 HOSTILE = "<img src=x onerror='window.caught = true'>"
 
@@ -63,13 +62,3 @@ def test_frames_end_where_the_page_would_become_too_large(questions, tmp_path):
     videos = {name: {"video": name, "path": str(path), **probe(path)} for name in ("seen", "lost")}
     write_question_browser(tmp_path / "questions.html", "Test", questions, videos, embedded=10)
     assert "1 of them without frames" in (tmp_path / "questions.html").read_text()
-
-
-def test_all_tables_are_on_one_page(tmp_path):
-    tables = [
-        Table("rextime-a", "first", ("Name", "Value"), [[HOSTILE, 1.0]], ("a note",)),
-        Table("b", "x", ("N",), []),
-    ]
-    write_tables_page(tmp_path / "tables.html", "Tables", tables)
-    page = (tmp_path / "tables.html").read_text()
-    assert page.count("<table") == 2 and "a note" in page and "<img" not in page

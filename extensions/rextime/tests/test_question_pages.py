@@ -12,7 +12,7 @@ from refusals import refused, said
 from verified.__main__ import main
 from verified.demo.source import write_video
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
-from verified.people.answers import collect, read_answers, read_key
+from verified.people.answers import collect, read_answers
 from verified_rextime.people import aggregate, agreement, read_items
 
 
@@ -63,13 +63,6 @@ def test_a_question_that_no_page_can_show_is_named_by_its_row(tmp_path, keys):
     (tmp_path / "q.jsonl").write_text("\n".join(rows))
     with refused(file="q.jsonl", row=2):
         read_items(tmp_path / "q.jsonl", "verify")
-
-
-@pytest.mark.parametrize("option", ["--side=" + "9" * 400, "--side=0", "--raters=0", "--items-per-page=x"])
-def test_numbers_that_cannot_be_are_refused(questions, tmp_path, option, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["rextime", "questions", str(questions), "--tool", "verify", "--videos", "v", "--output", "out", option])
-    assert ended.value.code == 2 and option.split("=")[0] in capsys.readouterr().err
 
 
 def test_items_are_divided_among_annotators():
@@ -234,33 +227,6 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
     assert scores["questions"] == 3 and scores["VQA"] == pytest.approx(2 / 3) and scores["MR-full-R1@0.5"] == 100
 
 
-KEYS = {
-    "no qid": lambda key: key["items"][1].pop("qid"),
-    "no duration": lambda key: key["items"][1].update(duration="4"),
-    "another tool": lambda key: key.update(tool=["verify"]),
-    "half a window": lambda key: key["items"][0].update(window=[1.0]),
-}
-
-
-@pytest.mark.parametrize("change", KEYS)
-def test_a_key_that_was_changed_is_named(change, tmp_path, capsys):
-    key = question_key()
-    write_json(tmp_path / "answers.json", marked(key))
-    KEYS[change](key)
-    write_json(tmp_path / "key.json", key)
-    assert imported(tmp_path / "answers.json", tmp_path, tmp_path / "o") == 2
-    said(capsys.readouterr().err, tmp_path / "key.json", remedy=True)
-
-
-def test_questions_that_no_file_can_hold_are_named(questions, tmp_path, capsys):
-    key = question_key()
-    write_json(tmp_path / "key.json", key)
-    write_json(tmp_path / "answers.json", marked(key))
-    questions.write_text(questions.read_text().replace("Thing 1.", "\\ud800", 1))
-    assert imported(tmp_path / "answers.json", tmp_path, tmp_path / "o", "--questions", questions) == 2
-    said(capsys.readouterr().err, questions, remedy=True)
-
-
 IMPOSSIBLE = {
     "reversed": ("verify", {"start": 3, "end": 2}, "3", "2"),
     "empty": ("verify", {"start": 2, "end": 2}, "2"),
@@ -279,12 +245,6 @@ def test_answers_that_cannot_be_are_refused_with_the_item(case, tmp_path):
     write_json(tmp_path / "back.json", marked(key, 1, lambda number: answer))
     with refused("item 1", "q/1", *named, file="back.json", remedy=True):
         read_answers(tmp_path / "back.json", key, PAGES)
-
-
-def test_a_key_of_other_pages_is_refused(tmp_path):
-    write_json(tmp_path / "key.json", question_key() | {"tool": "guess"})
-    with refused("guess", file="key.json", remedy=True):
-        read_key(tmp_path / "key.json", PAGES)
 
 
 def test_questions_are_not_written_over_by_what_people_marked(tmp_path, monkeypatch, capsys):

@@ -183,13 +183,3 @@ def test_no_reply_makes_a_parser_fail(text, task):
 @given(st.floats(0, 9999).map(lambda value: round(value, 2)), st.floats(0, 9999).map(lambda value: round(value, 2)))
 def test_spans_survive_writing_and_reading(start, end):
     assert parsing.span_of(parsing.span([start, end])) == (float(f"{start:g}"), float(f"{end:g}"))
-
-
-def test_a_constrained_answer_is_read_too():
-    example = json.loads(structured_form(tasks.EVENT_PAIR, 1)[1].split(": ", 1)[1])
-    filled = example | {"event1_timestamp": [0, 1.5], "event2_timestamp": [2, 3], "event1": "x", "event2": "y"}
-    assert parse("rextime/event_pair", {}, json.dumps(filled), 1).missing == 0
-    questions = json.loads(structured_form(tasks.QUESTIONS["cause_effect"], 1)[1].split(": ", 1)[1])
-    for kind in ("Type1", "Type2"):
-        questions[kind] = {"Question": "Why?", "Answer": "So."}
-    assert parse("rextime/cause_effect", {}, json.dumps(questions), 1).missing == 0

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import tiny_models
+from brightness import bright_between, brightness_session
 from captioning import settings as generation_settings
 from media import counted, write_video
 from refusals import refused
@@ -12,6 +13,7 @@ from refusals import refused
 from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
 from verified.config.datasets import Spans
 from verified.config.generation import EngineSettings
+from verified.demo.scene_reader import REVISION
 from verified.demo.source import render_world
 from verified.demo.source import write_video as write_frames
 from verified.demo.world import facts, make_world
@@ -22,9 +24,10 @@ from verified.lmm.engines.scoring import Scoring
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.request import Reply, Request
 from verified.lmm.session import Session
+from verified.runtime.digest import code_digest
 from verified.runtime.seeds import derive_seed
 from verified_rextime.answer import TASKS, continuation, engines_for, take_test
-from verified_rextime.ground import fine_tune, ground, to_moments
+from verified_rextime.ground import fine_tune, ground, ground_by_vectors, to_moments
 from verified_rextime.results import System, score_all, submissions_of, uniform_random
 from verified_rextime.rows import Prediction, Question
 from verified_rextime.scene_reader import event_facts
@@ -290,12 +293,26 @@ def test_a_grounder_of_some_questions_is_scored_on_these():
     assert uniform_random(asked, 1) == uniform_random(asked, 1) != uniform_random(asked, 2)
 
 
-def test_published_rows_name_the_model_that_would_fill_them():
-    from verified.benchmark.published import read_published
-    from verified.benchmark.vcmr.registry import model_names
+SPANS = Spans(clip_seconds=1.0, min_pred_clips=1, max_pred_clips=3)
 
-    published = read_published("config/published.csv", "rextime")
-    table = results_table({}, published)
-    named = {row[1]: row[-1].partition("retrieval.models: [")[2].partition("]")[0] for row in table.rows}
-    assert {method for method, model in named.items() if model} == {"UniVTG", "CG-DETR"}
-    assert {model for model in named.values() if model} <= set(model_names())
+
+def test_questions_are_grounded_in_their_own_videos(tmp_path):
+    rows = [bright_between(tmp_path / f"v{n}.mp4", 6.0, n + 1, n + 3) for n in range(3)]
+    videos = {row["video"]: row for row in rows}
+    asked = [("q0", "v0", "when is it bright?"), ("q1", "v2", "when is it bright?"), ("q2", "v1", "unknown")]
+    rows = [{"qid": qid, "vid": video, "query": query, "duration": 6.0} for qid, video, query in asked]
+    with brightness_session(tmp_path) as session:
+        found = ground_by_vectors(rows, videos, SPANS, session)
+    for qid, start in (("q0", 1.0), ("q1", 3.0)):
+        window = found[qid].window
+        assert start <= window[0] < window[1] <= start + 2
+    assert found["q2"].window == (0.0, 6.0)
+
+
+SOURCES = {"c3860471066a50d3": "86457431a3942e6b"}
+"""Revision → digest of the sources that give its answers."""
+
+
+def test_the_revision_is_raised_with_the_answers():
+    """After an edit: raise REVISION if an answer may change, then name the digest of the sources here."""
+    assert SOURCES.get(REVISION) == code_digest("verified_rextime.scene_reader", "verified_rextime.scene_reader_frames")

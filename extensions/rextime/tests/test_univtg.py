@@ -5,7 +5,9 @@ from math import cos, log, pi, sin
 import pytest
 import torch
 
+from verified.benchmark.vcmr.conformance import failures
 from verified.benchmark.vcmr.conformance.trial import SyntheticCorpus
+from verified.benchmark.vcmr.registry import model_class
 from verified.benchmark.vcmr.search import search
 from verified_rextime.detr import PositionedLayer, drop_paths, sine_positions
 from verified_rextime.models.univtg import (
@@ -152,3 +154,34 @@ def test_search_lists_the_windows_with_their_fractions_of_clips():
         assert (lists.svmr.video[row] >= 0).sum() == min(int(mask.sum()), corpus.searching.rows)
     assert (lists.svmr.start % 1 != 0).any()
     assert (lists.vcmr.score[:, :-1] >= lists.vcmr.score[:, 1:]).all()
+
+
+def changed(**parts):
+    """UniVTG with other windows beside the same starts and ends, or with other properties."""
+    base = model_class("univtg")
+    return type("Changed", (base,), parts)
+
+
+def moved(change):
+    def span_logits(self, *arguments):
+        spans = model_class("univtg").span_logits(self, *arguments)
+        return spans._replace(windows=None if change is None else change(spans.windows))
+
+    return {"span_logits": span_logits}
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        (moved(None), "windows given is False"),
+        ({"proposes": False}, "windows given is True"),
+        (moved(lambda windows: windows[..., [1, 0, 2]]), "begins after its end"),
+        (moved(lambda windows: windows + torch.tensor([0.0, 1.0, 0.0])), "outside its video"),
+        (moved(lambda windows: windows * torch.tensor([1.0, 1.0, 3.0])), "from 0 to 1"),
+        (moved(lambda windows: windows * torch.tensor([1.0, 1.0, 0.0])), "no window of a positive score"),
+        (moved(lambda windows: windows * torch.tensor([0.5, 1.0, 1.0])), "start is not what"),
+        (moved(lambda windows: windows[..., :2]), "not [P, W, 3]"),
+    ],
+)
+def test_windows_that_break_the_contract_are_found_out(parts, reason):
+    assert reason in dict(failures(changed(**parts), only=("windows",)))["windows"]

@@ -8,7 +8,6 @@ import pytest
 import yaml
 from loopback import completion, endpoint, prompt_of
 from media import counted, write_video
-from refusals import refused
 from running import snakemake
 
 from verified.__main__ import main
@@ -151,30 +150,3 @@ def test_a_users_model_answers_given_questions_is_scored_and_asked_nothing_twice
         assert own["notes"][-2] == "1 of 4 questions are answered by nothing"
         assert own["notes"][-1].startswith("1 of 4 questions") and "b (4 s for 2)" in own["notes"][-1]
     assert main(["evaluate", str(tmp_path / "val.jsonl"), str(given / "val" / "answer_with_span.jsonl")]) == 0
-
-
-@pytest.mark.parametrize(
-    "suite",
-    [
-        {"released": {"val": "val.jsonl"}, "models": ["video_lmm"]},
-        {"released": {"val": {"questions": "val.jsonl", "scored": False}}},
-        {
-            "released": {"val": {"questions": "val.jsonl", "videos": "clips", "scored": False}},
-            "protocols": ["score_with_true_span"],
-        },
-        {"released": {"val": "val.jsonl"}, "models": ["retrieval", "fine_tuned_retrieval"]},
-    ],
-)
-def test_a_test_that_nobody_could_take_is_refused(suite):
-    with refused("rextime"):
-        load({"name": "asked", "rextime": suite})
-
-
-def test_a_source_that_cannot_be_is_named_before_anything_runs(tmp_path):
-    wrong = CONFIG.replace("annotations: captions.json", "dataset: none")
-    (tmp_path / "across.yaml").write_text(wrong)
-    run = snakemake(tmp_path, "-n", "results/tables", config=tmp_path / "across.yaml")
-    assert run.returncode and "captions" in run.stdout and "'none'" in run.stdout and "Traceback" not in run.stdout
-    (tmp_path / "across.yaml").write_text(CONFIG.replace("questions: given", "questions: giver"))
-    run = snakemake(tmp_path, "-n", "results/tables", config=tmp_path / "across.yaml")
-    assert run.returncode and "unknown questions 'giver'; known: given, val" in run.stdout

@@ -1,0 +1,243 @@
+"""Questions in plans: what a configuration refuses and needs, what a check says, and what a quote counts."""
+
+import h5py
+import numpy as np
+import pytest
+import yaml
+from loopback import completion, endpoint
+from media import counted, write_video
+from refusals import names, refused
+
+from verified.__main__ import main
+from verified.config import load
+from verified.io.jsonl import write_json, write_jsonl
+from verified.lmm.session import Session
+from verified.planning.check import problems
+from verified.planning.placeholders import missing
+from verified.planning.quote import quote
+from verified.planning.stages import wanted_models
+from verified_rextime.filters import filter_captions
+from verified_rextime.generate import write_questions
+from verified_rextime.preflight import feature_findings
+from verified_rextime.sources import read_captions
+from verified_rextime.tasks import GENERATION
+
+PRICES = {"price_in": 2.0, "price_out": 8.0}
+VERBS = ("bounces", "grows", "moves to the left", "vanishes")
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    entries = {
+        f"v{video}": {
+            "duration": 9.0,
+            "timestamps": [[0, 4], [4.5, 8.5]],
+            "sentences": [f"a ball {VERBS[video % 4]}", f"{video} boxes grow"],
+        }
+        for video in range(5)
+    }
+    write_json("captions.json", entries)
+    prompts = "config/prompts"
+    return load(
+        {
+            "name": "across",
+            "generation": {"prompts": prompts, "llm": PRICES, "scene_reader": {"corrupted_share": 0}},
+            "rextime": {"sources": {"captions": {"form": "captions", "annotations": "captions.json"}}},
+        }
+    )
+
+
+def calls(rows: list[dict], name: str = "calls") -> dict[str, int]:
+    return {row["task"].removeprefix("rextime/"): row[name] for row in rows}
+
+
+def test_a_quote_is_an_upper_bound_before_the_run_and_nothing_after_it(config):
+    before = quote(config)
+    assert calls(before)["event_pair"] == 5 and calls(before)["verification"] >= 1
+    assert {row["dataset"] for row in before} == {"rextime"} and sum(row["money"] for row in before) > 0
+    items, _ = filter_captions(read_captions("captions.json"), config.rextime.captions)
+    with Session(config.generation, config.seed, GENERATION) as session:
+        write_questions([item | {"split": "val"} for item in items], {}, session, config.rextime)
+        asked = session.askers["llm"].asked
+    assert asked > 0
+    after = quote(config)
+    assert sum(calls(after).values()) == 0
+    assert sum(calls(after, "known").values()) == asked
+
+
+def test_files_that_are_not_there_are_named_and_planned_around(config, tmp_path):
+    wanted = {
+        "name": "across",
+        "rextime": {
+            "sources": {"queries": {"form": "queries", "annotations": "queries.jsonl", "videos": "clips"}},
+            "released": {"given": "given.jsonl"},
+            "submissions": {"mine": {"file": "mine.jsonl", "questions": "given"}},
+        },
+    }
+    settings = load(wanted)
+    assert [problem.key for problem in problems(settings, "c.yaml") if problem.key.startswith("rextime")] == [
+        "rextime.sources.queries.annotations",
+        "rextime.sources.queries.videos",
+        "rextime.released.given",
+        "rextime.submissions.mine.file",
+    ]
+    assert set(missing(settings, tmp_path)) == {"queries.jsonl", "clips", "given.jsonl", "mine.jsonl"}
+
+
+OPTIONS = {"options": ["it grows", "it stays", "it falls", "it turns"]}
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch, capsys):
+    """Check a configuration that has a video LMM answer `rows` about the videos in clips; (status, lines printed)."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clips").mkdir()
+
+    def run(rows: list[dict], url: str | None = None, **suite) -> tuple[int, str]:
+        write_jsonl(tmp_path / "val.jsonl", rows)
+        role = {"engine": "openai", "model": "own", "base_url": url, "api_key_variable": "OWN_KEY"}
+        section = {"released": {"val": {"questions": "val.jsonl", "videos": "clips"}}, "models": ["video_lmm"], **suite}
+        written = {"name": "asked", "rextime": section, "generation": {"video_lmm": role}}
+        (tmp_path / "own.yaml").write_text(yaml.safe_dump(written))
+        status = main(["check", *([] if url else ["--offline"]), "--configfile", "own.yaml"])
+        return status, capsys.readouterr().out
+
+    return run
+
+
+def questions(**more) -> list[dict]:
+    truth = {"relevant_windows": [[0.5, 1.5]]}
+    return [
+        {"qid": n, "query": f"What {n}?", "duration": 2.0, "vid": vid, **truth, **more} for n, vid in enumerate("aab")
+    ]
+
+
+def test_the_endpoint_of_a_video_lmm_is_tried_and_its_key_looked_for(check, monkeypatch):
+    monkeypatch.delenv("OWN_KEY", raising=False)
+    status, shown = check(questions())
+    assert status == 1 and names(shown, "problem", "generation.video_lmm.api_key_variable", "OWN_KEY")
+    monkeypatch.setenv("OWN_KEY", "k")
+    with endpoint(lambda number, body: completion("yes")) as served:
+        shown = check(questions(), served.url)[1]
+        assert names(shown, "ok", "generation.video_lmm", "own") and len(served.bodies) == 2  # a text, a picture
+    status, shown = check(questions(), "http://127.0.0.1:9/v1")
+    assert status == 1 and names(shown, "problem", "generation.video_lmm", "127.0.0.1:9")
+
+
+def test_questions_without_a_video_are_counted_and_none_with_one_is_a_problem(check, tmp_path, monkeypatch):
+    monkeypatch.setenv("OWN_KEY", "k")
+    status, shown = check(questions(**OPTIONS))
+    assert status == 1 and names(shown, "problem", "rextime.released.val", "3 questions in 2 videos", "3 would")
+    write_video(tmp_path / "clips" / "a.mp4", counted(16), 8)
+    status, shown = check(questions(**OPTIONS))
+    assert status == 0 and names(shown, "note", "rextime.released.val", "letters", "1 would", "b")
+    write_video(tmp_path / "clips" / "b.mp4", counted(16), 8)
+    assert names(check(questions())[1], "ok", "rextime.released.val", "spans alone")
+
+
+def test_letters_without_options_are_a_problem(check, tmp_path, monkeypatch):
+    monkeypatch.setenv("OWN_KEY", "k")
+    for name in "ab":
+        write_video(tmp_path / "clips" / f"{name}.mp4", counted(16), 8)
+    status, shown = check(questions(), protocols=["answer_with_span", "answer"])
+    assert status == 1 and names(shown, "problem", "rextime.released.val", "answer", "options")
+    assert check(questions(**OPTIONS), protocols=["answer_with_span", "answer"])[0] == 0
+    status, shown = check([*questions(**OPTIONS), {"qid": 9, "query": "What?", "duration": 2.0, "vid": "a"}])
+    assert status == 1 and names(shown, "problem", "rextime.released.val", "val.jsonl", "relevant_windows")
+
+
+def write(path, items):
+    path.parent.mkdir(exist_ok=True)
+    with h5py.File(path, "w") as file:
+        for key, values in items.items():
+            file.create_dataset(key, data=values)
+
+
+def clips(count):
+    return np.ones((count, 16), np.float32)
+
+
+NAMED = {
+    "clips of a second": ({"a": clips(20), "b": clips(10)}, "problem", "a (20 clips"),
+    "a group": ({"a/b": clips(10), "b": clips(10)}, "problem", "cannot be read: a"),
+    "a prefix": ({"v_a": clips(10), "b": clips(10)}, "note", "1 of 2 videos: a"),
+}
+"""Clips of videos → level of the finding, and what it names."""
+
+
+@pytest.mark.parametrize(("items", "level", "named"), NAMED.values(), ids=NAMED)
+def test_clips_of_published_weights_are_held_against_the_videos_of_given_questions(tmp_path, items, level, named):
+    """Of two videos of 20 s, clips of 2 s."""
+    truth = {"relevant_windows": [[0.5, 1.5]], "duration": 20.0}
+    write_jsonl(tmp_path / "val.jsonl", [{"qid": n, "query": "What?", "vid": v, **truth} for n, v in enumerate("ab")])
+    given = {"checkpoint": "none.safetensors", "video": f"{tmp_path}/clips.h5"}
+    suite = {"released": {"val": {"questions": f"{tmp_path}/val.jsonl"}}, "published": {"univtg": given}}
+    settings = load({"name": "own", "rextime": suite})
+    write(tmp_path / "clips.h5", {video: clips(10) for video in "ab"})
+    assert [finding.level for finding in feature_findings(settings)] == ["ok"]
+    write(tmp_path / "clips.h5", items)
+    (finding,) = (finding for finding in feature_findings(settings) if finding.level != "ok")
+    assert finding.level == level and "clips.h5" in finding.message and named in finding.message
+
+
+def test_queries_without_tokens_are_refused():
+    source = {"form": "captions", "dataset": "demo"}
+    values = {
+        "datasets": {"demo": {"title": "Demo", "source": {"kind": "demo"}}},
+        "generation": {"embed": {"engine": "packaged-joint"}},
+        "features": {"text_encoder": "embed"},
+        "rextime": {"sources": {"s": source}},
+    }
+    load(values)
+    with refused("rextime.models", "features.text_encoder"):
+        load(values | {"rextime": {"sources": {"s": source}, "models": ["retrieval"]}})
+
+
+@pytest.mark.parametrize(
+    ("suite", "needed"),
+    [
+        ({"sources": {"s": {"form": "captions", "annotations": "a.json"}}}, {"org/llm", "org/eyes"}),
+        ({"released": {"q": {"questions": "q.jsonl", "videos": "v"}}, "models": ["video_lmm"]}, {"org/eyes"}),
+        *(
+            (
+                {
+                    "released": {"q": {"questions": "q.jsonl", "videos": "v"}},
+                    "models": ["video_lmm"],
+                    "protocols": [protocol],
+                },
+                {"org/llm", "org/eyes"},
+            )
+            for protocol in ("free", "free_after_description")
+        ),
+        ({}, set()),
+    ],
+)
+def test_the_models_of_questions_are_needed_without_a_data_set(suite, needed):
+    generation = {
+        "llm": {"engine": "transformers", "model": "org/llm"},
+        "image_lmm": {"engine": "transformers", "model": "org/stills"},
+        "video_lmm": {"engine": "transformers", "model": "org/eyes"},
+    }
+    wanted = wanted_models(load({"name": "asked", "rextime": suite, "generation": generation}))
+    assert {model.name for model in wanted} == needed
+
+
+GIVEN = {"questions": "val.jsonl", "videos": "clips"}
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [
+        {"released": {"val": "val.jsonl"}, "models": ["video_lmm"]},
+        {"released": {"val": {"questions": "val.jsonl", "scored": False}}},
+        {"released": {"val": {**GIVEN, "scored": False}}, "protocols": ["score_with_true_span"]},
+        {"released": {"val": "val.jsonl"}, "models": ["retrieval", "fine_tuned_retrieval"]},
+        {"released": {"val": "val.jsonl"}, "published": {"univtg": {"checkpoint": "a.safetensors"}}},
+        {"released": {"val": GIVEN}, "submissions": {"mine": {"file": "mine.jsonl", "questions": "other"}}},
+        {"sources": {"captions": {"form": "captions", "dataset": "none"}}},
+    ],
+)
+def test_a_test_that_nobody_could_take_is_refused(suite):
+    with refused("rextime"):
+        load({"name": "asked", "rextime": suite})
