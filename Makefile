@@ -158,9 +158,8 @@ artefacts: env docs
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 	$(BIN)/snakemake --cores all results/tables --configfile $(CRATE)
-	$(BIN)/verified crate --configfile $(CRATE) --output dist/crate
-	$(BIN)/python -c 'import shutil; [shutil.make_archive(f"dist/{name}", "zip", folder) for name, folder in [("docs", "build/docs"), ("crate", "dist/crate")]]'
-	rm -r dist/crate
+	$(BIN)/verified export --form crate --configfile $(CRATE)
+	$(BIN)/python -c 'import shutil; from verified.config import read; from verified.config.folders import home; [shutil.make_archive(f"dist/{name}", "zip", folder) for name, folder in [("docs", "build/docs"), ("crate", home(read("$(CRATE)")) + "/export/crate")]]'
 	cd dist && $(abspath $(BIN))/python -c 'import hashlib, os; [print(hashlib.sha256(open(name, "rb").read()).hexdigest(), "", name) for name in sorted(os.listdir())]' > ../SHA256SUMS
 	mv SHA256SUMS dist
 

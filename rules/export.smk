@@ -1,11 +1,11 @@
 from verified.export.facts import export_facts, export_folders, export_inputs
-from verified.export.forms import FORMS
+from verified.export.forms import FORMS, module_of
 
 
 rule export:
     """Every data set in every form that the configuration asks for."""
     input:
-        export_folders(settings),
+        export_folders(settings, settings.export.forms),
 
 
 rule export_form:
@@ -17,13 +17,14 @@ rule export_form:
     log:
         "logs/{dataset}/export_form/{form}.log",
     wildcard_constraints:
-        form="|".join(FORMS),
+        form=one_of(FORMS),
     conda:
         "../envs/data.yaml"
     resources:
         **needs(4000, minutes=120),
     params:
         code=code_of("export/write_form.py"),
+        form_code=lambda wildcards: modules_digest(module_of(wildcards.form)),
         facts=lambda wildcards: export_facts(settings, key_of(wildcards.dataset), wildcards.form),
     script:
         "../scripts/export/write_form.py"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import whole_sources
 import whole_truths
-from export.test_export_forms import ABOUT
+from export.test_export_forms import ABOUT, written
 from given import annotations
 from ledger_rows import put_all, row_of
 from people.answered import STUDY, answer_file, study
@@ -18,7 +18,7 @@ from running import PROJECT
 from tvr_lists import COUNT, lists
 
 from verified.export.collection import collect
-from verified.export.forms import FORMS, write_form
+from verified.export.forms import FORMS
 from verified.io.fig import read_splits
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_json, write_jsonl
@@ -121,7 +121,7 @@ def export_of(form):
     def write():
         about = ABOUT | {"title": "x"}
         found = read_splits([f"{split}.jsonl" for split in ("train", "val", "test")])
-        write_form(form, Path("out"), collect(found, ("train", "val", "test"), about), 2)
+        written(form, Path("out"), collect(found, ("train", "val", "test"), about))
 
     write.__name__ = f"export {form}"
     return write

@@ -1,4 +1,4 @@
-"""The field around the paper: rows of the tables without training, and forms of other benchmarks' submissions."""
+"""The field around the paper: rows without training, forms of other benchmarks' submissions, and further exports."""
 
 from verified.extension import Extension
 from verified_field.config import Rows, check
@@ -14,5 +14,16 @@ EXTENSION = Extension(
     runs="verified_field.runs:runs",
     titles={"dense": "dense, zero-shot"},
     endings={"grounded": "+ LMM spans", "reranked": "+ re-ranker"},
+    exports={
+        "webdataset": "verified_field.exports.whole_rows:WEBDATASET",
+        "csv": "verified_field.exports.whole_rows:CSV",
+        "tvr": "verified_field.exports.retrieval_codes:TVR",
+        "qvhighlights": "verified_field.exports.retrieval_codes:QVHIGHLIGHTS",
+        "activitynet-captions": "verified_field.exports.retrieval_codes:ACTIVITYNET",
+        "charades-sta": "verified_field.exports.retrieval_codes:CHARADES",
+        "mteb": "verified_field.exports.embedding:MTEB",
+        "lmms-eval": "verified_field.exports.lmms_eval:LMMS_EVAL",
+    },
+    archives={"crate": "verified_field.exports.crate:archive"},
     tables=("verified_field.lmm",),
 )

@@ -27,7 +27,7 @@ MODULES = (
 GROUPS = {
     "annotate videos and build the benchmark": ("init", "check", "quote", "plan", "report", "show"),
     "have people judge captions": ("study", "answers"),
-    "check data and hand it on": ("lint", "verify", "export", "crate"),
+    "check data and hand it on": ("lint", "verify", "export"),
     "score retrieval": ("evaluate", "compare", "check-model", "import"),
     "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
 }

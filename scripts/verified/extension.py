@@ -62,6 +62,11 @@ class Extension:
     importers: Mapping[str, str] = field(default_factory=dict)
     """Kinds of published checkpoints that `verified import` converts → name of a function of the file, the output or
     None, and the options, which returns what it made, for the user."""
+    exports: Mapping[str, str] = field(default_factory=dict)
+    """Forms of annotations → names of their `verified.export.forms.ExportForm`, for `verified export`."""
+    archives: Mapping[str, str] = field(default_factory=dict)
+    """Forms of a whole run → names of functions of a configuration and the files it was read from, which write the run
+    in this form, for `verified export`, and return what is said."""
     tables: tuple[str, ...] = ()
     """Modules of tables beyond the paper's (`verified.tables.added`)."""
     pages: tuple[str, ...] = ()

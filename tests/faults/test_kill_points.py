@@ -10,8 +10,7 @@ import shutil
 import pytest
 import torch
 import yaml
-from export.test_crate import finished_run
-from export.test_export_forms import ABOUT, ROWS, SPLITS
+from export.test_export_forms import ABOUT, ROWS, SPLITS, written
 from kill_points import finished_by_repeating
 from ledger_rows import put_all, row_of
 from loopback_hub import serving
@@ -24,7 +23,7 @@ from whole_files import evaluate_files, study_files
 from verified.__main__ import main
 from verified.benchmark.vcmr import importing
 from verified.export.collection import collect
-from verified.export.forms import FORMS, write_form
+from verified.export.forms import FORMS
 from verified.io.jsonl import write_jsonl
 from verified.lmm.ledger import Ledger
 from verified.runtime.seals import seal
@@ -101,7 +100,7 @@ def test_a_command_on_a_ledger(name, ledger, start, place, record_property):
 @pytest.mark.parametrize("form", FORMS)
 def test_an_export(form, start, place, record_property):
     collection = collect(ROWS, SPLITS, ABOUT)
-    kills = finished_by_repeating(start, place, lambda: write_form(form, place / "form", collection, 2))
+    kills = finished_by_repeating(start, place, lambda: written(form, place / "form", collection))
     record_property("faults", kills)
     assert kills > 3
 
@@ -124,20 +123,6 @@ def test_an_import_of_reviews(start, place, record_property):
     kills = finished_by_repeating(start, place, run)
     record_property("faults", kills)
     assert kills > 3 and json.loads((place / out / "settled.json").read_text())["outcomes"]
-
-
-def test_a_crate(start, place, monkeypatch, record_property):
-    """A run as one folder to archive: a part of it is never left under its name."""
-    monkeypatch.chdir(start)
-    finished_run()
-    values = {"name": "lab", "datasets": {"lab": {"title": "L", "source": {"kind": "demo"}}}}
-    (start / "lab.yaml").write_text(json.dumps(values))
-    # Where a killed one had all but ended, its folder is there, and whole: the repeat says so, and leaves it.
-    ends = (0, 2)
-    command = given("crate", "--configfile", "lab.yaml", "--output", "c", ends=ends)
-    kills = finished_by_repeating(start, place, command, every=17)  # most are copies of the workflow's many files
-    record_property("faults", kills)
-    assert kills > 5 and (place / "c" / "ro-crate-metadata.json").is_file()
 
 
 SELECTED = {

@@ -1,14 +1,11 @@
 """The report and the study pages of a finished run, as `make report` and `make study` build them."""
 
-import io
 import json
 import shutil
 import subprocess
 import sys
-import tarfile
 from collections import Counter
 
-import av
 import pytest
 import yaml
 from running import NANO, digests, snakemake
@@ -98,7 +95,7 @@ def judgement(row: dict, score: dict, right: bool) -> dict:
 
 
 # The last test of the fixture: it changes the annotations.
-def test_a_measured_threshold_selects_and_an_export_holds_clips_of_what_is_left(reported):
+def test_a_measured_threshold_selects_and_an_export_holds_what_is_left(reported):
     base = reported / "results" / "nano"
     rows = [row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")]
     rows.sort(key=lambda row: -row["fig_desc_score"])
@@ -114,7 +111,7 @@ def test_a_measured_threshold_selects_and_an_export_holds_clips_of_what_is_left(
     ]
     write_jsonl(reported / "ann.jsonl", decisions)
     chosen = {"review": ["ann.jsonl"], "min_precision": 1.0, "best": 2, "otherwise": "coarse"}
-    layer = {"annotations": chosen, "export": {"forms": ["webdataset"], "media": True, "clip_side": 64}}
+    layer = {"annotations": chosen, "export": {"forms": ["hugging-face"]}}
     (reported / "layer.yaml").write_text(yaml.safe_dump(layer), encoding="utf-8")
     targets = ["export", "results/nano/figures/annotations.svg"]
     run = snakemake(reported, str(reported / "layer.yaml"), "--cores", "2", *targets)
@@ -134,14 +131,5 @@ def test_a_measured_threshold_selects_and_an_export_holds_clips_of_what_is_left(
     further = [entry for row in selected for entry in row.get("further", ())]
     assert all(entry["fig_desc_score"] >= least for entry in further)
 
-    members = Counter()
-    for path in (base / "export" / "webdataset").glob("*.tar"):
-        with tarfile.open(path) as archive:
-            members.update(name.partition(".")[2] for name in archive.getnames())
-            clip = next(member for member in archive if member.name.endswith(".mp4"))
-            with av.open(io.BytesIO(archive.extractfile(clip).read())) as video:
-                assert video.streams.video[0].width == 64 and next(video.decode(video=0))
-    captions = len(rows) + len(further)
-    assert members["json"] == members["txt"] == members["mp4"] == members["keyframe-0.jpg"] == captions
-    manifest = read_json(base / "export" / "webdataset" / "manifest.json")
-    assert sum(split["captions"] for split in manifest["splits"].values()) == captions
+    manifest = read_json(base / "export" / "hugging-face" / "manifest.json")
+    assert sum(split["captions"] for split in manifest["splits"].values()) == len(rows) + len(further)

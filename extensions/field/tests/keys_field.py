@@ -6,10 +6,11 @@ BASES = {
     "rows without training": (
         "nano",
         {
+            "export": {"forms": ["webdataset"]},
             "generation": {"embed": {}, "rerank": {"base_url": ADDRESS}},
             "field": {"dense": True, "grounder": FIRST_STAGES, "reranker": {**FIRST_STAGES, "by": "relevance"}},
         },
-        ("all",),
+        ("all", "export"),
         ("generation", "field"),
     ),
     "vectors of an endpoint": (

@@ -240,7 +240,7 @@ def test_an_audit_reads_all_windows_and_the_first_answer(tmp_path):
 
 
 def test_an_export_is_scored(tmp_path, capsys):
-    write_form("qvhighlights", tmp_path / "set", collect(ROWS, SPLITS, ABOUT), 500, None)
+    write_form("qvhighlights", tmp_path / "set", collect(ROWS, SPLITS, ABOUT))
     truth = tmp_path / "set" / "train.jsonl"
     answers = [
         {"qid": row["qid"], "pred_relevant_windows": [[*row["relevant_windows"][0], 1.0]]} for row in read_jsonl(truth)

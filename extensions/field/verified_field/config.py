@@ -1,4 +1,4 @@
-"""Rows of the tables without training: by vectors, and by a video LMM after a first stage."""
+"""Settings of rows without training, by vectors and by a video LMM after a first stage, and of exports."""
 
 from collections.abc import Collection
 from typing import Literal
@@ -34,13 +34,25 @@ class Reranker(Section):
     of vLLM), two calls a moment. relevance: by `generation.rerank`."""
 
 
+class WebDataset(Section):
+    """Shards of the export `webdataset`."""
+
+    media: bool = False
+    """Whether clips and keyframes go into them (may you distribute them?); no other form of export has any."""
+    clip_side: int = Field(default=360, ge=64, multiple_of=2)
+    """Longest side of exported clips, in pixels; smaller videos keep their size."""
+    shard_captions: int = Field(default=500, ge=1)
+    """Captions in a shard, at most."""
+
+
 class Rows(Section):
-    """Rows beside the trained models'."""
+    """Rows beside the trained models', and shards of exports."""
 
     dense: bool = False
     """Whether the vectors of `generation.embed` rank videos and windows, without training: a row of the tables."""
     grounder: Grounder = Grounder()
     reranker: Reranker = Reranker()
+    webdataset: WebDataset = WebDataset()
 
     @property
     def any(self) -> bool:

@@ -5,8 +5,10 @@ import json
 from functools import partial
 from pathlib import Path
 
-from verified.cli.command import JSON, WORKFLOW, command, configfile, flag, folder, only_for, option, output, several
+from verified.cli.command import JSON, WORKFLOW, command, configfile, flag, folder, only_for, option, several
+from verified.config.export import known_archives, known_forms
 from verified.errors import InputError
+from verified.extension import named
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 """How a feature file begins."""
@@ -98,63 +100,34 @@ def _lint_features(arguments: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
+FORMS_HELP = f"forms to write (default: those of export.forms): {', '.join(known_forms() | known_archives())}"
+
+
 @command(
     "export",
-    "write annotations as Hugging Face folder, WebDataset, CSV and for codes of moment retrieval",
-    several("--form", metavar="FORM", help="forms to write (default: those of export.forms)"),
+    "write annotations as Hugging Face folder with Croissant, or a run, in forms that others read",
+    several("--form", metavar="FORM", help=FORMS_HELP),
     *WORKFLOW,
 )
 def export(arguments: argparse.Namespace) -> int:
     """Write folders and name them; returns Snakemake's status. Raises InputError where there is nothing to write."""
     from verified.config import read
-    from verified.config.export import Export
     from verified.export.facts import export_folders
     from verified.planning.running import run_workflow
 
-    known = Export().forms
-    if unknown := [form for form in arguments.form if form not in known]:
-        raise InputError(f"--form {unknown[0]!r} is unknown", remedy=f"known: {', '.join(known)}")
-    folders = export_folders(read(*arguments.configfile), tuple(arguments.form))
-    if not folders:  # Snakemake without a target would run everything
+    forms, archives = known_forms(), known_archives()
+    if unknown := [form for form in arguments.form if form not in forms | archives]:
+        raise InputError(f"--form {unknown[0]!r} is unknown", remedy=f"known: {', '.join(forms | archives)}")
+    settings = read(*arguments.configfile)
+    asked = arguments.form or settings.export.forms
+    folders = export_folders(settings, [form for form in asked if form in forms])
+    written = [form for form in asked if form in archives]
+    if not folders and not written:  # Snakemake without a target would run everything
         raise InputError(
             "nothing to export: the configuration shows no data set or names no form", remedy="give --form"
         )
-    status = run_workflow(arguments, "--", *folders)
+    status = run_workflow(arguments, "--", *folders) if folders else 0
     if status == 0:
-        print("\n".join(["Exported:", *(f"  {folder}" for folder in folders)]))
+        lines = [*folders, *(named(archives[form])(settings, arguments.configfile) for form in written)]
+        print("\n".join(["Exported:", *(f"  {line}" for line in lines)]))
     return status
-
-
-@command(
-    "crate",
-    "write a run as one folder to archive (Workflow Run RO-Crate): rules, settings, packages, checksums, tables",
-    configfile(),
-    output("a folder that is not there yet", required=True),
-    checks_itself=True,
-)
-def crate(arguments: argparse.Namespace) -> int:
-    """Write it and print its size."""
-    import yaml
-
-    from verified.config import read
-    from verified.config.folders import home
-    from verified.export.crate import write_crate
-    from verified.runtime.project import PROJECT, commit
-    from verified.runtime.secrets import redact
-
-    settings = read(*arguments.configfile)
-    licence = settings.annotations.licence
-    facts = {
-        "name": settings.name,
-        "project": PROJECT,
-        "commit": commit(PROJECT),
-        "licence": None if licence == "not stated" else licence,
-        "creators": settings.export.creators,
-    }
-    resolved = redact(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True))
-    counts = write_crate(arguments.output, Path(home(settings)), resolved, arguments.configfile, facts)
-    print(
-        f"{arguments.output}: {counts['copied']} of {counts['built']} built files and the digests of all, "
-        f"{counts['inputs']} videos by digest"
-    )
-    return 0

@@ -1,22 +1,30 @@
 """Settings of the export of annotations (`verified export`)."""
 
-from typing import Literal, get_args
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from verified.config.base import Section
+from verified.extension import extensions
 
-Form = Literal[
-    "hugging-face",
-    "webdataset",
-    "csv",
-    "tvr",
-    "qvhighlights",
-    "activitynet-captions",
-    "charades-sta",
-    "mteb",
-    "lmms-eval",
-]
+HUGGING_FACE = "hugging-face"
+
+
+def known_forms() -> dict[str, str]:
+    """Forms of annotations → names (`verified.extension.named`) of an `ExportForm` (verified/export/forms.py)."""
+    added = {form: name for extension in extensions() for form, name in extension.exports.items()}
+    return {HUGGING_FACE: "verified.export.hugging_face:FORM", **added}
+
+
+def known_archives() -> dict[str, str]:
+    """Forms of a whole run → names of functions that write it (see `verified.extension.Extension.archives`)."""
+    return {form: name for extension in extensions() for form, name in extension.archives.items()}
+
+
+def _known(form: str) -> str:
+    if form not in known_forms():
+        raise ValueError(f"no form {form!r}; there are {', '.join(known_forms())}")
+    return form
 
 
 class Statements(Section):
@@ -37,7 +45,7 @@ class Statements(Section):
 class Export(Section):
     """Forms in which annotations are exported, and the contents of their cards."""
 
-    forms: tuple[Form, ...] = get_args(Form)
+    forms: tuple[Annotated[str, AfterValidator(_known)], ...] = (HUGGING_FACE,)
     """Forms that `verified export` writes where none are named; each is a folder below results/…/export."""
     version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
     """Version of the data set, for its cards."""
@@ -50,9 +58,3 @@ class Export(Section):
     """Whether rows name who reviewed them (did they agree?); otherwise they say reviewer 1, reviewer 2, …"""
     clean: bool = False
     """Whether what the audit found is left out, of all forms."""
-    media: bool = False
-    """Whether clips and keyframes go into the WebDataset shards (may you distribute them?); no other form has any."""
-    clip_side: int = Field(default=360, ge=64, multiple_of=2)
-    """Longest side of exported clips, in pixels; smaller videos keep their size."""
-    shard_captions: int = Field(default=500, ge=1)
-    """Captions in a WebDataset shard, at most."""

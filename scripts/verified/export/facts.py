@@ -1,10 +1,13 @@
 """What cards of annotations state of a data set, and what the rule of the exports reads and is given."""
 
+from collections.abc import Iterable
+
 from verified.annotations.export import generation_facts
 from verified.annotations.splits import annotation_files, annotation_splits
 from verified.config import Config
 from verified.config.folders import shown_datasets
 from verified.config.trust import confidence_warning
+from verified.export.forms import form_of
 from verified.layout import Layout
 
 
@@ -28,25 +31,15 @@ def card_facts(settings: Config, dataset: str) -> dict:
 
 
 def export_inputs(settings: Config, dataset: str, form: str) -> dict[str, list[str]]:
-    """Annotations of a data set; videos and keyframes where the form holds media."""
-    layout = Layout(settings)
+    """Annotations of a data set, what the audit found in them, and what the form reads beside them."""
     files = {"annotations": annotation_files(settings, dataset)}
     if settings.export.clean:
-        files["findings"] = [layout.path("results/{dataset}/audit/findings.jsonl", dataset)]
-    if has_media(settings, dataset, form):
-        files["videos"] = [layout.path(layout.videos, dataset)]
-        files["keyframes"] = layout.shards(layout.keyframes, dataset)
-    return files
-
-
-def has_media(settings: Config, dataset: str, form: str) -> bool:
-    """Whether the folder of a form gets media: asked for, possible, and a place for them."""
-    here = settings.datasets[dataset].source.annotated_here
-    return settings.export.media and here and form == "webdataset"
+        files["findings"] = [Layout(settings).path("results/{dataset}/audit/findings.jsonl", dataset)]
+    return {**files, **form_of(form).inputs(settings, dataset)}
 
 
 def export_facts(settings: Config, dataset: str, form: str) -> dict:
-    """What every card states, the splits, and how the form is cut into files."""
+    """What every card states, the splits, and the options of the form."""
     card, generation, export = card_facts(settings, dataset), generation_facts(settings), settings.export
     source = settings.datasets[dataset].source
     about = {
@@ -61,21 +54,15 @@ def export_facts(settings: Config, dataset: str, form: str) -> dict:
         if source.annotated_here
         else None,
     }
-    cutting = {"shard_captions": export.shard_captions, "clip_side": export.clip_side}
     return {
         "about": about,
         "splits": annotation_splits(settings, dataset),
-        **(cutting if form == "webdataset" else {}),
-        "media": has_media(settings, dataset, form),
+        "options": form_of(form).options(settings, dataset),
         "reviewer_names": export.reviewer_names,
     }
 
 
-def export_folders(settings: Config, forms: tuple[str, ...] = ()) -> list[str]:
-    """The folders of all exports of a configuration, or of some forms."""
+def export_folders(settings: Config, forms: Iterable[str]) -> list[str]:
+    """The folders of these forms of every data set that the configuration shows."""
     layout = Layout(settings)
-    return [
-        layout.path(layout.export, name, form=form)
-        for name in shown_datasets(settings)
-        for form in forms or settings.export.forms
-    ]
+    return [layout.path(layout.export, name, form=form) for name in shown_datasets(settings) for form in forms]

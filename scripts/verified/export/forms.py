@@ -1,59 +1,50 @@
-"""The forms by name, and the simplest of them: CSV, one row a caption, all columns."""
+"""Forms in which `verified export` writes annotations: Hugging Face, and those that extensions add."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any
 
-from verified.config.export import Form
-from verified.export.card import COLUMNS_TOLD, write_cards
-from verified.export.collection import COLUMNS, Collection
-from verified.export.embedding import write_mteb
-from verified.export.hugging_face import write_hugging_face
-from verified.export.lmms_eval import write_lmms_eval
-from verified.export.retrieval_codes import (
-    write_activitynet_captions,
-    write_charades_sta,
-    write_qvhighlights,
-    write_tvr,
-)
-from verified.export.webdataset import write_webdataset
-from verified.io import text_tables
+from verified.config import Config
+from verified.config.export import known_forms
+from verified.export.collection import Collection
+from verified.extension import named
 from verified.io.files import empty_folder
 
-TOLD = (
-    "SPLIT.csv in UTF-8 with a header, one row a caption; an empty cell is no value, and an apostrophe before =, +, -"
-    f" or @ keeps spreadsheets from running a text.\n\n{COLUMNS_TOLD}"
-)
+
+def _nothing(settings: Config, dataset: str) -> dict:
+    return {}
 
 
-def write_csv(folder: Path, collection: Collection) -> None:
-    """SPLIT.csv of every split; floats are written so that reading them gives the same number."""
-    for split, rows in collection.splits.items():
-        cells = ([row.get(name) for name in COLUMNS] for row in rows)
-        text_tables.write_csv(folder / f"{split}.csv", [[*COLUMNS], *cells])
-    write_cards(folder, "csv", TOLD, collection)
+@dataclass(frozen=True)
+class ExportForm:
+    """How a form is written, and of what beside the annotations."""
+
+    write: Callable[..., None]
+    """Of an empty folder, the collection, and the values by name of `inputs` and `options`."""
+    inputs: Callable[[Config, str], Mapping[str, list[str]]] = _nothing
+    """Of the key of a data set: further files that are read."""
+    options: Callable[[Config, str], Mapping[str, Any]] = _nothing
+    """Of the same: settings that the form depends on."""
 
 
-FORMS = get_args(Form)
-WRITERS: dict[str, Callable[[Path, Collection], None]] = {
-    "hugging-face": write_hugging_face,
-    "csv": write_csv,
-    "tvr": write_tvr,
-    "qvhighlights": write_qvhighlights,
-    "activitynet-captions": write_activitynet_captions,
-    "charades-sta": write_charades_sta,
-    "mteb": write_mteb,
-    "lmms-eval": write_lmms_eval,
-}
+FORMS = known_forms()
 
 
-def write_form(form: str, folder: Path, collection: Collection, shard_captions: int, media=None) -> None:
-    """Write `collection` in one form; only WebDataset shards take `media` and `shard_captions`.
+def form_of(name: str) -> ExportForm:
+    """The form of this name."""
+    return named(FORMS[name])
+
+
+def module_of(name: str) -> str:
+    """The module behind a form: what it writes follows from its code."""
+    return FORMS[name].partition(":")[0]
+
+
+def write_form(form: str, folder: Path, collection: Collection, **values: Any) -> None:
+    """Write `collection` in one form; `values` are those of its inputs and options.
 
     What stands in `folder` goes first: cards list what lies there, and a killed job may have left something.
     """
     empty_folder(folder)
-    if form == "webdataset":
-        write_webdataset(folder, collection, shard_captions, media)
-    else:
-        WRITERS[form](folder, collection)
+    form_of(form).write(folder, collection, **values)

@@ -13,6 +13,7 @@ from verified.errors import InputError
 from verified.export.card import COLUMNS_TOLD, write_cards
 from verified.export.collection import COLUMNS, Collection, Counted
 from verified.export.croissant import croissant
+from verified.export.forms import ExportForm
 from verified.io.files import atomic_path, write_text
 
 LICENCES = {
@@ -45,6 +46,9 @@ TASK = {
 def write_hugging_face(folder: Path, collection: Collection) -> None:
     """data/SPLIT.parquet of each split that has captions, croissant.json, README.md with its YAML head, manifest."""
     write_tables(folder, collection, collection.splits, COLUMNS, TOLD, TASK)
+
+
+FORM = ExportForm(write_hugging_face)
 
 
 def write_tables(

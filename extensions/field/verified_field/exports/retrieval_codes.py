@@ -10,24 +10,25 @@ from urllib.parse import quote
 
 from verified.export.card import write_cards
 from verified.export.collection import Collection, caption_of
+from verified.export.forms import ExportForm
 from verified.io.files import write_text
 from verified.io.jsonl import write_json, write_jsonl
 from verified.io.text_tables import write_csv
 
-TVR = (
+TVR_TOLD = (
     "SPLIT.jsonl in the form of TVR's releases (vid_name, duration, ts, desc, type, desc_id; every type is v: no"
     " subtitles), and video2dur_idx.json with each video's duration and index; the official evaluation reads them."
 )
-QVHIGHLIGHTS = (
+QVHIGHLIGHTS_TOLD = (
     "SPLIT.jsonl in the form of QVHighlights as codes for moments read it, lighthouse among them (qid, query, duration,"
     " vid, relevant_windows). There are no saliency_scores and relevant_clip_ids: how well each clip shows a query only"
     " people can say, and these codes do without them, as for Charades-STA."
 )
-ACTIVITYNET = (
+ACTIVITYNET_TOLD = (
     "SPLIT.json in the form of ActivityNet Captions, {video: {duration, timestamps, sentences}}; `caption_ids` beside"
     " the sentences are ours."
 )
-CHARADES = (
+CHARADES_TOLD = (
     "SPLIT.txt in the form of Charades-STA, VIDEO START END##sentence, and SPLIT.csv with the length of each video"
     " (columns id and length). Blanks and % in the name of a video are written as %20 and %25."
 )
@@ -54,7 +55,7 @@ def write_tvr(folder: Path, collection: Collection) -> None:
         )
         lengths[split] = {row["video"]: [row["duration"], index[row["video"]]] for row in rows}
     write_json(folder / "video2dur_idx.json", lengths)
-    write_cards(folder, "tvr", TVR, collection)
+    write_cards(folder, "tvr", TVR_TOLD, collection)
 
 
 def write_qvhighlights(folder: Path, collection: Collection) -> None:
@@ -73,7 +74,7 @@ def write_qvhighlights(folder: Path, collection: Collection) -> None:
                 for row in rows
             ),
         )
-    write_cards(folder, "qvhighlights", QVHIGHLIGHTS, collection)
+    write_cards(folder, "qvhighlights", QVHIGHLIGHTS_TOLD, collection)
 
 
 def write_activitynet_captions(folder: Path, collection: Collection) -> None:
@@ -87,7 +88,7 @@ def write_activitynet_captions(folder: Path, collection: Collection) -> None:
             entry["sentences"].append(caption_of(row))
             entry["caption_ids"].append(row["caption_id"])
         write_text(folder / f"{split}.json", json.dumps(videos, ensure_ascii=False) + "\n")
-    write_cards(folder, "activitynet-captions", ACTIVITYNET, collection)
+    write_cards(folder, "activitynet-captions", ACTIVITYNET_TOLD, collection)
 
 
 def write_charades_sta(folder: Path, collection: Collection) -> None:
@@ -99,7 +100,7 @@ def write_charades_sta(folder: Path, collection: Collection) -> None:
         write_text(folder / f"{split}.txt", "".join(lines))
         lengths = {_one_word(row["video"]): row["duration"] for row in rows}
         write_csv(folder / f"{split}.csv", [("id", "length"), *lengths.items()])
-    write_cards(folder, "charades-sta", CHARADES, collection)
+    write_cards(folder, "charades-sta", CHARADES_TOLD, collection)
 
 
 def _one_word(video: str) -> str:
@@ -108,3 +109,9 @@ def _one_word(video: str) -> str:
 
 def _one_line(caption: str) -> str:
     return " ".join(caption.split())
+
+
+TVR = ExportForm(write_tvr)
+QVHIGHLIGHTS = ExportForm(write_qvhighlights)
+ACTIVITYNET = ExportForm(write_activitynet_captions)
+CHARADES = ExportForm(write_charades_sta)

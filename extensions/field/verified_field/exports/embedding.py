@@ -9,6 +9,7 @@ from pathlib import Path
 
 from verified.export.card import write_cards
 from verified.export.collection import Collection
+from verified.export.forms import ExportForm
 from verified.export.hugging_face import card_head, split_name, write_parquet
 from verified.io.files import write_text
 
@@ -93,3 +94,6 @@ def write_mteb(folder: Path, collection: Collection) -> None:
     literals = {name: repr(value) for name, value in values.items()}
     write_text(folder / "task.py", TASK_FILE.format(**literals, splits=json.dumps([*written["queries"]])))
     write_cards(folder, "mteb", TOLD, collection, card_head(about, folder, written, TASK))
+
+
+MTEB = ExportForm(write_mteb)

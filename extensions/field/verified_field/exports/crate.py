@@ -15,11 +15,16 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
+from verified.config import Config
+from verified.config.folders import home
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.io.jsonl import read_jsonl
-from verified.runtime.project import versions
+from verified.runtime.project import PROJECT, commit, versions
 from verified.runtime.seals import read_seal, sealed_below, seals_below
+from verified.runtime.secrets import redact
 from verified.runtime.verify import verify
 
 PROFILES = {
@@ -42,6 +47,26 @@ TYPES = {
 Entity = dict[str, Any]
 
 
+def archive(settings: Config, given: Sequence[Path]) -> str:
+    """Write the crate of a configuration's run, read from the files `given`; returns its place and size in words."""
+    results = Path(home(settings))
+    licence = settings.annotations.licence
+    facts = {
+        "name": settings.name,
+        "project": PROJECT,
+        "commit": commit(PROJECT),
+        "licence": None if licence == "not stated" else licence,
+        "creators": settings.export.creators,
+    }
+    resolved = redact(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True))
+    folder = results / "export" / "crate"
+    counts = write_crate(folder, results, resolved, given, facts)
+    return (
+        f"{folder}: {counts['copied']} of {counts['built']} built files and the digests of all, "
+        f"{counts['inputs']} videos by digest"
+    )
+
+
 class Built(NamedTuple):
     """A file that a run built, from its seal."""
 
@@ -55,15 +80,13 @@ class Built(NamedTuple):
 def write_crate(
     folder: Path, results: Path, resolved: str, given: Sequence[Path], facts: Mapping[str, Any]
 ) -> dict[str, int]:
-    """Write the crate of a run into a new folder; returns how many files were built, went in, and are copied.
+    """Write the crate of a run, or replace it; returns how many files were built, went in, and are copied.
 
     `results` is the run's folder, relative to the working directory; `resolved` is the configuration with all defaults
     (YAML), `given` the files that it was read from. `facts`: name (of the configuration), project (its folder), commit,
-    licence (None if not stated) and creators. Raises InputError where `folder` is taken, nothing is built, or a result
-    is not what its job wrote.
+    licence (None if not stated) and creators. Raises InputError where nothing is built, or a result is not what its job
+    wrote.
     """
-    if folder.exists():
-        raise InputError("is there already", file=folder, remedy="remove it, or name another folder")
     built, times = _built(results)
     if not built:
         raise InputError("nothing was built here", file=results, remedy="run the workflow first")
@@ -86,6 +109,7 @@ def write_crate(
     described = describe(unfinished, facts, times)
     write_text(unfinished / "README.md", _readme(facts, len(built), len(fed)))
     write_text(unfinished / "ro-crate-metadata.json", json.dumps(described, ensure_ascii=False, indent=1) + "\n")
+    shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
     return {"built": len(built), "inputs": len(fed), "copied": len(copied)}
 

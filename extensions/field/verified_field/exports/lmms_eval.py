@@ -6,10 +6,11 @@ import yaml
 
 from verified.export.card import write_cards
 from verified.export.collection import Collection, caption_of
+from verified.export.forms import ExportForm
 from verified.export.hugging_face import split_name
-from verified.export.lmms_eval_task import THRESHOLDS
 from verified.io.files import write_text
 from verified.io.jsonl import write_jsonl
+from verified_field.exports.lmms_eval_task import THRESHOLDS
 
 FUNCTIONS = Path(__file__).resolve().parent / "lmms_eval_task.py"
 """The functions of the task, which are copied: whoever runs it need not have this package."""
@@ -83,3 +84,6 @@ def _task(name: str, split: str, version: str) -> str:
         "metadata": [{"version": version}],
     }
     return yaml.dump(described, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
+
+
+LMMS_EVAL = ExportForm(write_lmms_eval)
