@@ -1,4 +1,4 @@
-"""What comparisons need of any benchmark: its queries, and what a submission answers to each."""
+"""Queries of a benchmark and the answers of a submission to each, as comparisons need them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ Prediction = tuple[str, float, float]
 
 @dataclass(frozen=True)
 class Query:
-    """What the ground truth says of a query; None where it says nothing."""
+    """Properties of a query in the ground truth; None where it states none."""
 
     id: int | str
     video: str
@@ -33,7 +33,7 @@ class Answers:
     values: dict[str, np.ndarray]
     """{metric: [Q]} from 0 to 1."""
     ranks: np.ndarray
-    """[Q] rank, from 1, of the first answer that is right at tIoU 0.5; infinity where none is."""
+    """[Q] rank, from 1, of the first right answer at tIoU 0.5; infinity without one."""
     first: list[Prediction | None]
     """[Q] the first span that is answered."""
 
@@ -42,7 +42,7 @@ class GroundTruth(Protocol):
     """A ground truth in the form of one benchmark, which scores submissions in that form."""
 
     compared: tuple[str, ...]
-    """Metrics by which runs are compared where none is asked for; groups of queries by the first that there is."""
+    """Default metrics for comparing runs; queries are grouped by the first metric that exists."""
     shown: tuple[str, ...]
     """Metrics of the table of scores, which is ordered by the first."""
     ending: str
@@ -53,7 +53,7 @@ class GroundTruth(Protocol):
         ...
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
-        """Score a submission, spans above the tIoU `nms_threshold` with a better one suppressed first.
+        """Score a submission, after suppressing spans whose tIoU with a better one exceeds `nms_threshold`.
 
         Raises InputError unless it answers every query and no other.
         """

@@ -58,9 +58,9 @@ class Rated:
     """Human judgements of n captions."""
 
     grades: np.ndarray
-    """[people, n], NaN where somebody gave none."""
+    """[people, n], NaN for missing grades."""
     right: np.ndarray
-    """[n]: 1 where a caption is right, 0 where it is wrong, NaN where that is not said."""
+    """[n]: 1 for a right caption, 0 for a wrong one, NaN if unknown."""
     clips: Sequence[object]
     """[n] the clip that a caption is about."""
     units: Sequence[object]
@@ -78,7 +78,7 @@ class Rated:
 
 
 def mean_grades(grades: np.ndarray) -> np.ndarray:
-    """[n] mean over people of `grades` [people, n]; NaN where nobody gave one."""
+    """[n] mean over people of `grades` [people, n]; NaN without a grade."""
     given = ~np.isnan(grades)
     return np.where(
         given.any(axis=0), np.where(given, grades, 0).sum(axis=0) / np.maximum(given.sum(axis=0), 1), np.nan
@@ -120,7 +120,7 @@ def mean_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def _means(rows: Iterable[tuple[float, float]]) -> np.ndarray:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # nobody's grades differ
+        warnings.simplefilter("ignore", RuntimeWarning)  # all grades of each person are equal
         return np.nanmean(np.array([*rows]).reshape(-1, 2), axis=0)
 
 
@@ -160,7 +160,7 @@ def compare_metrics(
 def _bounds(drawn: np.ndarray) -> np.ndarray:
     """[2, …] of draws [resamples, …]."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # what no draw can tell
+        warnings.simplefilter("ignore", RuntimeWarning)  # undefined in every draw
         return np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
 
 

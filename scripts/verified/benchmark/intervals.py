@@ -1,15 +1,15 @@
-"""The one place for 95 % intervals and paired comparisons of means over queries, videos and trainings.
+"""95 % intervals and paired comparisons of means over queries, videos and trainings, for the whole project.
 
 Videos are drawn with all of their queries, and trainings of a model are drawn, each from many: a mean over both has
 
     variance = videos + trainings - shared,
 
-as in two-way clustered errors (Cameron, Gelbach and Miller, 2011): "videos" is the jackknife over whole videos of the
-mean over trainings, "trainings" the variance of the trainings' means by their number; both hold what a training does to
-a single video, which "shared" takes away again. Student's t with the effective degrees of freedom of that sum
-(Satterthwaite, 1946) accounts for as few as two trainings. Bounds of a share are those of its logit, so that they stay
-within 0 and 1. A single training has no variance to be seen: its interval holds the draw of videos alone, and a
-comparison with it has no p-value. benchmarks/significance.py shows the coverage, docs/measurements.md its table.
+as in two-way clustered errors (Cameron, Gelbach and Miller, 2011). "videos" is the jackknife over whole videos of the
+mean over trainings, "trainings" the variance of the trainings' means by their number. Both include the interaction of
+training and video, so "shared" subtracts it once. Student's t with the effective degrees of freedom of that sum
+(Satterthwaite, 1946) accounts for as few as two trainings. Bounds of a share are computed on its logit, so that they
+stay within 0 and 1. A single training shows no variance: its interval covers the draw of videos alone, and a comparison
+with it has no p-value. benchmarks/significance.py shows the coverage, docs/measurements.md its table.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ def mean_of_training(
     values: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 1.0, unit: float = 1.0
 ) -> dict[str, Any]:
     """Means of a single training over queries, of `values` [queries, ...] from 0 to `top`, times `unit`: ``value`` with
-    bounds ``low``, ``high``, and ``intra_class``, how alike the queries of a video are; lists [...] of plain numbers.
+    bounds ``low``, ``high``, and ``intra_class``, the correlation of queries of a video; lists [...] of plain numbers.
 
     None if undefined for these queries: of a single video, for example, all but the value.
     """
@@ -100,10 +100,10 @@ def difference(
 
 
 def intra_class_correlation(values: np.ndarray, videos: Sequence[object] | np.ndarray) -> np.ndarray:
-    """[columns] how alike the queries of one video are within a training, by the analysis of variance of one way.
+    """[columns] correlation of the queries of one video within a training, by one-way analysis of variance.
 
-    `values` [trainings, queries, columns]; the mean over trainings. 0 as for queries drawn on their own, 1 where those
-    of a video are the same; NaN where all values are one, or no video has two queries.
+    `values` [trainings, queries, columns]; the mean over trainings. 0 for independent queries, 1 if those of a video
+    are equal; NaN if all values are equal, or no video has two queries.
     """
     values = np.asarray(values, dtype=np.float64)
     sums, sizes = _sum_by_video(values, videos)
@@ -160,7 +160,7 @@ def _noise(sums: np.ndarray, deviations: np.ndarray, sizes: np.ndarray) -> tuple
 def _combine_variances(
     videos: np.ndarray, freedom: int, noise: list[tuple[np.ndarray, np.ndarray, int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Variance and effective degrees of freedom [columns]; never below that of the videos or of the trainings alone."""
+    """Variance and effective degrees of freedom [columns]; never below the variance of videos or trainings alone."""
     trainings = sum((of for of, _, _ in noise), np.zeros_like(videos))
     shared = sum((of for _, of, _ in noise), np.zeros_like(videos))
     variance = np.maximum(videos + trainings - shared, np.maximum(videos, trainings))
@@ -173,7 +173,7 @@ def _combine_variances(
 
 def _reach(freedom: np.ndarray) -> np.ndarray:
     """Student's t that a draw stays within in 95 of 100 cases."""
-    # Here: who shows tables but computes none does not wait for it.
+    # Imported here: showing tables without computing any should not wait for it.
     from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     return stdtrit(freedom, (1 + LEVEL) / 2)
@@ -195,7 +195,7 @@ def _share_interval(sums: np.ndarray, sizes: np.ndarray) -> Interval:
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = _reach(freedom) * np.sqrt(variance) / (value * (1 - value))
         low, high = (1 / (1 + np.exp(-(np.log(value / (1 - value)) + sign * reach))) for sign in (-1, 1))
-    # None right, or all: what so many videos could not have missed in 97.5 of 100 draws.
+    # No query right, or all: the rate at which so many videos would show this in 2.5 of 100 draws.
     rare = (1 - LEVEL) / 2
     unseen = 1 - rare ** (1 / len(sizes)) if len(sizes) > 1 else np.nan
     low = np.where(inside, low, np.where(value >= 1, 1 - unseen, 0 * unseen))
@@ -222,7 +222,7 @@ class Paired:
     p: float | None
     """Two-sided; None where a side has one training, NaN for a single video."""
     trainings: int | None
-    """Trainings of the side with fewer, or of the only trained one; None if neither was trained."""
+    """Trainings of the side with fewer, or of the only trained one; None if both are untrained."""
     wins: int
     """Queries that the first model answers better, on the mean over its trainings."""
     losses: int

@@ -82,10 +82,10 @@ def unsuppressed_mask(
 
 
 def suppress_spans(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
-    """Indices of at most `keep` of the spans [n, 2], which come best first.
+    """Indices of at most `keep` of the spans [n, 2], given best first.
 
     tIoUs are computed in float32, as MAD's are: on a grid of 0.4 s a tIoU of exactly 0.3 is common (1.2 s within 4 s),
-    and which side it falls on decides what is listed.
+    and its rounding decides which spans are listed.
     """
     spans = np.asarray(spans, np.float32)
     kept = unsuppressed_mask(spans[:, :1], spans[:, 1:], np.float32(threshold), enough=keep)
@@ -114,8 +114,8 @@ def best_spans(scores: np.ndarray, spans: np.ndarray, threshold: float, keep: in
 def suppress(lists: Lists, threshold: float, before: int | None = 100, after: int = 100) -> Lists:
     """Suppress overlapping rows among the first `before` of each list (None: all), keep at most `after`.
 
-    Rows of equal score come in the order of their videos' first appearance, then in their own order, as in the official
-    routine, which works video by video and merges.
+    Rows of equal score come in the order of their videos' first appearance, then in their input order, as in the
+    official routine, which works video by video and merges.
     """
     lists = lists if before is None else lists.top(before)
     chunks = [_suppress(lists.take(slice(at, at + _CHUNK)), threshold) for at in range(0, len(lists), _CHUNK)]

@@ -48,7 +48,7 @@ def read_published(path: str | os.PathLike, paper: str) -> dict[Place, str]:
 
 
 def plain(figure: str) -> float:
-    """The number of a figure in its own unit: 18.2 of ``18.2K``."""
+    """The number of a figure in its printed unit: 18.2 of ``18.2K``."""
     return float(figure.rstrip("KM"))
 
 
@@ -65,10 +65,10 @@ def verdict_of(
     high: float | None = None,
     trainings: int | None = None,
 ) -> str:
-    """Whether our value is the published one but for `tolerance`, all in one unit: one of `VERDICTS`.
+    """Whether our value equals the published one within `tolerance`, all in one unit: one of `VERDICTS`.
 
-    With an interval: reproduced if all of it is within the tolerance, differs if all of it is beyond, and in between it
-    cannot be determined: noise proves nothing. Of a single training it never can be, as the interval lacks the noise of
+    With an interval: reproduced if all of it is within the tolerance, differs if all of it is beyond, and otherwise
+    undetermined: noise proves nothing. A single training is always undetermined, as its interval lacks the noise of
     training.
     """
     if value is None:

@@ -1,7 +1,7 @@
 """Common parts of submissions to all benchmarks: rows by id, spans in seconds, and the queries that are scored.
 
 No evaluator refuses spans that are reversed, without length, beyond their video, or in another unit than seconds;
-`span_notes` tells of them, as they are rarely meant.
+`span_notes` reports them, as they are usually mistakes.
 """
 
 import os
@@ -35,8 +35,8 @@ def rows_by_id(
 ) -> Iterator[tuple[int, str, Row]]:
     """Number, from 1, id and content of each row of a JSON Lines file, or of one JSON array.
 
-    Raises InputError, with the row, for an id that is neither text nor whole number, and for one that comes twice
-    unless the last may count.
+    Raises InputError, with the row, for an id that is neither text nor whole number, and for a repeated id unless the
+    last may count.
     """
     seen = set()
     for number, row in enumerate(json_rows(path, (key, *required)), start=1):

@@ -1,12 +1,12 @@
-"""Temporal IoU, the one of all benchmarks: what two spans share, by the hull of both; and the recall that rests on it.
+"""Temporal IoU of all benchmarks (intersection of two spans by their hull), and the recall computed from it.
 
 The hull is the union wherever two spans overlap, and spans that do not overlap have a tIoU of 0, so this is IoU proper.
 The TVR evaluator, MAD's and VLG-Net's scripts and ReXTime's evaluator all compute it so; they differ in precision and
-in what counts as a hit. TVR: float32, tIoU ≥ θ. MAD: float32, IoU > θ in the text and the zero-shot script, IoU ≥ θ in
-VLG-Net's evaluator. ReXTime: float64, IoU ≥ θ.
+in the definition of a hit. TVR: float32, tIoU ≥ θ. MAD: float32, IoU > θ in the text and the zero-shot script, IoU ≥ θ
+in VLG-Net's evaluator. ReXTime: float64, IoU ≥ θ.
 
-R@K of ranked lists follows from the rank of the first row that is right, for every K. Chance level is the recall of a
-span drawn uniformly from a video, and of a video drawn from a corpus.
+R@K of ranked lists follows from the rank of the first right row, for every K. Chance level is the recall of a span
+drawn uniformly from a video, and of a video drawn from a corpus.
 """
 
 from collections.abc import Iterable
@@ -34,9 +34,9 @@ def hits(values: Any, threshold: Any, iou_cmp: Comparison = "ge") -> Any:
 
 
 def first_ranks(right: np.ndarray, ranks: np.ndarray | None = None) -> np.ndarray:
-    """Rank, from 1, of the first row that is right, [...] float64; infinity where none is, so that its inverse is 0.
+    """Rank, from 1, of the first right row, [...] float64; infinity without one, so that its inverse is 0.
 
-    right [..., rows] bool; `ranks` of the rows, ascending, where they are not simply counted.
+    right [..., rows] bool; `ranks` of the rows, ascending, if they are not simply counted.
     """
     ranks = np.arange(1, right.shape[-1] + 1) if ranks is None else ranks
     return np.where(right, ranks, np.inf).min(axis=-1, initial=np.inf)

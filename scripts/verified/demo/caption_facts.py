@@ -1,8 +1,8 @@
-"""From an English caption of the demo world to the facts it states, and whether they agree with what is true.
+"""Parse an English caption of the demo into the facts it states, and compare them with the truth.
 
-The vocabulary covers what the scene reader and the demo's coarse captions say. Facts have the names and values of
-`corpus/truth.jsonl`: shape, colour, size, texture, count, motion, direction, speed; further ``backgrounds`` (all that
-are named, in their order), ``pan`` and ``bystander`` (shape and, where stated, colour of the second thing).
+The vocabulary covers the captions of the scene reader and the demo's coarse captions. Facts have the names and values
+of `corpus/truth.jsonl`: shape, colour, size, texture, count, motion, direction, speed; also ``backgrounds`` (all named
+ones, in order), ``pan`` and ``bystander`` (shape and, where stated, colour of the second thing).
 """
 
 import re
@@ -100,7 +100,7 @@ FALSE_UPS = re.compile(r"\b(?:up and down|(?:pops?|shows?|speeds?|comes?) up|up 
 
 
 def caption_facts(text: str) -> Facts:
-    """Facts that an English caption states (see the module), leaving out what it does not say."""
+    """Facts that an English caption states (see the module); facts that it does not mention are absent."""
     text = " ".join(text.lower().replace("’", "'").split())
     facts: Facts = {}
     backgrounds = [match.lastgroup for match in PLACE.finditer(text)]
@@ -179,7 +179,7 @@ def motion_facts(text: str) -> Facts:
 
 
 def agreement(stated: Facts, truth: Facts) -> dict[str, bool]:
-    """For each stated fact that the truth speaks of, whether it is true.
+    """For each stated fact that the truth covers, whether it is true.
 
     `stated` comes from `caption_facts`, `truth` is the `facts` object of an event in `corpus/truth.jsonl`. Named
     backgrounds are right if each is one of the event's, a bystander if some scene has it. A singular ("a ball") counts

@@ -43,7 +43,7 @@ _DIRECTIONS = {
     "anticlockwise": ("anticlockwise", "counter-clockwise", "in an anticlockwise direction"),
 }
 _SPEEDS = {"slow": ("slowly", "at a slow pace", "slowly"), "fast": ("quickly", "fast", "rapidly")}
-# Verbs as (singular, plural); what follows the verb comes with it.
+# Verbs as (singular, plural), each with the words that follow it.
 _VERBS = {
     "moves": (("moves", "move"), ("glides", "glide"), ("slides", "slide"), ("travels", "travel")),
     "grows": (("grows", "grow"), ("gets bigger", "get bigger"), ("expands", "expand")),
@@ -108,13 +108,15 @@ _VALUES = {
     "speed": tuple(SPEEDS),
 }
 
-# What moves mostly changes in direction or speed and stays a `moves`; so fewer of the other motions may become one, or
-# the word alone would tell.
+# A moving object mostly changes direction or speed and stays a `moves`; so fewer of the other motions may turn into
+# one, or the word alone would give the label away.
 _FREQUENCIES = {"motion": MOTION_WEIGHTS | {"moves": 20}, "count": COUNT_WEIGHTS}
 
 
 def describe(facts: dict, rng: random.Random) -> Description:
-    """Choose what to say of an event (see `world.facts`): always who does what, and most of the rest."""
+    """Choose which facts of an event to state (see `world.facts`): always the actor and the motion, and most of the
+    rest.
+    """
     first = facts["scenes"][0]
     later = [scene["background"] for scene in facts["scenes"][1:]]
     stays = all(scene["bystander"] == first["bystander"] for scene in facts["scenes"])
@@ -139,7 +141,9 @@ def describe(facts: dict, rng: random.Random) -> Description:
 
 
 def word(description: Description, style: int) -> str:
-    """The English of a description. `style` decides the wording alone: equal styles differ only in what is said."""
+    """The English of a description. `style` decides the wording alone: descriptions of equal style differ only in their
+    facts.
+    """
     rng = random.Random(style)
     draws = [rng.random() for _ in range(12)]
     subject = _subject(description, draws)
@@ -188,7 +192,7 @@ def possible(description: Description) -> bool:
 
 
 def _alternatives(description: Description, name: str, rng: random.Random) -> list[Description]:
-    """The description with each other value of attribute `name`. A motion brings a direction and a speed of its own."""
+    """The description with each other value of attribute `name`. A new motion also gets its direction and speed."""
     values = _VALUES[name] if name != "direction" else TURNS if description.motion == "circles" else tuple(DIRECTIONS)
     others = [replace(description, **{name: value}) for value in values if value != getattr(description, name)]
     if name != "motion":

@@ -9,14 +9,14 @@ import numpy as np
 from verified.demo.shapes import BYSTANDER_RADII, DIRECTIONS, EXTENT, RADII, REACH, SPEEDS, TURNS, contact_distance
 
 MARGIN = 2.0
-"""Margin at the border of the picture, in world units."""
+"""Margin at the border of the picture, in scene units."""
 GAP = 5.0
-"""World units between the actors of a group, beyond their two radii."""
+"""Scene units between the actors of a group, beyond their two radii."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """The motion of a group's middle. Lengths in world units, times in seconds from the start of the event."""
+    """The motion of a group's middle. Lengths in scene units, times in seconds from the start of the event."""
 
     motion: str
     seconds: float
@@ -35,8 +35,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Group:
-    """Random properties of a group of actors besides its path; direction and speed are None where the motion has
-    none."""
+    """Random properties of a group of actors without its path; direction and speed are None if the motion has none."""
 
     shape: str
     motion: str
@@ -96,7 +95,7 @@ def draw_direction(rng: random.Random, motion: str) -> tuple[str | None, str | N
 
 
 def place_group(rng: random.Random, group: Group, seconds: float, target: str) -> Placed | None:
-    """Draw a path for the group that stays in view for `seconds`; None if the drawn one does not fit.
+    """Draw a path for the group that stays in view for `seconds`; None if the drawn path does not fit.
 
     `target` is the shape of the bystander, which `meets` needs to know when the outlines touch.
     """
@@ -145,7 +144,7 @@ def _move_into_view(rng: random.Random, placed: Placed, extra: tuple[float, floa
 def _add_target(rng: random.Random, placed: Placed, shape: str, target: str) -> Placed | None:
     radius = rng.uniform(*BYSTANDER_RADII)
     path = placed.path
-    direction = str(placed.direction)  # what meets something has one
+    direction = str(placed.direction)  # only `meets` has a target
     dx, dy = DIRECTIONS[direction]
     travelled = path.moving_seconds * (abs(path.velocity[0]) + abs(path.velocity[1]))
     distance = travelled + contact_distance(shape, path.radius, target, radius, direction)

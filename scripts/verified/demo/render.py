@@ -51,7 +51,7 @@ _PATTERNS = {"wall": _wall, "sky": _sky, "sand": _sand, "field": _field, "bricks
 
 @lru_cache(maxsize=32)
 def background_tile(name: str, size: int) -> np.ndarray:
-    """Background `name` as float32 [size, size, 3] in 0..255; it repeats seamlessly from left to right."""
+    """Background `name` as float32 [size, size, 3] in 0..255, periodic from left to right."""
     steps = (np.arange(size * _OVERSAMPLING) + 0.5) * (EXTENT / (size * _OVERSAMPLING))
     x, y = np.meshgrid(steps, steps)
     fine = _PATTERNS[name](x, y).reshape(size, _OVERSAMPLING, size, _OVERSAMPLING)
@@ -128,7 +128,7 @@ def _noise_field(size: int) -> np.ndarray:
 
 
 def _sprites(shape: str, colour: str, texture: str, x: np.ndarray, y: np.ndarray, radius: np.ndarray, size: int):
-    """Coverage [n, k, k, 1] and colour [n, k, k, 3] of one object at n places, and top and left of the windows."""
+    """Coverage [n, k, k, 1] and colour [n, k, k, 3] of one object at n places, and top and left of their windows."""
     unit = size / EXTENT
     extent = min(size, int(np.ceil(2 * REACH * radius.max() * unit)) + 3)
     corners = [np.clip(np.floor(centre * unit - extent / 2).astype(int), 0, size - extent) for centre in (y, x)]
@@ -161,7 +161,7 @@ def _texture_distance(texture: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 _FPS = 8
-"""Rate at which events are laid out; the clip samples them at times of its own."""
+"""Frame rate of the event layout; clips are sampled from it at their frames' times."""
 
 
 def sample_event(event: Event, frames: int, size: int, rng: random.Random) -> np.ndarray:

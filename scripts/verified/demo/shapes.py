@@ -41,7 +41,7 @@ BYSTANDER_RADII = (9.0, 11.0)
 TEXTURES = ("plain", "striped", "dotted")
 
 SPEEDS = {"slow": (9.0, 13.0), "fast": (24.0, 32.0)}
-"""World units per second."""
+"""Scene units per second."""
 
 DIRECTIONS = {"left": (-1.0, 0.0), "right": (1.0, 0.0), "up": (0.0, -1.0), "down": (0.0, 1.0)}
 TURNS = ("clockwise", "anticlockwise")
@@ -69,7 +69,7 @@ def _triangle(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _star(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    # Fold the plane into the tenth between a point (angle 0) and the dent beside it (36 degrees): one edge is left.
+    # Fold the plane into the tenth between a point (angle 0) and the next dent (36 degrees): one edge remains.
     angle = np.abs((np.arctan2(x, -y) + math.pi / 5) % (2 * math.pi / 5) - math.pi / 5)
     distance = np.hypot(x, y)
     dent_x, dent_y = _STAR_INNER * math.cos(math.pi / 5), _STAR_INNER * math.sin(math.pi / 5)
@@ -100,7 +100,7 @@ def signed_distance(shape: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 @cache
 def _profile(shape: str, direction: str) -> np.ndarray:
-    """Extent of `shape` towards `direction` in 241 lines from -1.2 to 1.2 across it (-inf: not at all)."""
+    """Extent of `shape` towards `direction` in 241 lines from -1.2 to 1.2 across it (-inf where a line misses it)."""
     across, along = np.meshgrid(np.linspace(-REACH, REACH, 241), np.linspace(-REACH, REACH, 481), indexing="ij")
     dx, dy = DIRECTIONS[direction]
     inside = signed_distance(shape, dx * along + abs(dy) * across, dy * along + abs(dx) * across) <= 0

@@ -36,8 +36,8 @@ def render_demo(
 ) -> None:
     """Write the videos into the folder `videos`, their coarse captions to `moments`, the facts to `truth`.
 
-    A video depends on the seed and its own name, so that a larger corpus of the same seed begins with the same videos,
-    and any number of processes renders them.
+    A video depends on the seed and its name, so that a larger corpus of the same seed begins with the same videos, and
+    any number of processes renders them.
     """
     names = [f"demo-{number:04d}" for number in range(1, source["videos"] + 1)]
     splits = assign_splits(names, source["train_share"], source["val_share"], seed)
@@ -143,7 +143,7 @@ _NUMBERS = {2: "two", 3: "three"}
 
 
 def coarse_caption(facts: dict, rng: random.Random) -> str:
-    """A coarse caption of an event (see `world.facts`). It is true; it names one detail in about half of the draws."""
+    """A true coarse caption of an event (see `world.facts`); about half of the draws name one detail."""
     several = facts["count"] > 1
     noun = _plural(facts["shape"]) if several else facts["shape"]
     verb = _VERBS[facts["motion"]][several]

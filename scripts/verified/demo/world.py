@@ -1,7 +1,7 @@
-"""Synthetic scenes of the demo: the events of a video, drawn from a seed, together with what is true of it.
+"""Synthetic scenes of the demo: the events of a video, drawn from a seed, together with their true facts.
 
-Times are frames (`first` inclusive, `last` exclusive) and seconds; lengths are world units (see `vocabulary`).
-Everything is drawn with Python's own generator, whose sequences are the same on every machine.
+Times are frames (`first` inclusive, `last` exclusive) and seconds; lengths are scene units (see `vocabulary`).
+Everything is drawn with Python's generator, whose sequences are the same on every machine.
 """
 
 import random
@@ -14,7 +14,7 @@ from verified.runtime.seeds import derive_seed
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 2.0, 4.5
 PAN_SPEED = 10.0
-"""World units per second."""
+"""Scene units per second."""
 
 MOTION_WEIGHTS = {
     "moves": 44,
@@ -32,7 +32,7 @@ COUNT_WEIGHTS = {1: 50, 2: 30, 3: 20}
 
 @dataclass(frozen=True)
 class Bystander:
-    """A still, plain object. Middle and radius in world units."""
+    """A still, plain object. Middle and radius in scene units."""
 
     shape: str
     colour: str
@@ -51,7 +51,7 @@ class Scene:
     pan: str | None
     """Direction in which the background scrolls: left, right or none."""
     phase: float
-    """Shift of the pattern at the first frame, in world units."""
+    """Shift of the pattern at the first frame, in scene units."""
     bystander: Bystander | None = None
 
 
@@ -118,7 +118,7 @@ def following_scene(before: Scene, first: int, last: int, fps: int) -> Scene:
 
 
 def pan_velocity(scene: Scene) -> float:
-    """World units per second that the background's pattern moves to the right."""
+    """Scene units per second that the background's pattern moves to the right."""
     return {None: 0.0, "left": -PAN_SPEED, "right": PAN_SPEED}[scene.pan]
 
 
@@ -141,8 +141,8 @@ def draw_event(rng: random.Random, first: int, limit: int, fps: int, before: Sce
 def _draw_placed(rng: random.Random, most_frames: int, fps: int) -> tuple[str, str, Placed]:
     """Shape of the actors, shape of a possible target, and the actors on their way.
 
-    What happens is drawn first and its length adapts to it: otherwise fast motions, which soon reach the border, would
-    be rare.
+    The motion is drawn first and its length adapts to it: otherwise fast motions, which soon reach the border, would be
+    rare.
     """
     shortest, longest = round(SHORTEST_SECONDS * fps), round(LONGEST_SECONDS * fps)
     while True:

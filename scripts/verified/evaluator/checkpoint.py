@@ -34,7 +34,7 @@ def save_compact(path: str | Path, model: NoiseEvaluator, words: torch.Tensor, o
 
 
 def read_header(path: str | Path) -> tuple[Architecture, str]:
-    """Architecture and origin of a checkpoint. Raises InputError for a file that is none; see `nn.checkpoint.load`."""
+    """Architecture and origin of a checkpoint. Raises InputError for any other file; see `nn.checkpoint.load`."""
     header = load_facts(path, FORM)
     if not isinstance(header.get("origin"), str):
         raise InputError("damaged: its header lacks the origin", file=path)
@@ -69,7 +69,7 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
 
 
 def _expand(tensors: dict[str, torch.Tensor], vocabulary: int, path: str | Path) -> dict[str, torch.Tensor]:
-    """The tensors of a compact checkpoint as the network holds them; those of any other as they are."""
+    """The tensors of a compact checkpoint in the network's form; those of any other unchanged."""
     if WORDS not in tensors or TABLE not in tensors:
         return tensors
     words, rows = tensors.pop(WORDS).long(), tensors[TABLE]

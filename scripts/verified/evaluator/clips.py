@@ -22,7 +22,7 @@ log = logging.getLogger("verified")
 QUALITY = 23
 """x264's constant rate factor: its default. Real clips of 60 frames took 270 to 280 kB at 256 pixels, 35 to 39 dB."""
 RATE = 10
-"""Frames per second that a stream claims; nothing depends on it."""
+"""Nominal frames per second of a stream, without effect."""
 
 
 def encode_frames(frames: np.ndarray) -> bytes:
@@ -99,12 +99,11 @@ def gather_clips(
     """Write the clips and one index row per moment; returns the number of moments by reason ("" for usable ones).
 
     A moment's [start, end) is cut into `frames` equal intervals and each interval into `frames_per_interval` parts,
-    whose middle frames are kept. Without `clip_side`, `clips` is uint8 [moments, frames·frames_per_interval,
-    image_size, image_size, 3] (RGB, .npy; black and never read where a moment has no clip). With it, `clips` holds one
+    whose middle frames are stored. Without `clip_side`, `clips` is uint8 [moments, frames·frames_per_interval,
+    image_size, image_size, 3] (RGB, .npy; black and never read if a moment has no clip). With it, `clips` holds one
     H.264 stream after the other, in the videos' proportions with shorter sides of `clip_side` pixels, or fewer where
-    the video has fewer.
-    An index row holds desc_id, video, `reason` (null, or why the moment has no clip) and, for streams, `stream`.
-    With a `maker`, clips that it made of the same videos and spans are taken from the earlier file (see
+    the video has fewer. An index row holds desc_id, video, `reason` (null, or why the moment has no clip) and, for
+    streams, `stream`. With a `maker`, its earlier clips of the same videos and spans are copied (see
     `runtime.previous_output`).
     """
     by_video = {video["video"]: video for video in videos}

@@ -38,7 +38,7 @@ class FineTuning:
     seed: int
     threads: int
     save_seconds: float
-    """Least time between two states on disk, beside `checkpoint`."""
+    """Minimum time between two saved states, next to `checkpoint`."""
     checkpoint: str
     card: str
     record: str

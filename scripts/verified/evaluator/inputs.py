@@ -1,7 +1,7 @@
 """Inputs of a training step: tuples (v, q, q+, s-, d-) of all data sets, views of their frames, batches of both.
 
-A view has one frame of each interval of a clip, in training a random crop. As UMT's recipe has it, but for the
-horizontal flip, which is omitted: captions say left and right.
+A view has one frame of each interval of a clip, in training a random crop. This is UMT's recipe without the horizontal
+flip: captions say left and right.
 """
 
 import math
@@ -59,7 +59,7 @@ def random_part(
 
 
 def resize(frames: np.ndarray, size: int) -> np.ndarray:
-    """uint8 [T, H, W, 3] → uint8 [T, size, size, 3], bicubic, proportions not kept (as UMT does); always a copy."""
+    """uint8 [T, H, W, 3] → uint8 [T, size, size, 3], bicubic, aspect ratio ignored (as UMT does); always a copy."""
     if frames.shape[1:3] == (size, size):
         return np.array(frames)
     pixels = torch.from_numpy(np.ascontiguousarray(frames)).permute(0, 3, 1, 2)
@@ -70,7 +70,7 @@ def resize(frames: np.ndarray, size: int) -> np.ndarray:
 def training_view(
     clip: np.ndarray, frames: int, size: int, share: tuple[float, float] | None, generator: np.random.Generator
 ) -> np.ndarray:
-    """[frames·k, H, W, 3] → [frames, size, size, 3]: drawn frames, all cut to the same random part (None: to none)."""
+    """[frames·k, H, W, 3] → [frames, size, size, 3]: drawn frames, all with the same random crop (None: uncropped)."""
     drawn = draw_frames(clip, frames, generator)
     if share:
         rows, columns = random_part(drawn.shape[1], drawn.shape[2], share, generator)
@@ -92,7 +92,7 @@ class Tuples:
     """Items and their clips.
 
     captions: role → one string for each item. clip_rows: item → (array, row) of its clip. arrays: one for each shard,
-    see `open_clips`. names: item → what to call it. left_out: reason → moments. splits: split → items.
+    see `open_clips`. names: item → name in messages. left_out: reason → number of moments. splits: split → items.
     """
 
     captions: dict[str, list[str]]
@@ -122,8 +122,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
 
     datasets: for each its `name`, the file `moments`, and the lists of files `perturbations`, `clips` (arrays) and
     `indices`, one for each shard. splits: those to train on, None for all. Every moment is either an item or counted in
-    `left_out`. Raises InputError where a file lacks a moment, where nothing is left to train on, and for a split
-    that no data set has.
+    `left_out`. Raises InputError if a file lacks a moment, if no item remains, and for a split that no data set has.
     """
     captions: dict[str, list[str]] = {role: [] for role in ("caption", "positive", "static", "dynamic")}
     clip_rows, arrays, names = [], [], []

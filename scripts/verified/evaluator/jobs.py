@@ -57,7 +57,7 @@ def described_datasets(settings: Config) -> list[dict]:
 
 
 def truth_files(settings: Config, dataset: str) -> dict[str, list[str]]:
-    """Candidates and what is false in them, for a data set whose truth is known; empty for others."""
+    """Candidates and their false facts, for a data set whose truth is known; empty for others."""
     if not settings.datasets[dataset].source.has_truth:
         return {}
     layout = Layout(settings)
@@ -65,7 +65,7 @@ def truth_files(settings: Config, dataset: str) -> dict[str, list[str]]:
 
 
 def validation_files(settings: Config, dataset: str) -> dict[str, list[str]]:
-    """What the evaluator is graded by on a data set."""
+    """Files that the evaluator is graded by on a data set."""
     files = dataset_files(settings, dataset)
     return {kind: files[kind] for kind in ("perturbations", "clips", "indices")} | truth_files(settings, dataset)
 

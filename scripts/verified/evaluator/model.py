@@ -26,7 +26,7 @@ from verified.nn.bert import BertAttention, BertEmbeddings, BertLayer, BertSize,
 from verified.nn.layers import Layers, whole
 
 MAX_TOKENS = 64
-"""Longest caption in tokens, [CLS] included (UMT's DiDeMo setting; the paper states none)."""
+"""Longest caption in tokens, [CLS] included (UMT's DiDeMo setting; the paper states no value)."""
 
 PADDING, CLS = 0, 101
 DELETED = str.maketrans("-/", "  ", ",.'!?\"()*#:;~")

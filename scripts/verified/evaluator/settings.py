@@ -23,13 +23,13 @@ class Architecture:
     """Every number that decides the shape or the arithmetic of the network.
 
     `stem`: how frames become tokens. ``patches`` is UMT's linear projection of 16×16 patches with a fixed sine-cosine
-    table over the flattened (time, row, column) index. ``tiny`` is for the tiny size, which has neither the data nor
-    the hours to discover motion and shapes: convolutions over small frames and their differences to both neighbours,
-    beside what an image network, trained before, says of every second frame (see tiny/stem.py).
+    table over the flattened (time, row, column) index. ``tiny`` is for the tiny size, whose data and training time are
+    too small to learn motion and shapes: convolutions over small frames and their differences to both neighbours, plus
+    a pre-trained image network's features of every second frame (see tiny/stem.py).
 
-    `may_read_nothing`: cross-attention also has a key and value of zero. A word that finds nothing like itself in the
-    video then reads nothing, and the match head sees the lack at once; without, the tiny size did not learn to match
-    in its few hundred steps. UMT has no such key.
+    `may_read_nothing`: cross-attention also has a key and value of zero. A word without a counterpart in the video then
+    reads zero, which the match head sees directly; without this key, the tiny size did not learn to match in its few
+    hundred steps. UMT has no such key.
     """
 
     size: str
@@ -106,7 +106,7 @@ def from_header(values: object, file: object) -> Architecture:
 
 
 def _plausible(name: str, kind: object, value: object) -> bool:
-    """Whether a network could have been built with this value; sizes that only fill the memory are none."""
+    """Whether a network with this value is plausible; sizes that only fill the memory are not."""
     if kind is int:
         largest = 256 if name.endswith("layers") else 1_000_000
         return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= largest

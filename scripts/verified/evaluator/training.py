@@ -1,4 +1,4 @@
-"""Training of the evaluator, for pre-training and fine-tuning alike: Equations 9 to 11, a step, and all steps.
+"""Training of the evaluator, both pre-training and fine-tuning: Equations 9 to 11, a step, and the loop.
 
 The equations are functions of similarities and logits. Roles of the four captions of an item: q the original, q+ the
 rewritten positive, s- and d- the static and dynamic negatives. B items a batch, gathered over all processes. A step has
@@ -27,7 +27,8 @@ def contrastive_loss(anchor: Tensor, hard: list[Tensor], temperature: Tensor | f
 
     anchor: [B, B], s(v_i, q_j), row i a video; with q+ in place of q this is l_c+. hard: [B, B] matrices s(v_i, s-_j)
     and s(v_i, d-_j). The video-to-text denominator holds the hard negatives of every item (``all``), of item i alone
-    (``own``), or none; the text-to-video direction is anchored on q alone, for no video matches a perturbed caption.
+    (``own``), or none; the text-to-video direction is anchored on q alone, because no video matches a perturbed
+    caption.
     """
     extra = {"all": hard, "own": [torch.diagonal(one)[:, None] for one in hard], "none": []}[hard_negatives]
     target = torch.arange(len(anchor), device=anchor.device)
@@ -56,8 +57,8 @@ def total_loss(terms: dict[str, Tensor], weight_contrastive: float = 1.0, weight
 def negative_weights(similarity: Tensor, temperature: float, same: Tensor) -> Tensor:
     """Sampling weights [B, B] over each row of `similarity`, as UMT draws them.
 
-    softmax(s / τ) with the entries of `same` (boolean: not a negative) at zero; a row with nothing left to draw gets
-    equal weights off the diagonal.
+    softmax(s / τ) with the entries of `same` (boolean: not a negative) at zero; a row without any negative gets equal
+    weights off the diagonal.
     """
     weights = torch.softmax(similarity.float() / temperature + 1e-4, dim=1).masked_fill(same, 0.0)
     empty = weights.sum(dim=1, keepdim=True) <= 0
@@ -82,11 +83,11 @@ ROLES = ("caption", "positive", "static", "dynamic")
 
 @dataclass
 class Batch:
-    """B items, gathered over all processes, of which this process holds the frames of its own share.
+    """B items, gathered over all processes, with the frames of this process's share only.
 
     frames: uint8 [b, T, H, W, 3]. ids, mask: [roles, B, L], roles in the order of ROLES, of which `positive` may be
-    missing (then `roles` says so). same: [B, B] boolean, items whose captions are equal, the diagonal included.
-    names: what to call the items in an error.
+    missing (then `roles` says so). same: [B, B] boolean, items whose captions are equal, the diagonal included. names:
+    names of the items in errors.
     """
 
     frames: Tensor
@@ -101,7 +102,7 @@ class TrainingStep(nn.Module):
     """Losses of a batch; a module so that DistributedDataParallel can wrap it.
 
     hard_negatives, matching_normaliser: the config's switches for Equations 9 and 10. `generator` draws the trivial
-    negatives; the training loop seeds it before each step, alike in every process.
+    negatives; the training loop seeds it before each step, equally in every process.
     """
 
     def __init__(self, model: NoiseEvaluator, hard_negatives: str, matching_normaliser: str):
@@ -164,7 +165,7 @@ class TrainingStep(nn.Module):
         masks = {role: batch.mask[batch.roles.index(role)] for role in anchors}
         memory = self.model.fusion.memory(tokens)
 
-        # Captions for this process's videos: their own in every role, then the sampled one in each anchor role.
+        # Captions for this process's videos: the true ones in every role, then the sampled one in each anchor role.
         reads = [states[number] for number in range(len(roles))]
         keys = [batch.mask[batch.roles.index(role)][my_share] for role in roles]
         for role in anchors:
@@ -201,7 +202,7 @@ WEIGHT_DECAY = 0.02
 
 
 def adamw(model: nn.Module, learning_rate: float, beta2: float = 0.999) -> torch.optim.AdamW:
-    """AdamW, betas (0.9, beta2), weight decay 0.02, none for biases and other one-dimensional tensors."""
+    """AdamW, betas (0.9, beta2), weight decay 0.02, except for biases and other one-dimensional tensors."""
     groups = parameter_groups(model.named_parameters(), WEIGHT_DECAY, one_dimensional)
     return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, beta2), fused=True)
 
@@ -219,7 +220,7 @@ class Schedule:
     precision: str = "float32"
     beta2: float = 0.999
     largest_gradient: float | None = None
-    """Norm to which gradients are cut; null: as they are."""
+    """Norm to which gradients are clipped; null: no clipping."""
 
 
 def train(

@@ -71,12 +71,12 @@ def rename(tensors: dict[str, Tensor], text_layers: int) -> tuple[dict[str, Tens
 
 
 def import_umt(source: Path, target: Path, size: Architecture) -> dict[str, int]:
-    """Convert `source` and write `target`; returns how many tensors were kept and dropped.
+    """Convert `source` and write `target`; returns the numbers of imported and dropped tensors.
 
-    No stored tensor depends on the number of frames, so any number will do. Only parts known to be of no use here are
-    dropped (the CLIP teacher, its decoder, the masked-language head); anything else unknown is an error, and so is
-    anything missing. A file without a match head or temperature is a vision-only one and is refused like any other
-    architecture. Raises InputError that names the first problem.
+    No stored tensor depends on the number of frames, so any number works. Only parts without use here are dropped (the
+    CLIP teacher, its decoder, the masked-language head); other unknown or missing tensors are an error. A file without
+    a match head or temperature is vision-only and is refused like any other architecture. Raises InputError that names
+    the first problem.
     """
     tensors = read_tensors(source)
     renamed, dropped, unknown = rename(tensors, size.text_layers)

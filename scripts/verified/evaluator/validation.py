@@ -23,8 +23,9 @@ TYPE_OF_KIND = {STATIC: "statics", DYNAMIC: "dynamics"}
 
 @dataclass(frozen=True)
 class Graded:
-    """One caption: `kind` says what is true of it, `group` which perturbed captions it may be compared with (static,
-    dynamic or both)."""
+    """One caption: `kind` is its truth, `group` the perturbed captions it may be compared with (static, dynamic or
+    both).
+    """
 
     desc_id: int
     caption: str

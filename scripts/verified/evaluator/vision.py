@@ -108,7 +108,7 @@ def sine_cosine_table(positions: int, width: int) -> Tensor:
 
 
 class PatchStem(nn.Module):
-    """UMT's tokens: a linear map of each 16×16 patch plus the fixed sine-cosine table; nothing else is learned."""
+    """UMT's tokens: a linear map of each 16×16 patch plus the fixed sine-cosine table; only the map is learned."""
 
     positions: Tensor
 
@@ -138,7 +138,7 @@ class VideoEncoder(nn.Module):
         self.checkpointing = False
 
     def remember_frames(self, other: "VideoEncoder | None" = None) -> None:
-        """Keep what the part that no training changes makes of frames, together with another encoder (see `TinyStem`).
+        """Cache the output of the frozen part on frames, shared with another encoder (see `TinyStem`).
 
         UMT's stem has no such part.
         """

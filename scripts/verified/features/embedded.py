@@ -74,7 +74,7 @@ def windows(pieces: int, step_seconds: float, spans: Spans) -> np.ndarray:
 def window_scores(vectors: np.ndarray, queries: np.ndarray, spans: np.ndarray) -> np.ndarray:
     """Cosines [Q, W] of `queries` [Q, dim] with the mean vectors of the windows [W, 2] over `vectors` [pieces, dim].
 
-    Pieces without a vector add nothing; a window of these alone is at `NO_VECTOR`.
+    Pieces without a vector are ignored; a window of only such pieces scores `NO_VECTOR`.
     """
     sums = np.concatenate([np.zeros((1, vectors.shape[1])), np.cumsum(vectors.astype(np.float64), axis=0)])
     means = sums[spans[:, 1]] - sums[spans[:, 0]]

@@ -1,4 +1,4 @@
-"""The packaged joint encoder as an engine of the role `embed`; it needs neither hub nor endpoint."""
+"""The packaged joint encoder as an engine of the role `embed`, without hub or endpoint."""
 
 import time
 from collections.abc import Iterable, Iterator

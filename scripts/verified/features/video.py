@@ -64,11 +64,11 @@ def write_video_features(
 ) -> dict[str, int]:
     """Write one shard of video features, float16 [clips, dim] per video; returns counts by outcome.
 
-    `videos` are rows of videos.jsonl; `weights`, where the backbone was fetched, says what to load and at which commit.
-    A clip is `clip_seconds` long and the last one may be shorter; clip i pools the frames on the screen at the
-    multiples of 1/fps in [i, i + 1) · clip_seconds. Each data set carries the video's sha256. A video that cannot be
-    read is logged, counted by reason and omitted. With a `maker`, features that it made of the same videos are taken
-    from the earlier shard (see `runtime.previous_output`).
+    `videos` are rows of videos.jsonl; `weights`, if the backbone was fetched, names its folder and commit. A clip is
+    `clip_seconds` long and the last one may be shorter; clip i pools the frames on the screen at the multiples of 1/fps
+    in [i, i + 1) · clip_seconds. Each data set carries the video's sha256. A video that cannot be read is logged,
+    counted by reason and omitted. With a `maker`, its earlier features of the same videos are copied from the earlier
+    shard (see `runtime.previous_output`).
     """
     source, commit = weights or (settings.video_backbone, "")
     backbone = load_backbone(source, settings.precision)
@@ -112,8 +112,8 @@ def encode_videos(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield (video, float32 [clips, dim]); a batch holds at most `batch` frames, all of one video.
 
-    So a video's features depend on no other, and stay when its shard gets more. The next batches are decoded while one
-    is encoded. Reasons of unreadable videos are counted in `failed`.
+    So a video's features depend on no other video, and do not change when its shard grows. The next batches are decoded
+    while one is encoded. Reasons of unreadable videos are counted in `failed`.
     """
     progress = Progress("video features", len(videos), "videos")
     pooled: list[np.ndarray] = []

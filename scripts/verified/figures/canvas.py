@@ -27,7 +27,7 @@ COLOURS = {
     "false": FALSE,
     "soft": SOFT,
 }
-"""Green for statics, blue for dynamics, red for what is false, as in the paper; words also say which is which."""
+"""Green for statics, blue for dynamics, red for false captions, as in the paper; words also distinguish them."""
 SERIES = (
     ("#1b7837", "o", "-"),
     ("#2166ac", "s", "--"),
@@ -64,7 +64,7 @@ STYLE = {
 
 
 class Sheet(Figure):
-    """A figure that also says in words and numbers what it shows."""
+    """A figure with a description of its content in words and numbers."""
 
     alt: str = ""
     header: Sequence[str] = ()
@@ -137,8 +137,9 @@ def _settle(figure: Figure) -> None:
 
 
 def direct_labels(axis, ends: Mapping[str, tuple[float, float, str]]) -> None:
-    """Names beside the right ends of lines, in place of a legend; `ends`: (x, y, colour) by name. Names that would
-    touch are moved apart."""
+    """Names at the right ends of lines, in place of a legend; `ends`: (x, y, colour) by name. Names that would touch
+    are moved apart.
+    """
     bottom, top = axis.get_ylim()
     tall = axis.get_position().height * axis.get_figure(root=True).get_figheight()
     least = 1.15 * line_height(LABEL) / tall * (top - bottom)
@@ -162,11 +163,11 @@ def direct_labels(axis, ends: Mapping[str, tuple[float, float, str]]) -> None:
 
 
 def literal(text: str) -> str:
-    """Text that is drawn verbatim: no formula mode, nothing that a font cannot draw as a line of text."""
+    """Text that is drawn verbatim: no formula mode, no characters that a font cannot draw as a line of text."""
     return printable(text).replace("$", r"\$")
 
 
 def printable(text: str) -> str:
-    """The text without what a font cannot draw, or a file cannot hold, as a line of text."""
+    """The text without characters that a font cannot draw, or a file cannot store, as a line of text."""
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
     return shown.encode("utf-8", "replace").decode("utf-8")

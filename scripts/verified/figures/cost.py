@@ -1,4 +1,4 @@
-"""Gain of more candidates: the score of the chosen caption and, where the truth is known, how often it is false.
+"""Gain of more candidates: the score of the chosen caption and, for known truth, how often it is false.
 
 Candidates are taken in the order in which they were written, as if fewer had been requested.
 """
@@ -25,7 +25,7 @@ class CandidateGain(NamedTuple):
     candidates: int
     """Candidates of a moment, of all types together."""
     calls: float
-    """Asked for a moment."""
+    """Calls per moment."""
     moments: int
     score: float
     false: tuple[float, float, float] | None
@@ -44,7 +44,7 @@ def candidate_gains(
 ) -> list[CandidateGain]:
     """Gain by types (statics, dynamics, both) and number of candidates: the best-scored one of each moment.
 
-    scores: rows of evaluator/scores; wrong: candidates known to be false, None where the truth is unknown.
+    scores: rows of evaluator/scores; wrong: candidates known to be false, None if the truth is unknown.
     """
     moments = group_by_moment(list(scores))
     most = max((row["candidate"] for row in scores), default=-1) + 1
@@ -71,8 +71,9 @@ def candidate_gains(
 
 
 def draw_cost(bought: Sequence[CandidateGain], paths: Iterable[str | os.PathLike]) -> None:
-    """The score of the chosen caption over the captions written for a moment, and beside it the share of false ones
-    where the truth is known. A line says how many calls its types take."""
+    """The score of the chosen caption over the captions written for a moment, and in a second panel the share of false
+    ones if the truth is known. A line states the number of calls of its types.
+    """
     if not bought:
         draw_note(paths, "No candidate has a score: nothing can be said of what more of them buy.")
         return

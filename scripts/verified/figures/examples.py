@@ -34,7 +34,7 @@ class Material:
     perturbations: Mapping[int, dict]
     seed: int
     split: str = ""
-    """Split of the annotations where it is not the test split, which has none then."""
+    """Split of the annotations if they are not of the test split, which then has none."""
 
     def location(self, row: dict) -> str:
         """Video and span of a moment, and its split where it is not the test split."""
@@ -48,7 +48,7 @@ Frames = Mapping[int, list[tuple[float, Image.Image]]]
 def first_with_rows(paths: Sequence[str | os.PathLike]) -> tuple[list[dict], str]:
     """Annotations of the first file that has any, and its split, or "" if that is the first file, the test split's.
 
-    Raises InputError where none has any.
+    Raises InputError if all are empty.
     """
     for path in paths:
         if rows := read_jsonl(path):
@@ -88,7 +88,7 @@ def pick(annotations: list[dict], count: int, seed: int) -> list[dict]:
 
 
 def shared_caption(annotations: list[dict]) -> list[dict]:
-    """Moments of different videos whose coarse captions are the same, or the most alike where no two are the same.
+    """Moments of different videos whose coarse captions are the same, or the most similar without equal ones.
 
     The caption that most moments share; else the pair with the largest share of words in common.
     """

@@ -1,4 +1,4 @@
-"""Which figures a configuration has, and what those of annotations and queries read."""
+"""The figures of a configuration, and the inputs of those of annotations and queries."""
 
 from verified.config import Config
 from verified.config.folders import datasets_with, home, shown_datasets
@@ -54,14 +54,14 @@ def asked_runs(settings: Config, dataset: str) -> dict[str, list[str]]:
 
 
 def asked_files(settings: Config, dataset: str) -> list[str]:
-    """What trainings on fine captions answered, by query, and the first submission of each model."""
+    """Answers of trainings on fine captions, by query, and the first submission of each model."""
     of = asked_runs(settings, dataset).values()
     queries = [f"{folder}/per_query.npz" for folders in of for folder in folders]
     return queries + [f"{folders[0]}/submission.json.gz" for folders in of]
 
 
 def figure_files(settings: Config) -> list[str]:
-    """The figures of all data sets that the report shows, and the evaluator's training where there is one."""
+    """The figures of all data sets that the report shows, and the evaluator's training if there is one."""
     layout = Layout(settings)
     files = [
         layout.path(layout.figure, name, figure=figure)

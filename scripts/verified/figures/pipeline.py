@@ -1,4 +1,4 @@
-"""One moment through the pipeline (after Figure 2), on one slide: what goes into each module and what comes out."""
+"""One moment through the pipeline (after Figure 2), on one slide: inputs and outputs of each module."""
 
 import os
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ Line = tuple[str, str, bool]
 
 
 def draw_pipeline(row: dict, frames: Frames, material: Material, paths: Iterable[str | os.PathLike]) -> None:
-    """Draw what each module made of the moment of annotation `row`."""
+    """Draw the output of each module for the moment of annotation `row`."""
     with drawing(paths, *SLIDE, placed=True) as figure:
         for name, box in BOXES.items():
             _box(figure, box, HEADS[name])
@@ -122,7 +122,7 @@ def _box(figure, box: tuple, head: str) -> None:
 
 
 def _arrow(figure, start: tuple, end: tuple) -> None:
-    """Arrow from the right edge of one box to the left edge of the next, or down where one is above the other."""
+    """Arrow from the right edge of one box to the left edge of the next, or down if one is above the other."""
     across, up = SLIDE
     if start[0] == end[0]:
         begin, finish = (start[0] + start[2] / 2, start[1]), (end[0] + end[2] / 2, end[1] + end[3])
@@ -148,8 +148,9 @@ def _moment(figure, row: dict, frames: list, caption: str) -> None:
 
 
 def _write(figure, lines: list[Line], box: tuple) -> None:
-    """Lines from the top of a box, all in the largest size at which they fit. Where none does, the longest texts are
-    cut, first those that are no captions."""
+    """Lines from the top of a box, all in the largest size at which they fit. If no size fits, the longest texts are
+    cut, captions last.
+    """
     left, bottom, width, height = box
     inside = (width - 2 * PAD - 0.1, height - 2 * PAD)
     texts = [(printable(text), colour, bold) for text, colour, bold in lines]

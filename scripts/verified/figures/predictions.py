@@ -30,7 +30,7 @@ Prediction = tuple[str, float, float]
 
 
 def read_predictions(path: str | os.PathLike, nms_threshold: float) -> dict[int, list[Prediction]]:
-    """VCMR predictions (video, start, end), best first, by query: distinct spans, those left by the benchmark's NMS."""
+    """VCMR predictions (video, start, end), best first, by query: distinct spans after the benchmark's NMS."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         values = json.load(file)
     names = {number: name for name, number in values["video2idx"].items()}
@@ -56,7 +56,7 @@ def is_right(prediction: tuple[str, float, float], query: Mapping) -> bool:
 def choose_query(queries: list[dict], coarse: Mapping, fine: Mapping, seed: int) -> dict:
     """A query that the model trained on fine captions answers first and the other one misses; else any, from `seed`.
 
-    One example shows what the difference looks like; the tables say how often.
+    One example illustrates the difference; the tables give its frequency.
     """
     order = [queries[number] for number in generator(seed, "predictions").permutation(len(queries))]
     asked = [query for query in order if fine.get(query["desc_id"]) and coarse.get(query["desc_id"])]
@@ -98,7 +98,7 @@ def draw_predictions(
     videos: Mapping[str, dict],
     paths: Iterable[str | os.PathLike],
 ) -> None:
-    """Draw the predictions of each model (by the name of its training captions) in a column of its own."""
+    """Draw the predictions of each model (by the name of its training captions) in a separate column."""
     rows = max(1, *map(len, ranked.values()))
     width = 6.8 * len(ranked)
     start, end = query["time"]

@@ -1,6 +1,6 @@
-"""Recall by number of answers considered, lengths of moments and queries, places of moments in videos.
+"""Recall by number of answers considered, lengths of moments and queries, positions of moments in videos.
 
-Models are those trained and tested on fine captions, each in its own colour, with its name beside its line.
+Models are those trained and tested on fine captions, each in a separate colour, with its name at its line.
 """
 
 import gzip
@@ -27,7 +27,7 @@ METRIC = "SVMR/0.5/r1"
 
 
 def draw_curves(models: Mapping[str, PerQuery], paths: Iterable[str | os.PathLike]) -> None:
-    """Recall in percent over K, a panel per task, with what guessing K different videos reaches for VR."""
+    """Draw recall in percent over K, a panel per task, with chance level (K different random videos) for VR."""
     rows: list[tuple] = []
     with drawing(paths, 15.0, 4.8) as figure:
         for axis, (task, prefix) in zip(figure.subplots(1, len(TASKS)), TASKS.items()):

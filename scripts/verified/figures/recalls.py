@@ -23,7 +23,7 @@ def read_cells(path: str | os.PathLike) -> list[dict]:
 def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str | os.PathLike]) -> None:
     """Draw the cells of `table` that belong to the data set `title`; gaps are omitted.
 
-    Raises InputError where it has none: which tables have values follows from the configuration.
+    Raises InputError without any value: the configuration decides which tables have values.
     """
     shown = [row for row in cells if row["table"] == table and row["dataset"] == title and row["value"]]
     if not shown:

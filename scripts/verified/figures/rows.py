@@ -1,4 +1,4 @@
-"""Moments as rows: lines of text on the left, keyframes beside them, a thin line between rows."""
+"""Moments as rows: lines of text on the left, keyframes on the right, a thin line between rows."""
 
 import io
 import json
@@ -16,9 +16,9 @@ from verified.figures.text import line_height, wrap
 from verified.io.files import open_member
 
 FRAME = 1.4
-"""Height of a keyframe in inches, where all of a row fit beside the text."""
+"""Height of a keyframe in inches, if the whole row fits next to the text."""
 WIDEST = 16 / 9
-"""A keyframe is drawn at most so many times as wide as it is high."""
+"""Largest ratio of a drawn keyframe's width to its height."""
 TEXT, FRAMES = 7.4, 5.0
 """Width of the text and of all keyframes of a row, in inches."""
 GAP = 0.15

@@ -11,14 +11,14 @@ from verified.figures.canvas import COLOURS, WIDE, Sheet, draw_note, drawing, li
 HATCHES = {"dynamics": "////"}
 """Hatches that distinguish them in grey."""
 LARGEST, LONGEST = 8, 76
-"""Classes that are shown, and letters of what is said of one."""
+"""Classes shown, and letters of a class's caption."""
 POSITIONS = {"length_seconds": COLOURS["soft"], "start": "#d95f02", "end": COLOURS["dynamics"]}
 
 
 def draw(paint: Callable, values: dict, paths: Iterable[str | os.PathLike]) -> None:
     """Call ``paint(figure, values)`` and save under each of `paths`, the format by their ending.
 
-    If there is nothing to plot, a small sheet says so in a line.
+    Without data it draws a small placeholder with one line of text.
     """
     nothing = NOTHING.get(paint)
     if nothing and (note := nothing(values)):
@@ -99,7 +99,8 @@ def spans(figure: Sheet, values: dict) -> None:
 def clusters(figure: Sheet, values: dict) -> None:
     """t-SNE of the captions that cluster when coarse: before on the left, after on the right (`clusters.json`).
 
-    Where too few are alike to be drawn so, how far each coarse caption is from the next, and how near a class needs it.
+    If too few are similar, the figure shows each coarse caption's distance to its nearest one, and the threshold of a
+    class.
     """
     sides = {"cog": "coarse", "fig": "fine"}
     points = {name: [point for point in values["points"] if point[name] is not None] for name in sides}
@@ -122,8 +123,9 @@ def clusters(figure: Sheet, values: dict) -> None:
 
 
 def classes(figure: Sheet, values: dict) -> None:
-    """The largest classes of coarse captions with what they say, and how many of all captions are in a class before and
-    after fine-grained annotation (`many_to_many.json`)."""
+    """The largest classes of coarse captions with their text, and the share of all captions in a class before and after
+    fine-grained annotation (`many_to_many.json`).
+    """
     axis = figure.subplots()
     largest = largest_classes(values)
     for place, (size, videos, caption) in enumerate(largest):
@@ -147,7 +149,7 @@ def classes(figure: Sheet, values: dict) -> None:
 
 
 def largest_classes(values: dict) -> list[tuple[int, int, str]]:
-    """(captions, videos, the caption that is said most) of the `LARGEST` classes of coarse captions."""
+    """(captions, videos, most frequent caption) of the `LARGEST` classes of coarse captions."""
     return [
         (one["size"], one["videos"], max(one["captions"], key=lambda caption: len(caption["desc_id"]))["caption"])
         for one in values["cog"]["members"][:LARGEST]

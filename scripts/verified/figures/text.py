@@ -1,4 +1,4 @@
-"""Text that fits: lines broken by their drawn width, so that nothing is cut off at an edge."""
+"""Text that fits: lines are broken by their drawn width, so that no edge cuts them."""
 
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ POINTS = 72
 
 @lru_cache(maxsize=4096)
 def width_of(text: str, size: float, bold: bool = False) -> float:
-    """Width in inches of a line of text as it is drawn at `size` points."""
+    """Width in inches of a line of text drawn at `size` points."""
     font = FontProperties(size=size, weight="bold" if bold else "normal")
     return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] / POINTS
 
@@ -40,7 +40,7 @@ def wrap(text: str, width: float, size: float, bold: bool = False, indent: str =
 def fit_text(text: str, width: float, height: float, sizes: tuple[float, ...], bold: bool = False) -> tuple[str, float]:
     """(lines, size): the first of `sizes`, in points, at which the text fits into a box in inches.
 
-    Where none does, the smallest, with an ellipsis for what is left.
+    If none fits, the smallest, with an ellipsis for the rest.
     """
     for size in sizes:
         lines = wrap(text, width, size, bold)

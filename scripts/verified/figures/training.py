@@ -11,7 +11,7 @@ NAMES = {"cog": "COG", "fig": "FIG", "fig-lowest": "FIG-lowest"}
 
 
 def draw_retrieval(logs: Mapping[tuple[str, str], list[dict]], paths: Iterable[str | os.PathLike]) -> None:
-    """Loss and what the models are selected by, a row per model, a line per training corpus.
+    """Loss and selection metric, a row per model, a line per training corpus.
 
     `logs` are the records of the first seed by (model, trained on). Epochs without a test on the selection split have
     no point in the right picture.

@@ -8,7 +8,7 @@ import numpy as np
 from verified.figures.canvas import COLOURS, SERIES, Sheet, direct_labels, draw_note, drawing
 
 SHOWN = ("corrupted", "perturbations")
-"""The set to show, the first that is there: candidates whose truth is known, else perturbations never trained on."""
+"""The set to show, the first available: candidates whose truth is known, else perturbations never trained on."""
 LOOKS = {
     "faithful": {"color": COLOURS["soft"], "histtype": "stepfilled", "alpha": 0.4},
     "static": {"color": COLOURS["statics"], "histtype": "step", "hatch": "////", "linewidth": 1.2},

@@ -33,7 +33,7 @@ class BertSize:
 
 
 def key_mask(mask: Tensor) -> Tensor:
-    """[N, L] of ones and zeros → boolean [N, 1, 1, L] for attention: padded words are never attended to."""
+    """[N, L] of ones and zeros → boolean [N, 1, 1, L] for attention: padded words are masked."""
     return mask.bool()[:, None, None, :]
 
 
@@ -71,7 +71,7 @@ class HeadedAttention(nn.Module):
         return torch.unflatten(states, -1, (self.heads, self.head_width)).transpose(1, 2)
 
     def forward(self, states: Tensor, keys: Tensor | None) -> Tensor:
-        """[N, L, width] and a mask that broadcasts to [N, 1, L, L], None where all is seen → [N, L, width]."""
+        """[N, L, width] and a mask that broadcasts to [N, 1, L, L], or None without mask → [N, L, width]."""
         query, key, value = (self.split_heads(projection(states)) for projection in (self.query, self.key, self.value))
         dropout = self.dropout.p if self.training else 0.0
         scale = self.head_width**-0.5

@@ -1,6 +1,6 @@
 """Files of tensors (safetensors). Ours begin with a JSON header: the form, its version, and facts such as settings.
 
-Whatever a file holds, it is read or refused by name. The files of others, without such a header, are read as tensors.
+A file of any other content is refused by name. Foreign files, without such a header, are read as tensors.
 """
 
 import json
@@ -49,7 +49,7 @@ def save(path: str | Path, form: Form, tensors: Mapping[str, Tensor], facts: Row
 
 
 def load(path: str | Path, form: Form, device: str = "cpu") -> tuple[dict[str, Tensor], Row]:
-    """Tensors by name, and the facts beside them.
+    """Tensors by name, and the facts of the header.
 
     Raises InputError for a missing or damaged file, one of another form, and one of another version.
     """

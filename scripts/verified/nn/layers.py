@@ -1,8 +1,8 @@
-"""Layers, containers and computing contexts of networks that PyTorch lacks.
+"""Layers, containers and computing contexts that PyTorch lacks.
 
-`dropout` draws sixteen random bits for an element, in a fifth of PyTorch's time on the CPU. The share that is dropped
-is rounded to 1/65536 (0.1 becomes 0.100006), and the others are scaled by what that share asks for. Draws come from
-PyTorch's generator, but are not those of PyTorch's own dropout.
+`dropout` draws sixteen random bits for an element, in a fifth of PyTorch's time on the CPU. The share of dropped
+elements is rounded to 1/65536 (0.1 becomes 0.100006), and the others are scaled accordingly. Draws come from PyTorch's
+generator, but differ from those of PyTorch's dropout.
 """
 
 import math
@@ -74,10 +74,10 @@ def computing(device: torch.device | str, precision: str) -> torch.autocast:
 
 
 def whole(device: torch.device | str) -> torch.autocast:
-    """A context inside the other that computes in float32 again: for what small differences decide."""
+    """A context inside the other that computes in float32 again, where small differences matter."""
     return torch.autocast(torch.device(device).type, enabled=False)
 
 
 def visible_device() -> str:
-    """``cuda`` where this process sees a GPU, else ``cpu``. A job sees those that it asked for (runtime.gpu_leases)."""
+    """``cuda`` if this process sees a GPU, else ``cpu``. A job sees the GPUs that it requested (runtime.gpu_leases)."""
     return "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,8 +1,8 @@
 """Low-rank adapters of linear layers (LoRA, Hu et al., ICLR 2022): W x becomes W x + (alpha / rank) B A x.
 
-W stays as it is; A and B are trained. B begins as zeros, so that new adapters change nothing; A is drawn uniformly
-within 1 / √inputs, as in the authors' code, which the papers of video LMMs build upon. The file of a fine-tuned
-model holds them with a card: ``base_model, revision, rank, alpha, targets, seed`` and further facts of the training.
+W is frozen; A and B are trained. B begins as zeros, so that new adapters change nothing; A is drawn uniformly within 1
+/ √inputs, as in the authors' code, which the papers of video LMMs build upon. The file of a fine-tuned model contains
+them with a card: ``base_model, revision, rank, alpha, targets, seed`` and more facts of the training.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,9 +38,9 @@ class LowRank(nn.Module):
 
 
 def linear_layers(network: nn.Module, targets: Iterable[str]) -> dict[str, nn.Linear]:
-    """The linear layers of a network whose own name is a target, by their whole name.
+    """The linear layers of a network whose last name is a target, by their full name.
 
-    Raises InputError for a target that names none.
+    Raises InputError for a target without a layer.
     """
     targets = tuple(targets)
     layers = {name: layer for name, layer in network.named_modules() if isinstance(layer, nn.Linear)}
@@ -54,9 +54,9 @@ def linear_layers(network: nn.Module, targets: Iterable[str]) -> dict[str, nn.Li
 
 
 def attach(network: nn.Module, layers: Mapping[str, nn.Linear], rank: int, alpha: float, seed: int) -> nn.ModuleDict:
-    """New adapters of these layers of a network, which is frozen; from now on they take part in what it computes.
+    """New adapters of these layers of a network, which is frozen; they are active from now on.
 
-    Named as their layers are, with slashes in the place of full stops.
+    They have the names of their layers, with slashes in place of full stops.
     """
     network.requires_grad_(False)
     adapters = nn.ModuleDict()
@@ -100,7 +100,7 @@ def save_adapters(path: str | Path, tensors: Mapping[str, Tensor], card: Row) ->
 def merge_adapters(network: nn.Module, path: str | Path, model: str, revision: str) -> None:
     """Merge the adapters of a file into a network, which is this model at this revision.
 
-    Raises InputError for a file that is none, and for one of another model.
+    Raises InputError for a file without adapters, and for adapters of another model.
     """
     tensors, card = load(path, FORM)
     remedy = "fine-tune this model, or answer with the one that was fine-tuned"

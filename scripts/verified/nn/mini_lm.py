@@ -25,7 +25,7 @@ SIZE = BertSize(width=384, layers=6, heads=12, feed_forward=1536, vocabulary=305
 SENTENCE_LIMIT = 256
 """Tokens of a sentence that its vector sees, both ends included (the model's own setting)."""
 UNUSED = ("pooler.", "embeddings.position_ids")
-"""Tensors of the file that neither states nor sentence vectors need."""
+"""Tensors of the file that are not needed for states or sentence vectors."""
 
 
 class MiniLM(nn.Module):

@@ -139,13 +139,13 @@ class TrainingProgress:
     rows: list[dict[str, Any]] = field(default_factory=list)
     """Its log, with keys in the order in which they were written."""
     kept: dict[str, Tensor] = field(default_factory=dict)
-    """Further tensors, such as the best weights so far."""
+    """More tensors, such as the best weights so far."""
 
 
 class TrainingState:
     """The file in which a training keeps its state. Of several processes of one training, only the first writes.
 
-    `owner`: see `fingerprint`. `seconds`: least time between two states; a kill costs at most that, besides the step or
+    `owner`: see `fingerprint`. `seconds`: minimum time between two states; a kill loses at most that, plus the step or
     epoch in progress.
     """
 
@@ -155,9 +155,9 @@ class TrainingState:
         self.saved = time.monotonic()
 
     def restore(self, module: nn.Module, optimiser: torch.optim.Optimizer) -> TrainingProgress:
-        """Fill `module` and `optimiser` from the file; returns the progress made, none if there is no state that fits.
+        """Fill `module` and `optimiser` from the file; returns the progress made, empty without a matching state.
 
-        Both are left as they are unless the whole state fits.
+        Both are unchanged unless the whole state matches.
         """
         if not self.path.is_file():
             return TrainingProgress()
@@ -219,7 +219,7 @@ class TrainingState:
 
 
 def is_first_process() -> bool:
-    """Whether this process writes for all of its training; a training of one process has no other."""
+    """Whether this process writes the files of its training; always true for a training of one process."""
     return not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
 
 
@@ -261,7 +261,7 @@ class Training(Generic[Batch]):
     """Losses of a batch at a step: the value to differentiate, and terms for the log, among which `loss` is that of all
     processes where each differentiates a share."""
     row: Callable[[int, list[Terms], TrainingProgress], Row | None]
-    """After a step that ends a row of the log: the row, or None, from the terms of all batches since the last one."""
+    """After a step that ends a row of the log: the row, or None, from the terms of all batches since the last row."""
     steps_per_row: int = 1
     """Steps between two calls of `row`, after which the state may be saved; an epoch's, for instance."""
     over: Callable[[list[Row]], bool] = lambda rows: False
@@ -269,7 +269,7 @@ class Training(Generic[Batch]):
     accumulate: int = 1
     """Number by which losses are divided: batches of a step."""
     clip_norm: float | None = None
-    """Norm to which gradients are cut; None: as they are."""
+    """Norm to which gradients are clipped; None: no clipping."""
     device: torch.device | str = "cpu"
     precision: str = "float32"
     """Number format of the losses' inner computations; see `computing`."""
@@ -281,11 +281,11 @@ class Training(Generic[Batch]):
 
 
 def train(training: Training[Batch], state: TrainingState | None = None) -> TrainingProgress:
-    """Train `module` in place; returns the log and whatever tensors `row` kept.
+    """Train `module` in place; returns the log and the tensors that `row` stored.
 
-    With a state, a training that was killed goes on after what it saved last, to the same bytes; whoever trains removes
-    the state once the result is safe. On SIGTERM it saves after the next row, and raises SystemExit. Raises InputError
-    when a loss is not finite.
+    With a state, a killed training resumes from its last saved state, to the same bytes; the caller removes the state
+    once the result is safe. On SIGTERM it saves after the next row, and raises SystemExit. Raises InputError when a
+    loss is not finite.
     """
     with noticing_sigterm() if state else contextlib.nullcontext(lambda: False) as to_end:
         return _train(training, state, to_end)
@@ -328,7 +328,7 @@ def _train(training: Training[Batch], state: TrainingState | None, to_end: Calla
             if ending:
                 log.warning("asked to end: the state after %d steps is saved", reached.finished)
                 sys.exit(ENDED)
-        module.train()  # a row may come of an evaluation
+        module.train()  # a row may include an evaluation
     if progress:
         progress.total = progress.done  # it may have ended early
         progress.finish()

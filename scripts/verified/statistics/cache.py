@@ -1,11 +1,11 @@
 """Cache of measures of captions, `results/statistics`, shared by all configurations, and files of caption embeddings.
 
-Outputs of rules belong to one configuration. Another one, of other settings or of more splits, reads the same files of
-annotations, whose sentence vectors and parts of speech take minutes. So what is measured on the captions of one kind in
-one file is an entry of its own, named by a digest of all that decides its bytes. It is sealed as outputs are, made
-again where it is gone or damaged, and may be removed at any time.
+Outputs of rules belong to one configuration. Another configuration, with other settings or more splits, reads the same
+files of annotations, whose sentence vectors and parts of speech take minutes. So the measures on the captions of one
+kind in one file are a cache entry, named by a digest of everything that decides its bytes. It has a checksum as outputs
+have, is rebuilt when missing or damaged, and may be removed at any time.
 
-A file of embeddings holds one vector per distinct text, with the encoder's name and weights hash.
+A file of embeddings has one vector per distinct text, with the encoder's name and weights hash.
 """
 
 import contextlib
@@ -78,7 +78,7 @@ def _whole(path: Path) -> bool:
 @contextlib.contextmanager
 def _in_turn(folder: Path) -> Iterator[None]:
     with (folder / ".lock").open("a") as turn:
-        with contextlib.suppress(OSError):  # a file system without locks: runs side by side are on their own
+        with contextlib.suppress(OSError):  # file system without locks: runs are unprotected
             fcntl.flock(turn, fcntl.LOCK_EX)
         yield
 
@@ -103,7 +103,7 @@ def write_embeddings(
 
 
 class Embeddings:
-    """Vectors of captions looked up by text; `encoder` and `weights` say what made them."""
+    """Vectors of captions looked up by text; `encoder` and `weights` name their model."""
 
     def __init__(self, path: str | os.PathLike):
         """Raises InputError if the file is not one of ours."""

@@ -1,12 +1,11 @@
 """Clusters of captions: many-to-many captions (Table 2, supplement Table 2) and their projection (supplement Figure 5).
 
-Captions so alike that they cannot tell moments apart are clustered by DBSCAN on the cosine distance of their sentence
-embeddings; a class is a cluster, an instance a caption inside one.
+Captions too similar to distinguish moments are clustered by DBSCAN on the cosine distance of their sentence embeddings;
+a class is a cluster, an instance a caption inside one.
 
-DBSCAN is exact, by tiles, without a matrix of all pairs. Same labels as scikit-learn's
-``DBSCAN(eps, min_samples, metric="cosine")`` on float32 vectors, up to pairs whose distance is within float32 rounding
-of `eps`; a small fraction of its time and memory at tens of thousands of captions. Points that occur several times
-enter once with a weight.
+DBSCAN is exact, by tiles, without a matrix of all pairs. Same labels as scikit-learn's ``DBSCAN(eps, min_samples,
+metric="cosine")`` on float32 vectors, up to pairs whose distance is within float32 rounding of `eps`; a small fraction
+of its time and memory at tens of thousands of captions. Points that occur several times enter once with a weight.
 """
 
 from collections import Counter
@@ -21,7 +20,7 @@ from verified.statistics.cache import Embeddings, distinct
 
 TILE = 2048  # rows of a tile: 2048 × 2048 float32 distances are 16 MiB
 FEWEST = 5
-"""Fewest captions that a projection is made of."""
+"""Fewest captions of a projection."""
 
 
 def dbscan(
@@ -68,7 +67,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def nearest_distances(vectors: np.ndarray) -> np.ndarray:
-    """Cosine distance of each row to the nearest other one, float32 [points]; infinite if there is no other."""
+    """Cosine distance of each row to its nearest other row, float32 [points]; infinite for a single row."""
     vectors = unit(vectors)
     nearest = np.full(len(vectors), np.inf, np.float32)
     for row in range(0, len(vectors), TILE):
@@ -154,11 +153,11 @@ def _describe(group: list[dict], key: str) -> dict:
 def projection(rows: list[dict], embeddings: Embeddings, distance: float, min_samples: int, seed: int) -> dict:
     """t-SNE coordinates of the instances of all coarse classes, by coarse and by fine caption.
 
-    Coarse captions are clustered with `min_samples` (16 in the paper's figure, for clarity); each instance keeps its
+    Coarse captions are clustered with `min_samples` (16 in the paper's figure, for clarity); each instance has its
     coarse class. Returns ``captions`` (all), ``classes, instances, min_samples, fine_classes, fine_instances`` (how
     many of all fine captions cluster by the same rule) and ``points``: ``desc_id, class, cog [x, y], fig [x, y]``;
     ``fig`` is None for coarse collections, and both are None when there are too few captions to project. Then
-    ``nearest`` (``edges, counts``) is the histogram of how far each distinct coarse caption is from the next, for
+    ``nearest`` (``edges, counts``) is the histogram of each distinct coarse caption's distance to its nearest one, for
     comparison with ``distance``.
     """
     labels = cluster_labels([row["cog_desc"] for row in rows], embeddings, distance, min_samples)
@@ -189,7 +188,7 @@ def projection(rows: list[dict], embeddings: Embeddings, distance: float, min_sa
 
 
 def _nearest(rows: list[dict], embeddings: Embeddings) -> dict | None:
-    """Histogram of the distances of distinct coarse captions to the next most alike; None for fewer than two."""
+    """Histogram of the distances of distinct coarse captions to their nearest one; None for fewer than two."""
     texts = sorted({row["cog_desc"] for row in rows})
     if len(texts) < 2:
         return None

@@ -25,9 +25,9 @@ def encode_lists(
 ) -> tuple[list[str], np.ndarray]:
     """Distinct texts in the order of first appearance, and their vectors of unit length, float32 [texts, dim].
 
-    `lists`: (name for the log, captions). `source` and `commit`: what `encode` loads. A list's vectors depend on the
-    list alone: it makes batches of its own, whose padding moves the last digit. A text of several lists has the vector
-    of the first.
+    `lists`: (name for the log, captions). `source` and `commit`: the model that `encode` loads. A list's vectors depend
+    on the list alone: its batches are separate, as padding changes the last digit. A text of several lists has the
+    vector of the first.
     """
     decided_by = {
         "code": modules_digest("verified.nn.sentences"),
@@ -58,6 +58,6 @@ def encode_lists(
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    """SHA-256 of a model's settings and vocabulary, by their path in its folder; none for one that is no folder."""
+    """SHA-256 of a model's settings and vocabulary, by their path in its folder; empty if it is not a folder."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in SETTINGS) if folder.is_dir() else []
     return {path.relative_to(folder).as_posix(): file_digest(path) for path in files}

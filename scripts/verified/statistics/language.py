@@ -1,8 +1,8 @@
 """Language statistics (Table 1): words, vocabulary and parts of speech, by spaCy.
 
-The recipe that comes closest to the published figures: words are what whitespace separates; the vocabulary is the
-distinct lower-cased lemmas of all tokens; nouns are NOUN and PROPN, verbs VERB (auxiliaries apart), adjectives ADJ. The
-recipe is for English: captions in another script than the Latin one are omitted and counted.
+The recipe that comes closest to the published figures: words are separated by whitespace; the vocabulary is the
+distinct lower-cased lemmas of all tokens; nouns are NOUN and PROPN, verbs VERB (without auxiliaries), adjectives ADJ.
+The recipe is for English: captions in another script than the Latin one are omitted and counted.
 """
 
 import logging
@@ -20,7 +20,7 @@ from verified.statistics.cache import keep, place
 
 log = logging.getLogger("verified")
 
-FORK_FROM = 5000  # distinct texts; below, starting further processes costs more than they save
+FORK_FROM = 5000  # distinct texts; below, starting more processes costs more than they save
 COUNTED = ("words", "nouns", "verbs", "adjectives")
 PARTS = {"NOUN": "nouns", "PROPN": "nouns", "VERB": "verbs", "ADJ": "adjectives"}
 

@@ -17,9 +17,9 @@ def confidence(rows: list[dict]) -> dict:
     """The figures of supplement Table 1 and the histogram of Figure 4.
 
     ``captions, span_seconds, statics_count, statics_confidence, dynamics_count, dynamics_confidence,
-    total_confidence``: None where the rows have no type (as the released ones) or no scores. ``scores``: bin
-    ``edges`` common to all, ``total`` and each of ``types`` with ``captions, mean, median, deviation, positive``
-    (share above 0) and ``counts`` per bin; None without scores. Raises InputError without rows.
+    total_confidence``: None if the rows have no type (as the released ones) or no scores. ``scores``: bin ``edges``
+    common to all, ``total`` and each of ``types`` with ``captions, mean, median, deviation, positive`` (share above 0)
+    and ``counts`` per bin; None without scores. Raises InputError without rows.
     """
     span = spans(rows)["mean_seconds"]
     summary = _histograms(rows) if "fig_desc_score" in rows[0] else None

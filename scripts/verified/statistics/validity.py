@@ -1,7 +1,7 @@
 """Stages against the demo's ground truth: the checks behind the validity table.
 
-Each check returns a row: what was measured, its value with a 95 % interval, how many units, and the aim if there is
-one. The truth is read here and in tests only; no stage sees it.
+Each check returns a row: the measure, its value with a 95 % interval, the number of units, and the aim if there is one.
+Only these checks and tests read the truth; no stage sees it.
 """
 
 import operator
@@ -32,7 +32,7 @@ def row(
 ) -> dict:
     """One row of the validity table; not-a-number becomes None. `aim`: a comparison and a bound, (">=", 0.95).
 
-    `trainings` behind a difference of models; a single one says nothing of an aim.
+    `trainings` is their number behind a difference of models; a single one gets no verdict on an aim.
     """
     plain = [None if np.isnan(number) else round(float(number), 6) for number in (value, low, high)]
     met = None
@@ -125,10 +125,11 @@ def caption_accuracy(truth: list[dict], captions: list[dict]) -> list[dict]:
 
 
 def attributes_of(caption: str) -> dict:
-    """{attribute: value} of an English caption of the demo, as in `corpus/truth.jsonl`, without what it does not state.
+    """{attribute: value} of an English caption of the demo, as in `corpus/truth.jsonl`, without attributes that it does
+    not state.
 
-    ``background`` is the first that is named: where the caption tells of a cut, the one before it. A singular ("a
-    ball") states the count 1, a bare plural states none.
+    ``background`` is the first named: if the caption mentions a cut, the one before it. A singular ("a ball") states
+    the count 1, a bare plural states none.
     """
     stated = caption_facts(caption)
     facts = {name: stated[name] for name in STATIC + DYNAMIC if name in stated}
@@ -179,7 +180,7 @@ def false_captions(scores: list[dict], corrupted: list[dict], annotations: dict[
     groups = {"candidates": [(*key[:2], false) for key, listed in candidates.items() for false in listed]}
     for release, rows in annotations.items():
         keys = [(row["desc_id"], row["fig_desc_type"], row["fig_desc"]) for row in rows]
-        # What people wrote, and coarse captions in the place of rejected ones, are no candidates.
+        # Captions written by people, and coarse captions in place of rejected ones, are not candidates.
         groups[release] = [(*key[:2], candidates[key][0]) for key in keys if key in candidates]
     out = []
     for group, members in groups.items():

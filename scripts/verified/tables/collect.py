@@ -28,7 +28,7 @@ RATERS = "needs people: three grades for each of 100 captions"
 
 @dataclass
 class Cell:
-    """One value with what is known about it. `value` is None for a gap, and `note` then says why."""
+    """One value with its provenance. `value` is None for a gap, and `note` then gives the reason."""
 
     value: float | None
     low: float | None = None
@@ -84,7 +84,7 @@ class Collection:
             self.statistics[parts[-3], "study" if parts[-2] == "study" else Path(path).stem] = read_json(path)
 
     def extra_rows(self) -> list[Row]:
-        """Rows beyond the paper: additional models, and what ranks without training."""
+        """Rows beyond the paper: additional models, and rankings without training."""
         extra = {(model, trained) for _, model, trained, _ in self.runs if model not in TITLES}
         named = sorted((title_of(model), UNTRAINED if trained == UNTRAINED else "FIG") for model, trained in extra)
         return [Row((title,), title, trained, "FIG") for title, trained in named]
@@ -110,7 +110,7 @@ class Collection:
         return compare_paired(one, two, of.video, trained=(first.train != UNTRAINED, second.train != UNTRAINED))
 
     def units(self, row: Row, dataset: str, column: Column) -> tuple[int, int, float]:
-        """Queries and videos behind a cell, and how alike the answers to queries of one video are."""
+        """Queries and videos behind a cell, and the correlation of answers to queries of one video."""
         of, name = self._of(row, dataset)[0], f"{column.task}/{column.metric}"
         alike = intra_class_correlation(of.values[name][:, :, None], of.video)
         return len(of.video), len(np.unique(of.video)), float(alike[0])

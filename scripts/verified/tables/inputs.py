@@ -51,9 +51,9 @@ def own_corpora(settings: Config) -> list[str]:
 
 
 def leading_tables(settings: Config) -> list[str]:
-    """Tables that the report's front page and the end of a run show: the outcome for users' folders, then recall.
+    """Tables on the report's front page and at the end of a run: the outcome for users' folders, then recall.
 
-    Many-to-many captions where there is neither.
+    Many-to-many captions if both are absent.
     """
     tested = any(tested_runs(settings, name) for name in shown_datasets(settings))
     return [f"corpus-{name}" for name in own_corpora(settings)] + ["main-4"] * tested or ["main-2"]

@@ -7,16 +7,16 @@ from verified.extension import extensions
 
 TITLES = {"hero": "HERO", "xml": "XML", "reloclnet": "ReLoCLNet", "conquer": "CONQUER", "squidnet": "SQuiDNet"}
 UNTRAINED = "untrained"
-"""What a run was trained on that no training is behind."""
+"""Training corpus of a run without training."""
 FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest": "fig", UNTRAINED: UNTRAINED}
 """Folder of each published training or test corpus; main-7 calls FIG by its other name."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: the heading above it, its own heading, and the cell's key in the tidy frame.
+    """One column: the group heading above it, its heading, and the cell's key in the tidy frame.
 
-    SVMR has a column that the paper has not, mIoU; main-4 and main-5 one for each additional metric of our own.
+    SVMR has one column beyond the paper, mIoU; main-4 and main-5 one for each additional metric of the project.
     """
 
     group: str

@@ -10,7 +10,7 @@ TOTALS = ("attempts", "tokens_in", "tokens_out", "cost", "seconds")
 
 
 def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) -> Table:
-    """Counts of `corpus/counts.json` and `annotations/counts.json`, with what was omitted and why.
+    """Counts of `corpus/counts.json` and `annotations/counts.json`, with omissions and their reasons.
 
     `key` becomes part of the table's file name.
     """
@@ -55,8 +55,8 @@ def costs_table(
 ) -> Table:
     """Cost of the calls behind a data set's captions, by task and model, and per annotated moment.
 
-    `call_of` gives the ledger's row of a key, or None. A call counts once, with all its attempts; seconds are those of
-    the calls themselves, many of which run side by side. Calls that other data sets share are in each table.
+    `call_of` gives the ledger's row of a key, or None. A call counts once, with all its attempts; seconds are summed
+    over calls, many of which run in parallel. Calls that other data sets share are in each table.
     """
     sums: dict[tuple[str, str], Counter] = defaultdict(Counter)
     missing = 0

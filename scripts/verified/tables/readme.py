@@ -50,7 +50,7 @@ Cells = Mapping[tuple[str, str, str], Mapping[str, str]]
 
 
 def read_rows(path: str | os.PathLike) -> list[dict]:
-    """Rows of the tidy frame all.csv. Raises OSError if there is none, InputError where it is another file."""
+    """Rows of the tidy frame all.csv. Raises OSError if it is missing, InputError if it is another file."""
     try:
         with checked(path).open(encoding="utf-8", newline="") as lines:
             reader = csv.DictReader((line for line in lines if not line.startswith("# ")), strict=True)
@@ -145,12 +145,12 @@ class Verdict:
 
 
 def readme_verdicts(text: str, rows: list[dict], margin: float = MARGIN) -> list[Verdict]:
-    """A verdict for each figure of a README's table: is it, but for `margin` points, what the run's model would have?
+    """A verdict for each figure of a README's table: does the run's model have it, within `margin` points?
 
-    Both were tested on the same queries, so what sets them apart by chance is the noise of training alone; its standard
+    Both were tested on the same queries, so they differ by chance only through the noise of training. Its standard
     deviation is pooled from both sides, the README's of `TRAININGS` trainings. With d the difference of the means and
-    Student's t, the 95 % interval of d says: within the margin, confirmed; beyond it, contradicted; otherwise it cannot
-    be determined, and the more noise the less.
+    Student's t, the 95 % interval of d decides: within the margin, confirmed; beyond it, contradicted; otherwise
+    undetermined.
     """
     ours = _cells(rows)
     return [_verdict(" ".join(key), cell, ours.get(key), margin) for key, cell in readme_table(text).items()]
@@ -171,7 +171,7 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
     if known["spread"]:
         sides.append((known["spread"], int(known["trainings"])))
     both = f"{cell} there, {here} here"
-    if not known["trainings"]:  # nothing was trained, and there is no noise of training
+    if not known["trainings"]:  # an untrained model has no noise of training
         apart = abs(float(known["value"]) - float(shown))
         comparison = f"{both}: {apart:.2f} points apart, {margin:g} allowed"
         return Verdict(name, CONFIRMED if apart <= margin else CONTRADICTED, comparison)
@@ -192,8 +192,9 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
 
 
 def trainings_needed(deviation: float, margin: float) -> int | None:
-    """Fewest trainings of each of two equal models whose means are found within the margin in 80 of 100 cases, where
-    trainings have this standard deviation; None for more than `MOST`."""
+    """Fewest trainings of each of two equal models whose means are found within the margin in 80 of 100 cases, given
+    this standard deviation of trainings; None for more than `MOST`.
+    """
     counts = np.arange(2, MOST + 1)
     quantiles = sum(stdtrit(2 * (counts - 1), (1 + share) / 2) for share in (LEVEL, POWER))
     enough = counts[quantiles * deviation * np.sqrt(2 / counts) <= margin]

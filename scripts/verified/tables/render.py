@@ -1,6 +1,6 @@
 """A table as shown: texts, bold marks and reasons behind gaps, as Markdown, CSV, LaTeX (booktabs) and HTML.
 
-Every text is escaped for where it goes.
+Every text is escaped for its format.
 """
 
 import html
@@ -32,7 +32,7 @@ class Sheet:
     texts: list[list[str]]
     """Rows of texts as people read them."""
     labels: int
-    """Leading columns that name the row; they are set to the left."""
+    """Leading columns that name the row; they are left-aligned."""
     bold: list[list[bool]] | None = None
     hints: list[list[str]] | None = None
     """Tooltip of a cell, in HTML."""
@@ -79,7 +79,7 @@ def latex(sheet: Sheet, notes: Iterable[str]) -> str:
 
 
 def _latex_cell(escaped: object) -> str:
-    """An escaped text with its signs in TeX's own writing; a bracket after a line end would be taken for a length."""
+    """An escaped text with its signs in TeX notation; a bracket after a line end would be parsed as a length."""
     text = str(escaped)
     for sign, command in ((MARK, r"$^\dagger$"), (ONE_TRAINING, "$^1$"), ("±", r"$\pm$"), ("–", "--")):
         text = text.replace(sign, command)
@@ -87,7 +87,7 @@ def _latex_cell(escaped: object) -> str:
 
 
 def html_page(sheet: Sheet, notes: Iterable[str], provenance: Iterable[str] = ()) -> str:
-    """A complete page with one table, what is to be known of it below, and its provenance folded under that."""
+    """A complete page with one table, its notes below, and its provenance folded under them."""
     title = f"{sheet.key}: {sheet.title}"
     body = f"<h1>{html.escape(title)}</h1>\n{html_part(sheet, notes, provenance)}"
     return still_page(sheet.title, body, "body > main { max-width: none; }")

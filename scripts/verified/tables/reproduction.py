@@ -1,13 +1,12 @@
 """A verdict per published figure: all 1,226 of them, compared with this run.
 
-A figure of ours counts as reproduced when it rounds to the published one, except where a wider tolerance is stated:
+A figure of ours counts as reproduced when it rounds to the published one, except for two wider tolerances:
 
 - many-to-many instances of coarse captions: ±3. Hundreds of coarse caption pairs are within float32 rounding of the
-distance threshold; moving it by 0.00001 moves the count by this much for Charades.
-- what has an interval, recall foremost: `MARGIN`. Our 95 % interval within it of the published figure is reproduced,
-all of it beyond differs, and in between it cannot be determined: noise proves nothing. Of a single training it never
-can, as
-the interval does not hold what another one would give; the paper gives no interval at all.
+  distance threshold; moving it by 0.00001 moves the count by this much for Charades.
+- figures with an interval, recall foremost: `MARGIN`. Our 95 % interval within it of the published figure is
+  reproduced, all of it beyond differs, otherwise the verdict is undetermined: noise proves nothing. A single training
+  is always undetermined, as its interval lacks the noise of training; the paper gives no interval at all.
 
 A data set counts as the paper's when its title is the published one and its source is not the demo.
 """
@@ -36,7 +35,7 @@ FEATURES = "needs the videos or the authors' feature archives, and a trained mod
 def reproduction(settings: Shown, collection: Collection, published: Published) -> list[dict]:
     """One row per published figure with `HEADER`'s keys.
 
-    Figures are numbers or None. Raises InputError for a published figure that no table of ours has a place for.
+    Figures are numbers or None. Raises InputError for a published figure without a cell in our tables.
     """
     names = {data_set.title: name for name, data_set in settings.datasets.items() if data_set.source.comparable}
     cells = {place: cell for title, name in names.items() for place, cell in _cells(collection, name, title).items()}
@@ -161,8 +160,8 @@ DRAWS = 1000
 def range_without(members: list[dict], captions: int, left_out: int, figure: str, seed: int) -> tuple[int, int]:
     """The middle 95 % of a count after leaving out `left_out` of `captions` captions at random.
 
-    `members` are the classes of ``many_to_many.json``; `figure` is ``classes`` (those that keep two captions) or
-    ``instances`` (the captions in them). Captions of a class are taken as all alike, so that a class never falls apart.
+    `members` are the classes of ``many_to_many.json``; `figure` is ``classes`` (those that still have two captions) or
+    ``instances`` (the captions in them). Captions of a class are treated as all similar, so that a class never splits.
     """
     sizes = np.array([member["size"] for member in members], np.int64)
     single = captions - sizes.sum()

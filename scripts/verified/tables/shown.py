@@ -1,7 +1,6 @@
 """Settings that tables depend on, besides their input files.
 
-They are a param of `build_tables`: another key may change, such as a number of threads, and the tables stay as they
-are.
+They are a param of `build_tables`: changing another key, such as a number of threads, does not rebuild the tables.
 """
 
 from verified.config import Config

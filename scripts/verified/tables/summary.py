@@ -16,13 +16,13 @@ log = logging.getLogger("verified")
 
 
 def asks_for_tables(workflow) -> bool:
-    """Whether this run of Snakemake was asked for the tables."""
+    """Whether tables are a target of this run of Snakemake."""
     targets = workflow.dag_settings.targets
     return not targets or bool(TARGETS.intersection(targets))
 
 
 def show(tables: Path, shown: Path = SHOWN) -> None:
-    """Make `shown` a link to `tables`, or another output, if that is there. What is no link is not ours and stays."""
+    """Make `shown` a link to `tables`, or another output, if that exists. A path that is not a link is never replaced."""
     if not tables.exists():
         return
     target = os.path.relpath(tables, shown.parent)
@@ -40,7 +40,7 @@ def show(tables: Path, shown: Path = SHOWN) -> None:
 def closing_message(tables: Path, leading: Iterable[str], configfiles: Sequence[str | os.PathLike[str]] = ()) -> str:
     """The tables of these names aligned for a terminal, the folder of all tables, and the next two commands.
 
-    "" when none of them was built. `configfiles`: those that Snakemake was given, for the commands.
+    "" when none of them was built. `configfiles`: Snakemake's arguments, for the commands.
     """
     shown = [_align(tables, name) for name in leading if (tables / f"{name}.md").is_file()]
     if not shown:

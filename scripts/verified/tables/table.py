@@ -1,8 +1,8 @@
-"""A table that any stage can contribute: a header, rows, notes; carried from rule to rule as JSON.
+"""A table of any stage: a header, rows, notes; passed from rule to rule as JSON.
 
 `build_tables` writes each one as KEY.md, .csv, .tex and .html with the run's provenance, and its numbers into all.csv.
-A file in `tables/added` makes such tables of what a run has built; a stage whose tables take a job of their own writes
-them with `write_table_json` in a rule, whose file adds them to `STAGE_TABLES`. Nothing else has to know of them.
+A file in `tables/added` makes such tables from a run's results. A stage whose tables need a separate job writes them
+with `write_table_json` in a rule, whose file adds them to `STAGE_TABLES`; no other change is needed.
 """
 
 import math
@@ -31,7 +31,7 @@ class Estimate:
     trainings: int | None = None
     """Number of trainings, the smaller one of a difference; None if untrained."""
     share: bool = False
-    """Whether it is a share within 0 and 1, which people read in percent; the CSV holds it as it is."""
+    """Whether it is a share within 0 and 1, shown to people in percent; the CSV has the share."""
 
 
 ONE_TRAINING = "¹"
@@ -105,7 +105,7 @@ class Table:
         return texts.index(False) if False in texts else len(texts)
 
     def texts(self) -> list[list[str]]:
-        """Every value as it is shown, ``0.70 [0.60, 0.80]``."""
+        """Every value as shown, ``0.70 [0.60, 0.80]``."""
         digits = [self.digits] * len(self.header) if isinstance(self.digits, int) else self.digits
         return [[format_value(value, decimals) for value, decimals in zip(row, digits)] for row in self.rows]
 
@@ -138,7 +138,7 @@ def write_table_json(path: str | os.PathLike, tables: Iterable[Table]) -> None:
 
 
 def read_table_json(path: str | os.PathLike) -> list[Table]:
-    """The tables of one file. Raises InputError, naming the file, for anything but what `write_table_json` writes."""
+    """The tables of one file. Raises InputError, naming the file, for a file that `write_table_json` has not written."""
     document, remedy = read_json(path), "let its rule write it again"
     require_version(document.get("version") if is_object(document) else None, VERSION, "tables", path, remedy)
     try:

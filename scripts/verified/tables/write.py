@@ -38,7 +38,7 @@ TIDY = (
     *("value", "low", "high", "spread", "trainings", "published", "difference", "note"),
 )
 LABELS = {"Data set": "dataset", "Method": "method", "Train": "train", "Test": "test"}
-"""Headings of a simple table that fill a column of the tidy frame; what else names a row goes into `task`."""
+"""Headings of a simple table that fill a column of the tidy frame; other row labels fill `task`."""
 
 
 def write_tables(
@@ -51,10 +51,10 @@ def write_tables(
 ) -> None:
     """Write every table in every form and `all.csv`, the tidy frame behind them.
 
-    A table of the paper that has no value here, neither ours nor published, gets no page: the report shows each page.
+    A table of the paper without any value, ours or published, gets no page, because the report shows each page.
 
-    `published` are the paper's figures; they are shown beside ours where the data set is the paper's, never beside the
-    demo. `simple` are the tables outside the paper. Raises InputError where two tables have one name.
+    `published` are the paper's figures; they are shown next to ours if the data set is the paper's, never with the
+    demo. `simple` are the tables outside the paper. Raises InputError if two tables have one name.
     """
     lines = provenance(settings, collection, project)
     tidy, every_gain = _write_paper(folder, settings, collection, published, lines) if settings.datasets else ([], [])
@@ -76,7 +76,7 @@ def write_tables(
 
 
 def write_simple(folder: Path, table: Table, provenance: list[str], page: bool = True) -> None:
-    """Write one simple table in every form, as a page only if asked to; estimates have own columns in the CSV."""
+    """Write one simple table in every form, as a page only if requested; estimates have separate columns in the CSV."""
     shown = Sheet(table.key, table.title, list(table.header), table.texts(), table.labels)
     _write_forms(folder, shown, table.notes, provenance, page)
     write_text(folder / f"{table.key}.csv", csv_text(_frame(table), [*table.notes, *provenance]))
@@ -163,7 +163,9 @@ def _write_forms(folder: Path, shown: Sheet, notes: Iterable[str], provenance: I
 
 
 def _drop_absent(table: PaperTable, settings: Shown, asked: set[str]) -> PaperTable:
-    """Rows of models that this configuration neither trains nor has `asked` are omitted, unless none would remain."""
+    """Omit rows of models that this configuration does not train and that have no `asked` value, unless none would
+    remain.
+    """
     wanted = {TITLES.get(model, model) for model in settings.models} | asked
     rows = tuple(row for row in table.rows if not row.method or row.method in wanted)
     return table if not rows else PaperTable(table.key, table.title, table.stubs, rows, table.columns)

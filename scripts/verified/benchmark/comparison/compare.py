@@ -1,7 +1,7 @@
-"""Runs on the same queries: each one's scores, and paired differences over all queries, by groups of them, and the
-queries that differ most.
+"""Compare runs on the same queries: scores, paired differences over all queries and groups, and the most different
+queries.
 
-Models may differ by what the moment is like, and by what its caption is.
+Queries are grouped by properties of the moment and of its caption.
 """
 
 import re
@@ -19,7 +19,7 @@ from verified.io.characters import length_in_words
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, p_or_why
 
 ALIKE = 0.5
-"""Cosine of two captions' word weights (tf-idf) at which they count as alike."""
+"""Cosine of two captions' word weights (tf-idf) from which they count as similar."""
 CELLS = 10_000_000
 """Cosines in memory at once."""
 PARTS = 3
@@ -36,7 +36,7 @@ class Group:
 
 
 def groups_of(queries: list[Query]) -> list[Group]:
-    """All groups; a property that all queries share, or that the ground truth does not state, makes none."""
+    """All groups; a property that all queries share, or that the ground truth does not state, gives none."""
     seconds = np.array([query.end - query.start for query in queries])
     words = np.array([length_in_words(query.caption) for query in queries])
     groups = _thirds("length of the moment", seconds, "s") + _thirds("length of the caption", words, "words")
@@ -112,7 +112,7 @@ def difference(first: Run, second: Run, metric: str, queries: np.ndarray) -> Pai
 
 
 def common_metrics(runs: list[Run], wanted: tuple[str, ...], usual: tuple[str, ...]) -> list[str]:
-    """`wanted`, or where nothing is, those of `usual` that all runs have.
+    """The metrics `wanted`, or by default those of `usual` that all runs have.
 
     Raises InputError for a wanted metric that a run lacks.
     """

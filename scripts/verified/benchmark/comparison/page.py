@@ -36,8 +36,9 @@ def write_comparison(
     queries: list[Query],
     keyframes: Keyframes,
 ) -> None:
-    """Write the page; `figure` is the name of the picture beside it, if any, which the page embeds. Every text from a
-    file is escaped."""
+    """Write the page; `figure` is the name of a picture in the same folder, if any, which the page embeds. Every text
+    from a file is escaped.
+    """
     title = "Comparison of " + ", ".join(run.name for run in runs)
     out = [f"<h1>{html.escape(title)}</h1>"]
     out.append(_table(tables[0]))

@@ -15,29 +15,29 @@ from verified.runtime.verify import check
 
 @dataclass
 class Run:
-    """What one model answered, by query; S trainings, Q queries in the order of the ground truth."""
+    """Answers of one model, by query; S trainings, Q queries in the order of the ground truth."""
 
     name: str
     files: list[Path]
     values: dict[str, np.ndarray]
     """{metric: [S, Q]} float64 from 0 to 1."""
     reciprocal: np.ndarray
-    """[S, Q] 1 / rank of the first answer that is right at tIoU 0.5; 0 where none is."""
+    """[S, Q] 1 / rank of the first right answer at tIoU 0.5; 0 without one."""
     videos: np.ndarray
     """[Q] the video that each query is about."""
     first: list[Prediction | None]
     """[Q] the first answer of the first training."""
     metrics: dict = field(default_factory=dict)
-    """What stands beside the first submission, where there are metrics."""
+    """Contents of the metrics file next to the first submission, if any."""
 
 
 def read_run(
     argument: str, truth: GroundTruth, queries: Sequence[Query], tested_on: str, nms_threshold: float | None
 ) -> Run:
-    """The run that an argument names: PATH or NAME=PATH, a submission or a folder of trainings.
+    """The run of an argument PATH or NAME=PATH: a submission or a folder of trainings.
 
-    Raises InputError where there is no submission, one does not answer every query of the ground truth, or trainings
-    were not alike.
+    Raises InputError if there is no submission, if one does not answer every query of the ground truth, or if the
+    trainings' settings differ.
     """
     name, path = _named(argument)
     files = submissions(Path(path), tested_on, truth.ending)
@@ -73,7 +73,7 @@ def sample(arguments: Sequence[str], tested_on: str) -> Path | None:
 
 
 def runs_of(argument: str, tested_on: str, ending: str) -> list[str]:
-    """The runs that an argument names: those of a folder that holds runs and is none itself, else the argument."""
+    """Runs of an argument: those inside a folder that is no run itself, else the argument."""
     folder = Path(argument)
     if not folder.is_dir() or submissions(folder, tested_on, ending):
         return [argument]
@@ -82,7 +82,7 @@ def runs_of(argument: str, tested_on: str, ending: str) -> list[str]:
 
 
 def submissions(path: Path, tested_on: str, ending: str) -> list[Path]:
-    """The submission itself, or those below the folder of a run: one for each seed; none in any other folder."""
+    """The submission itself, or one per seed below the folder of a run; empty for any other folder."""
     if not path.is_dir():
         return [path]
     name = f"submission{ending}"
@@ -100,7 +100,7 @@ def _is_submission(file: Path, ending: str) -> bool:
 
 
 def metrics_of(files: list[Path]) -> list[tuple[Path, dict]]:
-    """The metrics beside submissions, each with its file, where a run of the workflow wrote them."""
+    """Metrics next to submissions, each with its file, if a run of the workflow wrote them."""
     paths = [file.with_name("metrics.json") for file in files if file.name == "submission.json.gz"]
     return [(path, read_metrics(path)) for path in paths if path.is_file()]
 

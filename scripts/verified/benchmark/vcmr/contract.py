@@ -1,16 +1,16 @@
 """Contract of a retrieval model with training and search. A new model is one file in `models/` that follows this page.
 
 Two kinds of model exist. A one-stage model (XML, ReLoCLNet, HERO) scores every video of the corpus against a query and
-then localises in the best ones. A two-stage model (CONQUER, SQuiDNet) is given a ranked list of videos per query and
-looks at each (query, video) pair together. `@register` of registry.py makes a model known under its name.
+then localises in the best ones. A two-stage model (CONQUER, SQuiDNet) gets a ranked list of videos per query and
+processes each (query, video) pair jointly. `@register` of registry.py registers a model under its name.
 
-Shapes: N items of a batch, Q queries, V videos, P pairs, K videos of a ranked list, L = `context_clips`, T = tokens,
-F = video feature size, E = text feature size. Every video tensor is padded to L, whatever its batch mates (but for
-`official_batch`).
+Shapes: N items of a batch, Q queries, V videos, P pairs, K videos of a ranked list, L = `context_clips`, T = tokens, F
+= video feature size, E = text feature size. Every video tensor is padded to L, independent of its batch mates (except
+with `official_batch`).
 
 Labels are the start and end clips of a span in seconds, by one of the three conventions in use. All take the moment's
-start and end and the clip length c in seconds, and the number of clips L that are kept of the video; indices beyond the
-last clip become L − 1.
+start and end and the clip length c in seconds, and the number of clips L of the video; indices beyond the last clip
+become L − 1.
 """
 
 from collections.abc import Callable
@@ -59,9 +59,9 @@ class ModelConfig:
     text_dim: int
     """E: size of a token feature."""
     context_clips: int
-    """L (max_ctx_l): clips kept of a video, and rows of the position table."""
+    """L (max_ctx_l): most clips of a video, and rows of the position table."""
     query_tokens: int = 30
-    """T: tokens kept of a query, and rows of its position table."""
+    """T: most tokens of a query, and rows of its position table."""
     vocabulary: int = 0
     """Size of the vocabulary, for models that read token ids (`query_input = "ids"`); 0 otherwise."""
     cls_id: int = 0
@@ -84,14 +84,15 @@ class Recipe:
     patience: int
     """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1."""
     selection_videos: int = SELECTION_VIDEOS
-    """Fewest validation videos that an epoch is selected on. With fewer, the official code's rule picks one by chance,
-    often the first: all epochs are trained then, and the last one is taken."""
+    """Fewest validation videos for selecting an epoch. With fewer, the official code's rule picks one by chance, often
+    the first: then all epochs are trained, and the last one is used.
+    """
     weight_decay: float = 0.01
     betas: tuple[float, float] = (0.9, 0.999)
     warmup: float = 0.0
     """Warm-up as a share of all steps (0: none; applies to the linear schedule)."""
     schedule: Literal["constant", "linear"] = "constant"
-    """Learning rate after the warm-up: kept, or falling linearly to zero at the last step."""
+    """Learning rate after the warm-up: constant, or falling linearly to zero at the last step."""
     clip_norm: float | None = None
     """Largest global gradient norm; None: no global clipping (BertAdam clips each tensor to norm 1 by itself)."""
     accumulate: int = 1
@@ -144,9 +145,9 @@ def add_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 class RetrievalModel(nn.Module):
-    """Base of all models: what search and training ask of a model, and the properties that steer them.
+    """Base of all models: the methods that search and training call, and the properties that control them.
 
-    Parameters carry the names of the authors' state dict, so that their checkpoints load.
+    Parameters have the names of the authors' state dict, so that their checkpoints load.
     """
 
     Config: ClassVar[type[ModelConfig]] = ModelConfig
@@ -176,8 +177,9 @@ class RetrievalModel(nn.Module):
     technical_options: ClassVar[tuple[str, ...]] = ()
     """Options of `Config` that change no number: how much is computed at once, say."""
     official_batch: ClassVar[int | None] = None
-    """Videos that the authors' search encodes together, padded to the longest of them; None where they pad to a fixed
-    length. `retrieval.padding: official` does the same, and each encoding of a video then needs an axis of clips."""
+    """Videos that the authors' search encodes together, padded to the longest of them; None if they pad to a fixed
+    length. `retrieval.padding: official` does the same, and each encoding of a video then needs an axis of clips.
+    """
     two_stage: bool = False
     """Whether the model works on a given ranked list; then `video_scores` is never called."""
     rescores: bool = False
@@ -193,11 +195,11 @@ class RetrievalModel(nn.Module):
 
     @classmethod
     def from_official(cls, state: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The authors' state dict as this model's: without the prefix of parallel training and what a model drops."""
+        """The authors' state dict as this model's: without the prefix of parallel training and the unused entries."""
         return {key.removeprefix("module."): value for key, value in state.items()}
 
     def initial_weights(self) -> None:
-        """Called once before training, on the CPU: load what training starts from. Nothing, unless a model says so."""
+        """Called once before training, on the CPU: load pre-trained weights. Does nothing by default."""
 
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Scalar losses of a batch, already weighted; ``total`` is their sum and the one that is minimised.
@@ -224,8 +226,8 @@ class RetrievalModel(nn.Module):
     def corpus_scorer(self, corpus: Encoded, rows: int) -> Callable[[Encoded], Tensor] | None:
         """One-stage, on the CPU: a function that gives [Q, V] `video_scores` of a whole corpus for encoded queries.
 
-        None: search calls `video_scores` block by block. `rows` is how many clips the processor's cache holds; what
-        the function alone reads may be taken out of `corpus`.
+        None: search calls `video_scores` block by block. `rows` is the number of clips that fit the processor's cache;
+        tensors that only the function reads may be removed from `corpus`.
         """
         return None
 

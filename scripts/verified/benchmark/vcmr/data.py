@@ -45,7 +45,7 @@ class Moments:
     """Sorted ids."""
     file: Path
     spans: np.ndarray | None = None
-    """[Q, A, 2] seconds: the spans of A annotators, NaN if there are fewer; None where `time` is all there is."""
+    """[Q, A, 2] seconds: the spans of A annotators, NaN if there are fewer; None if `time` is the only span."""
     durations: dict[str, float] | None = None
     """Seconds of each video, where the file has them."""
 
@@ -71,8 +71,8 @@ class Moments:
 def read_moments(path: str | Path, captions: str, part: str | None = None, share: float = 0.1) -> Moments:
     """The moments of one annotation file in the FIG form, with "cog" or "fig" captions.
 
-    `part` divides a train file for selection: "held-out" keeps a `share` of the videos (the division of
-    `corpus.splits`), "rest" the others, None all. Raises InputError for a file, or a part of it, without moments.
+    `part` divides a train file for selection: "held-out" is a `share` of the videos (the division of `corpus.splits`),
+    "rest" the others, None all. Raises InputError for a file, or a part of it, without moments.
     """
     path = Path(path)
     key = "cog_desc" if captions == "cog" else "fig_desc"
@@ -149,7 +149,7 @@ class Videos:
         lengths = np.array([_length(self.file, video, "clips") for video in videos], dtype=np.int64)
         _check_rate(self.file, dict(zip(videos, lengths.tolist())), durations or {}, clip_seconds)
         self.clips = np.minimum(lengths, context)
-        """[V] clips kept of each video."""
+        """[V] clips used of each video."""
         self.clip_seconds = np.full(len(videos), clip_seconds)
         """[V] seconds per clip; longer than the feature's clip only where a long video is pooled."""
         if self.pool:

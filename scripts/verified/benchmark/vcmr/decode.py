@@ -4,28 +4,28 @@ The score of a span in a video is weight · p_start[i] · p_end[j] with min ≤ 
 each start i, is a sliding maximum over p_end; the R best spans can only be in the R best (video, start) pairs, so only
 those are expanded. Spans of probability zero are not predictions; they are marked by their score of 0.
 
-Some models propose windows with scores instead of scoring starts and ends apart (UniVTG, CG-DETR). P (query, video)
-pairs, W windows of each: a window is (start, end, score), start and end in clips and fractions of clips from the
+Some models propose windows with scores instead of scoring starts and ends separately (UniVTG, CG-DETR). P (query,
+video) pairs, W windows of each: a window is (start, end, score), start and end in clips and fractions of clips from the
 video's beginning, the score from 0 to 1.
 
 `localise_needed` localises those pairs alone that can enter the list of a query, for models that take long over a pair.
-A span in a video scores w · p_start · p_end. The video's weight w is known before anything is localised, and the others
-are probabilities, so no span scores more than its video weighs. Videos are looked into from the heaviest on. Once the
-list has all its rows, a video that weighs less than the last of them is omitted; so is one whose weight is not
-positive, because its spans are no predictions.
+A span in a video scores w · p_start · p_end. The video's weight w is known before localisation, and the other factors
+are probabilities, so no span scores more than its video weighs. Videos are localised in order of falling weight. Once
+the list has all its rows, a video that weighs less than the last of them is omitted; so is one whose weight is not
+positive, because its spans are not predictions.
 
 That changes no byte of a list:
 
 - Let t be the last row's score when a video of weight w < t is omitted. `best_spans` rounds twice, and rounding keeps
   order: as 0 ≤ p ≤ 1, fl(fl(w · p_start) · p_end) ≤ fl(w · p_end) ≤ w < t. Each span of the video is thus below every
-  row that is there already, and t can only rise; a tie needs equal scores. So none of its spans is a row of the full
-  list. With probabilities of zero in their place the rows are the same, as `best_spans` breaks ties by place.
+  present row, and t can only rise; a tie needs equal scores. So none of its spans is a row of the full
+  list. With probabilities of zero in their place the rows are the same, as `best_spans` breaks ties by position.
 - A pair's probabilities may depend, in the last bit, on the pairs that are computed with it. These follow from the list
   and the lengths of its videos, never from what was omitted: the list is cut into blocks by weight, and a block into
   groups by length, so that few pads are computed. A group is computed whole or not at all.
 
-The query's own video, for SVMR, is always looked into. If a model re-scores the list (`scores_first`), all of its pairs
-are begun, as VR lists them all, and those that are needed are finished.
+The query's true video, for SVMR, is always localised. If a model re-scores the list (`scores_first`), the first half of
+the computation covers all pairs, as VR lists them all, and the second half only those needed.
 """
 
 from typing import NamedTuple
@@ -86,9 +86,9 @@ def best_windows(windows: Tensor, weight: Tensor, rows: int) -> tuple[Tensor, Te
 
 
 def _largest(scores: Tensor, count: int) -> Tensor:
-    """Places of the `count` largest of each row, of equal ones the first, in ascending order; [Q, N] → [Q, ≤ count].
+    """Indices of the `count` largest of each row, ties broken by position, in ascending order; [Q, N] → [Q, ≤ count].
 
-    `topk` promises nothing about equal ones. Only rows where the last of `count` equals the next are sorted for it.
+    `topk` does not define the order of ties. Only rows where the last of `count` equals the next are sorted for it.
     """
     if scores.shape[1] <= count:
         return torch.arange(scores.shape[1], device=scores.device).expand(scores.shape)
@@ -179,14 +179,14 @@ def localise_needed(
 
 
 def _may_enter(weight: Tensor, least: float) -> bool:
-    """Whether a video of this weight can have a row where the last one scores `least` (0: there is none yet)."""
+    """Whether a video of this weight can have a row if the last one scores `least` (0: no row yet)."""
     return bool((weight > 0) & (weight >= least))
 
 
 def _begin(
     model: RetrievalModel, query: Encoded, corpus: Encoded, videos: Tensor, clips: Tensor
 ) -> tuple[Tensor, Encoded]:
-    """Scores of all pairs of a query and `videos` [K + 1], and what was computed for them."""
+    """Scores of all pairs of a query and `videos` [K + 1], and the intermediate tensors."""
     groups = _groups(torch.arange(len(videos)), clips[videos])
     scores, parts = zip(
         *(model.begin_pairs(query, corpus, torch.zeros_like(group), videos[group]) for group in groups), strict=True
@@ -205,10 +205,10 @@ LEAST_SCORE = 1e-30
 
 
 def spans_of_windows(windows: Tensor, mask: Tensor) -> Spans:
-    """Windows [P, W, 3] with what they say of each clip, for readers of starts and ends; `mask` [P, L].
+    """Windows [P, W, 3] with start and end logits derived from them, for readers of starts and ends; `mask` [P, L].
 
-    The start logit of clip l is log Σ_w score_w exp(−|start_w − l|), the end logit, of a span that includes l, is
-    log Σ_w score_w exp(−|end_w − l − 1|); −1e4 at pads.
+    The start logit of clip l is log Σ_w score_w exp(−|start_w − l|), the end logit, of a span that includes l, is log
+    Σ_w score_w exp(−|end_w − l − 1|); −1e4 at pads.
     """
     at = torch.arange(mask.shape[1], device=mask.device)
     likely = windows[..., 2].clamp(min=LEAST_SCORE).log()
@@ -222,9 +222,10 @@ def spans_of_windows(windows: Tensor, mask: Tensor) -> Spans:
 
 
 def generalised_iou(first: Tensor, second: Tensor) -> Tensor:
-    """IoU less the share of the hull that neither covers; spans [..., 2] that broadcast, start ≤ end → [...].
+    """IoU minus the share of the hull outside both; spans [..., 2] that broadcast, start ≤ end → [...].
 
-    From −1, far apart, to 1, equal (Rezatofighi et al., CVPR 2019, in one dimension). One span has a length at least.
+    From −1, far apart, to 1, equal (Rezatofighi et al., CVPR 2019, in one dimension). At least one span has a positive
+    length.
     """
     shared = (torch.minimum(first[..., 1], second[..., 1]) - torch.maximum(first[..., 0], second[..., 0])).clamp(min=0)
     union = (first[..., 1] - first[..., 0]) + (second[..., 1] - second[..., 0]) - shared

@@ -15,7 +15,7 @@ from verified.errors import InputError
 
 @dataclass
 class Evaluation:
-    """Metrics in percent, and what the reader of them should know."""
+    """Metrics in percent, and notes for their reader."""
 
     metrics: dict[str, dict[str, float | str]]
     """Those of the TVR evaluator, under its names."""
@@ -59,7 +59,7 @@ class Scored:
     task: str
     truth: Truth
     lists: Lists
-    """[Q] lists, suppressed if that was asked for."""
+    """[Q] lists, after suppression if requested."""
     values: dict[str, np.ndarray]
     """Per metric a number per query, [Q], as of `metrics.per_query`."""
     video_index: dict[str, int]

@@ -75,9 +75,9 @@ Settings = TypeVar("Settings", bound=RankingSettings)
 
 
 def locate_weights(files: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], Settings]:
-    """Input files and settings of a job: its records, the file `weights`, go, and what they locate comes in.
+    """Input files and settings of a job: its records without the file `weights`, plus the paths that it names.
 
-    The text encoder, whose tokeniser some models use, and RoBERTa's weights that HERO may start from.
+    These are the text encoder, whose tokeniser some models use, and RoBERTa's weights for HERO.
     """
     files = dict(files)
     records = files.pop("weights")
@@ -186,7 +186,7 @@ def test_model(
 ) -> None:
     """Test a checkpoint: submission (before NMS), metrics with intervals (after NMS and without), numbers per query.
 
-    `files`: checkpoint, video, text, test and, for two-stage models, ranked. `facts` go into the metrics as they are
+    `files`: checkpoint, video, text, test and, for two-stage models, ranked. `facts` are copied into the metrics
     (dataset, model, trained_on, tested_on, seed, split). `history`: the record of training.
     """
     model, header = load_model(files["checkpoint"], settings.device)

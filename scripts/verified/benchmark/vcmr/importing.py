@@ -29,15 +29,15 @@ Sizes = dict[str, int | float]
 
 @dataclass(frozen=True)
 class Published:
-    """What the authors' checkpoints of a model are."""
+    """Properties of the authors' checkpoints of a model."""
 
     sizes: dict[str, tuple[str, int]]
     """Position of each size of a config in a state dict, as published or after `from_official`: (key, axis)."""
     kind: str = "without subtitles"
     remedy: str = "XML with subtitles lacks the third video encoder and cannot be converted"
-    """Which of them work, and what to do about others."""
+    """Which of them work, and the remedy for others."""
     complete: Callable[[Sizes, dict[str, Tensor]], Sizes] = lambda sizes, tensors: sizes
-    """The config's values from the sizes, and from what else the tensors say."""
+    """The config's values from the sizes and the other tensors."""
 
 
 SIZES: dict[str, dict[str, tuple[str, int]]] = {
@@ -76,9 +76,9 @@ def import_checkpoint(
 ) -> int:
     """Convert the authors' checkpoint `source` of model `name` and write `target`; returns the number of parameters.
 
-    Widths and lengths come from the tensors; `options` may set what they do not show (heads, alpha, cls_id …). Beside
-    `target` an empty record of training is written, since none was done here. Raises InputError if the file cannot be
-    read safely, or is not a checkpoint of that model.
+    Widths and lengths come from the tensors; `options` may set the others (heads, alpha, cls_id …). An empty record of
+    training is written next to `target`, since there was no training here. Raises InputError if the file cannot be read
+    safely, or is not a checkpoint of that model.
     """
     source, target = Path(source), Path(target)
     cls = model_class(name)

@@ -39,7 +39,7 @@ def _training_of_xml(settings: Config, wildcards) -> str:
 
 
 def ranking_inputs(settings: Config, wildcards) -> dict[str, str]:
-    """What XML's ranked lists for training and selection are made from, beside its checkpoint."""
+    """Inputs of XML's ranked lists for training and selection, without its checkpoint."""
     spans, trained_on = dataset_of(settings, wildcards).spans, wildcards.trained_on
     selection = spans.train_split if held_out_share(settings, key_of(wildcards.dataset)) else spans.selection_split
     return {
@@ -72,9 +72,9 @@ def _annotations(settings: Config, dataset: str, captions: str, split: str) -> s
 
 
 def held_out_share(settings: Config, dataset: str) -> float:
-    """Share of the train file's videos that models are selected on; 0 where the selection split has its own file.
+    """Share of the train file's videos for model selection; 0 if the selection split has its own file.
 
-    Corpora that the workflow annotates are divided before that; published annotations come without such a split.
+    Corpora annotated by the workflow are divided earlier; published annotations come without such a split.
     """
     described = settings.datasets[dataset]
     divided = not described.source.annotated_here and described.spans.selection_split == HELD_OUT
@@ -105,7 +105,7 @@ def training_priority(settings: Config, wildcards) -> int:
 
 
 def training_settings(settings: Config, wildcards) -> dict:
-    """What training of ``wildcards.model`` depends on."""
+    """Settings that training of ``wildcards.model`` depends on."""
     return _training_values(settings, key_of(wildcards.dataset), wildcards.model)
 
 
@@ -125,8 +125,8 @@ def _training_values(settings: Config, dataset: str, model: str) -> dict:
 def settings_digest(settings: Config, wildcards) -> str:
     """SHA-256 of the settings behind a training of ``wildcards.model`` and its test.
 
-    It goes into the metrics, so that trainings of different settings are not taken together (see `alike`). What says
-    only where a training runs is left out; of a two-stage model, XML's settings are a part.
+    It goes into the metrics, so that trainings of different settings are not averaged (see `alike`). Settings that only
+    place a training on a machine are excluded; a two-stage model includes XML's settings.
     """
     models = ("xml", wildcards.model) if is_two_stage(wildcards.model) else (wildcards.model,)
     values = [_training_values(settings, key_of(wildcards.dataset), model) for model in models]
@@ -139,7 +139,7 @@ def settings_digest(settings: Config, wildcards) -> str:
 
 
 def search_values(settings: Config, dataset: str) -> dict:
-    """What the search in the data set of this key depends on."""
+    """Settings that the search in the data set of this key depends on."""
     retrieval = settings.retrieval
     return {
         "spans": settings.datasets[dataset].spans.model_dump(mode="json"),
@@ -154,6 +154,6 @@ def search_values(settings: Config, dataset: str) -> dict:
         "memory_mb": retrieval.memory_mb,
         "device": retrieval.device,
         "threads": retrieval.threads,
-        # Named where it is not what it always was, so that earlier trainings keep their settings.
+        # Included only if it differs from its first default, so that earlier trainings remain valid.
         **({} if retrieval.padding == "context" else {"padding": retrieval.padding}),
     }

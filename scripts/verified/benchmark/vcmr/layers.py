@@ -3,10 +3,10 @@
 Shapes: N sequences, S positions, D hidden size. Masks are bool, true for real positions. Where a mask may be a
 `Packing`, sequences are its R rows: [R, D] in the place of [N, S, D].
 
-A `Packing` has sequences of unequal length as rows one below the other, so that a training step computes next to
-nothing on pads. Linear maps, norms and dropout work on the rows; attention works on groups of sequences of similar
-length, whose rows are together. Real positions hold what they hold in padded sequences, but for rounding (a product of
-fewer rows may sum in another order) and for dropout, which draws for fewer positions.
+A `Packing` has sequences of unequal length as rows one below the other, so that a training step computes very little on
+pads. Linear maps, norms and dropout work on the rows; attention works on groups of sequences of similar length, whose
+rows are together. Real positions have the values of padded sequences, except for rounding (a product of fewer rows may
+sum in another order) and dropout, which draws for fewer positions.
 
 `BertLayer` is the post-norm transformer layer of BERT, as CONQUER, SQuiDNet and HERO use it:
 
@@ -56,11 +56,11 @@ class Packing:
         return x.flatten(0, 1).index_select(0, self.index).index_fill_(0, self.pads, 0.0)
 
     def rows_with_pads(self, x: Tensor) -> Tensor:
-        """The same with the pads that are kept as they are."""
+        """The same with its remaining pads unchanged."""
         return x.flatten(0, 1).index_select(0, self.index)
 
     def to_padded(self, rows: Tensor) -> Tensor:
-        """[R, D] → [N, S, D], zero where nothing was computed."""
+        """[R, D] → [N, S, D], zero at positions that were not computed."""
         count, size = self.shape
         empty = rows.new_zeros(count * size, rows.shape[1])
         return empty.index_copy(0, self.index, rows).view(count, size, -1)
@@ -85,7 +85,7 @@ WIDE = 2**16
 def zero_pads(x: Tensor, mask: Tensor) -> Tensor:
     """Zeros behind the last real position; [N, S, D] and [N, S] → [N, S, D].
 
-    First step of every encoder: attention and convolutions see pads, so what they hold must be the same each time.
+    First step of every encoder: attention and convolutions see pads, so their values must be constant.
     """
     return x.masked_fill(~mask.unsqueeze(-1), 0.0)
 
@@ -142,7 +142,7 @@ class SelfAttention(nn.Module):
     """Multi-head attention with biased query, key and value maps and no output map; [N, S, D] → [N, S, D].
 
     `mask` is [N, S] (keys), [N, S, S] (pairs), [N, heads, S, S] (pairs by head) or a packing. Hidden positions get
-    −10000 instead of −inf, so a row that sees nothing attends to all positions alike, as in the official code.
+    −10000 instead of −inf, so a fully masked row attends to all positions equally, as in the official code.
     """
 
     def __init__(self, hidden: int, heads: int, dropout: float):
@@ -160,7 +160,7 @@ class SelfAttention(nn.Module):
         return self.attend(query, key, value, mask)
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-        """Attention in each head between what the three maps gave; [N, S, D] and twice [N, K, D] → [N, S, D]."""
+        """Attention in each head, from the outputs of the three maps; [N, S, D] and twice [N, K, D] → [N, S, D]."""
         n, s, hidden = query.shape
         q, k, v = (part.view(n, -1, self.heads, hidden // self.heads).transpose(1, 2) for part in (query, key, value))
         added = (~mask).to(q.dtype) * MASKED

@@ -58,7 +58,7 @@ class Truth:
 
 @dataclass
 class RankedRows:
-    """The first 100 rows of the lists of Q queries beside the true moments: what a metric is computed from."""
+    """The first 100 rows of the lists of Q queries with the true moments: the input of a metric."""
 
     task: str
     truth: Truth
@@ -100,9 +100,10 @@ OWN_METRICS: list[OwnMetric] = []
 def own_metric(
     name: str, *tasks: str, shown: tuple[str, ...] | None = None
 ) -> Callable[[Callable[[RankedRows], np.ndarray]], Callable[[RankedRows], np.ndarray]]:
-    """Function decorator: a metric of our own, `name`, of `tasks`, and a column in the tables of all or `shown` ones.
+    """Function decorator: register a project metric, `name`, of `tasks`, as a column in the tables of all or `shown`
+    ones.
 
-    Raises ValueError for a name that is taken, or an unknown task.
+    Raises ValueError for a name that exists, or an unknown task.
     """
     if name in TVR_METRICS or name in (metric.name for metric in OWN_METRICS):
         raise ValueError(f"the metric {name!r} is there already")
@@ -156,7 +157,7 @@ def agreed_overlap(truth: Truth, lists: Lists) -> np.ndarray:
 
 
 def percentage(values: np.ndarray) -> float:
-    """Mean of numbers [Q] from 0 to 1 in percent, two decimals; NaN for none at all."""
+    """Mean of numbers [Q] from 0 to 1 in percent, two decimals; NaN for an empty array."""
     return float(round(values.mean(dtype=np.float64) * 100, 2)) if len(values) else float("nan")
 
 

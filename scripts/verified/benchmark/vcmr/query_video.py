@@ -101,7 +101,7 @@ def attend(
 
     → V2Q [N, L, D] = Σ_t softmax_t(s) q_t and Q2V [N, 1, D] = Σ_l softmax_l(max_t s) v_l. `video` [N, L, D], `query`
     [N, T, D], masks [N, L] and [N, T]; clips from L' and tokens from T' on must be pads. A clip that is a pad attends
-    to all T tokens alike, pads included, as in the official code; so T is the model's, not the batch's.
+    to all T tokens equally, pads included, as in the official code; so T is the model's, not the batch's.
     """
     missing = (0, query.shape[1] - similarity.shape[2], 0, video.shape[1] - similarity.shape[1])
     seen = video_mask[:, :, None] & query_mask[:, None, :]

@@ -1,4 +1,4 @@
-"""Ranked lists of a first-stage model (XML), as files: what two-stage models work on, and draw negatives from."""
+"""Ranked lists of a first-stage model (XML) as files: the input of two-stage models and their source of negatives."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -22,7 +22,7 @@ _CLASSES: dict[str, type["RetrievalModel"]] = {}
 def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalModel"]]:
     """Class decorator: ``@register("xml")`` in ``models/xml.py``.
 
-    Raises ValueError if the name is taken, and InputError for a class whose kind a run could not be planned by.
+    Raises ValueError if the name is taken, and InputError for a class whose kind planning cannot read.
     """
 
     def add(model: type["RetrievalModel"]) -> type["RetrievalModel"]:
@@ -57,7 +57,7 @@ def _declares_two_stage(file: Path, name: str = "", registered: str = "") -> boo
 
 
 def _own_two_stage(node: ast.ClassDef) -> bool | None:
-    """Value of `two_stage` in the class itself; None if it cannot be read."""
+    """Value of `two_stage` in the class body; None if it cannot be read."""
     for statement in node.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         if any(isinstance(target, ast.Name) and target.id == "two_stage" for target in targets):

@@ -1,6 +1,7 @@
-"""Results of a test: metrics, and numbers per query, as everything that compares runs reads them.
+"""Results of a test: metrics, and numbers per query, in the form that all comparisons read.
 
-Trainings of a model that are taken together must have been trained and tested alike; their metrics say how.
+Trainings of a model are averaged only if they were trained and tested with the same settings, which their metrics
+record.
 """
 
 import os
@@ -34,10 +35,11 @@ TEXTS = ("dataset", "model", "trained_on", "tested_on", "split", "ground_truth_s
 
 
 def read_metrics(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The metrics of a tested model, which say of which. Raises InputError for others, and for those of another place.
+    """The metrics of a tested model, with its identity. Raises InputError for other files, and for metrics of another
+    path.
 
-    In a run they stand at `DATASET/retrieval/MODEL/TRAINED_ON/seed-SEED/TESTED_ON/metrics.json`; copied over others,
-    they would be taken for those.
+    A run stores them at `DATASET/retrieval/MODEL/TRAINED_ON/seed-SEED/TESTED_ON/metrics.json`; a copy at another path
+    would be mistaken for the results of that path.
     """
     path, known = Path(path), read_json(path)
     remedy = "test the model again, or leave the file out"
@@ -64,8 +66,9 @@ def read_metrics(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_same_settings(tested: list[tuple[Path, dict]]) -> None:
-    """Raise InputError where metrics, each with its file, differ in what is shared: a run's folder keeps what an
-    earlier configuration left, seeds that are named no more for example."""
+    """Raise InputError if metrics, each with its file, differ in shared settings: a run's folder may contain results of
+    an earlier configuration, for example of seeds that are no longer named.
+    """
     for path, known in tested[1:]:
         first, expected = tested[0]
         for key, meaning in SHARED.items():

@@ -133,7 +133,7 @@ def sampled_hinge(scores: Tensor, margin: float, pool: int | None, generator: to
 
     For each query a negative video, then for each video a negative query: rank 1 is the hardest; ranks are drawn
     uniformly from all negatives, or from the hardest `pool`. Mean over the batch of max(0, margin + negative −
-    positive). A batch of one has no negatives and costs nothing.
+    positive). A batch of one has no negatives and zero loss.
     """
     if len(scores) < 2:
         zero = scores.sum() * 0.0

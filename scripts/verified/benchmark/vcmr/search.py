@@ -1,13 +1,12 @@
 """VR, SVMR and VCMR lists of any model over a corpus.
 
-The corpus is encoded once. Queries come in chunks: a one-stage model scores all videos block by block and its best ones
-are kept; a two-stage model is given its ranked list. Start and end logits are formed only for the kept videos and for
-the ground-truth video, which serves SVMR alone; a model that takes long over each is given only those that can enter
-the list (decode.py).
+The corpus is encoded once. Queries come in chunks: a one-stage model scores all videos block by block and selects the
+best ones; a two-stage model gets its ranked list. Start and end logits are formed only for the selected videos and for
+the ground-truth video, which serves SVMR alone; a slow model gets only those that can enter the list (decode.py).
 
-Differences from the official code: spans are decoded with the tensors' own shape (there with the configured length,
-which scrambles rows when no video is that long); rows of zero probability are dropped instead of filling the list; a
-video is padded to the model's context length, so that its scores do not depend on what it is batched with, unless
+Differences from the official code: spans are decoded with the tensors' shape (there with the configured length, which
+scrambles rows when no video is that long); rows of zero probability are dropped instead of filling the list; a video is
+padded to the model's context length, so that its scores do not depend on its batch mates, unless
 `SearchSettings.padding` is official.
 """
 
@@ -52,7 +51,7 @@ class SearchSettings:
     searched_videos: int = 100
     """Videos that VCMR looks into (fewer where the corpus is smaller)."""
     rows: int = DEPTH
-    """Rows kept of each list of spans."""
+    """Rows of each list of spans."""
     chunk: int = 256
     """Upper limit of queries that are searched at a time."""
     memory_mb: int = 2000
@@ -117,7 +116,7 @@ def search_encoded_corpus(
     settings: SearchSettings,
     ranked: Ranked | None = None,
 ) -> TaskLists:
-    """`search` over a corpus that is encoded already; what only a `corpus_scorer` reads is taken out of it."""
+    """`search` over an encoded corpus; tensors that only a `corpus_scorer` reads are removed from it."""
     kept = min(settings.searched_videos, len(videos))
     chunk = _chunk(model, kept, videos.context, settings)
     score = None if model.two_stage else corpus_scorer(model, corpus, settings.device)
@@ -200,7 +199,7 @@ def _row(encoded: Encoded, row: int) -> Encoded:
 
 
 def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSettings) -> Encoded:
-    """Encodings of all videos, on the CPU; what exceeds `memory_mb` is in an unnamed temporary file."""
+    """Encodings of all videos, on the CPU; those beyond `memory_mb` are in an unnamed temporary file."""
     corpus: Encoded = {}
     progress = Progress("encode videos", len(videos), "videos")
     official = model.official_batch if settings.padding == "official" else None
@@ -254,7 +253,7 @@ def encode_queries(model: RetrievalModel, queries: Batches, index: np.ndarray, d
 def corpus_scorer(model: RetrievalModel, corpus: Encoded, device: str) -> Callable[[Encoded], Tensor]:
     """A function that gives [Q, V] scores of a one-stage model for encoded queries.
 
-    What it alone reads may be taken out of `corpus`.
+    Tensors that it alone reads may be removed from `corpus`.
     """
     scorer = model.corpus_scorer(corpus, SCORED_AT_ONCE) if device == "cpu" else None
     return scorer or partial(_video_scores, model, corpus, device)
@@ -303,7 +302,7 @@ def localise(
 
 
 def _gather_needed(corpus: Encoded, video: Tensor) -> tuple[Encoded, Tensor]:
-    """The encodings on the device of `video` [P] and the pairs' positions in them; on the CPU nothing is copied."""
+    """The encodings on the device of `video` [P] and the pairs' positions in them; on the CPU without copies."""
     if video.device.type == "cpu":
         return corpus, video
     needed, position = torch.unique_consecutive(video, return_inverse=True)

@@ -33,7 +33,9 @@ from verified.released.formats import published_form, published_moments
 LARGEST = 2**53
 """Ids and indices stay below: float64 holds whole numbers exactly up to here."""
 BOMB_RATIO = 100
-"""A gzipped submission is five to ten times smaller than its text; what unpacks to so many times its size is none."""
+"""A gzipped submission is five to ten times smaller than its text; a file that unpacks to so many times its size is
+invalid.
+"""
 SMALLEST_BOMB = 64 * 2**20
 """Bytes of text that are always let through."""
 FORMS = (
@@ -61,11 +63,11 @@ class Submission:
     video_index: dict[str, int]
     tasks: dict[str, dict[int, np.ndarray]]
     repeated: dict[str, list[int]]
-    """Per task, ids that appear more than once; the last entry is the one that is kept."""
+    """Per task, ids that appear more than once; the last entry counts."""
 
 
 def read_truth(path: str | Path) -> dict[int, TrueMoment]:
-    """Ground truth by desc_id. A repeated id keeps its last row, as in the TVR evaluator.
+    """Ground truth by desc_id. The last row of a repeated id counts, as in the TVR evaluator.
 
     Raises InputError naming file and row for a row of neither form, or a span that is not two numbers.
     """
@@ -88,7 +90,7 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
 
 
 def truth_rows(path: str | Path) -> Iterable[dict]:
-    """The rows of a ground truth, each with its `desc_id`, of any form. Raises InputError where it has none."""
+    """The rows of a ground truth, each with its `desc_id`, of any form. Raises InputError if it is empty."""
     published = published_moments(Path(path))
     return json_rows(path, required=("desc_id",)) if published is None else published
 
@@ -122,7 +124,7 @@ def has_types(truth: dict[int, TrueMoment]) -> bool:
 
 
 def read_submission(path: str | Path) -> Submission:
-    """Read a submission. Raises InputError naming file, task and desc_id for anything that is not a ranked list.
+    """Read a submission. Raises InputError naming file, task and desc_id for an entry that is not a ranked list.
 
     Lists become arrays as they are read, so that the document is never in memory as Python objects.
     """
@@ -211,7 +213,7 @@ def _lists(entries: Iterator, task: str, path: Path) -> tuple[dict[int, np.ndarr
 
 
 def _table(rows: list, where: str, path: Path) -> np.ndarray:
-    """Rows [n, 4]: the first three elements of each, and a score, which falls with the rank where one row has none."""
+    """Rows [n, 4]: the first three elements of each, and a score, which falls with the rank if a row lacks one."""
     lists = set(map(type, rows)) <= {list}
     lengths = set(map(len, rows)) if lists else {0}
     if min(lengths, default=4) == 3 or max(lengths, default=4) > 4:

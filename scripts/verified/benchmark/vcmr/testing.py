@@ -30,7 +30,8 @@ def write_test(
     outputs: tuple[str, str, str],
 ) -> None:
     """Write `outputs`: the submission (before NMS), the metrics (after NMS at `threshold` and without), and numbers per
-    query. `facts` go into the metrics as they are."""
+    query. `facts` are copied into the metrics.
+    """
     submission, metrics, queries_file = outputs
     write_submission(submission, moments.videos, moments.desc_id, moments.caption, lists_by_task)
     final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in lists_by_task.items()}
@@ -74,7 +75,7 @@ def _percentages(per_query_values: dict[str, np.ndarray]) -> dict[str, dict[str,
 
 
 def _intervals(values: dict[str, np.ndarray], videos: list[str]) -> dict[str, dict[str, list[float] | None]]:
-    """95 % intervals in percent that hold the draw of test videos, not the noise of training; None for one video."""
+    """95 % intervals in percent that cover the draw of test videos, not the noise of training; None for one video."""
     found = mean_interval(np.stack(list(values.values()), axis=1)[None], videos)
     pairs = [
         None if np.isnan(low) else [round(100 * float(low), 2), round(100 * float(high), 2)]

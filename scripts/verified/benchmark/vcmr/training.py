@@ -100,7 +100,7 @@ def train(
 
     State and errors: see `nn.training.train`.
 
-    Raises InputError if nothing is left to train on.
+    Raises InputError if no query remains to train on.
     """
     usable = _usable(training, recipe)
     labels = torch.from_numpy(span_labels(type(model), training.moments, training.videos))
@@ -199,7 +199,7 @@ def _batches_of_epoch(items: int, recipe: Recipe) -> int:
 def _rate(recipe: Recipe, total: int, step: int) -> float:
     if recipe.schedule != "linear":
         return recipe.learning_rate
-    # BertAdam counts its steps from 0; HERO's AdamW from 1, and never lets the rate fall to 0.
+    # BertAdam counts its steps from 0; HERO's AdamW from 1, and its rate never falls to 0.
     counted, floor = (step, 0.0) if recipe.optimiser == "bertadam" else (step + 1, 1e-8)
     return recipe.learning_rate * linear_multiplier(counted, total, recipe.warmup, floor)
 

@@ -20,6 +20,6 @@ def shipped_evaluator() -> str:
 
 
 def relative_name(path: Path) -> str:
-    """A file's name from the working folder where it lies in it, else its absolute one."""
+    """A file's path relative to the working folder if it is inside it, else its absolute path."""
     path, here = path.resolve(), Path.cwd().resolve()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

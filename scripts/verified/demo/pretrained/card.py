@@ -1,4 +1,4 @@
-"""The card of the shipped weights: how they were made, what they tell apart, their digests, what they never saw."""
+"""The card of the shipped weights: training settings, accuracies, digests and the data excluded from training."""
 
 from collections import defaultdict
 from collections.abc import Iterator

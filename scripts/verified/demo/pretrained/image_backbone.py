@@ -1,11 +1,11 @@
-"""In place of ResNet-152 with ImageNet's weights: a small ResNet, trained to classify what is in a frame.
+"""Small ResNet in place of ResNet-152 with ImageNet's weights, trained to classify the contents of a frame.
 
 As ImageNet's classes teach a network edges, textures and parts, the labels of the separate synthetic corpus teach this
-one what its things look like; the classifiers are thrown away and the pooled features stay. It is written in the form
-of a folder that transformers loads, so nothing in the workflow knows that it is not ResNet-152.
+one its objects. The classifiers are discarded and the pooled features remain. The folder has the format of
+transformers, so the workflow treats it like ResNet-152.
 
-A labelled frame comes with what is true of it. Its seed is derived under a name of its own, so that no event is shared
-with the demo corpus or with the evaluator's pre-training.
+A labelled frame has its true classes. Its seed is derived under a separate name, so that no event is shared with the
+demo corpus or with the evaluator's pre-training.
 """
 
 import random
@@ -40,7 +40,7 @@ LONGEST = 10 * FPS
 GRID = 7
 """The place of the actors is one of GRID × GRID cells of the picture."""
 UNKNOWN = -100
-"""The class of what cannot be seen; torch's cross entropy leaves it out."""
+"""Label of an invisible attribute; torch's cross entropy ignores it."""
 CLASSES = {
     "shape": len(SHAPES),
     "colour": len(COLOURS),
@@ -52,11 +52,11 @@ CLASSES = {
     "bystander_shape": len(SHAPES) + 1,
     "bystander_colour": len(COLOURS) + 1,
 }
-"""Label → number of classes; a bystander's last class says that there is none."""
+"""Label → number of classes; a bystander's last class means "no bystander"."""
 
 
 def labelled_frame(seed: int, number: int, size: int) -> tuple[np.ndarray, dict[str, int]]:
-    """Frame `number`, uint8 [size, size, 3] RGB, and its classes by label; depends on nothing else."""
+    """Frame `number`, uint8 [size, size, 3] RGB, and its classes by label; a pure function of its arguments."""
     rng = random.Random(derive_seed(seed, "labelled frames of the separate world", number))
     event = draw_event(rng, 0, LONGEST, FPS)
     time = rng.uniform(0.02, 0.98) * (event.last - event.first) / FPS
@@ -120,7 +120,7 @@ class Schedule:
         return max(1, self.frames // self.batch)
 
     def rate(self, step: int) -> float:
-        """Learning rate of `step` (from 0): up over a twentieth of the steps, then straight down to nothing."""
+        """Learning rate of `step` (from 0): linear warm-up over a twentieth of the steps, then linear decay to zero."""
         warmup = max(1, self.steps // 20)
         decay = (self.steps - step) / max(1, self.steps - warmup)
         return self.learning_rate * min((step + 1) / warmup, decay)
@@ -142,7 +142,7 @@ class Classifier(nn.Module):
 
 
 def run_training(schedule: Schedule, save_seconds: float, folder: str, record: str) -> None:
-    """Train, grade, and write the folder and its log. While it runs, its state is saved beside the folder."""
+    """Train, evaluate, and write the folder and its log. During training its state is saved next to the folder."""
     owner = fingerprint(modules_digest("verified.demo.pretrained.image_backbone"), asdict(schedule), [])
     state = TrainingState(Path(folder).with_name("unfinished-image-backbone.safetensors"), owner, save_seconds)
     model, rows = train(schedule, state)
@@ -193,7 +193,7 @@ def batches(seed: int, numbers: range, batch: int) -> Iterator[Labelled]:
 
 
 def accuracies(logits: dict[str, Tensor], labels: dict[str, Tensor]) -> dict[str, float]:
-    """Share of right classes by label; NaN where none can be seen."""
+    """Share of right classes by label; NaN where no frame shows the attribute."""
     shares = {}
     for name, values in logits.items():
         seen = labels[name] >= 0

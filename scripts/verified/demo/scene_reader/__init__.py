@@ -1,8 +1,8 @@
 """The demo's engine: it reads decoded frames, without any model to download, and answers all tasks.
 
-Image tasks look at pixels alone; text tasks work from the text in their slots, as a language model would. Every answer
-is a pure function of the request and its seed. A configured share of caption candidates is corrupted on purpose; the
-reply's notes say which (`corruption`). It knows the things of the demo world only, and says so of any other caption.
+Image tasks look at pixels alone; text tasks use the text in their slots, as a language model would. Every answer is a
+pure function of the request and its seed. A configured share of caption candidates is corrupted on purpose and listed
+in the reply's notes (`corruption`). It knows only the objects of the demo and rejects any other caption.
 """
 
 import random
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from verified.config.generation import EngineSettings, Generation
 
 REVISION = "c3860471066a50d3"
-"""Part of every call's key and seed: raised with any edit, of this package or of `demo.caption_facts`, that changes an
-answer, so that no earlier answer is taken for a new one. A test notices edits."""
+"""Part of every call's key and seed. Any edit of this package or of `demo.caption_facts` that changes an answer must
+raise it, so that earlier answers are not reused. A test notices edits.
+"""
 
 
 class SceneReader:

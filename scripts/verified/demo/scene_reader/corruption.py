@@ -28,7 +28,7 @@ def stated(facts: dict, kind: str) -> list[str]:
 def false_fact(facts: dict, name: str, rng: random.Random, known: dict | None = None) -> tuple[dict, list]:
     """A copy of `facts` in which attribute `name` has another value, and [true value, false value].
 
-    A new motion takes a direction of its own if it needs one, and drops what no longer applies. The new value is never
+    A new motion gets a direction if it needs one, and loses attributes that no longer apply. The new value is never
     that of the bystander or of another background in `known` (by default `facts`; it may hold more than `facts` say):
     the sentence would be absurd or true after all.
     """
@@ -74,8 +74,8 @@ WEIGHTS = {"direction": 3, "speed": 2, "motion": 2}
 def corrupt(said: dict, known: dict, branch: str, seed: int, index: int, share: float) -> tuple[dict, dict | None]:
     """The facts that candidate `index` of a branch ("statics" or "dynamics") states, and a note if one is false.
 
-    `known` are all facts at hand, so that a false value is not true after all. The note is
-    ``{"candidate": index, "kind": "static" | "dynamic", "changed": {attribute: [true, false]}}``.
+    `known` are all available facts, so that a false value is not true after all. The note is ``{"candidate": index,
+    "kind": "static" | "dynamic", "changed": {attribute: [true, false]}}``.
     """
     rng = random.Random(derive_seed(seed, "spoiled", index))
     if rng.random() >= share:

@@ -26,7 +26,7 @@ from verified.lmm.request import Reply, Request
 
 DESCRIBED = ("motion", "direction", "speed", "backgrounds", "bystander", "colour", "count")
 ANSWERED = ("speed", "backgrounds")
-"""Facts that are taken from the description, and from single answers, which may lack their subject."""
+"""Facts taken from the description, and from single answers, which may lack their subject."""
 
 
 def answers(request: Request, rng: random.Random) -> Reply:
@@ -45,7 +45,7 @@ def answers(request: Request, rng: random.Random) -> Reply:
 
 
 def clip_facts(clip: Clip, told: dict) -> dict:
-    """Facts of a clip: what the caption says of its subject's looks stands, what it does is measured."""
+    """Facts of a clip: the appearance of its subject from the caption, its motion as measured."""
     facts = {"shape": clip.actor.shape, "colour": clip.actor.colour, "count": clip.actor.count}
     facts |= {name: told[name] for name in ("shape", "colour", "size", "texture", "count") if name in told}
     if "count" not in told and "shape" in told and clip.actor.count == 1:
@@ -109,7 +109,7 @@ def _definite(caption: str, rng: random.Random) -> bool:
 
 
 def gather(description: str, questions_and_answers: str, told: dict) -> dict:
-    """Facts that the description states, completed by the answers; what the coarse caption says stands."""
+    """Facts of the description, completed by the answers; facts of the coarse caption take precedence."""
     texts = [description, *re.findall(r'\(A\)\s*"?(.*?)"?\s*$', questions_and_answers, re.M)]
     facts: dict = {}
     for text in texts:
@@ -127,7 +127,7 @@ def gather(description: str, questions_and_answers: str, told: dict) -> dict:
 
 
 def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
-    """What candidate `index` says: the motion in full, and now and then who moves and what else changes or stays."""
+    """Facts that candidate `index` states: the motion in full, and sometimes the actor and other changes."""
     said = {name: value for name, value in known.items() if name not in ("backgrounds", "bystander", "extra")}
     for name, likely in (("colour", 0.6), ("count", 0.8)):
         if name in said and name not in told and rng.random() >= likely:

@@ -1,7 +1,7 @@
-"""The events of a whole video from its frames: who is in view when, and what they do.
+"""Events of a whole video from its frames: who is in view when, and their motion.
 
-The frames are split into events by who is in view: a segment in which a group of one colour and number is there
-without a jump is one event, unless the group looks like a bystander. This is coarse; a grounder need not be perfect.
+The frames are split into events by the group in view: a segment with a group of one colour and number and no jump is
+one event, unless the group looks like a bystander. This is coarse; a grounder need not be perfect.
 """
 
 import dataclasses
@@ -140,7 +140,7 @@ def _track(parts: list[list[Blob]], times: np.ndarray) -> Track:
 
 
 def likeness(facts: dict, event: Seen) -> float:
-    """How well an event fits what a text says of it: what it states and the event is not counts against it."""
+    """How well an event fits a text; facts of the text that the event contradicts lower the score."""
     return sum(
         weight * (1 if event.facts.get(name) == facts[name] else -1)
         for name, weight in WEIGHTS.items()

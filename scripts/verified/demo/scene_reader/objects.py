@@ -94,9 +94,9 @@ CORE = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
 class Blob:
     """One object in one frame: its colour, the middle of its outline and its pixels.
 
-    `mask` is its outline within the bounding box, filled, uint8 0/1 [h, w]; `visible` the pixels of it that differ from
-    the background; `brightness` the same box in percent of the colour, uint8 [h, w]. Lengths are pixels, (left, top) is
-    the box's corner.
+    `mask` is its outline within the bounding box, filled, uint8 0/1 [h, w]; `visible` its pixels that differ from the
+    background; `brightness` the same box in percent of the colour, uint8 [h, w]. Lengths are pixels, (left, top) is the
+    box's corner.
     """
 
     colour: str
@@ -128,7 +128,7 @@ def find_blobs(frame: np.ndarray, background: str) -> list[Blob]:
     label, brightness = label_pixels(frame, background)
     solid = (label > 0).astype(np.uint8)
     if background == "sky":
-        # A dark stripe cannot be told from the night: bridge it where it nearly cuts a small object in two.
+        # A dark stripe cannot be distinguished from the night: bridge it where it nearly cuts a small object in two.
         solid = cv2.morphologyEx(solid, cv2.MORPH_CLOSE, BRIDGE)
     brightness[label == 0] = 35
     count, patches, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=4)
@@ -163,7 +163,7 @@ def split_colours(mask: np.ndarray, label: np.ndarray, brightness: np.ndarray) -
     """The colour of a patch, or two colours with a mask [H, W] each when two objects touch.
 
     Outline pixels mix with the background and may look like another colour; they surround the object, so a second
-    colour is believed only where its pixels lie elsewhere than those of the first.
+    colour is believed only where its pixels are apart from those of the first.
     """
     inner = cv2.erode(mask, CORE, borderType=cv2.BORDER_CONSTANT, borderValue=0)
     if inner.sum() < MIN_AREA // 2:
@@ -195,7 +195,7 @@ def split_row(mask: np.ndarray) -> list[np.ndarray]:
     longer, shorter = max(height, width), min(height, width)
     if longer < ELONGATED * shorter or shorter < 6:
         return [mask]
-    pieces = 1 + round((longer - shorter) / (shorter + 3))  # neighbours stand a few pixels apart
+    pieces = 1 + round((longer - shorter) / (shorter + 3))  # neighbours are a few pixels apart
     edges = np.rint(np.linspace(0, longer, pieces + 1)).astype(int) + (rows[0] if height > width else columns[0])
     parts = []
     for low, high in itertools.pairwise(edges):

@@ -1,4 +1,4 @@
-"""Questions about the motion of what a caption names (supplement, listing 4), and answers to them (listing 5)."""
+"""Questions about the motion of a caption's objects (supplement, listing 4), and answers to them (listing 5)."""
 
 import random
 import re
@@ -28,7 +28,7 @@ ASKED_OF = {
 
 
 def questions(request: Request, rng: random.Random) -> Reply:
-    """Numbered questions about the motion of what the caption names."""
+    """Numbered questions about the motion of the caption's objects."""
     facts = caption_facts(request.slots["caption"])
     several = "shape" not in facts or is_plural(facts)
     who = plural(facts["shape"]) if several and "shape" in facts else facts.get("shape", "objects")

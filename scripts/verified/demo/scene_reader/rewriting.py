@@ -24,9 +24,9 @@ def positives(request: Request, rng: random.Random) -> Reply:
 
 
 def static_negatives(request: Request, rng: random.Random) -> Reply:
-    """One static attribute changed; where the caption states none, another object, or a colour or background added.
+    """One static attribute changed; if the caption states none, another object, or an added colour or background.
 
-    An added attribute may be true by chance (the caption alone cannot tell), so it is the rarer choice.
+    An added attribute may be true by chance (the caption alone cannot show it), so it is the rarer choice.
     """
 
     def write(facts: dict, definite: bool) -> str:
@@ -46,7 +46,7 @@ def static_negatives(request: Request, rng: random.Random) -> Reply:
 
 
 def dynamic_negatives(request: Request, rng: random.Random) -> Reply:
-    """Motion, direction or speed changed, what the caption states of them."""
+    """Motion, direction or speed changed, where the caption states them."""
 
     def write(facts: dict, definite: bool) -> str:
         options = {name: {"direction": 4, "speed": 3, "motion": 3}[name] for name in stated(facts, "dynamic")}

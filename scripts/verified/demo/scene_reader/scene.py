@@ -1,4 +1,4 @@
-"""What the reader sees: things in a still picture, and what happens in a clip.
+"""The reader's perception: objects in a still picture, and events in a clip.
 
 The positions of a group of objects over time give a verb, a direction and a speed.
 """
@@ -44,7 +44,7 @@ class Track:
 
 @dataclasses.dataclass(frozen=True)
 class Motion:
-    """What a group does; direction and speed are None where the verb has none."""
+    """Motion of a group; direction and speed are None where the verb has none."""
 
     motion: str
     direction: str | None = None
@@ -55,7 +55,7 @@ class Motion:
 def name_motion(track: Track) -> str | None:
     """The verb for a track; None if the group is hardly ever there.
 
-    A motion that ends early may have met something: that is for the caller to see (`rests_at_end`).
+    A motion that ends early may be a meeting: the caller checks this (`rests_at_end`).
     """
     present = track.present
     half = len(present) // 2
@@ -100,7 +100,7 @@ def ends(values: np.ndarray) -> tuple[float, float]:
 
 
 def rests_at_end(track: Track) -> bool:
-    """Whether a moving group stands still in the last eighth of the time, having moved before."""
+    """Whether a moving group is still in the last eighth of the time, having moved before."""
     times, x, y = (values[track.present] for values in (track.times, track.x, track.y))
     if len(times) < 8:
         return False
@@ -171,7 +171,7 @@ class Scene:
 
 @dataclasses.dataclass(frozen=True)
 class Clip:
-    """A clip: the acting group, what it does, and the scenes it does it in."""
+    """A clip: the acting group, its motion, and the scenes it appears in."""
 
     actor: Thing
     motion: Motion
@@ -211,16 +211,17 @@ def describe_group(blobs: list[Blob], count: int | None = None) -> Thing:
 
 
 def resemblance(thing: Thing, facts: dict) -> float:
-    """How well a thing fits what a caption says of its subject, and how little it looks like a bystander."""
+    """How well an object fits the caption's description of its subject, and how little it looks like a bystander."""
     score = sum(4.0 * (getattr(thing, name) == facts[name]) for name in ("shape", "colour") if name in facts)
     score += 2.0 * (thing.count == facts.get("count")) + (thing.count > 1) + (thing.texture != "plain")
     return score + 0.5 * (not 8.3 <= thing.radius <= 11.7)
 
 
 def subject_of(still: Still, facts: dict) -> Thing | None:
-    """The thing that a caption with these facts is about; None if it is not in the picture.
+    """The object that a caption with these facts is about; None if it is not in the picture.
 
-    Only what appears or vanishes can be absent. Then a plain single thing of another shape is taken for a bystander.
+    Only an object that appears or vanishes can be absent. Then a plain single object of another shape counts as a
+    bystander.
     """
     if not still.things:
         return None
@@ -231,10 +232,10 @@ def subject_of(still: Still, facts: dict) -> Thing | None:
 
 
 def watch(frames: np.ndarray, times: np.ndarray, facts: dict) -> Clip | None:
-    """What happens in a clip, uint8 RGB [T, H, W, 3] at `times` (seconds), to the subject of a caption with `facts`.
+    """Read the motion of a caption's subject from a clip, uint8 RGB [T, H, W, 3] at `times` (seconds).
 
-    The caption guides, as it guides the paper's models: it says which thing is meant, and where it has a verb, that
-    verb is kept and its direction and speed are measured. Returns None if no object is recognised.
+    The caption guides, as it guides the paper's models: it identifies the object, and if it has a verb, that verb is
+    used and its direction and speed are measured. Returns None if no object is recognised.
     """
     frames = scaled(frames)
     backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]
@@ -260,7 +261,7 @@ def watch(frames: np.ndarray, times: np.ndarray, facts: dict) -> Clip | None:
 
 
 def describe_over_time(seen: list[dict[str, list[Blob]]], colour: str) -> Thing | None:
-    """The group of one colour, from a few of the frames that show it; None if it is too rare to be real."""
+    """The group of one colour, from a few of the frames that show it; None if it is too rare to be an object."""
     showing = [groups[colour] for groups in seen if colour in groups]
     if len(showing) < max(2, len(seen) // 10):
         return None

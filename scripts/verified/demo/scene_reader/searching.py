@@ -1,4 +1,4 @@
-"""The reader in retrieval: when a video shows what a caption says, and how well a clip fits it, by frames alone."""
+"""The reader in retrieval: when a video shows a caption, and how well a clip fits it, from frames alone."""
 
 import json
 
@@ -29,6 +29,6 @@ def reply(request: Request) -> Reply:
 
 
 def fit(facts: dict, event: Seen) -> float:
-    """0 to 10: the share, by weight, of what a caption states that the event shows; 0 for one that states nothing."""
+    """0 to 10: the share, by weight, of a caption's facts that the event shows; 0 for a caption without facts."""
     whole = sum(weight for name, weight in WEIGHTS.items() if name in facts)
     return 5 * (1 + likeness(facts, event) / whole) if whole else 0.0

@@ -1,4 +1,4 @@
-"""Statics: what one keyframe shows (supplement, listing 2), and captions from several keyframes (listing 3)."""
+"""Statics: notes on one keyframe (supplement, listing 2), and captions from several keyframes (listing 3)."""
 
 import json
 import random
@@ -51,7 +51,9 @@ def describe_keyframe(request: Request, rng: random.Random) -> Reply:
 
 
 def seen_facts(thing: Thing, told: dict) -> dict:
-    """Facts of a thing in a picture; what the caption says of it stands. What grows or shrinks has no size."""
+    """Facts of an object in a picture; the caption's facts take precedence. An object that grows or shrinks has no
+    size.
+    """
     facts = {"shape": thing.shape} | {name: getattr(thing, name) for name in SEEN}
     if "shape" in told and "count" not in told:
         facts["count"] = max(2, thing.count)  # the caption has a plural
@@ -106,9 +108,9 @@ def candidates(request: Request, rng: random.Random, corrupted_share: float) -> 
 
 
 def gather(keyframes: str, told: dict) -> dict:
-    """Facts that most keyframe notes agree on, together with those of the coarse caption, which stand.
+    """Facts that most keyframe notes agree on, together with the coarse caption's, which take precedence.
 
-    Backgrounds are listed in the order of time; the second thing is the one that most notes have.
+    Backgrounds are in order of time; the second object is the most frequent one.
     """
     votes: dict[str, Counter] = {name: Counter() for name in (*SEEN, "bystander")}
     backgrounds: list[str] = []
@@ -148,7 +150,7 @@ def _notes(keyframes: str) -> list[tuple[str, str]]:
 
 
 def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
-    """What candidate `index` says: the caption's own facts always, and more of the rest the higher the number."""
+    """Facts that candidate `index` states: all of the caption's, and more of the rest the higher the number."""
     said = {name: known[name] for name in ("shape", "motion", "direction", "speed", "colour", "count") if name in known}
     likely = (0.45, 0.75, 0.95)[min(index, 2)]
     for name in ("size", "texture"):

@@ -1,7 +1,7 @@
-"""From facts to English of varied wording.
+"""Turn facts into English of varied wording.
 
-Facts are those of `verified.demo.caption_facts`; what a dictionary leaves out is not said. Every choice of words is
-drawn from the `random.Random` that is handed in, so a sentence is a pure function of facts and seed.
+Facts are those of `verified.demo.caption_facts`; a fact that is absent is not mentioned. Every choice of words is drawn
+from the given `random.Random`, so a sentence is a pure function of facts and seed.
 """
 
 import random
@@ -75,7 +75,7 @@ EXTRAS = {
     "vanishes": ("suddenly", "all at once", "without moving"),
     "stays": ("the whole time", "in the same place", "without any change"),
 }
-"""Details that go with a verb whatever the clip."""
+"""Details that fit a verb in any clip."""
 TIMES = {1: "once", 2: "two times", 3: "three times", 4: "four times"}
 """How often something bounces."""
 WAITING = ("stays still", "rests nearby", "stands by", "does not move")
@@ -118,7 +118,7 @@ def noun_phrase(facts: dict, rng: random.Random, known: bool = False) -> str:
 
 
 def other_phrase(bystander: dict | None) -> str:
-    """The second thing, e.g. ``a blue box``; ``something`` if nothing is known of it."""
+    """The second object, e.g. ``a blue box``; ``something`` if it is unknown."""
     if not bystander:
         return "something"
     return article(" ".join(word for word in (bystander.get("colour"), bystander["shape"]) if word))
@@ -131,7 +131,7 @@ def verb(facts: dict, rng: random.Random, plain: bool = False) -> str:
 
 
 def predicate(facts: dict, rng: random.Random, plain: bool = False) -> str:
-    """Verb with speed, direction and, for a meeting, the thing that is met."""
+    """Verb with speed, direction and, for a meeting, the object met."""
     manner = rng.choice(SPEEDS[facts["speed"]]) if facts.get("speed") else ""
     where = rng.choice(DIRECTIONS[facts["direction"]]) if facts.get("direction") else ""
     if facts["motion"] == "meets":
@@ -168,7 +168,7 @@ def action(facts: dict, rng: random.Random, plain: bool = False) -> str:
 
 
 def detail(facts: dict, rng: random.Random) -> dict:
-    """A detail under ``extra`` that goes with the verb, if there is one."""
+    """A detail under ``extra`` that fits the verb, if there is one."""
     if facts["motion"] not in EXTRAS:
         return {}
     extra = rng.choice(EXTRAS[facts["motion"]])
@@ -209,7 +209,7 @@ def in_manner_of(text: str, coarse: str) -> str:
 
 
 def spoken(text: str) -> str:
-    """`text` as a sentence of its own."""
+    """`text` as a separate sentence."""
     return text[0].upper() + text[1:] + "."
 
 

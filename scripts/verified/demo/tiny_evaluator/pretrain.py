@@ -1,10 +1,10 @@
-"""In place of UMT's pre-training on 25 million pairs: clips of a separate synthetic corpus with full true captions.
+"""Pre-train on clips of a separate synthetic corpus with full true captions, in place of UMT's 25 million pairs.
 
 An item is one event with its true caption and corrupted ones. Word–token alignment helps on few clips. The hard
-negatives of Equations 9 and 10 differ from the caption in a word or two. In an untrained text encoder such a difference
-all but vanishes in the caption's one vector, so for hundreds of steps those losses teach nothing about it. Here
-captions are bags of words, scored by the text encoder's own word embeddings against the video's tokens, without any
-layer between: the difference of two captions is the difference of their words, and the gradient is sharp.
+negatives of Equations 9 and 10 differ from the caption in a word or two. In an untrained text encoder this difference
+nearly vanishes in the caption's one vector, so for hundreds of steps those losses teach little about it. Here captions
+are bags of words, scored by the text encoder's word embeddings against the video's tokens, without any layer between.
+The difference of two captions is then the difference of their words, and the gradient is sharp.
 """
 
 import random
@@ -76,7 +76,7 @@ class WorldItem:
 
 
 def world_item(seed: int, number: int, frames: int, size: int, perturbed: int) -> WorldItem:
-    """Item `number` of the synthetic corpus of `seed`, with `perturbed` captions of each kind; depends on nothing else.
+    """Item `number` of the synthetic corpus of `seed`, with `perturbed` captions of each kind; a pure function of both.
 
     The seed is derived under another name than the demo corpus's, so that no event is shared with it.
     """
@@ -160,7 +160,7 @@ class Pretraining:
 
 
 def run_pretraining(size: Architecture, plan: Pretraining, save_seconds: float, checkpoint: str, record: str) -> None:
-    """Pre-train and write the checkpoint and its log. While it runs, its state is saved beside `checkpoint`."""
+    """Pre-train and write the checkpoint and its log. During training its state is saved next to `checkpoint`."""
     input_files = [Path(plan.backbone) / "model.safetensors"]
     values = [size.as_dict(), plan.clips, plan.batch, plan.learning_rate, plan.seed]
     owner = fingerprint(modules_digest("verified.demo.tiny_evaluator.pretrain"), values, input_files)
@@ -196,14 +196,13 @@ def look(model: NoiseEvaluator, folder: str) -> None:
 
 
 def initialise(model: NoiseEvaluator) -> None:
-    """Weights to start from: small embeddings, and otherwise words that stay what they are.
+    """Initial weights: small embeddings, and layers that pass words through unchanged.
 
-    Word–token alignment puts words and tokens into one space, and what it teaches should reach both scores at once.
-    With identities in the text layers' attention and in the projections, a caption's vector is nearly the mean of its
-    words and a frame's the mean of its tokens, so that their similarity starts as that alignment. With identities in
-    the cross-attention, a word adds the token it looks at to itself, and whether the two agree is a matter of the sum's
-    length, which a feed-forward layer sees at once. From random weights either took longer than the whole of this
-    training.
+    Word–token alignment puts words and tokens into one space; both scores should profit from it at once. With
+    identities in the text layers' attention and in the projections, a caption's vector is nearly the mean of its words
+    and a frame's the mean of its tokens. Their similarity therefore starts as that alignment. With identities in the
+    cross-attention, a word adds the token that it attends to, so their agreement shows in the sum's length, which a
+    feed-forward layer reads directly. From random weights either took longer than this whole training.
     """
     for table in (m for m in model.text.embeddings.modules() if isinstance(m, nn.Embedding)):
         nn.init.normal_(table.weight, std=0.05)

@@ -77,21 +77,21 @@ PATCH = 16
 TOKENS = (SIDE // PATCH) ** 2
 """Tokens of one frame."""
 FAINT = 0.5
-"""Strength, in normalised pixel values, below which nothing counts as standing out (noise and patterns stay below)."""
+"""Strength, in normalised pixel values, below which a pixel does not stand out (noise and patterns stay below)."""
 GAIN = 4.0
-"""Factor on strength and its changes, which are shares and so smaller than the colours beside them."""
+"""Factor on strength and its changes, which are shares and so smaller than the colours."""
 
 
 class MotionStem(nn.Module):
-    """Frames to tokens of their motion.
+    """Encode frames as tokens of their motion.
 
-    At 64×64 pixels and a few hundred steps, attention over raw patches never learns which way a thing moves, nor the
-    colour of a small one. Three fixed steps put both within reach. Every pixel has a strength: how far its colour is
-    from the frame's mean, relative to the strongest pixel, so that things of any colour look alike, also across hard
-    cuts. The strength's differences to both neighbouring frames are channels of their own, so that one convolution sees
-    direction and speed. And each patch's colour is averaged with the strength as weight, so that a small thing is not
-    washed out. Codes for place and time are learned apart, because a sine-cosine table over the flattened index needs
-    more width.
+    At 64×64 pixels and a few hundred steps, attention over raw patches never learns the direction of a motion, nor the
+    colour of a small object. Three fixed steps put both within reach. Every pixel has a strength: the distance of its
+    colour from the frame's mean, relative to the strongest pixel, so that objects of any colour get equal values, also
+    across hard cuts. The strength's differences to both neighbouring frames are separate channels, so that one
+    convolution sees direction and speed. Each patch's colour is averaged with the strength as weight, so that a small
+    object is not washed out. Codes for place and time are learned separately, because a sine-cosine table over the
+    flattened index needs more width.
     """
 
     def __init__(self, width: int, frames: int):
@@ -141,11 +141,11 @@ LOOKS = TINY_TOKENS - TOKENS
 
 
 class TinyStem(nn.Module):
-    """Frames to tokens for the tiny size.
+    """Encode frames as tokens for the tiny size.
 
-    A thing's shape and texture are a matter of a few pixels, and captions are too weak a signal to find them by. So
-    they are seen by an image network that was trained before and stays as it is, frames' pooled features becoming a few
-    tokens each. They change little within a clip: every second frame is encoded, and represents its neighbour too.
+    An object's shape and texture occupy a few pixels, and captions are too weak a signal to find them by. So a
+    pre-trained, frozen image network sees them; frames' pooled features become a few tokens each. They change little
+    within a clip: every second frame is encoded, and represents its neighbour too.
     """
 
     def __init__(self, size: Architecture):
@@ -159,9 +159,10 @@ class TinyStem(nn.Module):
 
     def remember_frames(self, other: "TinyStem | None" = None) -> None:
         """Cache the image network's output for a clip's frames, by their bytes: a fine-tuning on the CPU sees the same
-        ones in every epoch. Batches of one size give the same bits as without.
+        frames in every epoch. Batches of one size give the same bits as without the cache.
 
-        What `other` keeps is shared with it if its image network is the same."""
+        The cache is shared with `other` if its image network is the same.
+        """
         shared = other is not None and all(
             torch.equal(one, two)
             for one, two in zip(self.network.state_dict().values(), other.network.state_dict().values(), strict=True)

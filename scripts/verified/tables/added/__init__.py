@@ -1,8 +1,8 @@
-"""Tables beyond the paper's: each file here is one, and nothing lists them. It has two functions:
+"""Tables beyond the paper's: each file here is one, found by a scan of this folder. It has two functions:
 
-- ``inputs(settings: Config) -> list[str]``: the files that it is made from; none where the configuration has no such
-  table, and `build_tables` depends on them;
-- ``tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]``: what it makes of them.
+- ``inputs(settings: Config) -> list[str]``: its input files, which `build_tables` depends on; empty if the
+  configuration has no such table;
+- ``tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]``: the tables made of them.
 
 They are in `all.csv` by the names of their files.
 """

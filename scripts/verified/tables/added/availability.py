@@ -1,7 +1,7 @@
 """Available share of published annotations, and recall with missing moments counted as misses.
 
-Videos disappear from where data sets were collected. Recall over the queries that are left does not compare with a
-paper that had all of them: a lower bound counts each missing ground truth as a miss, as if the model had missed it.
+Source videos disappear from the web. Recall over the remaining queries is not comparable with a paper that had all of
+them. A lower bound counts each missing ground truth as a miss of the model.
 """
 
 from verified.config import Config
@@ -77,7 +77,7 @@ def _published_counts(collection: Collection, name: str) -> dict[str, dict[str, 
 def _recall(settings: Shown, seeds: list[dict], key: tuple[str, str, str, str], published: dict) -> tuple:
     name, model, trained, tested = key
     asked, split = seeds[0]["queries"], seeds[0]["split"]
-    # A held-out split is no published one, so its own queries are all that can be compared.
+    # A held-out split is not published, so only its available queries can be compared.
     total = published[split]["moments"] if split in published else asked
     values = []
     for task, metric in METRICS:

@@ -1,4 +1,4 @@
-"""The table of outcomes: what became of every call to a model, by task."""
+"""The table of outcomes: the outcomes of all calls to a model, by task."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The table of the noise evaluator: how well it recognises perturbed captions, and what its fine-tuning gains."""
+"""The table of the noise evaluator: accuracy on perturbed captions, and the gain of its fine-tuning."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
 def evaluator_table(settings: Shown, validations: list[str], ablations: list[str]) -> Table:
     """A row per data set, set of captions and variant of fine-tuning; intervals of 95 % over moments.
 
-    validations: evaluator/validation.json of each data set; ablations: ablation.json beside the checkpoint, if made.
+    validations: evaluator/validation.json of each data set; ablations: ablation.json next to the checkpoint, if made.
     """
     configured = f"hard_negatives {settings.evaluator.hard_negatives}"
     rows = [row for path in ablations for row in read_json(path)]

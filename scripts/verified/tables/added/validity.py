@@ -1,4 +1,4 @@
-"""The validity table: what the demo's stages did, against what was drawn."""
+"""The validity table: results of the demo's stages against the truth."""
 
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets

@@ -69,7 +69,9 @@ CHECKS: dict[str, Callable[[Trial], None]] = {
 def failures(
     cls: type[RetrievalModel], only: Iterable[str] = (), options: dict | None = None
 ) -> Iterator[tuple[str, str | None]]:
-    """Run all checks, or `only` some; yields name and reason of failure, or None. What a model raises is a reason."""
+    """Run all checks, or `only` some; yields name and reason of failure, or None. An exception of the model is a
+    reason.
+    """
     for name in only or CHECKS:
         with _one_thread():
             try:

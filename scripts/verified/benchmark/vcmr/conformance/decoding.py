@@ -98,7 +98,7 @@ class _Perfect(RetrievalModel):
 def check_round_trip(trial: Trial) -> None:
     """A model that predicts its own labels perfectly is right in every query at tIoU 0.7, in VCMR and in SVMR.
 
-    Starts and ends are at the moment's own clips, but for what the authors published.
+    Starts and ends must be at the moment's clips, except for published deviations.
     """
     model = trial.model()
     settings = engine.SearchSettings(
@@ -119,7 +119,7 @@ def check_round_trip(trial: Trial) -> None:
 
 
 def _check_ends(cls: type[RetrievalModel], moments: Moments, videos: _Corpus, lists: Lists) -> None:
-    """Starts are decoded to their clip exactly, ends as `published_end` says, neither earlier nor later."""
+    """Starts are decoded to their clip exactly, ends as `published_end` says."""
     clip = videos.clip_seconds[0]
     first, beyond = np.floor(moments.time[:, 0] / clip), np.ceil(moments.time[:, 1] / clip)
     closing = (beyond == videos.clips[moments.video]).astype(int)
@@ -154,7 +154,7 @@ def _true_first(moments: Moments) -> Ranked:
 
 
 def check_no_leak(trial: Trial) -> None:
-    """VR and VCMR lists are the same whichever video is the true one; SVMR lists hold the true one alone."""
+    """VR and VCMR lists do not depend on which video is the true one; SVMR lists contain the true one alone."""
     model, corpus = trial.model(), trial.corpus
     # State from training must not help a model here.
     trial.losses(model, corpus.training_batch())

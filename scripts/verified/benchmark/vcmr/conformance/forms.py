@@ -1,4 +1,4 @@
-"""Shapes, losses, weights of videos, labels: what a model returns has the form of the contract."""
+"""Check that a model's shapes, losses, video weights and labels have the form of the contract."""
 
 from dataclasses import replace
 
@@ -57,9 +57,9 @@ def _where(answer: torch.Tensor, real: torch.Tensor) -> str:
 
 
 def check_windows(trial: Trial) -> None:
-    """Proposed windows are in their video with scores from 0 to 1, and starts and ends are what they say of clips.
+    """Proposed windows are inside their video with scores from 0 to 1, and agree with the starts and ends of clips.
 
-    So whatever else is checked of starts and ends holds for windows, too.
+    So every other check of starts and ends applies to windows, too.
     """
     model = trial.model()
     spans = trial.spans(model, *trial.encode(model), trial.own_pairs)

@@ -24,7 +24,7 @@ from verified.benchmark.vcmr.contract import Batch, RetrievalModel
 
 
 def check_pads(trial: Trial) -> None:
-    """Clips behind the end of a video get no probability, also in training mode, and its own clips get some."""
+    """Clips behind the end of a video get no probability, also in training mode; real clips get some."""
     model = trial.model().double()
     queries, videos = (to_float64(padded) for padded in (trial.corpus.all_queries, trial.corpus.all_videos))
     real = trial.corpus.all_videos[1]
@@ -163,9 +163,9 @@ FAR = {"context_clips": 300, "query_tokens": 40}
 
 
 def check_padding(trial: Trial) -> None:
-    """The same videos and queries in a longer context, with the same weights, are answered alike.
+    """The same videos and queries in a longer context, with the same weights, get the same answers.
 
-    But for the last clips of videos, in models that are published so and say it (`padding_reach`, `full_reach`).
+    Exempt are the last clips of videos, in models that are published so and declare it (`padding_reach`, `full_reach`).
     """
     full = _enlarge(trial, **FULL)
     near = _copy_weights(full, _enlarge(trial, **NEAR))
@@ -294,7 +294,7 @@ def _enlarge(trial: Trial, **sizes: int) -> RetrievalModel:
 
 
 def _copy_weights(model: RetrievalModel, longer: RetrievalModel) -> RetrievalModel:
-    """`longer` with the weights of `model`; rows of tables that it has more stay as they are."""
+    """`longer` with the weights of `model`; extra rows of its tables are unchanged."""
     state = longer.state_dict()
     with torch.no_grad():
         for name, value in model.state_dict().items():

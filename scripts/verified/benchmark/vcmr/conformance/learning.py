@@ -1,6 +1,4 @@
-"""Gradients reach what is trained, a batch can be learned by heart, and every option of a model's config is read:
-another value of it changes something.
-"""
+"""Check learning: gradients reach every trained weight, a batch can be overfitted, and every option has an effect."""
 
 from collections.abc import Iterator
 from dataclasses import fields
@@ -95,10 +93,10 @@ Value = bool | int | float
 
 
 def check_options(trial: Trial) -> None:
-    """Another value of an option changes a weight, an answer, what a listed video weighs, or a loss.
+    """Another value of an option changes a weight, an answer, a listed video's weight, or a loss.
 
-    Some options count only beside others (a share of something that is off), so each is tried beside changes of the
-    others too. What changes no number on purpose is named in `technical_options`.
+    Some options matter only in combination (a share of something that is off), so each is also tried with changes of
+    the others. Options without effect on numbers are named in `technical_options`.
     """
     trial.corpus.negatives = max(trial.corpus.negatives, NEGATIVES) if trial.cls.two_stage else 0
     given = {name: getattr(trial.config(), name) for name in _own_options(trial)}
@@ -122,7 +120,7 @@ def _own_options(trial: Trial) -> list[str]:
 
 
 def _others(value: Value) -> Iterator[Value]:
-    """Other values of an option, none of them zero: that may be a special one."""
+    """Other values of an option, all non-zero: zero may be special."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
@@ -132,8 +130,8 @@ def _others(value: Value) -> Iterator[Value]:
 
 
 def _is_read(trial: Trial, name: str, value: Value, more: dict[str, Value]) -> bool:
-    """Whether a model with another value of an option differs, beside `more` options, or none with one can be built."""
-    steps = sorted({0, LATE, int(value) * 3 // 4})  # a delayed start has begun there with half of the value
+    """Whether another value of an option changes a model, together with `more` options, or makes it invalid."""
+    steps = sorted({0, LATE, int(value) * 3 // 4})  # a delayed start is over there at half of the value
     given, others = _build(trial, {name: value, **more}), 0
     expected = None if given is None else _traits(trial, given, steps)
     if expected is None:
@@ -148,7 +146,7 @@ def _is_read(trial: Trial, name: str, value: Value, more: dict[str, Value]) -> b
 
 
 def _build(trial: Trial, options: dict[str, Value]) -> RetrievalModel | None:
-    """A model with these options; None where its class refuses them."""
+    """A model with these options; None if its class refuses them."""
     try:
         return trial.model(1, **options)
     except Exception:  # a stranger's code may raise anything
@@ -162,7 +160,7 @@ def _same(first: Traits, second: Traits) -> bool:
 def _traits(trial: Trial, model: RetrievalModel, steps: list[int]) -> Traits | None:
     """Weights, answers, weights of a list, and losses at these steps without and with dropout, of a model.
 
-    None where it fails: at a width, say, that the number of heads does not divide.
+    None if it fails, for example at a width that the number of heads does not divide.
     """
     batch, scores = trial.corpus.training_batch(), torch.tensor([[0.9, 0.5, 0.1]])
     try:

@@ -23,9 +23,9 @@ PADS = -1e3
 
 
 def check_repetition(trial: Trial) -> None:
-    """Evaluation has no memory: again, after other calls and beside another model, the answers are equal.
+    """Evaluation has no memory: repeated after other calls and with another model loaded, the answers are equal.
 
-    What was given is unchanged, and so are the model's mode, its trainable parameters and the global generators.
+    Unchanged are also the inputs, the model's mode, its trainable parameters and the global generators.
     """
     model, corpus = trial.model(), trial.corpus
     given = {
@@ -90,9 +90,9 @@ def _other_generator_states() -> tuple:
 
 
 def check_determinism(trial: Trial) -> None:
-    """The same seed gives the same weights, losses and gradients; another one gives others.
+    """The same seed gives the same weights, losses and gradients; another seed gives different ones.
 
-    Other draws than dropout come from the generator, and no seed is set, its own included.
+    All draws except dropout come from the given generator, which is never re-seeded, nor is any other.
     """
     models = [trial.model(), trial.model()]
     other = trial.model(seed=2).state_dict().items()
@@ -149,7 +149,7 @@ def check_precision(trial: Trial) -> None:
     _check_steps(trial, double, answers)
     require_same(trial.answers(model), answers, "differs between float32 and float64", _agrees)
     if {value.dtype for value in double.encode_videos(*to_float64(corpus.all_videos)).values()} & {torch.float32}:
-        return  # encoders with a precision of their own: no losses in float64
+        return  # encoders of fixed precision: no losses in float64
     batch = corpus.training_batch()
     wide = Batch(
         to_float64((batch.query, batch.query_mask))[0],
@@ -166,7 +166,7 @@ def check_precision(trial: Trial) -> None:
 
 
 def _check_steps(trial: Trial, double: RetrievalModel, answers: Answers) -> None:
-    """A change of 1e-7 in what is read moves most of the answers; where 16 bits are on the way, hardly any."""
+    """A change of 1e-7 in the inputs moves most of the answers; if 16-bit numbers are involved, hardly any."""
     draw = torch.Generator().manual_seed(8)
     queries, videos = to_float64(trial.corpus.all_queries), to_float64(trial.corpus.all_videos)
     for side in ("query", "video"):
@@ -197,7 +197,7 @@ def _agrees(first: torch.Tensor, second: torch.Tensor) -> bool:
 
 
 def check_state(trial: Trial) -> None:
-    """A model that is saved and loaded answers as before and goes on learning alike: all it learned is in its state."""
+    """A model that is saved and loaded gives the same answers and the same further training: its state is complete."""
     model = trial.model()
     trial.answers(model)  # a memory of these answers must not outlive the training
     optimiser = torch.optim.AdamW(parameter_groups(model.named_parameters(), 0.0), lr=1e-2, fused=True)

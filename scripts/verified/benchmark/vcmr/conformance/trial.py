@@ -192,7 +192,7 @@ class Trial:
         with torch.no_grad():
             encoded = model.encode_queries(*(queries or self.corpus.all_queries))
             both = encoded, model.encode_videos(*(videos or self.corpus.all_videos))
-        if next(model.parameters()).dtype == torch.float64:  # an encoder that computes in a precision of its own
+        if next(model.parameters()).dtype == torch.float64:  # an encoder of fixed precision
             queried, filmed = ({name: _to_float64(value) for name, value in encoded.items()} for encoded in both)
             return queried, filmed
         return both
@@ -229,7 +229,7 @@ def take(padded: Padded, index: list[int] | Tensor) -> Padded:
 
 
 def to_float64(padded: Padded) -> Padded:
-    """The same in float64; token ids as they are."""
+    """The same in float64; token ids unchanged."""
     values, mask = padded
     return _to_float64(values), mask
 
@@ -239,7 +239,7 @@ def _to_float64(values: Tensor) -> Tensor:
 
 
 def close(first: Tensor, second: Tensor, tolerance: float = TOLERANCE) -> bool:
-    """Whether two tensors [...] are equal but for rounding, relative to their numbers; NaN equals nothing."""
+    """Whether two tensors [...] are equal up to rounding, relative to their magnitude; NaN equals nothing."""
     near = (first - second).abs() <= tolerance * (1 + second.abs())
     return bool((near | (first == second)).all())  # pads may hold minus infinity
 

@@ -1,7 +1,7 @@
 """CONQUER: contextual query-aware ranking for video corpus moment retrieval (Hou, Ngo, Chan; ACM Multimedia 2021).
 
-Video-only form, in its "general" setting: the ranked list and its scores come from another model and stay as they are.
-v_l are clip tokens, q_t query tokens, FC(x) = ReLU(W · dropout(LN(x))), BERT one BERT layer:
+Video-only form, in its "general" setting: the ranked list and its scores come from another model and do not change. v_l
+are clip tokens, q_t query tokens, FC(x) = ReLU(W · dropout(LN(x))), BERT one BERT layer:
 
     v = BERT(LN(FC(video) + position + type_0)),  q = BERT(LN(FC(query) + position + type_1))
     s_lt = w · [v_l; q_t; v_l ∘ q_t] = w_1·v_l + w_2·q_t + (w_3 ∘ v_l)·q_t
@@ -14,9 +14,9 @@ v_l are clip tokens, q_t query tokens, FC(x) = ReLU(W · dropout(LN(x))), BERT o
 With `video_head` ("exclusive" setting) the list is re-scored: score = MLP(max_l BERT(FC(G))), and 0.05 · CE(scores) is
 added. Scores of moments: weight of the video · p_begin(i) · p_end(j).
 
-As officially, videos are padded to the context length L and queries to T = `query_tokens`, whatever the batch. A clip
-that is a pad attends to all T tokens alike and the kernels reach two such clips, so the logits of a video's last two
-clips depend on T, and the exclusive head's scores on L too (`padding_reach`).
+As officially, videos are padded to the context length L and queries to T = `query_tokens`, in every batch. A clip that
+is a pad attends to all T tokens equally and the kernels reach two such clips, so the logits of a video's last two clips
+depend on T, and the exclusive head's scores on L too (`padding_reach`).
 
 Differences from the official code
 - Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
@@ -144,13 +144,13 @@ class Conquer(RetrievalModel):
 
     @classmethod
     def from_official(cls, state: dict[str, Tensor]) -> dict[str, Tensor]:
-        """A video + subtitle state dict without its subtitle input and the fusion; a visual one as it is."""
+        """A video + subtitle state dict without its subtitle input and the fusion; a visual one unchanged."""
         state = {key.replace(".img_linear.", ".linear."): value for key, value in super().from_official(state).items()}
         dropped = ("encoder.videoEncoder.text_linear.", "query_weight.")
         return {key: value for key, value in state.items() if not key.startswith(dropped)}
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        """Tokens [Q, T, D], padded to the model's T because clips that are pads attend to all T tokens alike."""
+        """Tokens [Q, T, D], padded to the model's T because clips that are pads attend to all T tokens equally."""
         missing = self.config.query_tokens - query.shape[1]
         query, mask = F.pad(query, (0, 0, 0, missing)), F.pad(mask, (0, missing))
         encoder = self.encoder["queryEncoder"]

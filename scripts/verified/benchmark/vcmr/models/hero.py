@@ -1,7 +1,7 @@
 """HERO: hierarchical encoder for video + language omni-representation pre-training (Li et al., EMNLP 2020), video only.
 
 One transformer reads queries as token ids and videos as frames (a frame is one clip feature here), a second one the
-frames in time. Word, position and type rows are added under a LayerNorm; type is row 1 for words and frames alike.
+frames in time. Word, position and type rows are added under a LayerNorm; type is row 1 for both words and frames.
 
     query:  h = BERT^6(LN(word + position + type_1)),  t = A(LN(FC(h) + position)),  q = Σ softmax(w·t) t
     frames: f = BERT^6(LN(W LN(frame) + position + type_1), one [CLS] word right after the last frame)
@@ -15,7 +15,7 @@ step of five. The recipe is that of the authors' video-only task (DiDeMo), witho
 theirs of 32 on each of four devices.
 
 Differences from the official code
-- Only what video-only retrieval uses is built: without poolers, masked-language, masked-frame and frame-order heads.
+- Only video-only retrieval is built: without poolers, masked-language, masked-frame and frame-order heads.
 - No pre-training: weights start from RoBERTa (every second layer of its twelve, as the authors' pre-training did) where
   `roberta` names a folder, and otherwise from scratch. Expect results far below HERO's published level.
 - Frame positions have as many rows as the context has clips (officially 100); other feature sizes than 4352 load.

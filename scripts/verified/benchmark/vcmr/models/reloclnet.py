@@ -1,7 +1,7 @@
 """ReLoCLNet: video corpus moment retrieval with contrastive learning (Zhang et al., SIGIR 2021), video only.
 
-The encoders of XML with two query blocks, three video blocks and, between the first two of them, attention of the video
-to itself in the place of the attention to subtitles. q is the query vector, M and F the clips after block 2 and 3:
+The encoders of XML with two query blocks, three video blocks and, between the first two of them, self-attention of the
+video in place of the attention to subtitles. q is the query vector, M and F the clips after block 2 and 3:
 
     video score = max_l cos(q, F_l),  start = Conv_5(W q · F_l),  end = Conv_5'(W q · F_l)
     FrameCL: r_l = q · M_l,  mean over other clips of (softplus(−r) + r − log 2) − mean over the moment's clips of
@@ -17,10 +17,10 @@ Differences from the official code
 - Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
   which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`.
 - One stream: the class with subtitles, fed the video in their place with tied weights, is the same map.
-- Videos are padded to the model's context length; the official code pads to 128 whatever it is, so that data sets with
-  `max_context_clips: 128` are padded as there. Pads attend to all positions alike and the kernels reach them, so the
+- Videos are padded to the model's context length; the official code always pads to 128, so only data sets with
+  `max_context_clips: 128` are padded equally. Pads attend to all positions equally and the kernels reach them, so the
   logits of a video's last two clips, and with them VCMR and SVMR lists, depend on that length (`padding_reach`).
-- Of the published state dict, all that belongs to subtitles is dropped (`from_official`).
+- Of the published state dict, all subtitle parts are dropped (`from_official`).
 - Suppression of overlapping spans reads (start, end); the official SVMR read (video, start).
 - A video longer than the context is averaged into equal parts, as officially, but labels and times follow the parts.
 - Spans are decoded and rows of zero probability dropped as search.py says. No anomaly detection around training.
@@ -130,8 +130,7 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
         return state | {"modular_vector_mapping.weight": state["modular_vector_mapping.weight"][:1]}
 
     def packs(self, x: Tensor) -> bool:
-        """Whether pads of `x` [B, L, dim] are omitted where that changes nothing: in training of a wide model on the
-        CPU."""
+        """Whether pads of `x` [B, L, dim] are omitted without effect: in training of a wide model on the CPU."""
         return self.training and x.device.type == "cpu" and self.config.hidden**2 >= WIDE
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
@@ -216,5 +215,5 @@ def video_contrast(scores: Tensor) -> Tensor:
 
 
 def _mean_where(values: Tensor, where: Tensor) -> Tensor:
-    """Mean of each row over the chosen entries (0 where none is); [N, L] → [N]."""
+    """Mean of each row over the chosen entries (0 without any); [N, L] → [N]."""
     return (values * where).sum(dim=1) / (where.sum(dim=1) + 1e-12)

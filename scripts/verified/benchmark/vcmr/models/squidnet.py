@@ -1,8 +1,8 @@
 """SQuiDNet: selective query-guided debiasing for video corpus moment retrieval (Yoon et al., ECCV 2022).
 
 Video-only form: the video encoder reads one modality, and the fusion with subtitles (NetVLAD weights) is absent.
-Masking all subtitle tokens of the official class gives the same map. v_l are clip tokens, q_t query tokens,
-FC(x) = ReLU(W · dropout(LN(x))), BERT one BERT layer:
+Masking all subtitle tokens of the official class gives the same map. v_l are clip tokens, q_t query tokens, FC(x) =
+ReLU(W · dropout(LN(x))), BERT one BERT layer:
 
     v = BERT(LN(FC(video) + position + type_0)),  q = BERT(LN(FC(query) + position + type_1))
     s_lt = w · ReLU(W [v_l; q_t; v_l ∘ q_t]) = w · ReLU(W_1 v_l + W_2 q_t + W_3 (v_l ∘ q_t))
@@ -15,9 +15,9 @@ FC(x) = ReLU(W · dropout(LN(x))), BERT one BERT layer:
 Softmaxes of the loss run over the ground-truth video and the negatives (all their clips together for start and end). A
 listed video weighs softmax(video scores of the list); a moment scores weight · p_start(i) · p_end(j).
 
-As officially, videos are padded to the context length L and queries to T = `query_tokens`, whatever the batch. A clip
-that is a pad attends to all T tokens alike and the kernels reach two such clips, so the logits of a video's last two
-clips depend on T, and its score, a maximum over pads too, on T and L (`padding_reach`).
+As officially, videos are padded to the context length L and queries to T = `query_tokens`, in every batch. A clip that
+is a pad attends to all T tokens equally and the kernels reach two such clips, so the logits of a video's last two clips
+depend on T, and its score, a maximum over pads too, on T and L (`padding_reach`).
 
 Differences from the official code
 - Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
@@ -170,7 +170,7 @@ class Squidnet(RetrievalModel):
         return {key: value for key, value in super().from_official(state).items() if not key.startswith(dropped)}
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        """Tokens [Q, T, D], padded to the model's T because clips that are pads attend to all T tokens alike."""
+        """Tokens [Q, T, D], padded to the model's T because clips that are pads attend to all T tokens equally."""
         missing = self.config.query_tokens - query.shape[1]
         query, mask = F.pad(query, (0, 0, 0, missing)), F.pad(mask, (0, missing))
         encoder = self.MMAencoder["text_enc"]
@@ -182,7 +182,7 @@ class Squidnet(RetrievalModel):
         return {"tokens": encoder["transformer"](encoder["img_linear"](zero_pads(video, mask)), mask), "mask": mask}
 
     def similarity(self, video: Tensor, query: Tensor) -> Tensor:
-        """s of P pairs, [P, L, D] and [P, T, D] → [P, L, T]; what is held at once is a few [P, L, D], for one token."""
+        """s of P pairs, [P, L, D] and [P, T, D] → [P, L, T]; the peak memory is a few [P, L, D], for one token."""
         first, _, second = self.VQMMA["sim_weight"]
         of_video, of_query, of_both = (weight.contiguous() for weight in first.weight.chunk(3, dim=1))
         video_part, query_part = F.linear(video, of_video), F.linear(query, of_query)
@@ -262,7 +262,7 @@ class Squidnet(RetrievalModel):
     def begin_pairs(
         self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor
     ) -> tuple[Tensor, Encoded]:
-        """Scores [P] of P pairs; their similarities [P, L, T] and JS [P, L, D], two thirds of what a pair takes."""
+        """Scores [P] of P pairs; their similarities [P, L, T] and JS [P, L, D], two thirds of a pair's computation."""
         video, mask, query, seen = _of_pairs(queries, videos, query_index, video_index)
         joint, similarity = self._joint(video, mask, query, seen)
         missing = (0, query.shape[1] - similarity.shape[2], 0, video.shape[1] - similarity.shape[1])

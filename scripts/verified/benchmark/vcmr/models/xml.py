@@ -12,17 +12,17 @@ Differences from the official code that change numbers:
 - Videos are padded to the model's context length, officially to the longest of their batch: of a training step, and of
   200 videos in search. The kernels see computed pads, so the logits of the last two clips differ for videos that are,
   or nearly are, the longest of an official batch, and with them the order of VCMR and SVMR lists: of 1,600 rows of
-  VCMR that the official script gave for the test suite's videos, 425 stand in the same place here, and all of them with
+  VCMR from the official script for the tests' videos, 425 have the same rank here, and all of them with
   `retrieval.padding: official`. In the default no answer depends on batch mates.
 - Spans are decoded and rows of zero probability dropped as search.py says.
 - Sampled ranks come from a generator of the training loop, in the official order of draws; so do seeds of dropout.
 
-Without effect on them, but for rounding: masks are boolean; a wide model computes on the CPU only those pads that the
-kernels see (packing.py). Left out: the subtitle stream, cross attention and merging of streams (the video-only mode
-alone is built), the unused cosine position option, the log-sum-exp loss.
+Differences without effect, except for rounding: masks are boolean; a wide model computes on the CPU only those pads
+that the kernels see (packing.py). Omitted: the subtitle stream, cross attention and merging of streams (the video-only
+mode alone is built), the unused cosine position option, the log-sum-exp loss.
 
 The label of the end is one clip late and decoding adds one more (`exclusive_end`, `decoded_end = 1`): spans come out
-one clip too long, but for those that end with their video. That is the published behaviour and is kept.
+one clip too long, except those that end with their video. This reproduces the published behaviour.
 """
 
 from dataclasses import dataclass
@@ -101,9 +101,9 @@ class XML(OneVectorTail, RetrievalModel):
         initialise(self)
 
     def packs(self, x: Tensor) -> bool:
-        """Whether the encoders leave pads of `x` [B, L, dim] out: on the CPU.
+        """Whether the encoders omit pads of `x` [B, L, dim]: on the CPU.
 
-        A narrower model's step is made of calls, not of what they compute.
+        For a narrower model the overhead of calls dominates a step.
         """
         return x.device.type == "cpu" and self.config.hidden**2 >= WIDE
 
