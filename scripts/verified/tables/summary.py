@@ -22,7 +22,7 @@ def asks_for_tables(workflow) -> bool:
 
 
 def show(tables: Path, shown: Path = SHOWN) -> None:
-    """Make `shown` a link to `tables`, or another output, if that exists. A path that is not a link is never replaced."""
+    """Make `shown` a link to `tables`, or another output, if that exists. Only a link is ever replaced."""
     if not tables.exists():
         return
     target = os.path.relpath(tables, shown.parent)

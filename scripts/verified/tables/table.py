@@ -138,7 +138,7 @@ def write_table_json(path: str | os.PathLike, tables: Iterable[Table]) -> None:
 
 
 def read_table_json(path: str | os.PathLike) -> list[Table]:
-    """The tables of one file. Raises InputError, naming the file, for a file that `write_table_json` has not written."""
+    """The tables of one file. Raises InputError for a file that `write_table_json` has not written."""
     document, remedy = read_json(path), "let its rule write it again"
     require_version(document.get("version") if is_object(document) else None, VERSION, "tables", path, remedy)
     try:
