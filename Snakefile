@@ -66,7 +66,7 @@ rule all:
         f"{HOME}/tables",
 
 
-# A target that is no file: it names the tables of whichever configuration runs.
+# A target that is not a file: it names the tables of the current configuration.
 rule:
     name:
         "results/tables"

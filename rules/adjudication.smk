@@ -2,7 +2,7 @@ from verified.config.folders import dataset_wildcards, datasets_with
 
 
 rule adjudicate_review:
-    """What reviewers' decisions come to, what became of each, and how far reviewers agree."""
+    """Outcomes of reviewers' decisions, the state of each decision, and the agreement of reviewers."""
     input:
         review=list(settings.annotations.review),
         moments=layout.moments,

@@ -134,7 +134,7 @@ rule export_annotations:
 
 
 rule lint_annotations:
-    """Everything in the annotations that a reader would stumble over; errors in our own annotations stop the run."""
+    """Lint findings of the annotations; errors in our own annotations stop the run."""
     input:
         annotations=of_key(annotation_files),
     output:

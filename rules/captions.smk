@@ -62,7 +62,7 @@ rule caption_dynamics:
 
 
 rule collect_corrupted:
-    """What the demo's engine corrupted on purpose: for tests and the validity table, and nothing else."""
+    """Corrupted candidates of the demo's engine: for tests and the validity table only."""
     input:
         statics=rules.caption_statics.output.corrupted,
         dynamics=rules.caption_dynamics.output.corrupted,

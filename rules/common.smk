@@ -4,7 +4,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-# Beside the rules lies the package. Where Snakemake reads them from an address, it has to be installed.
+# The package is next to the rules. If Snakemake reads them from an address, it must be installed.
 if workflow.current_basedir.is_local:
     sys.path.insert(0, str(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "scripts"))
 
@@ -53,7 +53,7 @@ if not workflow.overwrite_configfiles:
 
 
 try:
-    # Snakemake joins files as well, but knows nothing of the layers below them.
+    # Snakemake joins files as well, but ignores the layers below them.
     values, source = run_values(workflow, config, DEFAULT)
     config.clear()
     config.update(values)
@@ -83,7 +83,7 @@ wildcard_constraints:
     shard=r"shard-\d+",
 
 
-# What stages contribute: each adds its files where its rules stand. Files of tables, and files that the report shows.
+# Contributions of stages: each adds its files in its rules. Files of tables, and files that the report shows.
 STAGE_TABLES = []
 REPORT_FILES = []
 
@@ -113,7 +113,7 @@ def of_shard(state):
 
 
 def page_folders(kind):
-    """An input function: pages for people of every data set that the workflow annotates. Raises InputError for none."""
+    """An input function: pages for people of every annotated data set. Raises InputError without one."""
 
     def folders(wildcards):
         if not (shown := datasets_with(settings, "annotated_here")):
@@ -135,7 +135,7 @@ def figure(name, shows, place, caption=None):
 
 
 def enough_moments(wildcards):
-    """No files: stops a run whose corpora are too small for the evaluator before a model is asked."""
+    """No files: stops a run whose corpora are too small for the evaluator before any model call."""
     try:
         if RUNS:
             check_enough(settings)

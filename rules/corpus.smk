@@ -3,7 +3,7 @@ from verified.corpus.source_files import division_of, shard_source, source_files
 
 
 rule render_demo:
-    """The demo world as H.264 files, their coarse captions, and the truth about them."""
+    """The synthetic demo as H.264 files, their coarse captions, and the truth about them."""
     output:
         videos=directory("results/{dataset}/corpus/videos"),
         moments="results/{dataset}/corpus/rendered.jsonl",
@@ -26,7 +26,7 @@ rule render_demo:
 
 
 rule list_moments:
-    """The moments of a source that knows them itself: of a published collection, checked, all splits that are at hand."""
+    """The moments of a source that lists them itself: of a published collection, checked, all available splits."""
     input:
         files=of_dataset(lambda dataset: dataset.source.inputs()),
     output:
@@ -120,7 +120,7 @@ rule hash_videos:
 
 
 rule build_corpus:
-    """Moments and probed videos of a source, and what had to be left out, with the reason."""
+    """Moments and probed videos of a source, and exclusions with their reasons."""
     input:
         unpack(partial(source_files, settings)),
         probes=layout.shards("results/{dataset}/corpus/shards/{shard}.probes.jsonl"),

@@ -15,7 +15,7 @@ BACKBONE = f"{HOME}/image-backbone"
 
 
 rule train_image_backbone:
-    """The small image network of the demo: a classifier of single frames of the separate world, without its heads."""
+    """The small image network of the demo: a classifier of single synthetic frames, without its heads."""
     output:
         weights=f"{BACKBONE}/model.safetensors",
         settings=f"{BACKBONE}/config.json",
@@ -41,7 +41,7 @@ rule train_image_backbone:
 
 
 rule describe_pretrained:
-    """The card: what both tell apart on frames and events that they never saw, their digests, how they were made."""
+    """The card: accuracies on unseen frames and events, digests, and training settings of both networks."""
     input:
         backbone=rules.train_image_backbone.output.weights,
         settings=rules.train_image_backbone.output.settings,

@@ -37,7 +37,7 @@ rule gather_clips:
 
 
 rule pretrain_evaluator:
-    """In place of UMT's pre-training: clips of a separate world with full true captions."""
+    """In place of UMT's pre-training: separate synthetic clips with full true captions."""
     input:
         backbone=f"{shipped_backbone() if settings.evaluator.backbone else f'{HOME}/image-backbone'}/model.safetensors",
     output:

@@ -41,7 +41,7 @@ rule draw_examples:
 
 
 rule draw_cost:
-    """What more candidates of a moment buy: the score of the chosen one, and how often it is false, where that is known."""
+    """The gain of more candidates per moment: the best score and, for known truth, how often it is false."""
     input:
         corrupted=of_dataset(lambda dataset: layout.shards(layout.corrupted) if dataset.source.has_truth else []),
         scores=layout.shards(layout.scores),
@@ -171,7 +171,7 @@ rule draw_recalls:
 
 
 rule draw_queries:
-    """Recall over K, by length of moments and queries, and where predicted spans lie, of models trained on fine captions."""
+    """Recall over K, by length of moments and queries, and positions of spans, after training on fine captions."""
     input:
         of_key(asked_files),
         annotations=TESTED,

@@ -1,5 +1,5 @@
 rule sum_outcomes:
-    """What became of every call of a data set: outcomes by task, moments by completeness, refusals by reason."""
+    """Outcomes of all calls of a data set: by task, moments by completeness, refusals by reason."""
     input:
         statics=layout.shards("results/{dataset}/captions/statics/{shard}.counts.json"),
         dynamics=layout.shards("results/{dataset}/captions/dynamics/{shard}.counts.json"),

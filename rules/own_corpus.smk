@@ -3,7 +3,7 @@ from verified.tables.inputs import own_corpora
 
 
 rule tabulate_corpus:
-    """What came in and out of a user's folder, and what its captions took: calls, tokens, money, seconds."""
+    """Moments in and out of a user's folder, and the cost of its captions: calls, tokens, money, seconds."""
     input:
         corpus=rules.build_corpus.output.counts,
         scenes=of_dataset(

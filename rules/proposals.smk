@@ -2,7 +2,7 @@ from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 
 
 rule caption_scenes:
-    """A first coarse caption for each scene, of videos that came without moments or where `propose_moments` is asked for."""
+    """A first coarse caption for each scene, of videos without moments or with `propose_moments`."""
     input:
         **asking_inputs([COARSE_CAPTION], "video_lmm"),
         scenes=rules.detect_scenes.output.scenes,

@@ -1,7 +1,7 @@
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 
 FILTERED = filtered_pattern(settings, True)
-# Another limit measures nothing again, but for the first one of text, which is only then looked for.
+# A changed limit repeats no measurement, except for the first limit on text, which is measured only then.
 MEASURED = of_dataset(
     lambda dataset: {
         "fps": dataset.quality.fps,
@@ -11,7 +11,7 @@ MEASURED = of_dataset(
 LIMITS = of_dataset(lambda dataset: dataset.quality.model_dump(mode="json"))
 
 
-# Before any moment is left out by its quality.
+# Before quality excludes any moment.
 use rule probe_videos as find_moments with:
     output:
         moments="results/{dataset}/corpus/found/{shard}.moments.jsonl",
@@ -25,7 +25,7 @@ use rule probe_videos as find_moments with:
 
 
 rule measure_quality:
-    """Measures of the moments of one shard, before any model is asked: pictures, written text, loudness."""
+    """Measures of the moments of one shard, before any model call: pictures, written text, loudness."""
     input:
         moments=rules.find_moments.output.moments,
         videos=rules.find_moments.output.videos,
@@ -48,7 +48,7 @@ rule measure_quality:
 
 
 rule transcribe_videos:
-    """What is said in the videos of one shard: subtitles beside them, or a model of speech."""
+    """Transcripts of the videos of one shard: subtitles next to them, or a model of speech."""
     input:
         videos=rules.find_moments.output.videos,
         cassettes=ASKING.cassettes("speech"),
@@ -76,7 +76,7 @@ rule transcribe_videos:
 
 
 rule judge_moments:
-    """The table of one shard's moments: all measures, what is said, and the reason if a moment is left out."""
+    """The table of one shard's moments: all measures, speech, and the reason of an exclusion."""
     input:
         measures=rules.measure_quality.output.measures,
         transcripts=of_dataset(
@@ -104,8 +104,8 @@ rule judge_moments:
         "../scripts/corpus/judge_moments.py"
 
 
-# Its outputs are those of probe_videos, no more and no less: Snakemake compares inputs and parameters with those noted only
-# where all outputs are noted, and quality may be set, or taken away, after a run.
+# Its outputs are exactly those of probe_videos: Snakemake compares inputs and parameters with its records only if all
+# outputs are recorded, and quality may be set, or removed, after a run.
 rule select_moments:
     """The moments of one shard that keep the limits of quality."""
     input:

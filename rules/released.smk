@@ -53,7 +53,7 @@ rule read_released:
 
 
 rule list_released_moments:
-    """The moments of a finished collection, ends clamped to the video, and what cannot be a moment, with the reason."""
+    """The moments of a finished collection, ends clamped to the video, and exclusions with their reasons."""
     input:
         annotations=of_key(annotation_files),
     output:

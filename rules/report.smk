@@ -7,7 +7,7 @@ from verified.tables.inputs import leading_tables
 
 CORPORA = front_corpora(settings)
 
-# The front page speaks of the whole run, which as a module of another workflow is not ours.
+# The front page describes the whole run, which as a module of another workflow is not ours.
 if workflow.modifier.namespace is None:
 
     report: "../report/workflow.rst"

@@ -24,7 +24,7 @@ ruleorder: link_released_features > extract_text_features
 
 
 rule link_released_features:
-    """Features that are given as files (see `features_dir`), by links: none of them is copied."""
+    """Features that are given as files (see `features_dir`), by links instead of copies."""
     input:
         given=of_dataset(lambda dataset: f"{dataset.source.given_features}/{{features}}.h5"),
     output:

@@ -8,7 +8,7 @@ STATISTICS = ("language", "many_to_many", "confidence", "spans")
 
 
 rule build_tables:
-    """Every table of the paper for the configuration at hand, whole."""
+    """Every table of the paper for the current configuration, whole."""
     input:
         unpack(added_inputs(settings)),
         metrics=run_files(settings, "metrics.json"),

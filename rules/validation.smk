@@ -5,7 +5,7 @@ TRUTHS = known_truths(settings)
 
 
 rule validate_evaluator:
-    """The evaluator graded by perturbations it never saw and, in the demo, by the truth about its candidates."""
+    """The evaluator graded on unseen perturbations and, in the demo, by the truth about its candidates."""
     input:
         unpack(of_key(validation_files)),
         checkpoint=rules.finetune_evaluator.output.checkpoint,
@@ -45,7 +45,9 @@ use rule finetune_evaluator as finetune_without_negatives with:
 
 
 rule ablate_evaluator:
-    """What fine-tuning and its perturbed negatives are worth: no fine-tuning, none, and as it was validated."""
+    """The gain of fine-tuning and of its perturbed negatives: without fine-tuning, without these negatives, and in
+    full.
+    """
     input:
         **tuple_files(settings, "perturbations", "clips", "indices"),
         start=starting_checkpoint(settings),

@@ -52,7 +52,7 @@ rule fetch_umt:
 
 
 rule import_umt:
-    """UMT's checkpoint as safetensors: every tensor accounted for, the pickle read by a process of its own."""
+    """UMT's checkpoint as safetensors: every tensor accounted for, the pickle read in a separate process."""
     input:
         umt="{umt}.pth",
     output:

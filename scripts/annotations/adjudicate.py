@@ -1,4 +1,4 @@
-"""What the decisions of all reviewers come to (see rules/adjudication.smk)."""
+"""Adjudicate the decisions of all reviewers (see rules/adjudication.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Join what the demo's engine corrupted on purpose (see rules/captions.smk)."""
+"""Join the records of corrupted candidates of the demo's engine (see rules/captions.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Measure the moments of one shard before any model is asked (see rules/quality.smk)."""
+"""Measure the quality of one shard's moments before any model call (see rules/quality.smk)."""
 
 from verified.runtime.job import job
 

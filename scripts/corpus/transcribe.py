@@ -1,4 +1,4 @@
-"""What is said in the videos of one shard (see rules/quality.smk)."""
+"""Transcribe the videos of one shard (see rules/quality.smk)."""
 
 from verified.runtime.job import job
 

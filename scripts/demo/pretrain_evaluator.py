@@ -1,4 +1,4 @@
-"""Pre-train the demo's evaluator on its separate world (see rules/evaluator.smk)."""
+"""Pre-train the demo's evaluator on separate synthetic clips (see rules/evaluator.smk)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Render the demo world of a data set (see rules/corpus.smk)."""
+"""Render the synthetic videos of a data set (see rules/corpus.smk)."""
 
 from verified.runtime.job import job
 

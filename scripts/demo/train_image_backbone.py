@@ -1,4 +1,4 @@
-"""Train the demo's image network on frames of the separate world (see rules/demo.smk)."""
+"""Train the demo's image network on separate synthetic frames (see rules/demo.smk)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Draw what more candidates of a moment buy (see rules/figures.smk)."""
+"""Draw the gain of more candidates per moment (see rules/figures.smk)."""
 
 from verified.runtime.job import job
 

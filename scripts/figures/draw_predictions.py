@@ -1,4 +1,4 @@
-"""Draw what XML finds for one query, trained on coarse and on fine captions (see rules/figures.smk)."""
+"""Draw XML's predictions for one query, trained on coarse and on fine captions (see rules/figures.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Compare what the stages found with the demo's truth (see rules/validity.smk)."""
+"""Compare the stages' results with the demo's truth (see rules/validity.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Tables of a user's own data set: what came in and out, and what it took (see rules/own_corpus.smk)."""
+"""Tables of a user's data set: moments in and out, and the cost (see rules/own_corpus.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""The command line `verified`, in the groups of what people do."""
+"""The command line `verified`, with commands grouped by task."""
 
 import argparse
 import contextlib
@@ -31,10 +31,10 @@ GROUPS = {
     "score retrieval": ("evaluate", "compare", "check-model", "import"),
     "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
 }
-"""What people want → first words of the commands for it.
+"""Task of a user → first words of its commands.
 
-A group is a heading of the help, not a word to type: what is given daily is one word, as with git and cargo. A second
-word is for those that only maintainers of a ledger or authors of one benchmark give.
+A group is a heading of the help, not a word to type: a daily command is one word, as with git and cargo. A second word
+is for commands that only maintainers of a ledger or authors of one benchmark use.
 """
 
 FAMILIES = {
@@ -105,11 +105,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 for input that cannot be used)."""
     take_environment()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what is quoted from a file may be no text that can be written
+        if isinstance(stream, io.TextIOWrapper):  # text quoted from a file may not be encodable
             stream.reconfigure(errors="backslashreplace")
     options = parser().parse_args(arguments)
     log_to()
-    # Jobs check what they read by themselves, and `verify` reads what may be damaged.
+    # Jobs check their inputs themselves, and `verify` reads damaged files on purpose.
     checks = contextlib.nullcontext() if options.checks_itself else checking(check_run)
     try:
         with checks:

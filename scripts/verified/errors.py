@@ -17,9 +17,9 @@ DISK = {
 
 
 class InputError(Exception):
-    """Something the user gave cannot be used.
+    """Input of the user that cannot be used.
 
-    The message says what is wrong, where (file, row, id) and what to do about it. Entry points print the message alone,
+    The message states the problem, its location (file, row, id) and the remedy. Entry points print the message alone,
     without a traceback.
     """
 

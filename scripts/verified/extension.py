@@ -1,8 +1,8 @@
-"""Extensions: folders of `extensions/`, each with a capability that is not the paper's own chain (docs/adding.md).
+"""Extensions: folders of `extensions/`, each with a capability outside the paper's chain (docs/adding.md).
 
-`extensions/NAME/` is laid out like the project: `extension.py` with one object, EXTENSION, beside `rules.smk`,
-`scripts/` and the package `verified_NAME`. Nothing else names it; where the folder is deleted, everything else stays as
-it is.
+`extensions/NAME/` is laid out like the project: `extension.py` with one object, EXTENSION, next to `rules.smk`,
+`scripts/` and the package `verified_NAME`. No other file names it; after deleting the folder, everything else is
+unchanged.
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """A retrieval run that tables show beside those of trained models, tested on fine captions."""
+    """A retrieval run that tables show next to those of trained models, tested on fine captions."""
 
     dataset: str
     model: str
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Extension:
-    """What one folder adds. Every command reads it, so what is heavy is named as `MODULE:NAME` (see `named`)."""
+    """Contributions of one folder. Every command reads it, so heavy functions are given as `MODULE:NAME` (`named`)."""
 
     name: str
     """Of its folder, of its output folder below results/NAME, and of its package, `verified_NAME`."""
@@ -43,7 +43,7 @@ class Extension:
     is_on: "Callable[[Config], bool]" = lambda settings: True
     """Whether a configuration needs its rules."""
     stands_alone: bool = False
-    """Whether its sections bring their own data, so that a configuration needs no data sets."""
+    """Whether its sections bring their data, so that a configuration needs no data sets."""
     check: "Callable[[Config], None]" = lambda settings: None
     """Raises ValueError where its sections do not fit the rest of a configuration; may replace sections."""
     stages: tuple[str, ...] = ()
@@ -55,18 +55,21 @@ class Extension:
     titles: Mapping[str, str] = field(default_factory=dict)
     """Models of its runs → their titles in tables."""
     endings: Mapping[str, str] = field(default_factory=dict)
-    """Endings of its runs' models, as in MODEL-ENDING → what tables add to the title of MODEL."""
+    """Suffixes of its runs' models, as in MODEL-ENDING → text that tables add to the title of MODEL."""
     scene_reader: str = ""
-    """Name of a function of a request, a random generator and the share of answers that are corrupted on purpose, which
-    answers its tasks, whose names begin with its own and a slash, in the demo's engine."""
+    """Name of a function that answers its tasks in the demo's engine, from a request, a random generator and the share
+    of answers to corrupt on purpose. The names of its tasks begin with the extension's name and a slash.
+    """
     importers: Mapping[str, str] = field(default_factory=dict)
     """Kinds of published checkpoints that `verified import` converts → name of a function of the file, the output or
-    None, and the options, which returns what it made, for the user."""
+    None, and the options, which returns a description of the result for the user.
+    """
     exports: Mapping[str, str] = field(default_factory=dict)
     """Forms of annotations → names of their `verified.export.forms.ExportForm`, for `verified export`."""
     archives: Mapping[str, str] = field(default_factory=dict)
-    """Forms of a whole run → names of functions of a configuration and the files it was read from, which write the run
-    in this form, for `verified export`, and return what is said."""
+    """Forms of a whole run → names of functions of a configuration and its files, which write the run in this form, for
+    `verified export`, and return the message for the user.
+    """
     tables: tuple[str, ...] = ()
     """Modules of tables beyond the paper's (`verified.tables.added`)."""
     pages: tuple[str, ...] = ()
@@ -84,7 +87,7 @@ def extensions() -> tuple[Extension, ...]:
 
 
 def named(name: str) -> Any:
-    """What `MODULE:NAME` names; the module is imported now."""
+    """Import and return the object of `MODULE:NAME`."""
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute)
 

@@ -1,7 +1,7 @@
-"""Where outputs lie: a template for each file that rules share with commands, pages or other stages' code.
+"""Paths of outputs: a template for each file that rules share with commands, pages or other stages' code.
 
-A rule takes a template as it is, its wildcards open; others fill these in for a configuration. What one rule makes and
-only rules read is spelled in that rule.
+A rule uses a template with open wildcards; others fill them in for a configuration. A file that one rule makes and only
+rules read is spelled in that rule.
 """
 
 from verified.config import Config

@@ -41,12 +41,12 @@ class Supplied(NamedTuple):
     path: str
     is_folder: bool = False
     made: str | None = None
-    """The first output that a rule makes from it: where that is there, a run goes on without the input."""
+    """The first output that a rule makes from it: if that exists, a run continues without the input."""
     remedy: str = "put it there, or name another"
 
     @property
     def missing(self) -> str | None:
-        """The problem if nothing is there."""
+        """The problem if the file is missing."""
         path, kind = Path(self.path), "folder" if self.is_folder else "file"
         return None if (path.is_dir() if self.is_folder else path.is_file()) else f"no {kind} {self.path}"
 
@@ -60,7 +60,7 @@ CAPTION_TOKENS = 24
 
 
 def supposed_videos(moments: Iterable[dict]) -> dict[str, dict]:
-    """An example of the row of each video of `moments`, in place of what was not probed."""
+    """An example of the row of each video of `moments`, in place of unprobed ones."""
     width, height = USUAL_SIZE
     names = {moment["video"] for moment in moments}
     return {name: {"video": name, "sha256": f"unknown: {name}", "width": width, "height": height} for name in names}
@@ -87,7 +87,7 @@ def _nothing(*_arguments: object) -> Iterator:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage as plan, quote and check know it. A stage that a configuration leaves out has nothing of all this."""
+    """A stage as plan, quote and check use it. It has no effect if a configuration switches it off."""
 
     name: str
     tasks: "Callable[[Config], Iterable[Task]]" = _nothing

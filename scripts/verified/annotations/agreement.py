@@ -1,10 +1,9 @@
 """Agreement of a moment's candidates, for corpora without an evaluator trained on real videos.
 
-Three witnesses, none of them trained for it: the other candidates of the moment and the coarse caption, by sentence
-vectors; and the keyframes, by a joint encoder, in two parts: how near the caption is to them, and whether the things
-that it names are among those that the encoder sees there. Each part is standardised within the moment, as none has a
-scale of its own, and the agreement is the mean of the witnesses. A part that tells no candidates of a moment apart is 0
-for all of them.
+Three untrained signals: the other candidates of the moment and the coarse caption, by sentence vectors; and the
+keyframes, by a joint encoder, in two parts: the similarity of caption and keyframes, and whether the objects that it
+names are among those recognised there. Each part is standardised within the moment, as their scales differ, and the
+agreement is the mean of the signals. A part that is equal for all candidates of a moment is 0.
 """
 
 import io
@@ -41,10 +40,10 @@ def agreement(
 ) -> list[dict]:
     """Rows ``desc_id, type, candidate, agreement`` and each of `PARTS`, all standardised within the moment.
 
-    `scores` are rows of evaluator/scores/SHARD.jsonl, which hold every candidate; their order is kept. `frames` are
-    vectors [keyframes, dim] of length 1 by moment (see `frame_vectors`); a moment without any is judged by its captions
-    alone, and one without a coarse caption (an empty text) by the others. Raises InputError for scores of another
-    corpus.
+    `scores` are rows of evaluator/scores/SHARD.jsonl, which include every candidate; the order is the same. `frames`
+    are vectors [keyframes, dim] of length 1 by moment (see `frame_vectors`); a moment without any is judged by its
+    captions alone, and one without a coarse caption (an empty text) by the others. Raises InputError for scores of
+    another corpus.
     """
     coarse = {moment["desc_id"]: moment["caption"] for moment in moments}
     rows = list(scores)

@@ -1,4 +1,6 @@
-"""Exports beside the FIG files: all candidates as one table with their origin, the counts, and the dataset card."""
+"""Exports in addition to the FIG files: all candidates as one table with their origin, the counts, and the dataset
+card.
+"""
 
 import hashlib
 import os
@@ -77,8 +79,8 @@ def count(
     """Counts that reconcile: moments = annotated + without (by reason), over all splits and for each.
 
     A moment of a split that the configuration does not name counts as ``split-not-annotated``. `types` are the types of
-    the captions that were selected and `left_out` why others were not, by desc_id (see `select`); without them, the
-    highest caption of each moment counts. Captions of the type coarse are annotated and neither statics nor dynamics.
+    the selected captions and `left_out` the reasons of the others, by desc_id (see `select`); without them, the highest
+    caption of each moment counts. Captions of the type coarse are annotated and neither statics nor dynamics.
     """
     splits = tuple(splits)
     per_split = {split: {"moments": 0, "annotated": 0, "statics": 0, "dynamics": 0} for split in splits}
@@ -197,10 +199,10 @@ def sha256(path: str | os.PathLike) -> str:
 
 
 def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: Iterable[str | os.PathLike]) -> None:
-    """The dataset card: what the set is, which models made it, licence, counts, files with sizes and checksums.
+    """The dataset card: contents, models, licence, counts, files with sizes and checksums.
 
-    `about` has ``name, title, licence, config, chosen_by, warning`` and ``models`` (role → model id); `files` are
-    beside or below the card.
+    `about` has ``name, title, licence, config, chosen_by, warning`` and ``models`` (role → model id); `files` are in or
+    below the card's folder.
     """
     folder = Path(path).parent
     models = "\n".join(f"- {role}: {model}" for role, model in about["models"].items())
@@ -245,8 +247,8 @@ def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, 
     """A function of desc_id and type (statics, dynamics) that gives the columns of origin of a moment's candidates.
 
     `statics` and `dynamics` are rows of captions/{statics,dynamics}/SHARD.jsonl. ``model`` wrote the candidate, from
-    what ``seen_by`` said of ``frames`` pictures; ``frame_times`` are those of keyframes, in seconds of the video.
-    ``outcome`` is ``ok``, or ``short`` where the answer held fewer candidates than were asked for.
+    the description of ``frames`` pictures by ``seen_by``; ``frame_times`` are those of keyframes, in seconds of the
+    video. ``outcome`` is ``ok``, or ``short`` if the answer had fewer candidates than requested.
     """
     common = {name: facts[name] for name in ("model", "prompts", "prompts_sha256")}
     facts_of = {}

@@ -1,11 +1,10 @@
 """Lint FIG files: report problems by row, without changing the files.
 
-Among them are doubts whether a caption speaks of its moment: a model that was talked out of its task writes something
-else in a caption's place. A doubt is no proof: such captions are flagged for a person to look at, and none is dropped.
-Two things are looked at. The form: one sentence or a few, none of them an order, nobody who writes or reads is spoken
-of, no words about captions, answers and grades, and not much shorter than the coarse caption. And what it is about: the
-cosine of the sentence vectors of both captions (see `similarity`). Words that the coarse caption uses too are never
-held against a caption.
+Some findings are doubts whether a caption describes its moment: a model diverted from its task writes something else
+instead. A doubt is no proof: such captions are flagged for a person, and none is dropped. Two properties are checked.
+The form: one or a few sentences, no order, no mention of writers or readers, no words about captions, answers and
+grades, and not much shorter than the coarse caption. And the subject: the cosine of the sentence vectors of both
+captions (see `similarity`). Words that the coarse caption also uses are never a finding.
 """
 
 import json
@@ -41,7 +40,7 @@ TALK = {
 }
 """The reasons for which generation refuses a caption, and the findings they are here."""
 SAID = {TALK[reason] for reason in MAY_BE_SAID}
-"""Findings that what somebody in the video says, between quotes, does not make."""
+"""Findings that quoted speech of somebody in the video does not trigger."""
 
 
 class TextRule(NamedTuple):
@@ -62,22 +61,22 @@ TEXT_RULES = (
     *(TextRule(check, COMPILED[reason], reason not in FORBIDDEN) for reason, check in TALK.items()),
     TextRule("personal_data", re.compile(PERSONAL)),
 )
-"""All that is said of the text of a caption; pages get it as data (see `people.review.rules`)."""
+"""All checks of the text of a caption; pages get them as data (see `people.review.rules`)."""
 ODD = {*TALK.values(), "equals_coarse"}
-"""Findings that say already what is odd about a caption's form."""
+"""Findings that already cover an odd form of a caption."""
 Cosines = Callable[[Sequence[str], Sequence[str]], Iterable[float]]
 """Captions and their coarse captions → a cosine for each."""
 
 Finding = tuple[str, int, str]
-"""(check, row counted from 1, what was found)."""
+"""(check, row counted from 1, finding)."""
 
 
 def lint(path: str | os.PathLike, settings: Annotations, cosines: Cosines | None = None) -> dict:
     """Findings of one file: ``file, rows, passed`` and, per check that found something, ``severity, count, rows,
     example``.
 
-    Files with coarse captions only are checked as far as they go. With `cosines` of captions to their coarse ones (see
-    `similarity`), fine captions are also held against these. Raises InputError only if there is no such file.
+    Of files with coarse captions only, these are checked. With `cosines` of captions to their coarse ones (see
+    `similarity`), fine captions are also compared with these. Raises InputError only if the file does not exist.
     """
     by_check: dict[str, list[tuple[int, str]]] = {}
     rows = 0
@@ -235,14 +234,14 @@ WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 def _words(text: str) -> list[str]:
-    """The words of `text` in lower case; where blanks separate none, as `words_of` tells them apart."""
+    """The words of `text` in lower case; in scripts without spaces, as `words_of` separates them."""
     return words_of(text.lower()) if NO_BLANKS.search(text) else WORD.findall(text.lower())
 
 
 def doubts(caption: str, coarse: str) -> list[str]:
     """Formal reasons to doubt that a caption describes its moment, in words; empty for most captions."""
     caption = caption.strip().replace("’", "'")
-    # What is read on the screen says anything; quotation marks around the whole are another finding of the lint.
+    # Quoted text on a screen may have any content; quotation marks around the whole caption are a separate finding.
     spoken = caption[1:-1] if QUOTED.fullmatch(caption) else QUOTED.sub(" ", caption)
     words, known = _words(spoken), set(_words(coarse.replace("’", "'")))
     found = []

@@ -1,16 +1,15 @@
 """The fine-grained caption of each moment: by the evaluator's confidence (section 3.3) or otherwise, then by reviewers.
 
-Of all statics and dynamics candidates of a moment, the one of the highest score becomes the FIG caption and the one
-of the lowest score the FIG-lowest caption (Table 7). Candidates stand in one fixed order: statics before dynamics,
-then by candidate index. On equal scores the highest is the first of that order and the lowest is the last, so that
-two different candidates of equal score are not both chosen for the same role.
+Of all statics and dynamics candidates of a moment, the one of the highest score becomes the FIG caption and the one of
+the lowest score the FIG-lowest caption (Table 7). Candidates have a fixed order: statics before dynamics, then by
+candidate index. On equal scores the highest is the first of that order and the lowest is the last, so that two
+different candidates of equal score are not both chosen for the same role.
 
-What a candidate is chosen by is its `choice`: the score, and where a confidence means nothing (see `config.trust`) its
-agreement with the rest of the moment, the cosine to the coarse caption or a random number, as `annotations.choose_by`
-says.
+A candidate's `choice` is its rank value: the score, or if confidence is meaningless (see `config.trust`) its agreement
+with the rest of the moment, the cosine to the coarse caption or a random number, as `annotations.choose_by` sets.
 
-A reviewer's decision holds whatever the score. Without one, a caption below the smallest score allowed, like one that
-reviewers rejected, is left out or replaced by the coarse one (`annotations.otherwise`), and is counted.
+A reviewer's decision overrides any score. Without one, a caption below the smallest score allowed, like one that
+reviewers rejected, is omitted or replaced by the coarse one (`annotations.otherwise`), and is counted.
 """
 
 import hashlib
@@ -65,8 +64,8 @@ def choose_by(
 ) -> dict[int, list[dict]]:
     """The same candidates with the `choice` of `by`: confidence, agreement, encoder or random.
 
-    `similarities` are rows of `annotations.agreement` or `annotations.similarity`, for these two. Random numbers follow
-    from `seed` and from which candidate it is, and from nothing else. Raises InputError for a candidate that has none.
+    `similarities` are rows of `annotations.agreement` or `annotations.similarity`, for these two. Random numbers depend
+    on `seed` and the candidate's identity alone. Raises InputError for a candidate without a value.
     """
     if by == "confidence":
         return groups
@@ -89,7 +88,7 @@ def _name(row: dict) -> tuple[int, str, int]:
 
 
 def choose(candidates: list[dict]) -> tuple[dict, dict] | str:
-    """(highest, lowest) of one moment's candidates in the fixed order, or the reason why there is none.
+    """(highest, lowest) of one moment's candidates in the fixed order, or the reason for their absence.
 
     Candidates whose score is not a finite number cannot be chosen.
     """
@@ -104,7 +103,7 @@ def choose(candidates: list[dict]) -> tuple[dict, dict] | str:
 
 
 def annotate(moments: Iterable[dict], groups: dict[int, list[dict]]) -> tuple[list[dict], list[dict], Counter]:
-    """FIG rows, FIG-lowest rows (both in the order of the moments) and, by reason, how many moments have none."""
+    """FIG rows, FIG-lowest rows (both in the order of the moments) and the number of moments without one, by reason."""
     highest, lowest, reasons = [], [], Counter()
     for moment in moments:
         outcome = choose(groups[moment["desc_id"]])
@@ -149,7 +148,7 @@ def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> 
     lowest, right = None, 0
     for count, (score, true) in enumerate(listed, start=1):
         right += true
-        last = count == len(listed) or listed[count][0] < score  # captions of equal score are kept or dropped together
+        last = count == len(listed) or listed[count][0] < score  # captions of equal score are treated equally
         if last and count >= ENOUGH_JUDGED and right / count >= wanted:
             lowest = score
     if lowest is None:
@@ -168,10 +167,10 @@ def smallest_score(
     min_quantile: float | None = None,
     min_precision: float | None = None,
 ) -> float | None:
-    """The smallest score allowed: the highest of what the three ask for; None: any.
+    """The smallest score allowed: the highest of the three limits; None: any.
 
-    `scores` are those of a split's captions, `judged` the reviewed ones. `min_quantile` is the share of `scores` that
-    lies below. Raises InputError for a `min_score` that no caption reaches: it is then on another scale.
+    `scores` are those of a split's captions, `judged` the reviewed ones. `min_quantile` is the share of `scores` below
+    the limit. Raises InputError for a `min_score` that no caption reaches: it is then on another scale.
     """
     listed = sorted(scores)
     if min_score is not None and listed and min_score > listed[-1]:
@@ -193,14 +192,13 @@ def select(
     best: int = 1,
     otherwise: str = "leave-out",
 ) -> tuple[list[dict], dict[int, str], Counter]:
-    """FIG rows that are written, why other moments have none (by desc_id), and counts of what was done.
+    """FIG rows to write, reasons of moments without one (by desc_id), and counts of outcomes.
 
     `rows` are the machine's FIG rows, `outcomes` those of `people.review.adjudicate`. `least` is the smallest score
     allowed. With `best` above 1, a row gets up to so many captions: the others, in falling order of choice, under
-    ``further``.
-    Counts: accepted, chosen, edited, split, merged (by people), kept (by the machine), rejected, below-min-score, and,
-    of these last two, fell-back and left-out; retimed: those whose times people corrected; added: rows of moments that
-    took the place of split and merged ones.
+    ``further``. Counts: accepted, chosen, edited, split, merged (by people), kept (by the machine), rejected,
+    below-min-score, and, of these last two, fell-back and left-out; retimed: those whose times people corrected; added:
+    rows of moments that took the place of split and merged ones.
     """
     selected, left_out, counts = [], {}, Counter()
     for row in rows:
@@ -229,7 +227,7 @@ def select(
 def drawn_rows(drawn: Iterable[Mapping]) -> list[dict]:
     """FIG rows of moments that reviewers drew (see `people.review.adjudicate`): their text is the coarse caption too.
 
-    Nothing has scored them, which the form cannot say: their ``fig_desc_score`` is 0.
+    They are unscored, which the form cannot express: their ``fig_desc_score`` is 0.
     """
     return [
         {

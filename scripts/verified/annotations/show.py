@@ -83,7 +83,7 @@ def _rows(folder: Path, desc_id: int) -> list[dict] | None:
     files = sorted(folder.glob("shard-*.jsonl"))
     files = [
         path for path in files if path.suffixes == [".jsonl"]
-    ]  # not the files beside them, such as .corrupted.jsonl
+    ]  # without the files next to them, such as .corrupted.jsonl
     rows = [row for path in files for row in iterate_jsonl(path) if row["desc_id"] == desc_id]
     return rows if files else None
 

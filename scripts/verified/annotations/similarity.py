@@ -13,7 +13,7 @@ def similarities(
 ) -> Iterator[dict]:
     """Rows ``desc_id, type, candidate, cosine``: a candidate's cosine (-1 to 1) to the coarse caption of its moment.
 
-    `scores` are rows of evaluator/scores/SHARD.jsonl, which hold every candidate; their order is kept. Raises
+    `scores` are rows of evaluator/scores/SHARD.jsonl, which include every candidate; the order is the same. Raises
     InputError for scores of another corpus.
     """
     coarse = {moment["desc_id"]: moment["caption"] for moment in moments}

@@ -19,7 +19,7 @@ def release_of(settings: Config, dataset: str) -> Release | None:
 def check_releases(settings: Config) -> None:
     """Raise InputError, naming the data set, for a release of which nothing is available.
 
-    Of published annotations that the workflow works on, the splits to train on, select on and test on must be there.
+    Published annotations that the workflow processes must have the splits to train on, select on and test on.
     """
     for name, dataset in settings.datasets.items():
         try:
@@ -50,7 +50,7 @@ def annotation_splits(settings: Config, dataset: str) -> list[str]:
 
 
 def missing_splits(settings: Config, dataset: str) -> list[str]:
-    """Splits of the published collection that are not at hand; none for a data set that the workflow annotates."""
+    """Unavailable splits of the published collection; none for a data set that the workflow annotates."""
     release = release_of(settings, dataset)
     return list(release.missing) if release else []
 
@@ -58,7 +58,7 @@ def missing_splits(settings: Config, dataset: str) -> list[str]:
 def annotation_files(settings: Config, dataset: str, kind: str = "fig") -> list[str]:
     """The JSONL files of all splits in ``annotations/kind``.
 
-    A release of coarse captions only has them in ``annotations/cog``, whatever `kind` is asked for.
+    A release of coarse captions only has them in ``annotations/cog``, for any `kind`.
     """
     release, layout = release_of(settings, dataset), Layout(settings)
     kind = release.kind if release else kind

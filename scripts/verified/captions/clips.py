@@ -1,4 +1,4 @@
-"""Clips for the video LMM: one decode of each video for all its moments, thinned to what the model takes."""
+"""Clips for the video LMM: one decode of each video for all its moments, thinned to the model's limit."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,21 +17,21 @@ from verified.lmm.vision_tokens import frame_tokens
 def frames_given(duration: float, dynamics: Mapping) -> tuple[int, bool]:
     """(number of frames the video LMM gets, whether the clip is thinned) for a moment of `duration` seconds.
 
-    DiDeMo and Charades are sampled at 8 frames per second, ActivityNet at 64 uniform frames (section 3.4); what
-    exceeds `max_frames` is thinned uniformly.
+    DiDeMo and Charades are sampled at 8 frames per second, ActivityNet at 64 uniform frames (section 3.4); more than
+    `max_frames` are thinned uniformly.
     """
     count = dynamics["frames"] or rate_count(0.0, duration, dynamics["fps"])
     return min(count, dynamics["max_frames"]), count > dynamics["max_frames"]
 
 
 PROMPT_ROOM = 1024
-"""Tokens kept free for the words of a prompt, where frames fill the context."""
+"""Tokens reserved for the words of a prompt, if frames fill the context."""
 
 
 def frames_in_context(role: EngineSettings, video: dict, side: int) -> int:
-    """Number of frames that fit the video LMM's context beside prompt and answer; an even number.
+    """Number of frames that fit the video LMM's context together with prompt and answer; an even number.
 
-    Raises InputError where it is unknown how many tokens a frame takes, or where fewer than two fit.
+    Raises InputError if the tokens of a frame are unknown, or if fewer than two frames fit.
     """
     height, width = fitted_size(video, side) or (video["height"], video["width"])
     tokens = frame_tokens(role, width, height)
@@ -58,7 +58,7 @@ def clip_digest(video: dict, start: float, end: float, dynamics: Mapping, side: 
 
 
 def fitted_size(video: dict, side: int) -> tuple[int, int] | None:
-    """Height and width with the longer side at most `side` pixels; None where the video is smaller."""
+    """Height and width with the longer side at most `side` pixels; None if the video is smaller."""
     scale = side / max(video["height"], video["width"])
     if scale >= 1:
         return None
@@ -68,13 +68,13 @@ def fitted_size(video: dict, side: int) -> tuple[int, int] | None:
 class Clips:
     """Serves the clips of many moments, decoding each video at most once.
 
-    `moments` in the order in which `load` will be called, those of one video together. `needed` says whether the clip
+    `moments` in the order in which `load` will be called, those of one video together. `needed` tells whether the clip
     of a position is needed; videos without any are never opened. Memory holds the clips of one video that were decoded
     but not fetched yet.
 
     With `threads`, that many videos are decoded at a time while a model answers, until `ahead` clips beyond the current
-    video are under way or wait. It begins when `ahead` clips were fetched, for an engine that forks itself into
-    processes does so at its first batch. To be used as a context: its end ends the threads.
+    video are decoding or ready. It begins when `ahead` clips were fetched, because an engine that forks does so at its
+    first batch. Use as a context manager, which ends the threads.
     """
 
     def __init__(
@@ -177,8 +177,8 @@ def span_calls(
 ) -> list[Call]:
     """A call for each of `spans` (video, start, end in seconds), shown by so many uniform frames of it.
 
-    Spans of one video should be adjacent: it is decoded once for the calls that the ledger lacks, when the first of
-    them is asked. `known` tells whether it has a call, `make` is given position, digest and what fetches the frames;
+    Spans of one video should be adjacent: it is decoded once for the calls that the ledger lacks, at the first of them.
+    `known` tells whether the ledger has a call, `make` gets position, digest and a function that fetches the frames;
     `form` is the role's `video_input`.
     """
     sampling = {"fps": None, "frames": frames, "max_frames": frames}
@@ -198,7 +198,7 @@ Collected = tuple[list[tuple[int, dict]], VideoError | None]
 
 
 def _collect(stream: Iterator[tuple[int, dict]]) -> Collected:
-    """The clips of a video up to its end or to what cannot be decoded, and that error."""
+    """The clips of a video up to its end or to the first decoding error, and that error."""
     clips: list[tuple[int, dict]] = []
     try:
         for clip in stream:

@@ -1,8 +1,8 @@
-"""Counts of shards beside their rows: their sums over a data set, and which shards the next run asks again.
+"""Counts of shards next to their rows: sums over a data set, and the shards that the next run retries.
 
 Snakemake runs a job again when one of its params differs from the value with which its outputs were made. For a shard
 whose counts report unanswered calls, the param `asked_in` names the current run and so is new in each run. For any
-other shard it is the value that the job had when it asked, which its counts keep.
+other shard it is the value at the job's last calls, stored in its counts.
 """
 
 import json
@@ -64,7 +64,7 @@ def asked_in(counts: str) -> str:
     try:
         stated = json.loads(Path(counts).read_text(encoding="utf-8"))
         return THIS_RUN if stated["unanswered"] else str(stated["asked_in"])
-    except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged: it will be asked anyway
+    except (OSError, ValueError, KeyError, TypeError):  # missing or damaged: its calls are retried anyway
         return ""
 
 

@@ -109,7 +109,7 @@ def _answers(
     with clips:
         for index, outcome in zip(order, session.ask(ANSWERS, calls, len(calls))):
             outcomes[index] = outcome
-    calls.clear()  # they know the clips, and these the calls: nothing of a shard would be freed
+    calls.clear()  # the producers know the clips and the calls: nothing of a shard could be freed
     return outcomes
 
 

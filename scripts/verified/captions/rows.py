@@ -1,4 +1,4 @@
-"""Rows of captions/{statics,dynamics}/SHARD.jsonl, the counts beside them, and the record of what was corrupted."""
+"""Rows of captions/{statics,dynamics}/SHARD.jsonl, their counts, and the record of corrupted candidates."""
 
 from collections import Counter
 
@@ -8,9 +8,9 @@ from verified.lmm.request import Outcome
 def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, reason: str | None) -> dict:
     """The part that statics and dynamics rows share.
 
-    `shortfall` is how many of the `wanted` candidates are missing, and `reason` why: the status of the call that
-    failed, or "short" when the answer held too few that could be used. `corrupted` is only there when the engine
-    corrupted candidates on purpose; `split_corrupted` takes it out again.
+    `shortfall` is the number of missing candidates among `wanted`, and `reason` why: the status of the failed call, or
+    "short" when the answer had too few usable ones. `corrupted` is present only when the engine corrupted candidates on
+    purpose; `split_corrupted` removes it.
     """
     captions = answer.parsed.items if answer is not None and answer.status == "ok" else ()
     if answer is not None:
@@ -31,7 +31,7 @@ def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, 
 
 
 def _corruption_notes(answer: Outcome) -> list[dict]:
-    """The engine's notes on the kept candidates, with their index among these."""
+    """The engine's notes on the used candidates, with their index among these."""
     usable = {position: index for index, position in enumerate(answer.parsed.positions)}
     return [
         {"candidate": usable[note["candidate"]], "kind": note["kind"], "changed": note["changed"]}
@@ -41,7 +41,7 @@ def _corruption_notes(answer: Outcome) -> list[dict]:
 
 
 def split_corrupted(rows: list[dict]) -> tuple[list[dict], list[dict]]:
-    """(rows without the record of what was corrupted, rows of the corrupted file)."""
+    """(rows without the record of corrupted candidates, rows of the corrupted file)."""
     corrupted = [
         {"desc_id": row["desc_id"], "type": row["type"], **note} for row in rows for note in row.get("corrupted", [])
     ]

@@ -25,8 +25,8 @@ def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session)
     """Rows of captions/statics, one per moment, in order.
 
     Every keyframe of a moment is described with the coarse caption as guidance (Equation 1); all descriptions, in
-    temporal order, and the caption give N_s candidates (Equation 2). A moment none of whose keyframes could be
-    described gets no candidates and says why.
+    temporal order, and the caption give N_s candidates (Equation 2). A moment without any described keyframe gets no
+    candidates but a reason.
     """
     shown, described, answered = ask_statics(moments, keyframes, session)
     return [
@@ -70,7 +70,9 @@ def _description_calls(
 
 
 def _size(image: bytes) -> tuple[int, int]:
-    """Width and height of a keyframe's JPEG, from its head; (0, 0) of what is none: sending it says what is wrong."""
+    """Width and height of a keyframe's JPEG, from its header; (0, 0) for other bytes, whose error appears when they are
+    sent.
+    """
     if not image.startswith(JPEG):  # a plan asks for a million that do not exist yet, each of which Pillow would probe
         return 0, 0
     try:

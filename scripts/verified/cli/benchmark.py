@@ -123,7 +123,7 @@ def check_model(arguments: argparse.Namespace) -> int:
     ),
 )
 def import_model(arguments: argparse.Namespace) -> None:
-    """Convert, seal and say what came in; raises InputError on an unusable file or option."""
+    """Convert, write the checksum record and report the result; raises InputError on an unusable file or option."""
     from verified.runtime.seals import seal_built
 
     options = dict(option.partition("=")[::2] for option in arguments.option)

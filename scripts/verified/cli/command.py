@@ -30,7 +30,7 @@ class Command:
     module: str
     """Where it is declared."""
     checks_itself: bool
-    """Whether it looks after the seals of what it reads by itself."""
+    """Whether it checks the checksums of its inputs itself."""
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Give a parser the options of this command."""
@@ -44,7 +44,7 @@ COMMANDS: dict[str, Command] = {}
 
 
 def command(words: str, text: str, *options: Option, checks_itself: bool = False) -> Callable[[Run], Run]:
-    """Declare the function below as a command; its status is what the function returns, 0 for None."""
+    """Declare the function below as a command; its exit status is the function's result, 0 for None."""
 
     def declare(run: Run) -> Run:
         COMMANDS[words] = Command(words, text, options, run, run.__module__, checks_itself)
@@ -132,9 +132,10 @@ CONFIGURATIONS = (".yaml", ".yml")
 
 
 def one_file_a_flag(words: Iterable[str]) -> list[str]:
-    """A command line in which each ``--configfile`` has one value: what follows the first is one if it is YAML's.
+    """Split a flag of several files: a command line in which each ``--configfile`` has one value; others follow if they
+    are YAML.
 
-    Snakemake's own form names several files behind one flag; a sentence or a number behind a file is none.
+    Snakemake's form names several files behind one flag; a sentence or a number behind a file is not a file.
     """
     written: list[str] = []
     rest = list(words)
@@ -158,7 +159,7 @@ def between(above: float, most: float, kind: type = float) -> Callable[[str], An
             given = kind(text)
         except ValueError:
             given = math.nan
-        if not above < given <= most:  # nan is neither
+        if not above < given <= most:  # nan fails both comparisons
             raise argparse.ArgumentTypeError(f"{text[:40]!r} is no number above {above:g} and up to {most:g}")
         return given
 
@@ -184,7 +185,7 @@ def only_for(arguments: argparse.Namespace, form: str, others: Iterable[str]) ->
 
 
 def configfile(default: str | None = "config/config.yaml", text: str = "") -> Option:
-    """--configfile: one file, repeatable; or what came with the workflow."""
+    """--configfile: one file, repeatable; or a shipped one."""
     about = "the run's configuration; given again, later files change earlier ones"
     return several(
         "--configfile",
@@ -210,7 +211,7 @@ SNAKEMAKE = (
     *WORKFLOW,
     option("options", nargs="*", action=SnakemakeOptions, metavar="OPTION", help="options of Snakemake, after --"),
 )
-"""The same, and whatever else Snakemake takes."""
+"""The same, and all other options of Snakemake."""
 
 
 def folder(name: str, text: str, **settings: Any) -> Option:

@@ -110,7 +110,7 @@ FORMS_HELP = f"forms to write (default: those of export.forms): {', '.join(known
     *WORKFLOW,
 )
 def export(arguments: argparse.Namespace) -> int:
-    """Write folders and name them; returns Snakemake's status. Raises InputError where there is nothing to write."""
+    """Write folders and name them; returns Snakemake's status. Raises InputError without anything to write."""
     from verified.config import read
     from verified.export.facts import export_folders
     from verified.planning.running import run_workflow

@@ -1,4 +1,4 @@
-"""Forms of ground truths: of each benchmark one or more, told apart by their first row."""
+"""Forms of ground truths, one or more of each benchmark, recognised by their first row."""
 
 import argparse
 import json
@@ -39,9 +39,9 @@ class Form:
     options: tuple[str, ...] = ()
     """Names of those options of `evaluate` that not all forms have."""
     declared: tuple[Option, ...] = ()
-    """Options of `evaluate` that no other form has."""
+    """Options of `evaluate` that only this form has."""
     rows: Callable[[Path], Iterable[tuple[str, Row]]] | None = None
-    """Id and content of each row of a file; None where a query is not about spans in one video."""
+    """Id and content of each row of a file; None if a query is not about spans in one video."""
     first_spans: Callable[[Path, Mapping[str, str]], dict[str, Span]] | None = None
     """Of a submission, and {id: video}: the first span that answers each query, in its video."""
 
@@ -58,7 +58,7 @@ class AnswerPages:
     options: tuple[str, ...] = ()
     """Names of those options of `answers` that not all kinds have."""
     declared: tuple[Option, ...] = ()
-    """Options of `answers` that no other kind has."""
+    """Options of `answers` that only this kind has."""
 
 
 LONGEST = 2**20
@@ -68,7 +68,7 @@ ROW_KEYS = {"qid", "desc_id", "query_id"}
 
 
 def first_row(path: Path) -> Row:
-    """The first row of a JSON Lines file or of a JSON list; empty for any other document, or what cannot be read."""
+    """The first row of a JSON Lines file or of a JSON list; empty for any other or unreadable document."""
     try:
         with checked(path).open("rb") as file:
             text = file.read(LONGEST).decode("utf-8-sig", errors="ignore").lstrip()
@@ -83,7 +83,7 @@ def first_row(path: Path) -> Row:
 
 @cache
 def forms() -> tuple[Form, ...]:
-    """All forms; moments come last, which is what a file holds that no other form recognises."""
+    """All forms; moments come last, as the fallback for files that no other form recognises."""
     return (*(named(form) for extension in extensions() for form in extension.forms), MOMENTS)
 
 
@@ -94,7 +94,7 @@ def form_of(path: Path, submission: Path | None = None) -> Form:
 
 
 def read_ground_truth(path: Path, submission: Path | None = None) -> GroundTruth:
-    """The ground truth of a file by its form. Raises InputError, of that form's reader, for what is none."""
+    """The ground truth of a file by its form. Raises InputError, of that form's reader, for any other file."""
     return named(form_of(path, submission).read)(path)
 
 

@@ -66,7 +66,7 @@ def stats(arguments: argparse.Namespace) -> None:
     output("file to write, ending in .parquet", required=True, metavar="FILE"),
 )
 def export_cassette(arguments: argparse.Namespace) -> None:
-    """Write the cassette and its seal. Raises InputError for a name of another ending."""
+    """Write the cassette and its checksum record. Raises InputError for a name with another suffix."""
     from verified.lmm.cassette import export
     from verified.runtime.seals import seal_built
 
@@ -103,7 +103,7 @@ def verify(arguments: argparse.Namespace) -> int:
     option("--reason", default="", help="and why, as `verified ledger stats` shows it (default: for any reason)"),
 )
 def forget(arguments: argparse.Namespace) -> None:
-    """Forget them and say how many. Raises InputError where there is no ledger."""
+    """Forget the calls and report their number. Raises InputError without a ledger."""
     with _opened(arguments.ledger) as ledger:
         count = ledger.forget(arguments.status, arguments.reason)
     print(

@@ -1,4 +1,4 @@
-"""Maintain: whole files, models at hand, and pages that agree with the code."""
+"""Maintain: whole files, local models, and pages that agree with the code."""
 
 import argparse
 import os
@@ -89,7 +89,7 @@ def fetch(arguments: argparse.Namespace) -> int:
     for model, keys in wanted_models(settings).items():
         try:
             size = size_of(model, weights) if arguments.dry_run else fetch_model(model, weights)["bytes"]
-        except InputError as error:  # the next one may still come, and each says what it lacks
+        except InputError as error:  # later candidates may be valid; each reports its problem
             failed.append(f"{model.key} ({', '.join(keys)}): {error}")
             continue
         total += size

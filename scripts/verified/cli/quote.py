@@ -61,7 +61,7 @@ def show_quote(arguments: argparse.Namespace) -> int:
 
 
 def _look(config, arguments: argparse.Namespace) -> int:
-    """Run the stages before the first question to a model; what they say goes to standard error."""
+    """Run the stages before the first model call; their output goes to standard error."""
     import sys
 
     from verified.config.folders import dataset_folder, shown_datasets
@@ -77,7 +77,7 @@ def _look(config, arguments: argparse.Namespace) -> int:
                 remedy="quote without --look, or name the corrected moments in the source",
             )
     targets = [
-        # Speech decides which moments stay, and asking about it is what a quote is for.
+        # Speech decides which moments remain, and its calls are part of the quote.
         f"{dataset_folder(config, name)}/"
         + (f"corpus/found/{shard}.videos.jsonl" if asks_speech(config, name) else f"keyframes/{shard}.tar")
         for name in datasets
@@ -89,7 +89,7 @@ def _look(config, arguments: argparse.Namespace) -> int:
 
 
 def _probe_endpoints(config):
-    """The configuration with `tokens_per_image` as endpoints count them, where neither it nor a rule gives them."""
+    """The configuration with `tokens_per_image` as endpoints count them, if neither it nor a rule gives them."""
     from verified.lmm.engines import probe_picture
     from verified.lmm.vision_tokens import frame_tokens
 

@@ -29,7 +29,7 @@ from verified.runtime.project import PROJECT
     output("file to write (default: NAME.yaml); one that is there is left alone", metavar="FILE"),
 )
 def init(arguments: argparse.Namespace) -> None:
-    """Write the configuration. Raises InputError for values that make none."""
+    """Write the configuration. Raises InputError for invalid values."""
     from verified.planning.init import configuration, write_configuration
     from verified.runtime.secrets import redact
 
@@ -82,7 +82,9 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def _print_config(settings, files: str) -> int:
-    """The configuration to standard output and what would stop a run to standard error; 1 if there is anything."""
+    """Print the configuration to standard output and problems that would stop a run to standard error; 1 if there are
+    any.
+    """
     import yaml
 
     from verified.planning.check import problems

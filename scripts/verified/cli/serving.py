@@ -18,9 +18,9 @@ HOST_AND_PORT = (
 
 
 def run_server(app: "Starlette", arguments: argparse.Namespace, told: Callable[[str], str]) -> None:
-    """Serve an application at the options HOST_AND_PORT until interrupted; prints what is `told` of its address.
+    """Serve an application at the options HOST_AND_PORT until interrupted; prints the text `told` about its address.
 
-    Raises InputError for an address that is taken.
+    Raises InputError for an address in use.
     """
     import socket
 

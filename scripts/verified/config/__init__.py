@@ -43,9 +43,9 @@ class Config(Section):
     video_reader: Literal["pyav", "decord"] = "pyav"
     """Library that decodes frames at given times; decord, of MP4 files and where installed: the same frames, slower."""
     longest_minutes: Annotated[int | None, Operational("limits the time that jobs ask for")] = Field(default=None, ge=1)
-    """Longest time that a cluster gives a job, in minutes: none asks for more. null: no limit."""
+    """Longest time that a cluster gives a job, in minutes: no job requests more. null: no limit."""
     layers: Annotated[tuple[str, ...], Operational("its keys count as if they stood here")] = ()
-    """Files that this one builds on, by paths from its folder: their keys apply where this file has none of its own."""
+    """Files that this one builds on, by paths from its folder: their keys apply unless this file sets them."""
     datasets: dict[str, DataSet] = Field(default_factory=dict)
     """Data sets by name (lower-case letters, digits and hyphens), which becomes a folder below results/NAME."""
     tables: tuple[str, ...] | None = None
@@ -114,7 +114,7 @@ class Config(Section):
         return self
 
     def section(self, kind: type[Kind]) -> Kind:
-        """The section of an extension by its model; its defaults where the configuration has none."""
+        """The section of an extension by its model; its defaults if the configuration has none."""
         return getattr(self, section_key(kind)) or kind()
 
     def has(self, kind: type[Section]) -> bool:
@@ -150,7 +150,7 @@ def load(values: dict[str, Any], source: str = "configuration") -> Config:
 
 
 SCRIPT = re.compile(r"</?script|<!--", re.I)
-"""Snakemake's report has the params of jobs in a script of its page, as they are; these end or swallow it."""
+"""Snakemake's report embeds the params of jobs verbatim in a script of its page; these strings end or swallow it."""
 
 
 def _texts(values: object, path: str = "") -> Iterator[tuple[str, str]]:

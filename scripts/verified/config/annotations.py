@@ -22,7 +22,7 @@ class Lint(Section):
     encoding: Severity = "warning"
     """A byte order mark, or CRLF line ends."""
     span_reversed: Severity = "error"
-    """The end lies before the start, or the start before 0."""
+    """The end is before the start, or the start before 0."""
     span_empty: Severity = "error"
     """Start and end are the same."""
     span_past_end: Severity = "warning"
@@ -36,19 +36,21 @@ class Lint(Section):
     double_spaces: Severity = "warning"
     """Several blanks, a tab or a line break inside the caption."""
     speaks_of_caption: Severity = "error"
-    """The caption speaks of the original caption."""
+    """The caption mentions the original caption."""
     speaks_of_frames: Severity = "error"
-    """The caption speaks of the image or its frames."""
+    """The caption mentions the image or its frames."""
     speaks_of_time: Severity = "error"
     """The caption names seconds, minutes or timestamps."""
     speaks_of_prompt: Severity = "error"
-    """The caption speaks of the prompt, or gives instructions."""
+    """The caption mentions the prompt, or gives instructions."""
     no_answer: Severity = "error"
     """The caption says that its model cannot answer."""
     thinks_aloud: Severity = "error"
-    """The caption holds what its model thought before it answered."""
+    """The caption includes its model's thoughts before the answer."""
     not_of_moment: Severity = "warning"
-    """By its form, or its distance to the coarse caption, the caption may not speak of its moment: look at it."""
+    """Its form, or its distance to the coarse caption, suggests that the caption does not describe its moment: look at
+    it.
+    """
     url: Severity = "error"
     """A web address."""
     markup: Severity = "error"
@@ -69,9 +71,10 @@ class Annotations(Section):
     licence: str = Field(default="not stated", min_length=1)
     """Licence of the captions, as the dataset card states it."""
     choose_by: Literal["confidence", "agreement", "encoder", "random"] = "confidence"
-    """What makes a candidate the caption of its moment: the evaluator's confidence (the paper's), agreement with the
-    moment's other candidates, its keyframes and its coarse caption, the cosine of `generation.sentence_encoder` to the
-    coarse caption alone, or a seeded draw. The lowest caption is by the same."""
+    """Criterion for the caption of a moment: the evaluator's confidence (the paper's), agreement with the moment's
+    other candidates, its keyframes and its coarse caption, the cosine of `generation.sentence_encoder` to the coarse
+    caption alone, or a seeded draw. The lowest caption uses the same criterion.
+    """
     joint_encoder: str = Field(default=PACKAGED_JOINT, min_length=1)
     """Joint encoder that compares candidates with keyframes for agreement: packaged-joint (see docs/models.md), or a
     CLIP or SigLIP model by hub name or folder."""
@@ -83,13 +86,13 @@ class Annotations(Section):
     """Smallest confidence of a caption that was not reviewed; null: any. Confidences are margins without bounds: a run
     shows which there are."""
     min_quantile: float | None = Field(default=None, gt=0, lt=1)
-    """Share of a split's captions that count as too low: those of the lowest confidence, whatever its scale is."""
+    """Share of a split's captions that count as too low: those of the lowest confidence, on any scale."""
     min_precision: float | None = Field(default=None, gt=0, le=1)
     """Share of captions that should be right: the smallest confidence is then measured on the reviewed captions."""
     best: int = Field(default=1, ge=1)
     """Captions of a moment, at most; those after the first are under `further` in its row, and in exports."""
     otherwise: Literal["leave-out", "coarse"] = "leave-out"
-    """What becomes of a moment whose caption is rejected or too low: left out, or the coarse caption in its place."""
+    """A moment whose caption is rejected or too low is omitted, or gets the coarse caption."""
     lint: Lint = Lint()
     low_score_below: float = 0.0
     """Confidence below which a caption counts as low-scored."""

@@ -13,7 +13,7 @@ class Section(BaseModel):
 
 @dataclass(frozen=True)
 class Operational:
-    """Marks a field that changes no byte of any output, so that nothing is made again when it changes."""
+    """Marks a field that changes no byte of any output, so that a change re-runs no job."""
 
     reason: str
-    """Why it changes none."""
+    """Why it changes no output."""

@@ -68,7 +68,7 @@ class Spans(Section):
     max_pred_clips: int = Field(default=12, ge=1)
     """max_pred_l: the index distance end - start stays below this."""
     max_context_clips: int = Field(default=48, ge=2)
-    """max_ctx_l: clips kept of a video."""
+    """max_ctx_l: most clips of a video."""
     nms_threshold: float = Field(default=0.6, gt=0, le=1)
     """tIoU above which a lower-ranked span is suppressed."""
     train_split: str = "train"
@@ -78,7 +78,7 @@ class Spans(Section):
     test_split: str = "test"
     """Split that tables report."""
     held_out_share: float = Field(default=0.0, ge=0, lt=1)
-    """Share of the train split's videos that become the split `held-out`, for corpora without a split to select on."""
+    """Share of the train split's videos that become the split `held-out`, for corpora without a selection split."""
 
 
 class Proposals(Section):
@@ -93,7 +93,7 @@ class Proposals(Section):
     train_share: float = Field(default=0.8, ge=0, le=1)
     """Share of the videos whose moments go to the train split."""
     val_share: float = Field(default=0.1, ge=0, le=1)
-    """Share of the videos whose moments go to the selection split; the rest goes to the test split."""
+    """Share of the videos whose moments are in the selection split; the rest is the test split."""
 
     @model_validator(mode="after")
     def possible(self):
@@ -105,9 +105,9 @@ class Proposals(Section):
 
 
 class Quality(Section):
-    """Quality measures of each moment before a model is asked, and the limits that exclude moments.
+    """Quality measures of each moment before any model call, and the limits that exclude moments.
 
-    null: no limit. `corpus/shards/SHARD.quality.jsonl` holds the measures.
+    null: no limit. `corpus/shards/SHARD.quality.jsonl` has the measures.
     """
 
     fps: float = Field(default=2.0, gt=0)
@@ -126,8 +126,9 @@ class Quality(Section):
     min_loudness: float | None = Field(default=None, lt=0)
     """Level of the sound in dB below full scale, such as -60; a video without sound is below all."""
     transcripts: Literal["subtitles", "speech"] | None = None
-    """Where what is said comes from. subtitles: VIDEO.srt or VIDEO.vtt beside the video. speech: the same, and
-    `generation.speech` for videos without. null: it is not known."""
+    """Source of transcripts. subtitles: VIDEO.srt or VIDEO.vtt next to the video. speech: the same, and
+    `generation.speech` for videos without. null: no transcripts.
+    """
     min_speech: float | None = Field(default=None, gt=0, le=1)
     """Share of the moment in which somebody speaks, by the transcript."""
     max_speech: float | None = Field(default=None, ge=0, lt=1)
@@ -141,7 +142,7 @@ class Quality(Section):
 
 
 class DataSet(Section):
-    """One corpus with its own source and settings."""
+    """One corpus with its source and settings."""
 
     title: str
     """Name used in tables."""
@@ -151,4 +152,4 @@ class DataSet(Section):
     proposals: Proposals = Proposals()
     spans: Spans = Spans()
     quality: Quality | None = None
-    """Filters before any model is asked; null: none, and nothing is measured."""
+    """Filters before any model call; null: no filter and no measurement."""

@@ -18,7 +18,7 @@ class EngineKind:
     asks_endpoint: bool = False
     """Calls leave the machine with a key, `api_slots` at once, and may cost money."""
     replays: bool = False
-    """Nobody is asked: whatever the ledger holds is final. Needs the key `cassette`."""
+    """Never calls a model: all outcomes in the ledger are final. Needs the key `cassette`."""
     batches: str = ""
     """The module in the place of `module` with `batch: true`, where it takes them."""
     scores: bool = False
@@ -26,7 +26,7 @@ class EngineKind:
     learns: bool = False
     """A job can fine-tune the model that it loads."""
     answers: bool = True
-    """Answers prompts; what does not is for the role `embed` alone."""
+    """Answers prompts; engines that do not are for the role `embed` alone."""
     embeds: bool = False
     """Gives vectors of texts, and of pictures where its model takes them."""
     takes_schema: bool = True

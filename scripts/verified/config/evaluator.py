@@ -23,8 +23,9 @@ class Evaluator(Section):
     threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
     checkpoint: str | None = PRETRAINED
-    """Checkpoint to start from, as `verified import umt` writes it; pretrained: the one of size tiny that comes with
-    the workflow; null: what `umt_file` becomes, or for size tiny one that is pre-trained in the run."""
+    """Initial checkpoint, as `verified import umt` writes it; pretrained: the shipped one of size tiny; null: the
+    converted `umt_file`, or for size tiny one that is pre-trained in the run.
+    """
     umt_file: str | None = Field(default=None, pattern=r"\.pth$")
     """UMT's own checkpoint (.pth), which the workflow converts."""
     umt_url: str | None = None
@@ -36,12 +37,13 @@ class Evaluator(Section):
     image_size: int = Field(default=112, ge=16)
     """Frame size in pixels (224 in the paper)."""
     frames_per_interval: int = Field(default=1, ge=1)
-    """Frames kept of each of the moment's intervals, from which training draws one; scoring takes the middle one."""
+    """Frames stored of each of the moment's intervals, from which training draws one; scoring uses the middle one."""
     clip_side: int | None = Field(default=None, ge=32, multiple_of=2)
-    """Shorter side, in pixels, of the frames kept for training and scoring, as H.264 in the video's proportions; null:
-    raw frames as the model takes them."""
+    """Shorter side, in pixels, of the frames stored for training and scoring, as H.264 in the video's proportions;
+    null: raw frames in the model's size.
+    """
     keep_clips: bool = True
-    """Keep those frames when nothing needs them any more; the paper's would take tens of gigabytes."""
+    """Keep those frames after their last use; the paper's would take tens of gigabytes."""
     crop_share: tuple[float, float] | None = None
     """Range of the share of a picture's area that training cuts out at random ([0.5, 1.0] in UMT); null: all of it.
     Pictures are never mirrored, as UMT does: captions say left and right."""
@@ -54,7 +56,7 @@ class Evaluator(Section):
     save_seconds: float = Field(default=60.0, ge=0)
     """Least time between two states of its trainings on disk, from which a killed one resumes (L/16: 8 GB each)."""
     backbone_frames: int = Field(default=150_000, ge=1)
-    """Frames of the separate world that the image network in the tiny stem is trained on, where it is trained."""
+    """Synthetic frames for training the image network in the tiny stem, if it is trained; separate from the demo."""
     backbone_batch: int = Field(default=64, ge=2)
     """Frames per step of that training."""
     backbone_learning_rate: float = Field(default=2e-3, gt=0)
@@ -62,14 +64,15 @@ class Evaluator(Section):
     backbone: Literal["pretrained"] | None = "pretrained"
     """That image network, which pre-training reads: the one that comes with the workflow; null: trained in the run."""
     pretrain_clips: int = Field(default=30_000, ge=1)
-    """Clips of the separate world that the tiny size is pre-trained on, each seen once."""
+    """Synthetic clips for pre-training the tiny size, each seen once; separate from the demo."""
     pretrain_batch: int = Field(default=24, ge=2)
     """Clips per step of pre-training."""
     pretrain_learning_rate: float = Field(default=1.5e-3, gt=0)
     """Peak learning rate of pre-training."""
     ablation: bool = False
-    """Grade the evaluator on perturbations it never saw, and beside it a second fine-tuning without perturbed
-    negatives: table `evaluator`. Users' corpora are graded without it as well."""
+    """Grade the evaluator on perturbations it never saw, and also a second fine-tuning without perturbed negatives:
+    table `evaluator`. Users' corpora are always graded.
+    """
     epochs: int = Field(default=4, ge=1)
     """Fine-tuning epochs (10 in the paper)."""
     batch: int = Field(default=16, ge=2)

@@ -31,30 +31,30 @@ class Statements(Section):
     """Statements that only the people behind a data set can make, for its cards and Croissant; null: omitted."""
 
     limitations: str | None = Field(default=None, min_length=1)
-    """What it does not cover, and what it should not be used for."""
+    """Limits of its coverage, and uses to avoid."""
     biases: str | None = Field(default=None, min_length=1)
     """Which people, places and things are over- or under-represented, as far as known."""
     sensitive_information: str | None = Field(default=None, min_length=1)
-    """What personal or sensitive information the videos and captions hold, or that there is none."""
+    """Personal or sensitive information in videos and captions, or that there is none."""
     use_cases: str | None = Field(default=None, min_length=1)
-    """What it is made for, and for what it was shown to serve."""
+    """Its purpose, and the uses it was shown to serve."""
     social_impact: str | None = Field(default=None, min_length=1)
-    """What good or harm its use may do, and what was done about the harm."""
+    """Benefit and harm that its use may do, and measures against the harm."""
 
 
 class Export(Section):
     """Forms in which annotations are exported, and the contents of their cards."""
 
     forms: tuple[Annotated[str, AfterValidator(_known)], ...] = (HUGGING_FACE,)
-    """Forms that `verified export` writes where none are named; each is a folder below results/…/export."""
+    """Default forms of `verified export`; each is a folder below results/…/export."""
     version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
     """Version of the data set, for its cards."""
     creators: tuple[str, ...] = ()
     """People or groups who publish it, for its cards."""
     url: str | None = Field(default=None, pattern=r"^https?://\S+$")
-    """Address of its page, for its cards; null: it has none yet."""
+    """Address of its page, for its cards; null: no page yet."""
     statements: Statements = Statements()
     reviewer_names: bool = False
     """Whether rows name who reviewed them (did they agree?); otherwise they say reviewer 1, reviewer 2, …"""
     clean: bool = False
-    """Whether what the audit found is left out, of all forms."""
+    """Whether findings of the audit are omitted from all forms."""

@@ -7,7 +7,7 @@ from pydantic import Field
 from verified.config.base import Section
 
 PACKAGED, PACKAGED_JOINT = "packaged", "packaged-joint"
-"""The image encoder of the installed packages: its features, and those of its space beside sentences."""
+"""The image encoder of the installed packages: its features, and those in the space of sentences."""
 PACKAGED_KNOWS = "knows 1,000 classes of things, and neither people nor what they do"
 """Of both; their card says more."""
 BLIND = ("small-resnet", "grid-conv")
@@ -26,9 +26,10 @@ class Features(Section):
 
     video_backbone: str = ""
     """Image backbone: packaged (EfficientNet-Lite0, trained on photographs), packaged-joint (its classes as sentence
-    vectors), small-resnet (trained on the demo's separate world), grid-conv (small, seeded, untrained), a hub name
-    (microsoft/resnet-152, a CLIP such as openai/clip-vit-base-patch32, a SigLIP), a folder; empty: small-resnet where
-    all data sets are the rendered demo, else packaged."""
+    vectors), small-resnet (trained on separate synthetic frames), grid-conv (small, seeded, untrained), a hub name
+    (microsoft/resnet-152, a CLIP such as openai/clip-vit-base-patch32, a SigLIP), a folder; empty: small-resnet if all
+    data sets are the rendered demo, else packaged.
+    """
     video_revision: str = ""
     """Branch, tag or commit of a hub model in `video_backbone`; empty: its main branch. The lock pins the commit."""
     fps: float = Field(default=4.0, gt=0)

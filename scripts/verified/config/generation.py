@@ -65,8 +65,9 @@ class EngineSettings(Section):
     structured: bool = False
     """Ask for JSON and hand the engine its schema (vllm, endpoints that support it); otherwise the printed formats."""
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
-    """Further arguments of the model's chat template (vllm, transformers, endpoints served by vLLM or SGLang), such as
-    `{enable_thinking: false}` for models that think before they answer."""
+    """More arguments of the model's chat template (vllm, transformers, endpoints served by vLLM or SGLang), such as
+    `{enable_thinking: false}` for models that think before they answer.
+    """
     cassette: str | None = None
     """Exported ledger (parquet) whose answers are reused; engine cassette has no others, other engines ask the rest.
     Engine cassette with the model `hand-written`: a YAML file of answers (docs/real-clips.md)."""
@@ -77,21 +78,21 @@ class EngineSettings(Section):
     """Engine openai: file with an address a line, in place of base_url, read when a job begins: where servers that were
     started by a cluster write where they are."""
     api_key_variable: Annotated[str, ADDRESS] = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
-    """Engine openai: name of the environment variable that holds the key; keys are never written to a file."""
+    """Engine openai: name of the environment variable with the key; keys are never written to a file."""
     api_slots: Annotated[int, WAY] = Field(default=8, ge=1)
     """Engine openai: calls under way at once in one job, at each address; also the Snakemake resource
     `api_slots` of the job."""
     timeout_seconds: Annotated[float, WAY] = Field(default=120, gt=0)
     """Engine openai: longest wait for one whole answer, however slowly it arrives."""
     retries: Annotated[int, WAY] = Field(default=6, ge=0)
-    """Engine openai: further tries of a call after 429, 5xx, a timeout or a lost connection."""
+    """Engine openai: retries of a call after 429, 5xx, a timeout or a lost connection."""
     outage_seconds: Annotated[float, WAY] = Field(default=900, gt=0)
-    """Engine openai: the job stops when no call at all was answered for so long, requested pauses included."""
+    """Engine openai: seconds without any answer after which the job stops, requested pauses included."""
     video_input: Literal["stills", "frames", "mp4"] = "stills"
-    """How a clip is handed over. stills: a picture for each frame, for any model that takes several. frames: one video
-    of these frames with their times, for models with a video part (vllm, transformers, and endpoints served by vLLM).
-    mp4: one video file that keeps the times, for other endpoints that take videos; these choose frames in it on their
-    own."""
+    """Form of a clip. stills: a picture for each frame, for any model that takes several. frames: one video of these
+    frames with their times, for models with a video part (vllm, transformers, and endpoints served by vLLM). mp4: one
+    video file with the times, for other endpoints that take videos; these choose frames in it themselves.
+    """
     gpu: Annotated[int, MACHINE] = Field(default=0, ge=0)
     """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
     batch_size: Annotated[int, MACHINE] = Field(default=32, ge=1)
@@ -100,14 +101,15 @@ class EngineSettings(Section):
     """Engine openai: true sends the calls as files to the endpoint's Batches, which answers within a day for
     `batch_price` of the price (docs/models.md#batches)."""
     max_context_tokens: int = Field(default=8192, ge=256)
-    """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length. For any engine,
-    what the frames of a clip have to fit into where `dynamics.max_frames` is null."""
+    """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length. For any engine, the
+    limit of a clip's frames if `dynamics.max_frames` is null.
+    """
     price_in: Annotated[float, MONEY] = Field(default=0.0, ge=0)
     """Money per million tokens read, for quotes, cost and budget."""
     price_out: Annotated[float, MONEY] = Field(default=0.0, ge=0)
     """Money per million tokens written."""
     batch_price: Annotated[float, MONEY] = Field(default=0.5, ge=0, le=1)
-    """Engine openai with `batch: true`: what a call costs there, as a share of price_in and price_out."""
+    """Engine openai with `batch: true`: price of a call, as a share of price_in and price_out."""
     tokens_per_image: int = Field(default=0, ge=0)
     """Tokens that one image or frame takes, for quotes (LLaVA-1.6 up to 2880, Qwen-VL about 250 at 448 pixels)."""
     gpu_memory_share: Annotated[float, MACHINE] = Field(default=0.9, gt=0, le=1)
@@ -204,7 +206,7 @@ class SpeechSettings(EngineSettings):
     piece_seconds: float = Field(default=600, ge=10)
     """Longest sound of a call; longer tracks are cut. OpenAI takes 25 MB, 13 minutes; models hear 30 s at a time."""
     price_minute: Annotated[float, MONEY] = Field(default=0.0, ge=0)
-    """Money per minute of sound, for quotes, cost and budget, beside what tokens cost."""
+    """Money per minute of sound, for quotes, cost and budget, in addition to the price of tokens."""
 
     @property
     def takes_batches(self) -> bool:
@@ -240,11 +242,12 @@ class EmbedSettings(MeasuredSettings):
 
     engine: EmbedderName = "packaged-joint"
     """packaged-joint (comes with the packages, docs/models.md); sentence-transformers, which the job loads; openai, for
-    any endpoint with `/embeddings`: with pictures it is asked as vLLM's server in pooling mode is; or cassette."""
+    any endpoint with `/embeddings`, with pictures in the form of vLLM's server in pooling mode; or cassette.
+    """
     model: str = Field(default="packaged-joint", min_length=1)
     """Model id (packaged-joint, a hub name, a folder, or the name that the endpoint knows)."""
     shows: Literal["nothing", "frames", "clips"] = "frames"
-    """What of a video is embedded. nothing: the model reads texts alone. clips: several frames in one call."""
+    """Embedded media of a video. nothing: the model reads texts alone. clips: several frames in one call."""
     step_seconds: float = Field(default=1.0, gt=0)
     """Seconds of video behind one vector: the frame in their middle, or the clip that they are."""
     clip_frames: int = Field(default=8, ge=2)
@@ -256,13 +259,13 @@ class EmbedSettings(MeasuredSettings):
     query_instruction: str = ""
     """Chat endpoints: system message with a sentence (`Retrieve images or text relevant to the user's query.`)."""
     instruction: str = ""
-    """Chat endpoints: system message with what is shown (`Represent the user's input.`)."""
+    """Chat endpoints: system message for pictures (`Represent the user's input.`)."""
     dimensions: int | None = Field(default=None, ge=1)
     """Length of vectors, for endpoints that shorten them; null: the model's own."""
 
     @property
     def chats(self) -> bool:
-        """Whether an endpoint is asked in the form of a chat, which takes pictures."""
+        """Whether calls to the endpoint have the form of a chat, which takes pictures."""
         return self.shows != "nothing"
 
     @model_validator(mode="after")
@@ -284,7 +287,7 @@ class SceneReader(Section):
 
 
 class BudgetSettings(Section):
-    """Hard limits on everything the ledger holds; null means none. A run stops cleanly when one is reached."""
+    """Hard limits on the whole ledger; null means none. A run stops cleanly when one is reached."""
 
     calls: int | None = Field(default=None, ge=1)
     """Calls, repeated attempts included."""
@@ -301,20 +304,21 @@ class Generation(Section):
     image_lmm: EngineSettings = EngineSettings()
     video_lmm: EngineSettings = EngineSettings()
     speech: SpeechSettings | None = None
-    """Who transcribes speech; null: nobody."""
+    """Model that transcribes speech; null: none."""
     embed: EmbedSettings | None = None
-    """Whose vectors find videos without training, and may be text features; null: nobody's."""
+    """Model whose vectors find videos without training, and may be text features; null: none."""
     rerank: RerankSettings | None = None
-    """Who scores how well a moment fits a query; null: nobody."""
+    """Model that scores how well a moment fits a query; null: none."""
     prompts: Annotated[str, Operational("the prompt files themselves are inputs of the rules")] = "config/prompts"
     """Folder of the prompt files."""
     ledger: Annotated[str, RECORD] = "results/ledger"
-    """Where each call and its outcome is kept."""
+    """Folder of calls and their outcomes."""
     attempts: int = Field(default=3, ge=1)
-    """How often a call is asked until its answer is complete."""
+    """Most tries of a call until its answer is complete."""
     incomplete: Annotated[Literal["fail", "allow"], RECORD] = "fail"
-    """Calls left without an answer for now (endpoint down or busy, budget spent): fail lets the job of their
-    shard fail; allow finishes it without them. Either way the next run asks them, and nothing else, again."""
+    """Calls without an answer for now (endpoint down or busy, budget spent): fail lets the job of their shard fail;
+    allow finishes it without them. Either way the next run retries exactly these.
+    """
     candidates: int = Field(default=3, ge=1)
     """N_s and N_d: statics and dynamics candidates per moment."""
     questions: int = Field(default=5, ge=1)
@@ -333,16 +337,17 @@ class Generation(Section):
     threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
     prefetch_threads: Annotated[int, MACHINE] = Field(default=6, ge=0)
-    """Further threads, and cores, of a job whose video LMM is on a GPU (vllm, transformers): they decode the clips of
-    the next batch while the model answers. 0: clips are decoded when they are asked for."""
+    """Extra threads, and cores, of a job whose video LMM is on a GPU (vllm, transformers): they decode the clips of the
+    next batch while the model answers. 0: clips are decoded on demand.
+    """
     shards_per_job: Annotated[int, MACHINE] = Field(default=1, ge=1)
-    """Shards that are asked about together, where the jobs load models (vllm, transformers) or wait for batches."""
+    """Shards whose calls one job makes, if jobs load models (vllm, transformers) or wait for batches."""
     scene_reader: SceneReader = SceneReader()
     budget: Annotated[BudgetSettings, RECORD] = BudgetSettings()
 
     @property
     def clip_threads(self) -> int:
-        """Threads in which a job decodes clips ahead of the video LMM: none where no GPU would wait for them.
+        """Threads in which a job decodes clips ahead of the video LMM: 0 unless a GPU would wait for them.
 
         Pictures need none: reading one takes a hundredth of the model's time for it.
         """

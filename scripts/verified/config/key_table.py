@@ -12,7 +12,9 @@ Row = tuple[str, str, str]
 
 
 def key_table() -> str:
-    """Markdown table of every key with its default and meaning; keys that most roles share stand once, under `ROLE`."""
+    """Markdown table of every key with its default and meaning; keys that most roles share are listed once, under
+    `ROLE`.
+    """
     root = config_model().model_json_schema()
     rows: list[Row] = []
     _describe(root, root, "", rows)

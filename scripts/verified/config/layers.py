@@ -1,9 +1,9 @@
 """Layered configuration files: several on a command line, and those that a file lists under `layers`.
 
-A file overrides single keys of what is below it: mappings are merged key by key, unless their `kind` differs; anything
-else is replaced. The layers of all files are below all files; among layers, and among files, the later one wins. A
-layer's path is relative to the folder of the file that names it. A pattern (``*``) names all files that it matches, by
-name, and may match none: what an extension adds to a configuration lies in the extension.
+A file overrides single keys of the layers below it: mappings are merged key by key, unless their `kind` differs;
+anything else is replaced. The layers of all files are below all files; among layers, and among files, the later one
+wins. A layer's path is relative to the folder of the file that names it. A pattern (``*``) names all files that it
+matches, by name, and may match none: an extension's additions to a configuration are in the extension's folder.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -60,7 +60,7 @@ def layers_of(
 
 
 def _files(path: Path) -> list[Path]:
-    """The files of a pattern, sorted; a path without one as it is."""
+    """The files of a pattern, sorted; a path without a pattern unchanged."""
     fixed = next((number for number, part in enumerate(path.parts) if "*" in part), None)
     if fixed is None:
         return [path]

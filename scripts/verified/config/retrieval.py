@@ -17,7 +17,7 @@ MODELS = {
 
 
 SELECTION_VIDEOS = 6
-"""Fewest validation videos that an epoch is selected on, where nothing else is said."""
+"""Default of the fewest validation videos for selecting an epoch."""
 
 
 class Training(Section):
@@ -30,8 +30,9 @@ class Training(Section):
     patience: int | None = Field(default=None, ge=1)
     """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1."""
     selection_videos: int | None = Field(default=None, ge=1)
-    """Fewest validation videos that an epoch is selected on (null: 6). With fewer, which pick one by chance, `patience`
-    is off and the last epoch is taken."""
+    """Fewest validation videos for selecting an epoch (null: 6). With fewer, which pick one by chance, `patience` is
+    off and the last epoch is used.
+    """
     batch: int | None = Field(default=None, ge=2)
     """Query-video pairs per batch."""
     learning_rate: float | None = Field(default=None, gt=0)
@@ -63,18 +64,21 @@ class Retrieval(Section):
     """Number format in which features are normalised: that of their file, as in the official code, which for float16
     files gives other ranks, or float32. null: official for features that are given, float32 for those made here."""
     padding: Literal["context", "official"] = "context"
-    """How far videos are padded: to `max_context_clips`, so that no answer depends on what a video is encoded with, or
-    as XML's and HERO's authors do, to the longest of a batch, which gives the longest ones other ranks in VCMR."""
+    """Length to which videos are padded: `max_context_clips`, so that no answer depends on batch mates, or as XML's and
+    HERO's authors do, the longest of a batch, which gives the longest ones other ranks in VCMR.
+    """
     searched_videos: int = Field(default=100, ge=1)
     """K: videos per query that VCMR looks into, and that XML's ranked lists for selection and test hold."""
     training_list_videos: int = Field(default=2000, ge=1)
     """Videos per query in XML's ranked lists for training, as in CONQUER's: negatives and pools come from them, and a
-    query whose own video is not among them is left out and counted."""
+    query whose true video is not among them is omitted and counted.
+    """
     resamples: int = Field(default=1000, ge=100)
     """Resamples behind the intervals of the evaluator's AUROC and of metrics against people; means need none."""
     memory_mb: int = Field(default=2000, ge=100)
-    """Room in MB for features kept while training, for the encoded corpus, and for the working memory of the search.
-    Features that find no room are read again at each step; a training has 8 KB a clip of its videos and 3 KB a word."""
+    """MB for features cached while training, for the encoded corpus, and for the working memory of the search. Features
+    beyond that are read again at each step; a training has 8 KB a clip of its videos and 3 KB a word.
+    """
     device: Literal["cpu", "cuda"] = "cpu"
     """Where training and search run."""
     precision: Literal["float32", "bfloat16"] = "float32"

@@ -14,8 +14,8 @@ def run_values(workflow: Any, config: Mapping[str, Any], default: Path) -> tuple
 
     workflow: Snakemake's, while it reads our rules. config: its variable of that name. default: the file of a run that
     names none. Files on the command line replace it, and values of --config override all files. With ``config:`` in a
-    module statement that mapping alone counts, for Snakemake has merged the importer's files and the command line into
-    it. Raises InputError for a file that cannot be read.
+    module statement that mapping alone counts, because Snakemake has merged the importer's files and the command line
+    into it. Raises InputError for a file that cannot be read.
     """
     if workflow.modifier.skip_configfile:
         source = ", ".join(map(str, workflow.configfiles)) or f"config of module {workflow.modifier.namespace}"

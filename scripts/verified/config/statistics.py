@@ -11,7 +11,7 @@ class Statistics(Section):
     """Parameters of the many-to-many clustering and the language statistics."""
 
     distance: float = Field(default=0.01, gt=0, lt=2)
-    """Cosine distance below which two captions count as alike (DBSCAN's eps)."""
+    """Cosine distance below which two captions count as similar (DBSCAN's eps)."""
     min_samples: int = Field(default=2, ge=1)
     """DBSCAN's min_samples, the point itself included."""
     figure_min_samples: int = Field(default=16, ge=1)
@@ -19,6 +19,6 @@ class Statistics(Section):
     spacy_model: str = "en_core_web_sm"
     """spaCy model for parts of speech and lemmas."""
     embedding_format: Literal["float32", "float16"] = "float32"
-    """Number format of the caption embeddings kept on disk; float16 halves them and moves distances by about 0.0005."""
+    """Number format of the caption embeddings on disk; float16 halves them and moves distances by about 0.0005."""
     threads: int = Field(default=1, ge=1)
     """Compute threads of the sentence encoder and processes of spaCy."""

@@ -13,6 +13,6 @@ class Study(Section):
     questions: int = Field(default=30, ge=1)
     """Questions per participant, at most."""
     raters: int = Field(default=3, ge=2)
-    """Participants that each question goes to."""
+    """Participants who answer each question."""
     clip_side: int = Field(default=360, ge=64, multiple_of=2)
     """Longest side of the clips shown, in pixels; smaller videos keep their size."""

@@ -10,10 +10,9 @@ NOT_TRUSTED = (
 
 
 def is_untrusted(source: type[SourceSection] | SourceSection, start: str | None) -> bool:
-    """Whether confidences of a source that is annotated here are meaningless; `start` is the imported checkpoint if
-    any.
+    """Whether confidences of a source annotated by this run are meaningless; `start` is the imported checkpoint if any.
 
-    The evaluator was trained for the demo's world, whose truth measures its quality.
+    The shipped evaluator was trained on the demo's synthetic scenes, whose truth measures its quality.
     """
     return source.annotated_here and not source.has_truth and not start
 

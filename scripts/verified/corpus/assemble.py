@@ -31,10 +31,10 @@ def write_shard(
 ) -> None:
     """Probe the videos of one shard and write its `moments`, `videos` and `probes` to the paths of `output`.
 
-    `source` is that of `read_source`, with whatever else decides the rows. Of the moments file no more is read than the
-    shard's rows, once a job has divided them (see `divided_rows`). The moments lack the key `split`: what a shard's
-    jobs do does not depend on it, so a changed split re-runs none. With a `maker`, videos that it probed before are
-    not decoded again (see `runtime.previous_output`).
+    `source` is that of `read_source`, plus the other settings that decide the rows. Once a job has divided the moments
+    file, only the shard's rows are read (see `divided_rows`). The moments lack the key `split`: a shard's jobs do not
+    depend on it, so a changed split re-runs none. With a `maker`, videos that it probed before are not decoded again
+    (see `runtime.previous_output`).
     """
     folder = Path(output["moments"]).parent
     earlier = PreviousOutput(output["probes"], maker)
@@ -66,11 +66,11 @@ def read_probes(files: Iterable[str]) -> Probes:
 def write_corpus(
     corpus: Reading, splits: dict, folder: str | os.PathLike, copies: Mapping[str, str] = NO_COPIES
 ) -> None:
-    """Write moments, videos, exclusions and counts below `folder`, with a held-out split where `splits` asks for one.
+    """Write moments, videos, exclusions and counts below `folder`, with a held-out split if `splits` asks for one.
 
     `splits` holds `train_split`, `selection_split`, `test_split` and `held_out_share` of the section `spans`, and
-    `division` where no row names a split (see `corpus.splits`, also on `copies`). Where
-    no row is in the selection split, videos of the train split are held out for it: the moments are then written twice.
+    `division` if no row names a split (see `corpus.splits`, also on `copies`). If no row is in the selection split,
+    videos of the train split are held out for it: the moments are then written twice.
     """
     folder = Path(folder)
     file, train_split, selection_split = folder / "moments.jsonl", splits["train_split"], splits["selection_split"]

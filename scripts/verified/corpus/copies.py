@@ -1,8 +1,8 @@
-"""Videos that show what another shows: copies, and parts cut out of one another, by hashes of their frames.
+"""Find copies of videos, and parts cut out of one another, by hashes of their frames.
 
 A hash has the signs of the horizontal changes of one frame, scaled to 9 by 8 grey pixels (difference hash), `RATE` a
-second: other encodings, sizes and colours change few of its 64 bits. Where two frames agree in a band of 16 bits, their
-videos are laid over one another at that offset and compared frame by frame.
+second: other encodings, sizes and colours change few of its 64 bits. If two frames agree in a band of 16 bits, their
+videos are compared frame by frame at that offset.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,11 +24,11 @@ PART = 0.5
 SHORTEST = 3
 """Hashes at least of which two videos that show the same agree."""
 FLAT = 4
-"""Set bits up to which a frame shows nothing: black, white or fading."""
+"""Set bits up to which a frame is empty: black, white or fading."""
 ASKED = 4
 """Every so many-th hash of a video is looked up."""
 CROWDED = 1000
-"""Frames with one band beyond which it tells nothing."""
+"""Frames with the same band beyond which the band is ignored."""
 TRIED = 20
 """Offsets to other videos that are compared, those on which most bands agree."""
 
@@ -57,10 +57,10 @@ def frame_hash(frame: np.ndarray) -> bytes:
 
 
 def video_copies(hashes: Mapping[str, str], least: float = ALIKE) -> dict[str, str]:
-    """{video: the video that it shows again, whole or in part}, by hashes as of `hash_videos`.
+    """{video: the video that it repeats, whole or in part}, by hashes as of `hash_videos`.
 
-    `least`: share of equal bits that is exceeded where two videos show the same. Of several alike the first by name is
-    the one that others repeat.
+    `least`: share of equal bits above which two videos show the same. Of several equal videos the first by name is the
+    original.
     """
     names = sorted(name for name, code in hashes.items() if len(code) >= SHORTEST * DIGITS)
     codes = [np.frombuffer(bytes.fromhex(hashes[name]), np.uint8).reshape(-1, BITS // 8) for name in names]
@@ -106,8 +106,9 @@ def _tells(bits: np.ndarray) -> np.ndarray:
 
 
 def _show_the_same(one: np.ndarray, other: np.ndarray, offset: int, least: float) -> bool:
-    """Whether `PART` of the shorter of two videos [frames, BITS] is in the other, where `one` begins at its frame
-    `offset`, or beside it: cuts fall between frames."""
+    """Whether `PART` of the shorter of two videos [frames, BITS] is in the other, if `one` begins at its frame `offset`
+    or a frame earlier or later: cuts fall between frames.
+    """
     needed = max(SHORTEST, round(PART * min(len(one), len(other))))
     for shift in (offset - 1, offset, offset + 1):
         first, last = max(0, -shift), min(len(one), len(other) - shift)

@@ -1,9 +1,9 @@
-"""The usable rows of each shard, divided once for all of its corpus' jobs, so that a job reads no rows but its own.
+"""Divide the usable rows by shard once for all corpus jobs, so that a job reads its rows only.
 
-Dividing goes through the whole moments file and the names of all videos. The first job that finds no division of their
-present state makes one, beside the shards and outside of the graph of jobs: a part for each shard, named with a tag of
-its own, and then `.rows.json`, which says what was divided and the size and digest of each part. So a division that was
-broken off is never looked at, and one that was damaged is made again. All of it may be deleted at any time.
+Dividing reads the whole moments file and the names of all videos. The first job without a current division makes one,
+in the folder of the shards and outside of the graph of jobs: a part for each shard, named with a unique tag, and then
+`.rows.json`, which names the inputs and the size and digest of each part. So an interrupted division is ignored, and a
+damaged one is made again. All of it may be deleted at any time.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from verified.runtime.wildcards import shard_of
 
 HEAD, LOCK, PART = ".rows.json", ".rows.lock", ".rows-"
 BUFFER = 1 << 24
-"""Bytes of text that are held before they are appended to the parts."""
+"""Bytes of text buffered before they are appended to the parts."""
 WAIT = 1.0
 """Seconds between two looks for the division that another job makes."""
 
@@ -36,10 +36,10 @@ log = logging.getLogger("verified")
 def read_own_rows(source: dict, files: dict[str, str], shard: int, shards: int, folder: Path) -> list[dict]:
     """The usable rows of a shard, in the file's order, each with the `path` of its video.
 
-    `source` and `files` say what is read (see `assemble.read_source`), and whatever else decides the rows; `folder` is
-    where the division is. One job at a time makes one, while the others wait. Whoever made it takes it as it is; all
-    others take it only where neither the moments file nor a folder of videos has changed since. Raises InputError where
-    the source cannot be read.
+    `source` and `files` name the inputs (see `assemble.read_source`) and the other settings that decide the rows;
+    `folder` has the division. One job at a time makes it, while the others wait. Its maker uses it directly; other jobs
+    use it only if neither the moments file nor a folder of videos has changed since. Raises InputError if the source
+    cannot be read.
     """
     asked = {"source": source, "files": files, "shards": shards}
     waited = False
@@ -60,7 +60,7 @@ def read_own_rows(source: dict, files: dict[str, str], shard: int, shards: int, 
 
 
 def _read(folder: Path, asked: dict, shard: int) -> list[dict] | None:
-    """The rows of a shard where they were divided from what is there now; else None."""
+    """The rows of a shard if they were divided from the current files; else None."""
     try:
         head = json.loads((folder / HEAD).read_bytes())
         if not is_object(head) or head["asked"] != asked or not head["settled"]:
@@ -78,18 +78,18 @@ def _read_part(folder: Path, head: dict[str, Any], shard: int) -> list[dict] | N
         content = _part(folder, head["tag"], shard).read_bytes()
         if [len(content), hashlib.sha256(content).hexdigest()] != head["parts"][shard]:
             return None
-    except (OSError, ValueError, KeyError, TypeError, IndexError):  # another division has taken its place
+    except (OSError, ValueError, KeyError, TypeError, IndexError):  # another division has replaced it
         return None
     return [json.loads(line) for line in content.splitlines()]
 
 
 def _divide(asked: dict, folder: Path, lock: LockFile) -> dict[str, Any]:
-    """Make a division of what is there now, and have it take the place of the last one; its head."""
+    """Divide the current files, replace the last division, and return the new head."""
     source, files, shards = asked["source"], asked["files"], asked["shards"]
     paths = [files["moments"], *folders_below(files["videos"])]
     stamps, settled = {}, True
     for path in paths:
-        with contextlib.suppress(OSError):  # what reads it says so
+        with contextlib.suppress(OSError):  # its reader reports the error
             stamps[path], old = stamp(path)
             settled = settled and old
     tag = uuid.uuid4().hex

@@ -1,17 +1,17 @@
-"""The source `folder`: a folder of videos and a moments file become a corpus. The rendered demo is read the same way.
+"""The source `folder`: make a corpus of a folder of videos and a moments file, also for the rendered demo.
 
-What is wrong with a whole file is an InputError (see `io.moments_file`, `video_folder`; also a corpus without a single
-usable moment). What is wrong with a row or a video is an exclusion with a reason, one per row and one per unused video:
+An error in a whole file is an InputError (see `io.moments_file`, `video_folder`; also a corpus without a single usable
+moment). An error in a row or a video is an exclusion with a reason, one per row and one per unused video:
 
 - rows: the reasons of `io.moments_file`; `invalid-video-id`, `unknown-video`, `ambiguous-video`, `outside-folder`,
-  `not-a-file`; `unreadable-video` where the file does not decode;
+  `not-a-file`; `unreadable-video` if the file does not decode;
 - videos (exclusions without a row): `invalid-video-id`, `outside-folder`, `not-a-file`, the reasons of
   `io.video.VideoError`, and `no-usable-moments`.
 
 Ends after the video's end are clamped and counted. Rows of the file = moments + exclusions with a row; videos in the
-folder = rows of videos.jsonl + exclusions without a row. The same video under two names is two videos, and counted.
-Where no row gives a `desc_id`, it is the row's position in the file, counted from 1: an exclusion shifts no other id.
-A given `duration` is not believed: the decoded one is used.
+folder = rows of videos.jsonl + exclusions without a row. The same video under two names is two videos, and counted. If
+no row gives a `desc_id`, it is the row's position in the file, counted from 1: an exclusion shifts no other id. A given
+`duration` is ignored: the decoded one is used.
 """
 
 import os
@@ -34,8 +34,8 @@ NOTHING: Mapping[str, dict] = {}
 class Probes(NamedTuple):
     """Of videos by id: their rows of videos.jsonl without id and path, and why the others cannot be read.
 
-    `judged`: of moments by `moment_key`, what was measured before any model is asked: `said`, and `reason` and `detail`
-    of those that are left out (see `verified.quality`).
+    `judged`: quality measures of moments by `moment_key`, taken before any model call: `said`, and `reason` and
+    `detail` of excluded ones (see `verified.quality`).
     """
 
     readable: dict[str, dict]
@@ -44,7 +44,7 @@ class Probes(NamedTuple):
 
 
 def moment_key(moment: Mapping) -> str:
-    """What tells a moment from others, whatever its id: video, start and end."""
+    """Identity of a moment, independent of its id: video, start and end."""
     return f"{moment['start']!r}-{moment['end']!r} {moment['video']}"
 
 
@@ -57,10 +57,10 @@ class Shard(NamedTuple):
 
 
 class Reading:
-    """A folder of videos and a moments file, joined row by row: of moments, one is held at a time.
+    """A folder of videos and a moments file, joined row by row, with one moment in memory at a time.
 
-    `moments` is gone through first, and to its end; then `videos`, `exclusions` and `counts` hold what it found. With
-    `published` names, a video may lie in any subfolder. `probes` hold what `read_shard` found in all shards; without
+    `moments` must be consumed first, to its end; then `videos`, `exclusions` and `counts` are complete. With
+    `published` names, a video may be in any subfolder. `probes` are the results of `read_shard` in all shards; without
     them each used video is probed here, `threads` at a time. Neither changes a byte.
     """
 
@@ -97,7 +97,7 @@ class Reading:
             yield number, row
 
     def moments(self) -> Iterator[dict]:
-        """The usable moments, in the file's order. Raises InputError at the end where there are none."""
+        """The usable moments, in the file's order. Raises InputError at the end if there are none."""
         for number, row in self._rows():
             self._count += 1
             row, clamped = (row, None) if "reason" in row else _finish_row(number, row, self._probes)
@@ -163,10 +163,10 @@ class Reading:
 
 
 def usable_moments(files: dict[str, str], source: dict) -> Iterator[dict]:
-    """Rows that can be used as far as can be told without decoding, in the file's order, with the `path` of the video.
+    """Rows that are usable as far as is known without decoding, in the file's order, with the `path` of the video.
 
-    `files`: the folder of `videos` and the `moments` file; `source`: its `default_split`, and whether videos go by
-    `published` names. Raises InputError where one of them cannot be read.
+    `files`: the folder of `videos` and the `moments` file; `source`: its `default_split`, and whether videos have
+    `published` names. Raises InputError if one of them cannot be read.
     """
     folder = open_folder(files["videos"], iterate_moments_file(files["moments"]), source["published"])
     rows = iterate_moments_file(files["moments"])
@@ -231,7 +231,7 @@ def finish(usable: Iterable[tuple[int, dict]], probes: Probes) -> tuple[list[dic
 
 
 def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
-    """The numbered rows that can be used as far as can be told without decoding, and the exclusions of the others."""
+    """The numbered rows that are usable as far as is known without decoding, and the exclusions of the others."""
     with_ids = any(row.get("desc_id") is not None for _, row in rows)
     checked = list(check_rows(rows, folder, default_split, with_ids))
     return [pair for pair in checked if "reason" not in pair[1]], [row for _, row in checked if "reason" in row]
@@ -240,9 +240,9 @@ def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split
 def check_rows(
     rows: Iterable[tuple[int, dict]], folder: VideoFolder, default_split: str, with_ids: bool
 ) -> Iterator[tuple[int, dict]]:
-    """For each row, one at a time, its number and what becomes of it: a moment, or an exclusion, which has a `reason`.
+    """For each row, one at a time, its number and its outcome: a moment, or an exclusion, which has a `reason`.
 
-    `with_ids`: whether any row has an id. All ids are held where they are given, and none where positions are ids.
+    `with_ids`: whether any row has an id. All given ids are held in memory; positions used as ids are not.
     """
     seen: set[int] = set()
     for position, (number, row) in enumerate(rows, start=1):
@@ -290,7 +290,7 @@ def _exclusion(row: int | None, video: str | None, identity: int | None, reason:
 
 
 class _Availability:
-    """Of one split of published annotations: videos and moments, and how many of them are at hand."""
+    """Of one split of published annotations: all videos and moments, and the number of available ones."""
 
     def __init__(self) -> None:
         self.videos: dict[str, bool] = {}

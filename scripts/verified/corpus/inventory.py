@@ -1,6 +1,6 @@
 """The moments of a source as far as they are known before a run: for quotes and checks.
 
-No video is decoded; probes of an earlier run count where they still hold.
+No video is decoded; probes of an earlier run count if they are still valid.
 """
 
 import os
@@ -29,10 +29,10 @@ class Unprobed(NamedTuple):
 
 
 def unprobed_moments(source: SourceSection, corpus: str) -> list[dict]:
-    """Usable rows of `source`, whose files that rules make are in the folder `corpus`; `duration` is None.
+    """Usable rows of `source`, whose generated files are in the folder `corpus`; `duration` is None.
 
-    Videos that do not decode are still among them. Raises InputError where the folder of videos, the moments file or
-    published annotations are not there.
+    They may include videos that do not decode. Raises InputError if the folder of videos, the moments file or published
+    annotations are missing.
     """
     return [row for _, row in unprobed_rows(source, corpus).usable]
 
@@ -55,7 +55,7 @@ def unprobed_rows(source: SourceSection, corpus: str) -> Unprobed:
 
 
 class SeenShard(NamedTuple):
-    """The moments of a shard that can be used as far as is known, and the rows of videos.jsonl of probed videos.
+    """The usable moments of a shard, as far as is known, and the rows of videos.jsonl of probed videos.
 
     The `duration` of moments in other videos is None.
     """
@@ -65,17 +65,17 @@ class SeenShard(NamedTuple):
 
 
 def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenShard]:
-    """What is known of each shard, without decoding a video; `corpus` is the folder of what rules make.
+    """Known moments of each shard, without decoding a video; `corpus` is the folder of generated files.
 
-    The source's own files say which moments there are. A probe of an earlier run holds while the video's file did not
-    change since; where its times leave that open, its digest tells. Raises InputError as `unprobed_rows` does.
+    The source's files list the moments. A probe of an earlier run is valid if the video's file did not change since; if
+    its times leave that open, its digest decides. Raises InputError as `unprobed_rows` does.
     """
     read = unprobed_rows(source, corpus)
     numbers = {row["desc_id"]: number for number, row in read.usable}
     found = []
     for shard, moments in enumerate(group_by_shard((row for _, row in read.usable), shards)):
         paths = {row["video"]: read.folder.paths[row["video"]] for row in moments}
-        # Before moments are selected by their quality, what was found of them stands apart.
+        # Quality results are stored separately before moments are selected by them.
         files = [Path(corpus, folder, f"{shard_name(shard)}.probes.jsonl") for folder in ("shards", "found")]
         probes = _that_hold(files[0] if files[0].is_file() else files[1], paths)
         known = probes.readable.keys() | probes.unreadable.keys()
@@ -90,7 +90,7 @@ def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenSha
 
 
 def _that_hold(file: Path, paths: dict[str, Path]) -> Probes:
-    """The probes in `file`, if there is one, of those of the videos that are still what was probed."""
+    """The probes in `file`, if any, of videos that have not changed since."""
     if not file.is_file():
         return Probes({}, {})
     written, probes = file.stat().st_mtime, read_probes([str(file)])
@@ -119,9 +119,9 @@ def _same(path: Path, sha256: str) -> bool:
 
 
 def check_enough(settings: Config) -> None:
-    """Raise InputError where the evaluator would be fine-tuned on fewer moments than a batch.
+    """Raise InputError if the evaluator would be fine-tuned on fewer moments than a batch.
 
-    Moments are counted without opening a video. A source that cannot be counted yet is left to its own jobs.
+    Moments are counted without opening a video. A source that cannot be counted yet is checked by its jobs.
     """
     names = [name for name in finetuning_datasets(settings) if not settings.datasets[name].source.rendered]
     if Path(evaluator_folder(settings), "checkpoint.safetensors").exists():

@@ -1,4 +1,4 @@
-"""Check before a run that videos open, from file headers and first frames, and what moments say and name."""
+"""Check before a run that videos open, from headers and first frames, and that moments have usable times and names."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterator

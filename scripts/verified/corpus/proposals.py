@@ -22,8 +22,8 @@ def write_proposals(
     """Write a moments file (CSV) of all scenes, in the order of videos and times; returns counts.
 
     All scenes of a video go into one split, by `splits.divide`, with those of its `copies`. A scene without a caption
-    keeps its row with an empty one: a person may write it; until then the row is left out and counted. A caption that
-    most scenes have tells of none of them, and is left out too (``same_caption``).
+    has a row with an empty one: a person may write it; until then the row is excluded and counted. A caption that most
+    scenes share describes none of them, and is excluded too (``same_caption``).
     """
     rows = sorted(rows, key=lambda row: (row["video"], row["start"]))
     repeated = caption_of_most([row["caption"] or "" for row in rows])
@@ -43,7 +43,7 @@ def write_proposals(
 
 
 def caption_of_most(captions: Iterable[str]) -> str | None:
-    """The caption that more than half of the captions, and at least five of them, are; None where there is none."""
+    """The caption shared by more than half of the captions, and by at least five; None without one."""
     counts = Counter(caption for caption in captions if caption)
     caption, count = next(iter(counts.most_common(1)), ("", 0))
     return caption if count >= 5 and 2 * count > counts.total() else None

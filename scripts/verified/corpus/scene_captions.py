@@ -11,7 +11,7 @@ MOST_FRAMES = 64
 
 
 def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) -> list[dict]:
-    """One row a scene: video, start, end, caption (None with a `reason` where there is none) and lineage.
+    """One row a scene: video, start, end, caption (None with a `reason` if there is none) and lineage.
 
     `videos` are rows of `scenes.detect_scenes`, `dynamics` the data set's settings for frames: fps or frames, and
     max_frames (null: MOST_FRAMES).

@@ -1,4 +1,4 @@
-"""Moments proposed for videos that have none: scenes between cuts, merged and split to lengths that suit a caption."""
+"""Propose moments for videos that have none: scenes between cuts, merged and split to lengths that suit a caption."""
 
 import itertools
 import math
@@ -23,8 +23,8 @@ def scene_spans(
     min_seconds: float,
     max_seconds: float,
 ) -> list[tuple[float, float]]:
-    """Spans (seconds) that tile a video of `duration` seconds: scenes, none shorter than `min_seconds` where another
-    is left to join, none longer than `max_seconds`.
+    """Spans (seconds) that tile a video of `duration` seconds: scenes, none shorter than `min_seconds` unless it is the
+    only one, none longer than `max_seconds`.
 
     `scores` are content scores of the frames at `times`; scenes are those of PySceneDetect's ContentDetector at
     `threshold`. A scene that is too short joins the shorter of its neighbours (the earlier of equals), the shortest

@@ -1,8 +1,8 @@
 """Digest of each shard's rows and videos, recomputed at start from cached file stamps.
 
-A corpus may hold a million moments and 200,000 videos. Digests are kept in `.snakemake` (`REMEMBERED`) and recomputed
-where the size, times or inode of a file changed, and then from the kept states of the other videos. The files there may
-be deleted at any time.
+A corpus may hold a million moments and 200,000 videos. Digests are cached in `.snakemake` (`REMEMBERED`) and recomputed
+if the size, times or inode of a file changed, then with the cached states of the other videos. The cache may be deleted
+at any time.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ REMEMBERED = ".snakemake"
 
 
 class Memory:
-    """A JSON document in `REMEMBERED`; empty where there is no such folder, or no readable document."""
+    """A JSON document in `REMEMBERED`; empty if the folder or a readable document is missing."""
 
     def __init__(self, name: str):
         self.file = Path(REMEMBERED, name)
@@ -47,7 +47,7 @@ class Memory:
             self.values = read if isinstance(read, dict) else {}
 
     def save(self) -> None:
-        """Write what is new; a disk that refuses costs the next start some seconds."""
+        """Write new entries; a failed write costs the next start some seconds."""
         if self.changed and self.file.parent.is_dir():
             with contextlib.suppress(OSError), atomic_path(self.file) as temporary:
                 temporary.write_bytes(orjson.dumps(self.values))
@@ -55,10 +55,10 @@ class Memory:
 
 
 def tell_once(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]) -> Any:
-    """What `tell` returns of a folder of videos and a moments file, or returned when no stamp of theirs was another.
+    """Cached result of `tell` on a folder of videos and a moments file, valid while their stamps do not change.
 
-    `subject` says what is told. A file that changed just now could change again within the grain of its times: what is
-    told of it is not kept. `tell` says what it has to say of files that are not there.
+    `subject` names the result. A file that changed just now could change again within the resolution of its times, so
+    its result is not cached. `tell` handles missing files.
     """
     now, settled = _folder_now(videos)
     if moments is not None:
@@ -70,7 +70,7 @@ def tell_once(subject: str, videos: str, moments: str | None, tell: Callable[[],
     memory, key = Memory("verified-states.json"), f"{subject} of {videos} {moments or ''}"
     known = memory.values.get(key)
     if isinstance(known, list) and known[0] == now:
-        list_videos.cache_clear()  # 200,000 names and stamps that are no longer asked for
+        list_videos.cache_clear()  # 200,000 names and stamps that are no longer needed
         return known[1]
     value = tell()
     if settled:
@@ -92,7 +92,7 @@ def _folder_now(folder: str) -> tuple[str, bool]:
 
 
 def next_start() -> None:
-    """Look up anew what this process has looked up."""
+    """Forget cached look-ups of this process."""
     for known in (list_videos, _folder_now, video_states, _shard_states, _scene_states):
         known.cache_clear()
 
@@ -114,8 +114,8 @@ def _folder_digest(videos: str) -> str:
 def shard_state(source: SourceSection, shard: str, shards: int) -> str | None:
     """A digest of the usable rows of a shard and of the state of their videos.
 
-    The folder and the moments file change with every video that joins them; this tells whether the shard does. The
-    demo's files are outputs of a rule and need none.
+    The folder and the moments file change with every added video; this digest changes only with the shard. The demo's
+    files are outputs of a rule and need none.
     """
     videos = source.given_videos
     if videos is None:
@@ -149,7 +149,7 @@ def _scene_states(videos: str, shards: int, published: bool) -> list[str]:
 
 
 def _digests(videos: str, by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
-    """A digest for each shard, of what is given for its rows and of the state of each of its videos."""
+    """A digest for each shard, of the given digest of its rows and of the state of each of its videos."""
     states, digests = video_states().among(list_videos(videos)), []
     for rows, paths in by_shard:
         text = "\n".join([rows, *map(states.of, paths)])
@@ -218,8 +218,8 @@ def rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, lis
     """For each shard a digest of its rows in the file of `moments`, without their splits, and the paths of their videos
     in the folder of `videos`.
 
-    Rows are hashed as they stand. Where the ids of others decide what becomes of a row (its position where no row has
-    an id, an id that is used twice) these are hashed too. Raises InputError for a folder or a file that is not there.
+    Rows are hashed verbatim. If the ids of other rows decide its outcome (its position if no row has an id, a repeated
+    id) these are hashed too. Raises InputError for a missing folder or file.
     """
     folder = VideoFolder(videos, listed=list_videos(videos).files)
     if not Path(moments).is_file():
@@ -251,7 +251,7 @@ def _divide(folder: VideoFolder, rows: Iterable[dict], shards: int) -> list[tupl
     shard_by_name: dict[str, int] = {}
     ids, places = array("q"), array("q")
     write, ending = orjson.dumps, orjson.OPT_APPEND_NEWLINE
-    for position, row in enumerate(rows, start=1):  # a million times: what is usual comes first
+    for position, row in enumerate(rows, start=1):  # a million calls: the usual case comes first
         name = row.get("video")
         if type(name) is not str:
             name = ""
@@ -284,7 +284,7 @@ def _divide(folder: VideoFolder, rows: Iterable[dict], shards: int) -> list[tupl
 
 
 def _number(identity: object) -> object:
-    """What an id means that is no number: text of digits counts."""
+    """The number of an id that is not a number: text of digits counts."""
     text = str(identity).strip()
     return int(text) if text.isdecimal() and len(text) < 20 else text
 

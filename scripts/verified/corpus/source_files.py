@@ -11,7 +11,7 @@ from verified.runtime.resources import ancient
 def source_files(settings: Config, wildcards) -> dict[str, Any]:
     """The folder of videos and the moments file of ``wildcards.dataset``, given or made by a rule.
 
-    A user's folder counts as old: its timestamp says nothing about its videos, but `corpus.shards.folder_state` does.
+    A user's folder counts as old: not its timestamp but `corpus.shards.folder_state` shows changes of its videos.
     """
     source = dataset_of(settings, wildcards).source
     paths = source.files(f"results/{wildcards.dataset}/corpus")
@@ -21,7 +21,7 @@ def source_files(settings: Config, wildcards) -> dict[str, Any]:
 def shard_source(settings: Config, wildcards) -> dict[str, Any]:
     """The same files for the jobs of a shard, which `corpus.shards.shard_state` tells when to run again."""
     files = source_files(settings, wildcards)
-    # A moments file that a rule makes changes with its source alone, and then all shards are to be read again.
+    # A generated moments file changes with its source alone, and then all shards must be read again.
     given = dataset_of(settings, wildcards).source.given_moments
     return {**files, "moments": ancient(files["moments"])} if given else files
 
@@ -33,7 +33,7 @@ def source_reading(dataset: DataSet) -> dict[str, Any]:
 
 
 def division_of(settings: Config, name: str) -> dict | None:
-    """Shares and seed of the division of a data set's videos; None where its moments file names splits."""
+    """Shares and seed of the division of a data set's videos; None if its moments file names splits."""
     dataset = settings.datasets[name]
     if not dataset.source.names_no_split:
         return None
@@ -42,7 +42,7 @@ def division_of(settings: Config, name: str) -> dict | None:
 
 
 def split_settings(settings: Config, name: str) -> dict[str, Any]:
-    """What the corpus stage needs of the section `spans`; other keys of it must not re-run the stage."""
+    """Keys of the section `spans` that the corpus stage needs; other keys must not re-run it."""
     spans, division = settings.datasets[name].spans, division_of(settings, name)
     return {
         "held_out_share": spans.held_out_share,

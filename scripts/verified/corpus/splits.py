@@ -1,8 +1,8 @@
-"""Splits of whole videos, drawn where a source names none, and a split to select models on where it has none.
+"""Splits of whole videos, drawn if a source names none, and a split for model selection if it has none.
 
 Moments files without splits, and proposed moments, are divided into train, selection and test. For corpora without a
-selection split (Charades: DESIGN decision `held_out`), a share of the train split that the configuration asks for
-becomes a split of its own, `held-out`; without one, a tenth of the train split's videos becomes the selection split.
+selection split (Charades: DESIGN decision `held_out`), a configured share of the train split becomes a separate split,
+`held-out`; without one, a tenth of the train split's videos becomes the selection split.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ NO_COPIES: Mapping[str, str] = MappingProxyType({})
 def divide(moments: list[dict], names: Mapping, shares: Mapping, copies: Mapping[str, str] = NO_COPIES) -> list[dict]:
     """The moments with the splits `names[...]`: `train_split`, `selection_split` and `test_split`, whole videos each.
 
-    A number in [0, 1) is drawn for each video from `shares["seed"]` and its id alone, so that videos which join the
-    folder later move no other: below `train_share` is train, the next `val_share` is the selection split, the rest is
-    test. Of three videos or more, the highest draws go to test and to the selection split where these would be empty;
-    two or one are all train. A video of `copies` goes where the one goes that it shows again, and counts with it.
+    A number in [0, 1) is drawn for each video from `shares["seed"]` and its id alone, so that videos added later move
+    no other: below `train_share` is train, the next `val_share` is the selection split, the rest is test. Of three
+    videos or more, the highest draws are assigned to test and to the selection split if these would be empty; two or
+    one are all train. A video of `copies` is in the split of its original, and counts with it.
     """
     videos = {copies.get(row["video"], row["video"]) for row in moments}
     draws = {video: derive_seed(shares["seed"], "split of", video) / 2**63 for video in videos}
@@ -41,8 +41,8 @@ def divide(moments: list[dict], names: Mapping, shares: Mapping, copies: Mapping
 def hold_out(moments: Iterable[dict], train_split: str, share: float) -> Iterable[dict]:
     """Move a share of the train split's videos, with all their moments, to the split `held-out`, one at a time.
 
-    A video moves if a hash of its id falls below `share`: stable, and independent of which other videos there are. The
-    hash is salted, so that it says nothing about shards.
+    A video moves if a hash of its id falls below `share`: stable, and independent of other videos. The hash is salted,
+    so that it is independent of shards.
     """
     for moment in moments:
         moves = share and moment["split"] == train_split and _draw(moment["video"]) < share

@@ -1,8 +1,8 @@
-"""A folder of videos: which files are in it, which ids they get, and which file a name in a moments file means.
+"""List a folder of videos: its files, their ids, and the file that a name in a moments file refers to.
 
-A video's id is its path below the folder, with `/` and without the ending (`kitchen/breakfast`); where two would
-be alike (`a.mp4` beside `a.mkv`, or beside a folder `a` with videos) the id keeps the ending. No name leads out of the
-folder: absolute paths, `..`, and links that end elsewhere are refused.
+A video's id is its path below the folder, with `/` and without the suffix (`kitchen/breakfast`); if two would be equal
+(`a.mp4` and `a.mkv`, or a folder `a` with videos) the id includes the suffix. A name never leads out of the folder:
+absolute paths, `..`, and links that end elsewhere are refused.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ class Listing(NamedTuple):
     """The videos below a folder, as they were at one moment; no file was opened."""
 
     prefix: str
-    """What stands before their names in their paths."""
+    """Prefix of their names in their paths."""
     files: list[tuple[str, bool]]
     """Names below the folder, and whether each is a regular file."""
     stamps: dict[str, str]
@@ -62,10 +62,10 @@ class Listing(NamedTuple):
 
 
 class VideoFolder:
-    """The videos below `folder`: `paths` by id, and `refused`, (relative path, reason, detail) of files left out.
+    """The videos below `folder`: `paths` by id, and `refused`, (relative path, reason, detail) of unused files.
 
-    A file whose name without its ending is one of `published` gets that as its id, in whatever subfolder it lies.
-    `listed`: the names where they are known.
+    A file whose name without its suffix is one of `published` gets that as its id, in any subfolder. `listed`: the
+    names if they are known.
     """
 
     def __init__(
@@ -185,13 +185,13 @@ class VideoFolder:
 
     @cached_property
     def _files_by_likeness(self) -> dict[str, str]:
-        """Names of files by what they have in common with misspelt ones."""
+        """Names of files by keys that misspelt names share with them."""
         names = sorted(self._ids, reverse=True)
         return {_likeness(_stem(name)): name for name in names} | {_likeness(name): name for name in names}
 
 
 def _prefix(folder: str | os.PathLike) -> str:
-    """What stands before the names of files in a folder."""
+    """Prefix of the names of files in a folder."""
     return (Path(folder) / "x").as_posix()[:-1]
 
 
@@ -235,7 +235,7 @@ def folder_digest(
 
 
 def list_folder(folder: str | os.PathLike) -> Listing:
-    """The videos below `folder` as they are now; none where there is no such folder."""
+    """The current videos below `folder`; none if it does not exist."""
     digest, root, changed = hashlib.sha256(), _prefix(folder), 0
     files, stamps = _video_files(folder), {}
     for name, regular in files:
@@ -251,7 +251,7 @@ def list_folder(folder: str | os.PathLike) -> Listing:
 
 
 def stamp(path: str | os.PathLike) -> tuple[str, bool]:
-    """What changes with every change of a file (size, times, inode), and whether it is old enough to tell the next."""
+    """Stamp of a file, changed by every edit (size, times, inode), and whether it is old enough to be reliable."""
     now, changed = _stamp(os.stat(path))
     return now, time.time_ns() - changed > SETTLED_NS
 
@@ -289,7 +289,7 @@ def file_state(path: str | os.PathLike) -> str:
 
 
 def folders_below(folder: str | os.PathLike) -> list[str]:
-    """Paths of `folder` and of all folders below it: where their stamps stay, no name has joined or left them."""
+    """Paths of `folder` and of all folders below it: while their stamps are unchanged, no name was added or removed."""
     found: list[str] = []
     _video_files(folder, found)
     return found

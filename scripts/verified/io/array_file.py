@@ -45,7 +45,7 @@ def _refusal(path: Path, error: Exception, kind: str, remedy: str | None) -> Inp
     if not path.exists():
         return InputError("no such file", file=path, remedy=remedy)
     detail = " ".join(str(error).split())[:200] or type(error).__name__
-    # numpy's advice to read it with pickle is none to follow.
+    # numpy advises to read it with pickle, which is unsafe.
     detail = "it holds objects, not numbers" if "pickle" in detail.lower() else detail
     return InputError(f"damaged, or no .{kind} file: {detail}", file=path, remedy=remedy or "fetch or write it again")
 

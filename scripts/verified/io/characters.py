@@ -28,7 +28,7 @@ KANA = "\u3040-\u30ff\uff66-\uff9f"
 WITHOUT_BLANKS = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
 """Thai, Lao, Tibetan, Burmese and Khmer."""
 MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff"
-"""Vowel signs and accents as characters of their own, which are no letters."""
+"""Vowel signs and accents as separate characters, which are not letters."""
 NO_BLANKS = re.compile(f"[{HAN}{KANA}{WITHOUT_BLANKS}]")
 WORD = re.compile(rf"[{HAN}]|[{KANA}]{{1,4}}|[{WITHOUT_BLANKS}]{{1,4}}|(?:[^\W{HAN}{KANA}{WITHOUT_BLANKS}]|[{MARKS}])+")
 

@@ -28,9 +28,9 @@ def checking(check: Callable[[Path], None]) -> Generator[None]:
 
 
 def checked(path: str | os.PathLike[str]) -> Path:
-    """`path`, after the check of `checking`: whatever reads a file of a run passes its path through here.
+    """`path`, after the check of `checking`: every reader of a run's file passes its path through here.
 
-    Raises InputError for a pipe or a device, which may have no end, or nobody who writes to it.
+    Raises InputError for a pipe or a device, which may have no end or no writer.
     """
     path = Path(path)
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -42,7 +42,7 @@ def checked(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
-    """Yield a temporary path beside `path`; rename it to `path` on success, delete it on any error.
+    """Yield a temporary path next to `path`; rename it to `path` on success, delete it on any error.
 
     The temporary file keeps the suffix of `path`: pandas and matplotlib choose their format by it. Its name is fixed,
     so that the next run overwrites the remains of a killed process. One writer at a time.
@@ -138,8 +138,7 @@ def open_member(archive: tarfile.TarFile, name: str | tarfile.TarInfo) -> IO[byt
 
 
 def require_version(found: object, known: int, form: str, file: object, remedy: str) -> None:
-    """Raise InputError unless `found`, which a file of this `form` states (None: no version), is the version `known`
-    here.
+    """Raise InputError unless `found`, the version stated by a file of this `form` (None: no version), is `known`.
 
     `remedy`: what to do with a file of an older version; a newer one asks for a newer program.
     """

@@ -1,4 +1,4 @@
-"""Tensors of a foreign .pth file: read weights-only, in a process of its own (``python -m verified.io.foreign``).
+"""Tensors of a foreign .pth file: read weights-only, in a separate process (``python -m verified.io.foreign``).
 
 A pickle can run code when it is read. torch's weights-only reader refuses everything except tensors and plain data; the
 process adds a second wall: it hands over a safetensors file and ends. `easydict.EasyDict`, the TVR family's wrapper of

@@ -148,7 +148,7 @@ def caption(value: object) -> str:
 
 
 def split_name(value: object) -> str:
-    """A split's name; it becomes part of file names, so only letters, digits, `_` and `-` are taken."""
+    """A split's name; it becomes part of file names, so only letters, digits, `_` and `-` are allowed."""
     if not isinstance(value, str) or not _SPLIT.fullmatch(value):
         raise RowRefused("invalid-split", "a split's name holds letters, digits, _ and - only")
     return value

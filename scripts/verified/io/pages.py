@@ -2,8 +2,8 @@
 
 A page is one file with its style, its script and its data, which needs no network. Data never becomes markup: it is
 embedded as JSON inside inert script elements with every ``<`` escaped, and the scripts show it as text. A content
-security policy allows the page's own script and style by their hashes and nothing else, so that not even a mistake
-there could run what a caption says.
+security policy allows the page's own script and style by their hashes and nothing else, so that even a mistake there
+could not run text of a caption.
 """
 
 import base64
@@ -58,7 +58,7 @@ def page(
     """The parts of a page, to be written in order: style and script of all `stems`, the body of the last.
 
     `data` are JSON values by the id of their script element; string values are treated as results of `inert_json`. With
-    `side_files` the page may also load scripts beside it, and `served` it may connect to its own server.
+    `side_files` the page may also load scripts from its folder, and `served` it may connect to its own server.
     """
     looks, acts = style(*stems), script(*stems)
     beside = " 'self' file:" if side_files else ""
@@ -129,8 +129,9 @@ def table(
     hints: Sequence[Sequence[str]] | None = None,
     kind: str = "sheet",
 ) -> str:
-    """A table element. Numbers are large at the right, with ± and interval small beside and below; `best` marks cells,
-    `hints` are tooltips of cells. A table of the `kind` "sheet" can be sorted and copied."""
+    """A table element. Numbers are large at the right, with ± small after them and the interval small below; `best`
+    marks cells, `hints` are tooltips of cells. A table of the `kind` "sheet" can be sorted and copied.
+    """
     texts = [[str(cell) for cell in row] for row in rows]
     columns = range(len(texts[0]) if texts else len(header))
     numeric = [bool(header and texts) and all(NUMERIC.match(row[n]) for row in texts if row[n]) for n in columns]

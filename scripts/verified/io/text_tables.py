@@ -21,8 +21,8 @@ CsvRow = dict[str, str]
 def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str = "") -> list[tuple[int, CsvRow]]:
     """The rows of a CSV in UTF-8 with their numbers in the file, of which the header is the first.
 
-    Raises InputError for a file that is missing, is no such text, or lacks one of the columns `needed`; `optional`
-    lists further columns.
+    Raises InputError for a file that is missing, is not such a text, or lacks one of the columns `needed`; `optional`
+    lists other columns.
     """
     path = checked(path)
     if not path.is_file():

@@ -70,7 +70,7 @@ class _HeldFrames:
             self._drop()
 
     def at(self, time: float) -> np.ndarray | None:
-        """The frame on the screen at `time`, or None if it is no longer held. The last frame stays on the screen."""
+        """The frame on the screen at `time`, or None if it was discarded. The last frame stays on the screen."""
         if not self.frames or (time < self.frames[0].time - TOLERANCE and self.frames[0].time > 0):
             return None
         timed = next((timed for timed in self.frames if time < timed.until - TOLERANCE), self.frames[-1])
@@ -94,10 +94,10 @@ def extract_keyframes(
 ) -> Iterator[tuple[int, MomentKeyframes]]:
     """Yield (index, keyframes) of each moment [start, end) (seconds), in the order in which the moments end.
 
-    Scores are computed once per frame. Which frames are keyframes is known only when a moment ends, so frames of open
-    moments are held until then, at most `held_bytes` of them; keyframes of a moment too long for that are read by one
-    more sparse pass over the video, so that memory does not grow with the length of a moment.
-    A moment that ends behind the video's end is cut off there. Raises VideoError for an unusable file.
+    Scores are computed once per frame. The keyframes are known only when a moment ends, so frames of open moments are
+    buffered, at most `held_bytes` of them; keyframes of a moment too long for that are read by one more sparse pass
+    over the video, so that memory does not grow with the length of a moment. A moment that ends behind the video's end
+    is cut off there. Raises VideoError for an unusable file.
     """
     waiting = sorted(range(len(moments)), key=lambda index: (moments[index][1], index))
     held_frames, late = _HeldFrames(held_bytes), []
@@ -167,7 +167,8 @@ def encode_jpeg(image: np.ndarray) -> bytes:
 class KeyframeArchive:
     """Collects images in any order, then writes index and images in the order of the index.
 
-    Images wait in a temporary file beside the archive, not in memory. Use as a context manager and call `write` once.
+    Images are buffered in a temporary file next to the archive, not in memory. Use as a context manager and call
+    `write` once.
     """
 
     def __init__(self, path: str | Path):
@@ -213,8 +214,8 @@ def write_keyframes(
     `moments` are the shard's rows of moments.jsonl, `videos` rows of videos.jsonl (others are ignored). The archive's
     index has one row per moment, in the order of `moments`: desc_id, video, keyframes [{file, time, segment}]
     (seconds), threshold, cuts, and reason: null, or why there are no keyframes (a reason of VideoError, unknown-video,
-    or past-the-end), in which case keyframes and cuts are empty and threshold is null. With a `maker`, what it made of
-    the same videos and spans is taken from the earlier archive (see `runtime.previous_output`).
+    or past-the-end), in which case keyframes and cuts are empty and threshold is null. With a `maker`, its earlier
+    keyframes of the same videos and spans are copied (see `runtime.previous_output`).
     """
     described = {row["video"]: row for row in videos}
     by_video: dict[str, list[dict]] = {}

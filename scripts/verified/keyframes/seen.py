@@ -13,8 +13,9 @@ from verified.runtime.seals import made_with
 class SeenKeyframes:
     """The existing keyframes of a shard; other moments get the configured maximum.
 
-    `supposed` holds these others. Keyframes belong to a moment if they fill its span, whatever its number was when they
-    were cut, its video is among the probed `videos`, and the settings of the job that cut them are the current ones.
+    `supposed` lists these others. Keyframes belong to a moment if three things hold: they fill its span, even if its
+    number changed; its video is among the probed `videos`; and the settings of the job that cut them are the current
+    ones.
     """
 
     def __init__(self, path: Path, settings: Keyframes, moments: list[dict], videos: dict[str, dict]):

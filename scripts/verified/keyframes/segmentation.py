@@ -19,7 +19,7 @@ ROUNDING = 1e-6
 
 
 class Segmentation(NamedTuple):
-    """Cuts of a moment (seconds, increasing) and the threshold that left them."""
+    """Cuts of a moment (seconds, increasing) and the threshold that produced them."""
 
     cuts: list[float]
     threshold: float
@@ -43,9 +43,9 @@ def segment_moment(
 ) -> Segmentation:
     """Raise the threshold from `threshold` until at most `segments` segments remain.
 
-    `times` (seconds) and `scores` are those of the moment's frames; the first frame's score is ignored, for it compares
-    with a frame outside. Thresholds tried are the start and then the value just above each higher score, in increasing
-    order: no other value can change the outcome.
+    `times` (seconds) and `scores` are those of the moment's frames; the first frame's score is ignored, as it compares
+    with a frame outside. The thresholds are the start and then the value just above each higher score, in increasing
+    order: only these can change the outcome.
     """
     scores = [0.0, *scores[1:]]
     tried = [threshold, *(math.nextafter(score, math.inf) for score in sorted(set(scores)) if score >= threshold)]

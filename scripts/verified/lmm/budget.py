@@ -1,8 +1,8 @@
 """Hard limits on the ledger's calls, tokens or money.
 
-A call is asked only if the most that it may take fits beside what was spent and what all calls under way may take, also
-those of other jobs. So jobs that ask at the same time, on one machine or several, do not exceed the budget together.
-What they spent and have under way stands in a file among the ledger's parts, which one job at a time changes.
+A call is made only if its largest possible cost fits the budget after all costs so far and the largest costs of all
+running calls, including other jobs'. So simultaneous jobs, on one machine or several, do not exceed the budget
+together. Their costs and running calls are in a file among the ledger's parts, which one job at a time changes.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ class Budget:
         self.name = f"{owner()}-{next(_numbers)}"
         self.spent = dict.fromkeys(NAMES, 0.0)
         self.others = dict.fromkeys(NAMES, 0.0)
-        """What calls of other jobs may take that are under way."""
+        """Largest costs of running calls of other jobs."""
         self.reserved: dict[str, Mapping[str, float]] = {}
         self.under_way = dict.fromkeys(NAMES, 0.0)
         """The same of this job: the sums of `reserved`."""
@@ -56,11 +56,11 @@ class Budget:
 
     @property
     def file(self) -> Path:
-        """Where jobs say what was spent and what they have under way."""
+        """File of all jobs' costs and running calls."""
         return self.ledger.path / "budget.json"
 
     def reserve(self, key: str, most: Mapping[str, float]) -> bool:
-        """Whether a call that takes at `most` so much, by the name of the limit, may be asked; it is then reserved."""
+        """Reserve `most`, the largest costs of a call by the name of the limit; returns whether they fit."""
         if not self.limits:
             return True
         with self._shared():
@@ -81,7 +81,7 @@ class Budget:
 
     @contextlib.contextmanager
     def recording(self, row: Mapping[str, Any]) -> Generator[None]:
-        """Count an attempt of this job that the block records, in the place of what was reserved for it."""
+        """Count an attempt of this job that the block records, replacing its reservation."""
         if not self.limits:
             yield
             return
@@ -92,7 +92,7 @@ class Budget:
             self._set(row["key"], None)
 
     def check(self, most: Mapping[str, float]) -> None:
-        """Raise NotNow when a call that takes at `most` so much does not fit, whatever other jobs' calls will take."""
+        """Raise NotNow when a call of cost at most `most` does not fit, for any cost of other jobs' calls."""
         end = time.monotonic() + MOST_WAITED
         while self.limits:
             with self._shared():
@@ -111,7 +111,7 @@ class Budget:
             time.sleep(WAIT)
 
     def close(self) -> None:
-        """Have nothing under way any more."""
+        """Release all reservations."""
         if not self.limits:
             return
         self.reserved.clear()
@@ -125,18 +125,18 @@ class Budget:
             self.reserved[key] = most
         for name in NAMES:
             self.under_way[name] += (most or {}).get(name, 0.0) - before.get(name, 0.0)
-        if not self.reserved:  # nothing is left of roundings
+        if not self.reserved:  # remove rounding errors
             self.under_way = dict.fromkeys(NAMES, 0.0)
 
     @contextlib.contextmanager
     def _shared(self, last: bool = False) -> Generator[dict[str, float]]:
-        """What all jobs have spent, to be added to, with `spent` and `others` as they are now; no other job is here."""
+        """Costs of all jobs, to be added to, with `spent` and `others` up to date; other jobs are locked out."""
         with exclusive(self.file.with_name("budget.lock"), LONG_PATIENCE) as lock:
             if lock is None:
                 raise InputError("others keep the budget locked", file=self.file.with_name("budget.lock"))
             spent, jobs = self._read()
             living = {name: job for name, job in jobs.items() if not _is_over(name, job["heard"])}
-            # Whoever was killed may have recorded what was not counted here.
+            # A killed job may have recorded calls that it did not count here.
             known = self.name in living and len(living) == len(jobs)
             if not known or time.monotonic() - self.looked >= LOOK_AGAIN_SECONDS:
                 totals = self.ledger.totals()
@@ -156,11 +156,16 @@ class Budget:
                 self._write(spent, living)
 
     def _read(self) -> tuple[dict[str, float], dict[str, Any]]:
-        """What was spent, and the jobs by name, as the last one left it."""
+        """The costs so far, and the jobs by name, as last written."""
         try:
             state = json.loads(self.file.read_text(encoding="utf-8"))
             return state["spent"], state["jobs"]
-        except (OSError, ValueError, KeyError, TypeError):  # none, or a file of others: all is counted again
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+        ):  # no such file, or a foreign one: everything is counted again
             return {}, {}
 
     def _write(self, spent: Mapping[str, float], jobs: Mapping[str, Any]) -> None:
@@ -191,8 +196,8 @@ TEMPLATE_TOKENS = 64
 def most_tokens(request: Request, pictures: float, most_seen: int) -> tuple[float, float]:
     """The most tokens that a call may take, (in, out).
 
-    A token of text is at least one byte of UTF-8. `pictures` are the tokens of its pictures as far as a rule is known;
-    `most_seen` is what the largest call so far took in, for where none is.
+    A token of text is at least one byte of UTF-8. `pictures` are the tokens of its pictures if a rule is known;
+    `most_seen`, the input of the largest call so far, is used otherwise.
     """
     text = len(request.prompt.encode("utf-8", "replace")) + TEMPLATE_TOKENS
     return max(text + pictures, float(most_seen)), float(request.sampling.max_tokens)

@@ -2,7 +2,7 @@
 
 A recorded one is a ledger exported to Parquet. One written by hand is a YAML file that maps each coarse caption to its
 answers, by the name of the task (docs/real-clips.md shows one). Moments with equal captions get equal answers. Its only
-model is `hand-written`, whose revision is a digest of the file: after an edit everything is asked anew, which costs
+model is `hand-written`, whose revision is a digest of the file: after an edit all calls are repeated, which costs
 nothing.
 """
 
@@ -31,7 +31,7 @@ def is_hand_written(path: str | os.PathLike[str]) -> bool:
 
 
 def revision_of(path: str | os.PathLike[str]) -> str:
-    """What pins the answers of a file. Raises InputError where it cannot be read."""
+    """Revision of a cassette file, its digest. Raises InputError if it cannot be read."""
     try:
         return file_digest(path)[:16]
     except OSError as error:
@@ -55,7 +55,7 @@ def read_answers(path: str | os.PathLike[str]) -> Answers:
 
 
 def _fault(written: Any) -> str:
-    """What is wrong with an answer; empty where nothing is."""
+    """The problem with an answer; empty without one."""
     if not isinstance(written, dict | list) or not written:
         return "neither a list of texts nor a mapping"
     values = list(written.values()) if isinstance(written, dict) else [written]
@@ -66,7 +66,7 @@ def _fault(written: Any) -> str:
 
 BATCH = 5000
 MOST_BYTES = 2**28
-"""Of a batch of calls in memory: 50 kB a call, some ten times what prompts and answers have."""
+"""Memory of a batch of calls: 50 kB a call, some ten times the usual size of prompts and answers."""
 STATED, DIGEST = b"verified.ledger.version", b"verified.ledger.rows_sha256"
 AGAIN = "export the cassette again from its ledger"
 
@@ -99,10 +99,10 @@ def export(ledger: Ledger, path: str | os.PathLike) -> int:
 
 
 def load(ledger: Ledger, path: str | os.PathLike) -> int:
-    """Bring the calls of a cassette into a ledger, once per file; returns how many rows the cassette brought.
+    """Load the calls of a cassette into a ledger, once per file; returns the number of rows of the cassette.
 
-    Calls that the ledger holds as ``ok`` stay as they are. Raises InputError for a file that is no cassette. One that
-    was written by hand holds answers and no calls: 0.
+    Calls that are ``ok`` in the ledger are unchanged. Raises InputError for any other file. A hand-written one has
+    answers and no calls: 0.
     """
     path = Path(path)
     if not path.is_file():

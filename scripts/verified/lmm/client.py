@@ -52,7 +52,7 @@ class _Pending:
     attempt: int = 1
     best: tuple[Parsed, Reply] | None = None
     request: Request | None = None
-    """The request as it was handed out; kept, so that a reply can name it."""
+    """The request as sent, so that a reply can name it."""
 
 
 @dataclasses.dataclass
@@ -86,12 +86,12 @@ class _Work:
 class Client:
     """One engine in one role, with its ledger.
 
-    `attempts` is how often an answer that is truncated, invalid or too short is asked for; ``blocked`` and ``error``
-    are not repeated here (engines repeat what is worth repeating, such as a busy endpoint). `prices` are per million
-    tokens in and out, `picture_tokens` the tokens of a request's pictures as far as they are known, `sound_cost` what
-    its sound costs. `budget` must have room for each call before it is asked. `replay`: whatever the ledger
-    holds is final, as with a cassette. `go_on`: calls without an answer for now end as ``error`` instead of
-    stopping the job. `make_room` is called before the first call of `ask` that the engine has to answer.
+    `attempts` is the number of tries for an answer that is truncated, invalid or too short; ``blocked`` and ``error``
+    are not retried here (engines retry temporary errors, such as a busy endpoint). `prices` are per million tokens in
+    and out, `picture_tokens` the tokens of a request's pictures if they are known, `sound_cost` the cost of its sound.
+    `budget` must have room for each call before it is made. `replay`: all outcomes of the ledger are final, as with a
+    cassette. `go_on`: calls without an answer for now end as ``error`` instead of stopping the job. `make_room` is
+    called before the first call of `ask` that the engine must answer.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Client:
         self.replay, self.go_on, self.make_room = replay, go_on, make_room
         self.picture_tokens, self.sound_cost = picture_tokens, sound_cost
         self.gathering = engine if isinstance(engine, Gathering) else None
-        self.ready_at_most = READY_AT_MOST if self.gathering is None else sys.maxsize  # what is left goes out at once
+        self.ready_at_most = READY_AT_MOST if self.gathering is None else sys.maxsize  # the rest is sent at once
         self.asked = self.most_seen = 0
         self.opened_before = False
 
@@ -125,11 +125,11 @@ class Client:
         return self._recall(self.key(call), call) is not None
 
     def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
-        """Yield (position of the call, outcome) as outcomes become known; identical calls are asked once.
+        """Yield (position of the call, outcome) as outcomes arrive; identical calls are made once.
 
-        Calls are drawn lazily and, apart from those in the engine's hands, not kept. Raises NotNow when the budget is
-        spent or the endpoint is down, after the answers that were under way are recorded; or, told to go on, ends the
-        calls that are left as ``error`` with that reason.
+        Calls are drawn lazily and discarded, except those sent to the engine. Raises NotNow when the budget is
+        exhausted or the endpoint is down, after the answers of running calls are recorded; or, with `go_on`, ends the
+        remaining calls as ``error`` with that reason.
         """
         work = _Work(enumerate(calls))
         try:
@@ -163,7 +163,7 @@ class Client:
                 self.budget.check(self._most(work.again[0]))
 
     def _leave(self, work: "_Work", stop: NotNow) -> Iterator[tuple[int, Outcome]]:
-        """What is known, and for all other calls of `work` that they have not been answered."""
+        """Recorded outcomes, and "not answered" for all other calls of `work`."""
         for pending in (*work.flying.values(), *work.again):
             self.budget.release(pending.key)
             work.settle(pending.key, Outcome(pending.key, "error", stop.reason, stop.problem))
@@ -191,7 +191,7 @@ class Client:
             pending.request = self._seed(pending)
             work.flying[id(pending.request)] = pending
             yield pending.request
-            if self.gathering:  # a file holds what it shows
+            if self.gathering:  # the file itself has the media
                 pending.call = call
                 pending.request.images, pending.request.frames = (), None
 
@@ -207,7 +207,7 @@ class Client:
         return (tokens_in * self.prices[0] + tokens_out * self.prices[1]) / 1e6
 
     def _next_new(self, work: "_Work") -> "_Pending | None":
-        """The next call that has to be asked; on the way, known ones become ready and copies of one in flight wait."""
+        """The next call that must be sent; meanwhile, recorded ones become ready and copies of a running one wait."""
         while len(work.ready) < self.ready_at_most:
             index, call = next(work.calls, (-1, None))
             if call is None:
@@ -225,7 +225,7 @@ class Client:
         return None
 
     def _load(self, pending: _Pending, work: "_Work") -> bool:
-        """Fetch the media of a call, unless it is under way already; whether it can be asked."""
+        """Fetch the media of a call, unless it is already running; whether it can be sent."""
         call = pending.call
         under_way = self.gathering and not self.budget.limits and self.gathering.holds(pending.key)
         if call.load is None or under_way:
@@ -244,7 +244,7 @@ class Client:
         return dataclasses.replace(request, seed=seed, key=pending.key)
 
     def _recall(self, key: str, call: Call) -> Outcome | None:
-        """The final outcome that the ledger holds of a call, or None."""
+        """The final outcome of a call in the ledger, or None."""
         row = self.ledger.get(key)
         if row is None:
             return None
@@ -257,9 +257,9 @@ class Client:
     def _final(self, outcome: Outcome) -> bool:
         """Whether a recorded outcome is final.
 
-        It is not where there was no answer yet, where attempts are left (the run was killed between two), and where
-        today's parser reads an answer differently from the one that judged it. An error may be over: the endpoint takes
-        what it refused, a limit that is no part of the key was raised.
+        It is not if there was no answer yet, if attempts remain (the run was killed between two), or if the current
+        parser reads an answer differently from the one that judged it. An error may be over: the endpoint now accepts
+        the request, or a limit outside the key was raised.
         """
         parsed = outcome.parsed
         if outcome.status == "ok":
@@ -270,7 +270,7 @@ class Client:
         return outcome.status == "blocked"
 
     def _take(self, pending: _Pending, reply: Reply) -> Outcome | None:
-        """Judge a reply and record the attempt; None means: ask again."""
+        """Judge a reply and record the attempt; None means: retry."""
         call = pending.call
         if call.task.prompted:
             reply = self._separate(reply)
@@ -296,7 +296,7 @@ class Client:
         return outcome if last else None
 
     def _separate(self, reply: Reply) -> Reply:
-        """The reply with what the model thought apart from its text, by whichever of the two told it."""
+        """The reply with the model's thoughts separated from its text, from either of the two sources."""
         if not reply.text:
             return reply
         cut = reply.finish == "length" and not reply.thought
@@ -365,7 +365,7 @@ class Client:
 
 
 def _why_empty(reply: Reply, most_tokens: int) -> str:
-    """What an answer without text means, and how it may be helped."""
+    """Cause and remedy of an answer without text."""
     came = "the reply holds thoughts and no answer" if _thinks(reply) else "the reply holds no text"
     if reply.finish != "length":
         return f"{came}; finish_reason {reply.finish}"

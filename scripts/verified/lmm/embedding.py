@@ -1,4 +1,4 @@
-"""Vectors of texts, frames and clips: each a call of the role `embed`, found in the ledger or asked once."""
+"""Vectors of texts, frames and clips: each a call of the role `embed`, read from the ledger or made once."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
@@ -16,9 +16,9 @@ NOT_DRAWN = Sampling(max_tokens=0, temperature=0.0, top_p=1.0)
 
 
 def embed_texts(texts: Sequence[str], session: Session, query: bool = True) -> np.ndarray:
-    """Vectors [texts, dim] of length 1, float32; zeros where there is no answer. Equal texts are asked once.
+    """Vectors [texts, dim] of length 1, float32; zeros without an answer. Equal texts are embedded once.
 
-    `query`: sentences that are looked for, which have a form and an instruction of their own.
+    `query`: search sentences, which have a separate form and instruction.
     """
     calls = text_calls(texts, session, query)
     return stack(session.ask(EMBEDDING, calls, len(calls)))
@@ -32,12 +32,12 @@ def text_calls(texts: Iterable[str], session: Session, query: bool = True) -> li
 
 
 def shown_call(session: Session, frames: int, digest: str, load: Callable[[], dict]) -> Call:
-    """The call of a frame, or of a clip of several; `digest` says what `load` will fetch."""
+    """The call of a frame, or of a clip of several; `digest` identifies the data that `load` fetches."""
     return _call(session, "clip" if frames > 1 else "frame", "", frames, digest, load)
 
 
 def stack(outcomes: Iterable[Outcome]) -> np.ndarray:
-    """The vectors of answers [answers, dim], float32; zeros where one has none. [0, 0] of no vector at all."""
+    """The vectors of answers [answers, dim], float32; zeros for an answer without one. [0, 0] without any vector."""
     vectors = [vector_of(outcome.text) if outcome.status == "ok" else None for outcome in outcomes]
     dim = next((len(vector) for vector in vectors if vector is not None), 0)
     whole = np.zeros((len(vectors), dim), np.float32)
@@ -48,7 +48,7 @@ def stack(outcomes: Iterable[Outcome]) -> np.ndarray:
 
 
 def embed_settings(generation: Generation) -> EmbedSettings:
-    """Those of the role. Raises ValueError where nobody is named for it: the configuration looks first."""
+    """Settings of the role. Raises ValueError if no model has it: the configuration checks this first."""
     if generation.embed is None:
         raise ValueError("generation.embed is not set")
     return generation.embed

@@ -1,9 +1,9 @@
-"""Jobs that ask models: what rules give them, and the shards whose calls one job makes.
+"""Jobs that call models: their inputs from rules, and the shards whose calls one job makes.
 
-Each captions job loads its models itself; for a 7B model that takes minutes. Or it waits for batches of its own, hours
-at times. With `generation.shards_per_job` above 1, a job of the rule ask_models makes all calls of a stage for that
-many shards, one model after the other, and leaves the answers in the ledger. The jobs of the shards then find
-everything there: they load no model and need no GPU.
+Each captions job loads its models itself; for a 7B model that takes minutes. Or it waits for its batches, sometimes for
+hours. With `generation.shards_per_job` above 1, a job of the rule ask_models makes all calls of a stage for that many
+shards, one model after the other, and stores the answers in the ledger. The jobs of the shards then find every answer
+there: they load no model and need no GPU.
 """
 
 from collections.abc import Callable
@@ -69,7 +69,7 @@ class AskingJobs:
         return max((role.api_slots for role in self._used_roles(roles) if role.kind.asks_endpoint), default=0)
 
     def environment(self, *roles: str) -> str:
-        """The conda file of a job: the one of jobs that ask, unless the engine of a role has one of its own."""
+        """The conda file of a job: the default for model jobs, unless the engine of a role has a separate one."""
         own = [role.kind.environment for role in self._used_roles(roles) if role.kind.environment]
         return f"../envs/{max(own, default='asking')}.yaml"
 
@@ -89,7 +89,7 @@ class AskingJobs:
         return self.generation.threads + ahead
 
     def asking_job(self, stage: str) -> Callable[[Any], list[str]]:
-        """An input function: the job of ask_models that makes the calls of a shard; none where the shard's job does."""
+        """An input function: the job of ask_models that makes the calls of a shard; empty if the shard's job does."""
 
         def files(wildcards: Any) -> list[str]:
             if not asks_first(self.generation, stage):
@@ -104,7 +104,7 @@ class AskingJobs:
         return self.generation.threads if asks_first(self.generation, stage) else self.threads(stage)
 
     def gpus_of_shard(self, stage: str) -> int:
-        """GPUs of a shard's job: none where ask_models makes its calls."""
+        """GPUs of a shard's job: 0 if ask_models makes its calls."""
         return 0 if asks_first(self.generation, stage) else self.gpus(*roles_of_stage(stage))
 
     # Of a job of ask_models, from its wildcards

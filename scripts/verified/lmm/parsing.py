@@ -1,4 +1,4 @@
-"""From raw answers to their parts: tolerant parsers of the printed formats (supplement listings 2 to 9).
+"""Parse raw answers into their parts: tolerant parsers of the printed formats (supplement listings 2 to 9).
 
 JSON is tried first, then the printed format of the task: labelled sections, JSON with numbered keys, numbered lists,
 numbered answers followed by free text. Stray text, code fences, missing quotes and JSON cut short lose no complete
@@ -54,7 +54,7 @@ def list_items(text: str, count: int, cut: bool) -> tuple[list[str], str]:
 
 
 def _single(text: str, count: int, cut: bool) -> tuple[list[str], str]:
-    """Lines that open with a bullet, or a quoted sentence alone: what is left when nothing is numbered."""
+    """Lines that open with a bullet, or a quoted sentence alone: the fallback for unnumbered answers."""
     bullets = re.findall(r"(?m)^\s*(?:(?:[-*•–]|candidate\s*\d*\s*:)\s+|[・●◦])(\S.*)$", text, re.I)
     if len(bullets) >= min(2, count):
         return [clean(item) for item in (bullets[:-1] if cut else bullets)], "bullets"
@@ -77,7 +77,7 @@ def _json_items(text: str) -> list[str]:
 def text_of(value: object) -> str:
     """The text of a JSON value: itself, that of an object's likeliest key, or all texts in it.
 
-    Where none of an object's keys is a known one, its keys belong to the text.
+    If none of an object's keys is a known one, its keys belong to the text.
     """
     if isinstance(value, str):
         return value
@@ -107,7 +107,7 @@ def _numbered_keys(value: dict) -> list[str]:
 
 
 def json_value(text: str) -> dict | list | None:
-    """The first JSON object or array in `text` that holds anything, whatever surrounds it; None if there is none."""
+    """The first non-empty JSON object or array in `text`, ignoring surrounding text; None if there is none."""
     return next((value for value in (*json_values(_tidy(text)), *json_values(text)) if value), None)
 
 
@@ -131,7 +131,7 @@ def json_values(text: str, brackets: str = "{[") -> Iterator[Any]:
 
 
 def _tidy(text: str) -> str:
-    """JSON without comments and trailing commas; texts between quotes stay as they are."""
+    """JSON without comments and trailing commas; quoted texts are unchanged."""
     text = ESCAPE.sub(lambda match: match[0] if match[1] is None or match[1] in '"\\/bfnrt' else match[1], text)
     for pattern in (COMMENT, TRAILING_COMMA):
         text = pattern.sub(lambda match: match.group(1) or " ", text)
@@ -191,7 +191,7 @@ def _split_at(text: str, pattern: str) -> list[str]:
 
 
 def _plain_digit(character: str) -> str:
-    """A decimal digit of any script as 0 to 9; any other character as it is."""
+    """A decimal digit of any script as 0 to 9; any other character unchanged."""
     return str(unicodedata.decimal(character)) if not character.isascii() and character.isdecimal() else character
 
 
@@ -262,7 +262,7 @@ def best_object(text: str, wanted: Iterable[str], aliases: Mapping[str, str] = {
 
 
 def seconds(value: object) -> float | None:
-    """Seconds, also written as "12.5", "12.5 s", "1:05" or "00:01:05"; None if it is none."""
+    """Seconds, also written as "12.5", "12.5 s", "1:05" or "00:01:05"; None for other values."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if abs(value) < 1e6 else None
     if not isinstance(value, str):
@@ -277,7 +277,7 @@ def seconds(value: object) -> float | None:
 
 
 def span(value: object) -> str | None:
-    """``"start end"`` in seconds from [start, end] or a text that holds two times; None if it is none."""
+    """``"start end"`` in seconds from [start, end] or a text with two times; None for other values."""
     if isinstance(value, str):
         value = re.findall(r"\d[\d:.]*", value)
     if not isinstance(value, list) or len(value) != 2:

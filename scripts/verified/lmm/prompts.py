@@ -38,7 +38,7 @@ class Prompt:
     structured: str | None = None
 
     def fill(self, slots: dict[str, str], structured: bool = False, ending: str = "") -> str:
-        """The text with all slots replaced, and `ending`; values are never looked into for further slots.
+        """The text with all slots replaced, and `ending`; slots inside values are not replaced.
 
         Raises ValueError when `slots` are not exactly the declared ones, or the file has no structured variant.
         """
@@ -121,7 +121,7 @@ def read_prompt(path: str | os.PathLike, task: Task) -> Prompt:
 
 
 def _variants(text: str, path: Path) -> tuple[str, str | None]:
-    """The text for the printed formats, and for structured answers; None where the file does not tell them apart."""
+    """The text for the printed formats, and for structured answers; None if the file has one text for both."""
     lines: dict[str, list[str]] = {"printed": [], "structured": []}
     inside, marked = "", False
     for line in text.split("\n"):

@@ -1,9 +1,9 @@
 """Refuse captions that must not enter the benchmark, with a reason.
 
-A candidate is refused when it speaks of the original caption, of frames, of explicit time (it would give the moment
-away, supplement listing 6) or of the prompt, when it says that there is nothing to say or thinks aloud, when it repeats
-the coarse caption or an earlier candidate, and when it is empty or a single word, too long or holds markup, a URL or
-instructions to a reader or model. What somebody in the video says, between quotes, is none of these.
+A candidate is refused when it mentions the original caption, frames, explicit time (it would give the moment away,
+supplement listing 6) or the prompt, declines to answer or thinks aloud, or repeats the coarse caption or an earlier
+candidate. It is also refused when it is empty, a single word or too long, or contains markup, a URL or instructions to
+a reader or model. Quoted speech of somebody in the video is exempt.
 """
 
 import re
@@ -169,7 +169,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
         r"\b(?:user|assistant|system)\s*:",
     ),
 }
-"""Never acceptable."""
+"""Unacceptable in every caption."""
 
 SPEAKS_OF: dict[str, tuple[str, ...]] = {
     "original-caption": (
@@ -222,11 +222,11 @@ QUOTED = re.compile(
 SAYS = re.compile(r"\b(?:says|said|shouts|yells|replies|asks|answers|whispers|tells|exclaims|sings)\b", re.I)
 SAID_BY = re.compile(rf"[^.!?]*,\s(?:\w+\s){{1,3}}{SAYS.pattern}", re.I)
 MAY_BE_SAID = ("thought", "no-answer", "instructions")
-"""Reasons that do not hold for what somebody in the video says."""
+"""Reasons that do not apply to quoted speech of somebody in the video."""
 
 
 def without_speech(text: str) -> str:
-    """`text` without what is between quotes, unless that is all of it, and without "…, the man says"."""
+    """`text` without its quoted parts, unless it is one quote, and without "…, the man says"."""
     rest = QUOTED.sub('""', text)
     if not SAYS.search(rest):
         return rest if rest == text or count_words(rest) else text

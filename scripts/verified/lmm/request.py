@@ -25,7 +25,7 @@ class Sampling:
     temperature: float = 0.7
     top_p: float = 0.95
     chat_template_kwargs: str = ""
-    """Further arguments of the chat template, as JSON."""
+    """More arguments of the chat template, as JSON."""
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -54,14 +54,14 @@ class Request:
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """What an engine answered: raw text and how it ended.
+    """An engine's answer: raw text and finish.
 
     `finish` is "stop" (the model ended by itself), "length" (cut at the token limit), "blocked" (a content filter
-    refused) or "error" (no answer; `reason` says why in a short slug such as "context-length", `detail` in words).
-    `seconds` is the time spent on this call. `notes` is kept beside the outcome; the scene reader records there what
-    it corrupted: ``{"corrupted": [{"candidate": 0-based index, "kind": "static" | "dynamic",
-    "changed": {attribute: [true, false]}}]}``. Engines that finish out of order name the `request` they answer.
-    `thought` holds what the model thought before, as far as the engine could tell it from the text.
+    refused) or "error" (no answer; `reason` is a short slug such as "context-length", `detail` an explanation).
+    `seconds` is the time spent on this call. `notes` is stored with the outcome; the scene reader records its
+    corruptions there: ``{"corrupted": [{"candidate": 0-based index, "kind": "static" | "dynamic", "changed":
+    {attribute: [true, false]}}]}``. Engines that finish out of order name the `request` they answer. `thought` has the
+    model's thoughts before the answer, if the engine could separate them.
     """
 
     text: str
@@ -87,7 +87,7 @@ class Engine(Protocol):
     model: str
     """Model id."""
     revision: str
-    """What pins the model's behaviour beyond its id: a commit, a version of the code, or empty."""
+    """Version of the model beyond its id: a commit, a version of the code, or empty."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield one reply per request, in order unless the reply names its request.
@@ -110,24 +110,24 @@ class OnGpu(Protocol):
 
 @runtime_checkable
 class Gathering(Protocol):
-    """An engine that draws all requests before it answers, and whose calls go on when the job ends.
+    """An engine that draws all requests before it answers, and whose calls continue when the job ends.
 
-    What a request shows may be dropped as soon as the next one is drawn.
+    A request's media may be dropped as soon as the next one is drawn.
     """
 
     def holds(self, key: str) -> bool:
-        """Whether a call is under way from an earlier job, so that nothing is sent and its media are not needed."""
+        """Whether a call of an earlier job is still running, so that its media are not needed."""
         ...
 
     def cancel(self) -> None:
-        """Have nothing more answered than what is; calls without an answer end as ``error`` with ``budget``."""
+        """Stop all unanswered calls; they end as ``error`` with ``budget``."""
         ...
 
 
 Status = Literal["ok", "truncated", "invalid", "blocked", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "truncated", "invalid", "blocked", "error")
 SHORT = "short"
-"""Reason of an ``ok`` that holds fewer parts than were asked for, after all attempts."""
+"""Reason of an ``ok`` that has fewer parts than requested, after all attempts."""
 PASSING = re.compile(r"connection|timeout|rate-limit|garbage|endpoint|outage|budget|batch|status-(?:408|409|425|5\d\d)")
 """Reasons of an ``error`` that depend on when a call was made and not on the call itself."""
 
@@ -138,7 +138,7 @@ def is_passing(status: str, reason: str) -> bool:
 
 
 class NotNow(InputError):
-    """There is no answer for now; `reason` is ``outage``, ``budget`` or ``batch``. What was answered is kept."""
+    """There is no answer for now; `reason` is ``outage``, ``budget`` or ``batch``. Earlier answers are recorded."""
 
     def __init__(self, reason: str, problem: str, **where: Any):
         super().__init__(problem, **where)
@@ -147,12 +147,12 @@ class NotNow(InputError):
 
 @dataclasses.dataclass(slots=True)  # not frozen, for a quote makes a million: that takes three times as long
 class Parsed:
-    """What the parser found in an answer.
+    """Result of parsing an answer.
 
     `items` are the captions, questions or answers in order; `sections` the named parts (background, foreground,
-    description). `positions` gives for each item its 0-based place among all candidates that the answer held. `refused`
-    lists candidates that must not be used, each with a reason. `missing` counts items and sections that were asked for
-    and are not there; `form` names the format that was recognised.
+    description). `positions` gives for each item its 0-based index among all candidates of the answer. `refused` lists
+    unusable candidates, each with a reason. `missing` counts requested items and sections that are absent; `form` names
+    the format that was recognised.
     """
 
     items: tuple[str, ...] = ()
@@ -164,16 +164,16 @@ class Parsed:
 
     @property
     def usable(self) -> bool:
-        """Whether anything at all can be kept."""
+        """Whether any part is usable."""
         return bool(self.items) or any(self.sections.values())
 
 
 @dataclasses.dataclass(slots=True)
 class Outcome:
-    """The outcome of one call, as kept in the ledger.
+    """The outcome of one call, as stored in the ledger.
 
-    An outcome is final unless it `passes`: a call whose endpoint was down has not been answered yet.
-    `attempts`, `tokens_in`, `tokens_out`, `seconds` and `cost` (in the currency of the configured prices) are totals.
+    An outcome is final unless it `passes`: a call whose endpoint was down has not been answered yet. `attempts`,
+    `tokens_in`, `tokens_out`, `seconds` and `cost` (in the currency of the configured prices) are totals.
     """
 
     key: str
@@ -188,9 +188,9 @@ class Outcome:
     seconds: float = 0.0
     cost: float = 0.0
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
-    """Of the engine; ``thought`` is what the model thought before it answered, which `text` never holds."""
+    """Of the engine; ``thought`` has the model's thoughts before the answer, which are never part of `text`."""
     known: bool = False
-    """Whether the ledger already held it when it was asked for."""
+    """Whether the ledger already had it when it was requested."""
 
     @property
     def passes(self) -> bool:

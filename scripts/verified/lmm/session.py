@@ -30,8 +30,8 @@ class Session:
     """Prompts of `tasks`, an engine per role they need, and the ledger.
 
     Raises InputError at once for a prompt file, an engine or a ledger that cannot be used. Roles with equal settings
-    share one engine; a model is loaded with its first question. `engines` replaces the configured engine of a role.
-    `asked_before`: a job of ask_models has made the calls of models that a job has to load, and none is loaded here.
+    share one engine; a model is loaded at its first call. `engines` replaces the configured engine of a role.
+    `asked_before`: a job of ask_models has made the calls of models that need loading, and none is loaded here.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Session:
         self.reasons: dict[str, Counter] = {task.name: Counter() for task in tasks}
 
     def _make_room(self, engine: Engine) -> None:
-        """Unload models that do not fit into the GPU's memory beside that of `engine`."""
+        """Unload models that do not fit into the GPU's memory together with that of `engine`."""
         mine = getattr(engine, "gpu_share", 0.0)
         for other in {id(asker.engine): asker.engine for asker in self.askers.values()}.values():
             share = getattr(other, "gpu_share", 0.0)
@@ -97,10 +97,10 @@ class Session:
         media: tuple[str, ...] = (),
         load: Callable[[], dict] | None = None,
     ) -> Call:
-        """A call of `task`; `media` are the digests of what `load` will fetch."""
+        """A call of `task`; `media` are the digests of the data that `load` fetches."""
         role = getattr(self.settings, task.role)
         schema, ending = structured_form(task, count) if role.structured else (None, "")
-        if task.optional:  # what the prompt does not show decides nothing: not the key of the call either
+        if task.optional:  # a slot that the prompt does not show has no effect, not even on the key of the call
             kinds = self.prompts[task.name].kinds
             slots = {name: value for name, value in slots.items() if name in kinds or name not in task.optional}
         filled = self.filled.get(task.name)  # keyframes of one moment share their prompt
@@ -186,9 +186,9 @@ class Session:
             self.unanswered[task.role][outcome.reason] += 1
 
     def settle(self) -> dict[str, int]:
-        """Calls without an answer for the time being, by reason, for the shard's counts.
+        """Numbers of calls without an answer for the time being, by reason, for the shard's counts.
 
-        Raises InputError when there are any and the configuration does not allow it, or when there is nothing else.
+        Raises InputError when there are any and the configuration does not allow it, or when there are no other calls.
         """
         unanswered = sum(self.unanswered.values(), Counter())
         missing, calls = unanswered.total(), sum(counts.total() for counts in self.counts.values())
@@ -218,7 +218,7 @@ class Session:
         }
 
     def close(self) -> None:
-        """Have nothing under way, and close the ledger."""
+        """Stop running calls, and close the ledger."""
         try:
             self.budget.close()
         finally:
@@ -228,7 +228,7 @@ class Session:
         return self
 
     def __exit__(self, kind: type | None, *_: object) -> None:
-        """Close; a job that did not look into it itself is told what `settle` has to say."""
+        """Close; runs the checks of `settle` for a job that did not."""
         try:
             if kind is None:
                 self.settle()
@@ -243,7 +243,7 @@ def sampling_of(role: EngineSettings) -> Sampling:
 
 
 def _settings_of(role: str, generation: Generation) -> EngineSettings:
-    """The settings of a role. Raises InputError where nobody has it."""
+    """The settings of a role. Raises InputError if no model has it."""
     settings = getattr(generation, role)
     if settings is None:
         raise InputError(
@@ -260,7 +260,7 @@ def sound_cost(settings: EngineSettings, request: Request) -> float:
 
 
 class AskedBefore:
-    """Has the name and revision of the engine of `settings`, so that its calls are found; answers nothing."""
+    """Stand-in with the name and revision of the engine of `settings`, so that its calls are found; never answers."""
 
     def __init__(self, settings: EngineSettings):
         self.name, self.model, self.revision = settings.engine, settings.model, settings.revision

@@ -19,7 +19,7 @@ RATE = 16_000
 
 
 class Sound(NamedTuple):
-    """A range of a file in seconds; `digest` (SHA-256) says what is in the file without reading it again."""
+    """A range of a file in seconds; `digest` (SHA-256) identifies the file without reading it again."""
 
     path: str | Path
     digest: str
@@ -28,9 +28,9 @@ class Sound(NamedTuple):
 
 
 class Transcript(NamedTuple):
-    """What is said in a sound: segments in seconds of its file, ascending, and the ledger's keys of its calls.
+    """Speech in a sound: segments in seconds of its file, ascending, and the ledger's keys of its calls.
 
-    `reason` says why a part of it has no answer; None where all of it has one.
+    `reason` explains a missing answer for a part of it; None if all parts have one.
     """
 
     segments: list[Segment]
@@ -39,10 +39,10 @@ class Transcript(NamedTuple):
 
 
 def transcribe(sounds: Sequence[Sound], session: Session) -> list[Transcript]:
-    """The transcript of each sound, in their order; the tasks of `session` hold `TRANSCRIPTION`.
+    """The transcript of each sound, in their order; the tasks of `session` include `TRANSCRIPTION`.
 
-    A sound is cut into pieces of at most `piece_seconds`, one call each; what the ledger holds is neither decoded nor
-    asked. Raises InputError when no more answers come, as `Session.ask` does.
+    A sound is cut into pieces of at most `piece_seconds`, one call each; recorded pieces are neither decoded nor sent.
+    Raises InputError when no more answers come, as `Session.ask` does.
     """
     piece = _settings(session).piece_seconds
     pieces = [pieces_of(sound, piece) for sound in sounds]
@@ -65,7 +65,7 @@ def pieces_of(sound: Sound, seconds: float) -> list[Sound]:
 
 
 def _settings(session: Session) -> SpeechSettings:
-    """Those of the role. Raises ValueError where nobody is named for it: the caller looks first."""
+    """Settings of the role. Raises ValueError if no model has it: the caller checks this first."""
     if session.settings.speech is None:
         raise ValueError("generation.speech is not set")
     return session.settings.speech
@@ -94,7 +94,7 @@ def _join(answers: Iterable[tuple[Sound, Outcome]]) -> Transcript:
             reason = reason or f"{outcome.status}: {outcome.reason}"
             continue
         for start, end, text in segments(outcome.text):
-            # Models guess times beyond the end of what they hear.
+            # Models guess times beyond the end of the sound.
             start, end = (min(sound.start + time, sound.end) for time in (start, end))
             heard.append(Segment(round(start, 3), round(end, 3), text))
     return Transcript(sorted(heard), lineage, reason)

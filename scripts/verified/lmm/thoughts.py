@@ -1,7 +1,7 @@
-"""Separate the thoughts of a model from its answer, in every textual form that models and servers are known to use.
+"""Separate the thoughts of a model from its answer, in every known textual form of models and servers.
 
 Differences between models: some mark both ends, some the end alone (their chat template opens the thought), some name
-channels, some mark the answer instead. A marker between two quotes is part of what is said and no marker.
+channels, some mark the answer instead. A marker between two quotes is quoted text and not a marker.
 """
 
 import re
@@ -84,7 +84,7 @@ PLANS = re.compile(
 
 
 SIGNS = ("<", "[", "◁", "【", "＜", "&lt;", "```", "thought", "thinking", "reasoning", "analysis", "思考", "推理")
-"""Some of it is in every text with a marker; most texts have none."""
+"""Every text with a marker contains one of these; most texts have none."""
 
 
 class Separated(NamedTuple):
@@ -103,10 +103,11 @@ class _Mark(NamedTuple):
 
 
 def separate(text: str, cut: bool = False) -> Separated:
-    """The answer in `text`, and its thoughts; a text without any marker is an answer as it is.
+    """The answer in `text`, and its thoughts; a text without any marker is all answer.
 
-    Behind the last thought begins the answer; what thoughts interrupt is put together again. Where a thought is never
-    closed there is no answer, nor where a text that is `cut` off at the token limit begins as thoughts do.
+    The answer begins behind the last thought; parts of an answer that thoughts interrupt are joined. An unclosed
+    thought means that there is no answer; so does a text that is `cut` off at the token limit and begins as thoughts
+    do.
     """
     parts = _separate(text)
     if cut and parts.answer == text and PLANS.match(text):
@@ -154,7 +155,7 @@ def ends_in_thought(prompt: str) -> bool:
 def _thought_marks(text: str) -> Iterator[_Mark]:
     """Markers of thoughts in their order.
 
-    An opening one that stands within a line counts only if a closing one follows.
+    An opening one within a line counts only if a closing one follows.
     """
     found = [_Mark(m.start(), m.end(), _closes(m)) for m in THOUGHT_TAG.finditer(text) if not _is_empty(m)]
     found += [_Mark(m.start(), m.end(), False) for m in OTHER_OPENING.finditer(text)]
@@ -199,7 +200,7 @@ def _begins_line(text: str, at: int) -> bool:
 
 
 def _answer_of(pieces: list[str]) -> str:
-    """What was said between and behind thoughts: the last piece, and those that it continues."""
+    """The text between and behind thoughts: the last piece, and those that it continues."""
     said = [piece.strip() for piece in (TURN_END.sub("", piece) for piece in pieces) if piece.strip()]
     if not said:
         return ""
@@ -212,7 +213,7 @@ def _answer_of(pieces: list[str]) -> str:
 
 
 def _unwrap(parts: Separated) -> Separated:
-    """Take the wrapper of the answer off, such as ``<answer>…</answer>``; what is outside it counts as thought."""
+    """Remove the wrapper of the answer, such as ``<answer>…</answer>``; text outside it counts as thought."""
     text = parts.answer
     found = [m for m in ANSWER_TAG.finditer(text) if not _is_empty(m)]
     marks = [mark for m in found if not _is_quoted(text, mark := _Mark(m.start(), m.end(), _closes(m)))]

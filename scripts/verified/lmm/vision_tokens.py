@@ -19,7 +19,7 @@ QWEN_TIMESTAMP = 8
 
 
 def frame_tokens(role: EngineSettings, width: int, height: int) -> float | None:
-    """Tokens of one picture of `width` by `height` pixels for this role; None where no number or rule is known.
+    """Tokens of one picture of `width` by `height` pixels for this role; None without a known number or rule.
 
     Half as many for a frame of a video, which Qwen's models read in pairs.
     """
@@ -38,7 +38,7 @@ def frame_tokens(role: EngineSettings, width: int, height: int) -> float | None:
 
 def picture_tokens(role: EngineSettings, request: Request) -> float:
     """Tokens of all pictures and frames of a request, as far as `frame_tokens` knows them."""
-    from PIL import Image  # not where only texts are asked
+    from PIL import Image  # missing if only texts are asked
 
     sizes: list[tuple[int, int]] = []
     for image in request.images:

@@ -24,7 +24,7 @@ class Form:
     problem: Callable[[Mapping, Mapping, Mapping], str | None]
     """The problem with an answer to an item of a key, or None."""
     key_problem: Callable[[Mapping], str | None] = lambda key: None
-    """The problem with a key apart from its lists of items and people, or None."""
+    """The problem with a key except its lists of items and people, or None."""
 
     def items(self, key: Mapping) -> list[dict]:
         """The items of the pages, numbered from 1."""

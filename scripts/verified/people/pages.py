@@ -13,7 +13,7 @@ QUESTIONS = (FOLDER / "questions", FOLDER / "clip")
 """Parts of pages that ask about clips."""
 STUDY = (*QUESTIONS, FOLDER / "study")
 Parts = tuple[Path, ...]
-"""The parts of a kind of page besides the common ones, by their paths without suffix."""
+"""The parts of a kind of page in addition to the common ones, by their paths without suffix."""
 
 
 class Page(NamedTuple):

@@ -9,7 +9,7 @@ from verified.runtime.seeds import generator
 
 
 def assign(total: int, most: int, raters: int, seed: int) -> list[list[int]]:
-    """Item numbers (from 1) per person: each item `raters` times, none the same one twice.
+    """Item numbers (from 1) per person: each item `raters` times, to different people.
 
     Items are dealt in `raters` rounds to as few people as possible, in shares that differ by at most one. `most` must
     not be above `total`: then occurrences of an item are more than a share apart in the rounds.

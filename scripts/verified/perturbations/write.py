@@ -78,7 +78,7 @@ def add_similarities(rows: list[dict], encoder: str, threads: int) -> None:
 
 
 def _select(row: dict) -> None:
-    """Add `selected`, None where nothing is left to select from; `reasons` then says why."""
+    """Add `selected`, None if there is no candidate to select; `reasons` then gives the reason."""
     similarities = row["similarities"]
     row["selected"] = {
         "positive": nearest(row["caption"], row["positives"], similarities["positives"]),
@@ -112,7 +112,7 @@ def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> di
 def nearest(caption: str, positives: Sequence[str], similarities: Sequence[float]) -> str | None:
     """Equation 7: the positive with the greatest cosine to `caption` that is not the caption itself.
 
-    Case, punctuation and spacing do not make a difference to "itself". The first of equals wins; None if none is left.
+    Case, punctuation and spacing are ignored in this comparison. The first of equals wins; None without any.
     """
     candidates = [index for index, positive in enumerate(positives) if same(positive) != same(caption)]
     return positives[max(candidates, key=lambda index: (similarities[index], -index))] if candidates else None

@@ -104,10 +104,10 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
     with Ledger(settings.generation.ledger) as held:
         sums = held.totals()
     roles = [getattr(settings.generation, name) for name in ROLES]
-    # A call is asked only if its largest possible cost fits: an answer of max_tokens.
+    # A call is made only if its largest possible cost fits: an answer of max_tokens.
     longest = max(role.sampling.max_tokens for role in roles)
     dearest = max(role.sampling.max_tokens * role.prices[1] for role in roles) / 1e6
-    amounts = {  # still to take, taken so far, and the most that one call may take
+    amounts = {  # cost still expected, cost so far, and the largest cost of one call
         "calls": (wanted["calls"], sums["attempts"], 0.0),
         "tokens": (wanted["tokens_in"] + wanted["tokens_out"], sums["tokens_in"] + sums["tokens_out"], longest),
         "money": (wanted["money"], sums["cost"], dearest),

@@ -1,7 +1,7 @@
 """A plan of a run: stages, jobs, their time limits and an estimate of their time.
 
 Jobs and limits are those of Snakemake's own dry run. The estimate of a rule is the mean of its finished jobs in the
-folder of the run, or else, for the paper's evaluator, what was measured on a GPU.
+folder of the run, or else, for the paper's evaluator, a measurement on a GPU.
 """
 
 import os
@@ -33,7 +33,7 @@ _THREADS = re.compile(r"^ +threads: (\d+)$", re.MULTILINE)
 class Row:
     """Jobs of one rule. `hours` sum the time limits of a first attempt, `gpu_hours` and `core_hours` weigh them.
 
-    `estimated_hours` sum what the jobs are expected to take; None if nothing is known.
+    `estimated_hours` sum the expected times of the jobs; None if unknown.
     """
 
     stage: str
@@ -165,7 +165,7 @@ def _hours(hours: float | None) -> str:
 
 
 def remark(rows: list[Row]) -> str:
-    """What the hours of a table mean, and how to have the estimates that it lacks."""
+    """Meaning of the hours of a table, and how to get the estimates that it lacks."""
     limits = "Hours a job, GPU-hours and core-hours are time limits of first attempts: what may be taken at most."
     gpu = sum((row.estimated_hours or 0) * row.gpu for row in rows)
     about = (

@@ -31,8 +31,9 @@ from verified.stage import USUAL_SIZE, Shard, Stage
 from verified.weights.records import pin_models
 
 CHARACTERS_PER_TOKEN = 4.0
-"""Characters per token of English prompts, for models never asked before; otherwise the mean of the ledger's calls is
-used."""
+"""Characters per token of English prompts, for models without recorded calls; otherwise the mean of the ledger's calls
+is used.
+"""
 ENOUGH_CALLS = 20
 """Calls of a task and model in the ledger from which on their means are used."""
 ANSWERED = ("ok", "truncated", "invalid", "blocked")
@@ -121,7 +122,7 @@ class Planner(Client):
     def estimate(self) -> dict[str, dict]:
         """By task, the counted calls, with tokens and money of the missing ones, extrapolated from similar calls.
 
-        The first choice is the mean of other answered calls of this quote without pictures, whose number is known of
+        The first choice is the mean of other answered calls of this quote without pictures, whose number is known for
         each call. The second is the mean of the task in the whole ledger. Both need `ENOUGH_CALLS`; otherwise the
         prompts' characters count. Money and hours are None if the tokens of pictures are unknown.
         """
@@ -167,7 +168,7 @@ class Planner(Client):
 
 
 class _Counting(Session):
-    """A session that only counts calls, and logs no line per task as no model is asked."""
+    """A session that only counts calls, without the log line per task, as no model is called."""
 
     askers: dict[str, Planner]
 
@@ -176,7 +177,7 @@ class _Counting(Session):
 
 
 def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int) -> float | None:
-    """Mean tokens of a picture of these sizes, downscaled to `side` pixels if larger; None: unknown."""
+    """Mean tokens of a picture of these sizes, downscaled to `side` pixels if larger; None if unknown."""
     if not role.kind.counts_pictures:
         return 0.0
     total = 0.0
@@ -196,12 +197,12 @@ def _example(task: Task, count: int, identity: str) -> Outcome:
 
 
 def quote(config: Config) -> list[dict]:
-    """One row per data set and task: `known` calls of the ledger, `calls` still to ask, and the cost of these.
+    """One row per data set and task: `known` calls of the ledger, `calls` still to make, and the cost of these.
 
     `images` and `frames` are numbers of pictures; `money` is at the configured prices, `money_single` and `money_batch`
-    what it would be in single calls and in batches of a provider (`batch: true`); `gpu_hours` at the configured tokens
-    per second, None if none is configured. `unseen` is the number of moments whose video was not probed or whose
-    keyframes were not cut since they changed. Raises InputError if the moments cannot be read.
+    the cost in single calls and in batches of a provider (`batch: true`); `gpu_hours` at the configured tokens per
+    second, None if none is configured. `unseen` is the number of moments whose video was not probed or whose keyframes
+    were not cut since they changed. Raises InputError if the moments cannot be read.
     """
     generation = pin_models(config.generation, config.weights.lock)
     rows: list[dict] = []

@@ -1,4 +1,4 @@
-"""Collections of published annotations: which splits are at hand, and their rows."""
+"""Collections of published annotations: their available splits and rows."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
@@ -139,8 +139,8 @@ def read_splits(
 ) -> Iterator[tuple[str, list[Row]]]:
     """The available splits with their checked rows in FIG form, ids unique over all of them; each file is read once.
 
-    Every file is compared with its published size and SHA-256 first; where none is known, with the number of rows.
-    With `annotators`, rows have all annotators' spans where the file does. Raises InputError.
+    Every file is compared with its published size and SHA-256 first; if none is known, with the number of rows. With
+    `annotators`, rows have all annotators' spans if the file does. Raises InputError.
     """
     release = resolve(source, listed)
     first_id = 0

@@ -32,7 +32,7 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a collection. Empty text and None mean: not known."""
+    """One file of a collection. Empty text and None mean: unknown."""
 
     collection: str
     split: str
@@ -52,7 +52,7 @@ class SourceFile:
 
 @cache
 def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
-    """All rows of `config/sources.csv`. Raises InputError where there is no such file, and for an impossible row."""
+    """All rows of `config/sources.csv`. Raises InputError for a missing file or an impossible row."""
     if not path.is_file():
         raise InputError("no such list of published files", file=path, remedy="put it there, or name another")
     check_installed(WORKFLOW, [path])
@@ -68,7 +68,7 @@ def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
 
 
 def collections(path: Path = SOURCES) -> dict[str, dict[str, tuple[SourceFile, ...]]]:
-    """Collection → split → its files, in the order of the list; files that belong to no split are left out."""
+    """Collection → split → its files, in the order of the list, without files of no split."""
     listed: dict[str, dict[str, tuple[SourceFile, ...]]] = {}
     for file in read_sources(path):
         if file.split:
@@ -93,7 +93,7 @@ def verify(path: str | os.PathLike, source: SourceFile) -> None:
 
 
 def how_to_get(source: SourceFile) -> str:
-    """One line for a person: what to fetch from where, and how to know that it is right."""
+    """One line for a person: the file to fetch, its address, and how to verify it."""
     size = f"{source.bytes} bytes" if source.bytes is not None else "size not known"
     digest = f"SHA-256 {source.sha256}" if source.sha256 else "SHA-256 not known"
     if source.access == "open":

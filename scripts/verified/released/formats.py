@@ -1,6 +1,6 @@
-"""Readers of published annotation files. All give rows in the FIG form, coarse captions alone or with fine ones.
+"""Read published annotation files as rows in the FIG form, with coarse captions alone or with fine ones too.
 
-- fig: FIG JSON Lines, as they are.
+- fig: FIG JSON Lines, unchanged.
 - charades-sta: ``VIDEO START END##caption`` a line. Reversed intervals (four in train) are swapped; durations are the
   `length` column of the Charades csv. The FIG files measured the durations anew and are mostly 0.03 to 0.1 s longer.
 - activitynet-captions: ``{video: {duration, timestamps, sentences}}``. Outer blanks of sentences (two in three have
@@ -8,10 +8,10 @@
 - didemo: a list of objects with `times` (per annotator, in segments of 5 s), `description`, `annotation_id`. The span
   is the most frequent interval, the first listed on ties, from 5·first to 5·(last + 1) seconds, not cut to the video;
   `annotator_times` has all of them, by the same rule. The file has no durations: the five-second segments of the video
-  are taken. Videos lose their ending. The FIG files agree with this reading in every row; they lack five moments of val
+  are used. Videos lose their suffix. The FIG files agree with this reading in every row; they lack five moments of val
   (28302, 28662, 46074, 46306, 47536) and eight of test (9398, 11040, 22899, 35552, 35911, 44154, 44458, 45273).
 - tacos: ``{video: {timestamps, sentences, fps, num_frames}}``, times in frames; they become seconds by the frame rate,
-  and the duration is that of all frames. Reversed intervals are swapped, outer blanks and the ending of a video cut.
+  and the duration is that of all frames. Reversed intervals are swapped, outer blanks and the suffix of a video cut.
 
 Charades-STA, ActivityNet Captions and TACoS have no ids: they count from `first_id` in file order.
 """
@@ -29,7 +29,7 @@ from verified.io.jsonl import finite, is_span, read_json
 
 SEGMENT_SECONDS = 5
 PEEKED = 2**16
-"""Bytes by which a form is told."""
+"""Bytes read to recognise a form."""
 CHARADES_LINE = re.compile(r"(\S+) (\S+) (\S+)##(.*\S.*)")
 
 
@@ -49,7 +49,7 @@ def read_split(files: dict[str, Path], first_id: int = 0) -> list[dict]:
 
 
 def published_form(path: Path) -> str | None:
-    """Which of the formats charades-sta, activitynet-captions and didemo a file is in, by how it begins; None: none."""
+    """The format of a file by its first bytes: charades-sta, activitynet-captions or didemo; None: another."""
     if not path.is_file():
         return None
     with path.open("rb") as file:
@@ -66,7 +66,7 @@ def published_form(path: Path) -> str | None:
 def published_moments(path: Path) -> list[dict] | None:
     """Rows of a file in a `published_form`, None for any other.
 
-    Rows of Charades-STA have None for a duration: its csv is not asked for. Raises InputError as of `read_split`.
+    Rows of Charades-STA have None for a duration, as its csv is not needed. Raises InputError as of `read_split`.
     """
     form = published_form(path)
     if form == "charades-sta":

@@ -1,4 +1,4 @@
-"""What a run shows of itself in one file: tables, figures, the summary, and the browser of captions."""
+"""Report of a run in one file: tables, figures, the summary, and the browser of captions."""
 
 from pathlib import Path
 

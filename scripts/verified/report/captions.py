@@ -1,9 +1,8 @@
-"""The caption browser: every moment with its keyframes, its candidates and their scores, and what led to them.
+"""The caption browser: every moment with its keyframes, its candidates, their scores, and the calls behind them.
 
-The page holds an index of all captions, which it searches and sorts; keyframes, prompts and refusals are kept in parts
-of `PART` moments that are loaded when first shown. The parts are embedded in the page as long as they are small
-together, otherwise they are scripts in a folder beside it (a page opened from a disk may load scripts, but no other
-data).
+The page has an index of all captions, which it searches and sorts; keyframes, prompts and refusals are in parts of
+`PART` moments that are loaded when first shown. The parts are embedded in the page if they are small together,
+otherwise they are scripts in a folder next to it (a page opened from a disk may load scripts, but no other data).
 """
 
 import io
@@ -39,7 +38,7 @@ CHOSEN_BY = {
     "random": "one at random",
 }
 CHOSEN, LOWEST = 1, 2
-"""Roles of a candidate; 0 is none."""
+"""Roles of a candidate; 0: no role."""
 
 
 BETWEEN, AFTER = "\x1f", "\x1e"
@@ -51,7 +50,7 @@ class Candidate(NamedTuple):
     """A fine-grained caption of a moment."""
 
     type: int
-    """Place of its type in TYPES, or their number where the type is not told."""
+    """Index of its type in TYPES, or their number if the type is unknown."""
     number: int
     caption: str
     score: float | None
@@ -59,7 +58,7 @@ class Candidate(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """What the page's index holds of a moment, there in columns (see `columns`)."""
+    """Index entry of a moment, stored as columns (see `columns`)."""
 
     id: int
     video: str
@@ -76,7 +75,7 @@ class Moment(NamedTuple):
 
 
 class Thumbnails:
-    """Small JPEGs of keyframes, read from the archives of all shards when they are asked for."""
+    """Small JPEGs of keyframes, read on demand from the archives of all shards."""
 
     def __init__(self, archives: Iterable[str | Path]):
         self._places: dict[int, tuple[tarfile.TarFile, list[dict]]] = {}
@@ -109,7 +108,7 @@ def generated_rows(
     """Index rows of moments that the workflow annotated, in the order of the corpus.
 
     `captions` are statics and dynamics rows, `scores` one row per candidate, `annotations` the chosen captions. One
-    that is no candidate (people wrote it, or it is the coarse one where none was good enough) is listed below these.
+    that is no candidate (written by people, or the coarse one as a fallback) is listed below these.
     """
     score = {(row["desc_id"], row["type"], row["candidate"]): row["score"] for row in scores}
     captions_of = defaultdict(dict)
@@ -219,7 +218,7 @@ def part_of(
 
 
 def _calls(row: Mapping) -> list[str]:
-    """Ledger keys behind a row, in the order in which they were asked, each once."""
+    """Ledger keys behind a row, in the order of the calls, each once."""
     keys = [frame.get("lineage") for frame in row.get("keyframes", ())]
     keys += row.get("lineage", {}).values()
     keys += [candidate["lineage"] for candidate in row["candidates"]]
@@ -253,8 +252,8 @@ def columns(rows: list[Moment]) -> dict[str, object]:
     """The page's index: columns of moments and of candidates, and all texts as one. A browser reads and searches these
     in a fraction of the time and memory that an object for each moment takes.
 
-    ``text`` holds id, video, coarse caption and candidates of each moment. Columns of candidates go on from moment to
-    moment, `count` each; `chosen` and `lowest` are places among those of the moment, -1 for none.
+    ``text`` holds id, video, coarse caption and candidates of each moment. Columns of candidates continue from moment
+    to moment, `count` each; `chosen` and `lowest` are indices within the moment, -1 for none.
     """
     videos, splits = sorted({row.video for row in rows}), list(dict.fromkeys(row.split for row in rows))
     rank_of = {text: rank for rank, text in enumerate(sorted({row.coarse for row in rows}))}

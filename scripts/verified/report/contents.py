@@ -1,4 +1,4 @@
-"""What the pages of the report show of each data set, by the kind of its source."""
+"""Content of the report's pages for each data set, by the kind of its source."""
 
 from verified.annotations.splits import annotation_files, release_of
 from verified.config import Config
@@ -39,11 +39,11 @@ KINDS = {
     "folder": "a folder of videos",
     "released": "published annotations",
 }
-"""Kinds of sources in words; others by their own name."""
+"""Kinds of sources in words; others have their own name."""
 
 
 def front_corpora(settings: Config) -> list[dict]:
-    """What the front page reads of each shown data set: title, kind, annotations, the split tested, keyframes."""
+    """Inputs of the front page for each shown data set: title, kind, annotations, the split tested, keyframes."""
     layout, corpora = Layout(settings), []
     for name in shown_datasets(settings):
         dataset = settings.datasets[name]
@@ -60,7 +60,7 @@ def front_corpora(settings: Config) -> list[dict]:
 
 
 def caption_models(settings: Config) -> dict[str, str]:
-    """Who wrote captions, by role; nobody where all annotations are published."""
+    """Models that wrote captions, by role; empty if all annotations are published."""
     if not shown_datasets(settings, "annotated_here"):
         return {}
     return {role: getattr(settings.generation, role).model for role in ("llm", "image_lmm", "video_lmm")}

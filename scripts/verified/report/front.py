@@ -1,4 +1,4 @@
-"""The report's front page, one screen: what was run, whether it is sound, what came out, how captions look."""
+"""The report's front page, one screen: the run, its soundness, its results, and examples of captions."""
 
 import csv
 import html
@@ -18,7 +18,7 @@ PANELS = (
     ("SVMR", "0.5/r1", "finds the span in it"),
     ("VCMR", "0.5/r1", "finds both"),
 )
-"""Task and metric of each panel of the front page, and what it asks of a model."""
+"""Task and metric of each panel of the front page, and the task in words."""
 SHOWN = 4
 """Moments with pictures."""
 
@@ -41,11 +41,11 @@ class Corpus(NamedTuple):
         return cls(facts["title"], facts["kind"], rows, facts["tested"], facts["keyframes"])
 
     def test_moments(self) -> list[tuple[float, float, float]]:
-        """(start, end, duration of the video) in seconds of what models are asked for."""
+        """(start, end, duration of the video) in seconds of the test moments."""
         return [(*row["time"], row["duration"]) for row in self.rows if row["split"] == self.tested]
 
     def test_videos(self) -> int:
-        """How many videos they are asked about."""
+        """Number of test videos."""
         return len({row["video"] for row in self.rows if row["split"] == self.tested})
 
 
@@ -57,7 +57,7 @@ def read_cells(path: str | os.PathLike) -> list[dict]:
 
 
 def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[str, str]) -> str:
-    """Three facts of the run: what was annotated, who wrote the captions, who was tested."""
+    """Three facts of the run: the annotated data, the models that wrote captions, the models tested."""
     shown = []
     for corpus in corpora[:1]:
         more = f", and {len(corpora) - 1} data sets more" if len(corpora) > 1 else ""
@@ -81,7 +81,7 @@ def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[s
 
 
 def soundness(checks: Sequence[Mapping]) -> str:
-    """The checks that have an aim, as marks against it, those that miss it first; "" where none has."""
+    """The checks that have an aim, as marks against it, missed aims first; "" without any."""
     aimed = sorted((check for check in checks if check["aim"]), key=lambda check: check["met"] is not False)
     if not aimed:
         return ""
@@ -106,7 +106,7 @@ def _signs(aim: str) -> str:
 
 
 def recalls(corpora: Sequence[Corpus], cells: Sequence[Mapping]) -> str:
-    """A panel per task and data set: what each model reaches, trained on coarse and on fine captions."""
+    """A panel per task and data set: the recall of each model, trained on coarse and on fine captions."""
     out = []
     for corpus in corpora:
         panels = [panel for task in PANELS if (panel := _panel(corpus, cells, *task))]
@@ -182,15 +182,15 @@ def _picked(rows: Sequence[dict], tested: str) -> Iterator[dict]:
 
 
 def missing(lines: Iterable[str]) -> str:
-    """What is missing, and why: one line each; "" where nothing is."""
+    """Missing results with their reasons: one line each; "" without any."""
     items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
     return f'<section><h2>What is missing, and why</h2><ul class="missing">{items}</ul></section>\n' if items else ""
 
 
 ROW, HEAD, FOOT, LANE = 44, 22, 22, 30
-"""Pixels: a row, what stands above and below the rows, and the dots' place in a row."""
+"""Pixels: a row, the space above and below the rows, and the dots' position in a row."""
 EDGE = 3
-"""Percent left free at either side, so that no dot is cut."""
+"""Percent of empty space at either side, so that no dot is cut."""
 
 
 class Dot(NamedTuple):
@@ -226,7 +226,8 @@ def upper_bound(values: Sequence[float]) -> float:
 
 def dot_panel(title: str, rows: Sequence[ModelRow], chance: float | None) -> str:
     """A figure: a row per model, hollow dots trained on coarse and filled ones on fine captions, lines for intervals, a
-    dashed line at chance. What it shows is its text for who cannot see it."""
+    dashed line at chance. Its content is also text, for screen readers.
+    """
     dots = [dot for row in rows for dot in (row.coarse, row.fine) if dot]
     top = upper_bound([max(dot.value, dot.high or 0.0) for dot in dots] + [chance or 0.0])
 
@@ -279,8 +280,9 @@ def _short(row: ModelRow) -> str:
 
 
 def aim_mark(value: float, low: float | None, high: float | None, aim: str, met: bool | None) -> str:
-    """A line with the value, its interval, and what the aim asks for (such as ``>= 0.95``) in green. The line goes from
-    0 to 1, or for points of percent from -100 to 100."""
+    """A line with the value, its interval, and the aim (such as ``>= 0.95``) in green. The line runs from 0 to 1, or
+    for points of percent from -100 to 100.
+    """
     comparison, _, bound = aim.partition(" ")
     limit = float(bound)
     first, last = (

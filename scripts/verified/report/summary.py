@@ -23,7 +23,7 @@ FRONT = """
 .verified { overflow-x: auto; }
 @media (max-width: 46rem) { .prose:has(.verified) { max-width: calc(100vw - 2rem); } }
 """
-"""Room for the tables on Snakemake's front page, which centres what it shows: a long text would lose its top."""
+"""Space for the tables on Snakemake's front page, which centres its content: a long text would lose its top."""
 
 
 def nested_style(*stems: Path) -> str:
@@ -92,7 +92,7 @@ def write_summary(
     """Write the front page's part `target` and the page `listing` of all verdicts.
 
     The part answers in one screen (see `front`), the plain `warning` first if there is one. Below it the `leading`
-    tables, the check against the demo's truth (`checks`: its rows) where there is one and the verdicts are folded.
+    tables, the check against the demo's truth if there is one (`checks`: its rows) and the verdicts are folded.
     """
     verdicts, notes = read_rows(tables / "reproduction.csv")
     cells = read_cells(tables / "all.csv")
@@ -129,6 +129,6 @@ def _between(page: str, start: str, end: str) -> str:
 
 
 def _body(page: str) -> str:
-    """What one of our own table pages shows below its heading."""
+    """Content of one of our table pages below its heading."""
     shown = page.partition("<main>")[2].rpartition("</main>")[0] or page
     return shown.partition("</h1>")[2] or shown

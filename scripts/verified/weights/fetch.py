@@ -19,10 +19,10 @@ log = logging.getLogger("verified")
 
 
 def fetch_model(wanted: Wanted, weights: Weights) -> dict:
-    """Fetch the model, check every file, and return its record, the content of a weights file.
+    """Fetch the model, check every file, and return its record, the content of a weights file,
 
-    {"model", "revision" (as asked), "commit", "folder", "bytes", "files"}. Needs no network if the lock names the model
-    and all its files are local. Raises InputError if it cannot be fetched or differs from the lock.
+    {"model", "revision" (as requested), "commit", "folder", "bytes", "files"}. Needs no network if the lock names the
+    model and all its files are local. Raises InputError if it cannot be fetched or differs from the lock.
     """
     entry = read_lock(weights.lock)["models"].get(wanted.key)
     if entry is None:

@@ -70,7 +70,7 @@ def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: 
             partial = path.with_name(f".{path.name}.part")
             partial.parent.mkdir(parents=True, exist_ok=True)
             have = partial.stat().st_size if partial.is_file() else 0
-            if size is not None and have > size:  # left by another file
+            if size is not None and have > size:  # of another file
                 partial.unlink()
                 have = 0
             url = hf_hub_url(wanted.name, name, revision=commit)

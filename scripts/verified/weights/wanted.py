@@ -64,6 +64,6 @@ def model_records(settings: Config, name: str, revision: str) -> list[str]:
 
 
 def umt_stem(settings: Config) -> str:
-    """A wildcard constraint: UMT's checkpoint without its ending; it matches nothing if none is configured."""
+    """A wildcard constraint: UMT's checkpoint without its suffix; it matches nothing if none is configured."""
     file = settings.evaluator.umt_file
     return re.escape(str(Path(file).with_suffix(""))) if file else "(?!)"

@@ -1,4 +1,4 @@
-"""The embedded demo world as a source."""
+"""The embedded synthetic demo as a source."""
 
 from typing import ClassVar, Literal
 
@@ -8,7 +8,7 @@ from verified.config.sources.section import SourceSection
 
 
 class DemoSource(SourceSection):
-    """The embedded demo world, rendered as H.264 files from the seed."""
+    """The embedded synthetic demo, rendered as H.264 files from the seed."""
 
     has_videos: ClassVar[bool] = True
     annotated_here: ClassVar[bool] = True

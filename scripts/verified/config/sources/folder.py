@@ -25,8 +25,9 @@ class FolderSource(SourceSection):
     """JSONL or CSV, one moment a row: video, start and end in seconds, caption and, if you like, desc_id and split;
     null: moments are proposed (see the section `proposals`)."""
     default_split: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
-    """Split of rows that name none; null: test or, where no row names one, the videos are divided into train, val and
-    test by the seed and the shares of `proposals`."""
+    """Split of rows that name none; null: test or, if no row names one, the videos are divided into train, val and test
+    by the seed and the shares of `proposals`.
+    """
 
     @property
     def proposes_moments(self) -> bool:

@@ -26,7 +26,9 @@ class PublishedSource(SourceSection):
     released_dir: str | None = None
     """Folder that holds the annotation files already, at the places of config/sources.csv; null: download them."""
     sources: str | None = None
-    """Another list of published files and their checksums, in the form of config/sources.csv and beside its files."""
+    """Another list of published files and their checksums, in the form of config/sources.csv and in the folder of its
+    files.
+    """
     annotators: Literal["most-frequent", "all"] = "most-frequent"
     """DiDeMo: test against the most frequent span (as released), or all annotators' spans, of which two must agree."""
 
@@ -36,7 +38,7 @@ class PublishedSource(SourceSection):
     def rows(self) -> Iterator[dict[str, Any]]:
         """One row per caption, of all available splits, in the order of the configuration.
 
-        Nothing is dropped here: the join with the videos excludes a moment without length or without its video, with a
+        All rows remain here: the join with the videos excludes a moment without length or without its video, with a
         reason. Raises InputError (see `read_splits`).
         """
         for split, rows in read_splits(self, annotators=True):

@@ -18,7 +18,7 @@ class ReleasedSource(SourceSection):
     collection: str
     """Collection in config/sources.csv, e.g. charades-fig; or a name of your own, with `released_dir`."""
     splits: tuple[str, ...] = Field(min_length=1)
-    """Splits to read, in the order they are joined; one that is not at hand is left out, and the tables say so."""
+    """Splits to read, in the order they are joined; an unavailable one is omitted, and the tables say so."""
     released_dir: str | None = None
     """Folder that holds the files already: at the places of config/sources.csv, or your own SPLIT.jsonl."""
     features_dir: str | None = None

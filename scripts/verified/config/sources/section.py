@@ -22,13 +22,13 @@ class SourceSection(Section):
     published: ClassVar[bool] = False
     """Its coarse annotations are published files (config/sources.csv); its videos go by their published names."""
     lists_moments: ClassVar[bool] = False
-    """It knows its moments itself: a rule writes what `rows` gives to the file of moments that `files` names."""
+    """It knows its moments itself: a rule writes the result of `rows` to the file of moments that `files` names."""
     users_own: ClassVar[bool] = False
-    """Its videos and captions are the user's: tables say what came in and out, and what the captions took."""
+    """Its videos and captions are the user's: tables show the outcome of the folder, and the cost of the captions."""
     has_truth: ClassVar[bool] = False
-    """What is in its videos is known (`corpus/truth.jsonl`), and what was corrupted in its captions."""
+    """The truth about its videos (`corpus/truth.jsonl`) and about corrupted captions is known."""
     comparable: ClassVar[bool] = True
-    """The paper's figures may stand beside its own, where its title is one of the paper's data sets."""
+    """The paper's figures may be shown next to ours, if its title is one of the paper's data sets."""
     origin: ClassVar[str]
     """Where data set `{name}` comes from, for the lines below tables."""
 

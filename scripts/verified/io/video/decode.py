@@ -32,7 +32,7 @@ TRIED = 2
 SAME = 1e-6
 """Seconds by which two numbers for one time may differ."""
 FALLBACK_RATE = 25.0
-"""Frames per second assumed if neither timestamps nor the container state a rate."""
+"""Frames per second assumed if timestamps and container state no rate."""
 USUAL_FRAMES = 4
 """The last frame's own duration is trusted up to this number of frames at the nominal rate, and beyond if the header
 agrees."""
@@ -164,8 +164,7 @@ class Decoder:
         return self.claimed_end
 
     def end_of(self, time: float, shown: float) -> float:
-        """The time at which a video's last frame, shown at `time` for `shown` seconds by its own stamp, is off the
-        screen.
+        """The time at which a video's last frame, shown at `time` for `shown` seconds by its stamp, is off the screen.
 
         That stamp is the least reliable of all, as broken muxers write minutes there: a long one must match the header.
         """
@@ -274,10 +273,10 @@ class Decoder:
         self._undo_jump()
 
     def _undo_jump(self) -> None:
-        """After a jump to another place than the index claimed: decode from the start, and drop the frames already
+        """After a jump to another position than the index claimed: decode from the start, and drop the frames already
         returned.
 
-        No further jump is tried.
+        Later jumps are not tried.
         """
         self._index, self._from, self._landed = NO_INDEX, self._last + 1, False
         self._decode_all(True)
@@ -389,7 +388,7 @@ def frame_array(timed: TimedFrame, size: Size = None) -> np.ndarray:
 
 
 def stored_array(frame: av.VideoFrame, pixels: str, size: tuple[int, int] | None = None) -> np.ndarray:
-    """uint8 [H, W, 3] as stored, neither stretched nor turned; `pixels` is rgb24 or bgr24, `size` (height, width).
+    """uint8 [H, W, 3] as stored, without stretching or turning; `pixels` is rgb24 or bgr24, `size` (height, width).
 
     Pictures in HDR (PQ, HLG) become BT.709.
     """

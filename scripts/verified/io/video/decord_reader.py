@@ -2,7 +2,7 @@
 
 Not the default: `benchmarks/video.py` finds it slower than PyAV for all frames, for few frames of a long file and for a
 short span. It reads MP4 files only, because in other containers it silently shows a neighbouring frame in place of a
-damaged one, and of them only those whose pictures are shown as they are stored and whose edit list hides no frame. If
+damaged one, and of them only those whose pictures are shown without a transform and whose edit list hides no frame. If
 it fails within an MP4 file, PyAV, which skips and counts damaged frames, continues from there with a warning.
 """
 

@@ -84,17 +84,16 @@ def frames_of_spans(
     `spans` are [start, end) in seconds; they may overlap and come in any order. `frames` is uint8 RGB [T, H, W, 3];
     `times` is float64 [T], the true time of each frame.
 
-    - `fps`: the frames at start, start + 1/fps, … below end, so T = ceil((end - start)·fps). A frame repeats where
-      the video is slower. Grid points after the video's end are left out.
+    - `fps`: the frames at start, start + 1/fps, … below end, so T = ceil((end - start)·fps). A frame repeats if the
+      video is slower. Grid points after the video's end are omitted.
     - `count`: the frames at the mid-points of `count` equal parts, so T = count. Points after the video's end repeat
       the last frame.
-    - neither: every frame whose time lies in the span, or the one on the screen at `start` where there is none.
+    - neither: every frame whose time lies in the span, or the one on the screen at `start` without any.
     - `size`: None, one number (square) or (height, width).
 
-    A span that begins after the end of the video gives T = 0; this is the caller's to count. Spans are yielded in the
-    order of their completion. Memory holds the frames of the spans that are open at one moment, each once. Decoding
-    ends with the last span.
-    Raises VideoError for an unusable file, ValueError for a span with end <= start.
+    A span that begins after the end of the video gives T = 0; the caller must count it. Spans are yielded in the order
+    of their completion. Memory holds the frames of the spans that are open at one moment, each once. Decoding ends with
+    the last span. Raises VideoError for an unusable file, ValueError for a span with end <= start.
     """
     if fps is not None and count is not None:
         raise ValueError("give fps or count, not both")

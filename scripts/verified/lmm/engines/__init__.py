@@ -1,4 +1,4 @@
-"""The engines behind text generation, each in a file of its own; `config/engines.py` lists them."""
+"""The engines behind text generation, each in a separate file; `config/engines.py` lists them."""
 
 from importlib import import_module
 

@@ -1,13 +1,13 @@
-"""Files of batches: their lines, as OpenAI's Batches takes and gives them, and their state on disk.
+"""Files of batches: their lines in the format of OpenAI's Batches, and their state on disk.
 
 A line is JSON, one call. A request: ``custom_id`` (the ledger key), ``method``, ``url``, ``body``. A result:
-``custom_id``, ``response`` with ``status_code`` and ``body``, ``error``. Results come in any order; where a call
-failed, OpenAI's line has the error in its body, vLLM's beside it, and one that ran out of time has no response at all.
+``custom_id``, ``response`` with ``status_code`` and ``body``, ``error``. Results come in any order; for a failed call,
+OpenAI's line has the error in its body, vLLM's outside it, and a timed-out call has no response at all.
 
-The state lies in the folder NAME.batches beside the ledger, so that the job after a killed one sends nothing twice: of
-each batch the requests, the answers once they are there, the state (keys, address, the provider's names of file and
-batch), and the keys whose answers a job has recorded. A batch is named after the process that made it. It is removed
-when nothing is left to be read of it.
+The state is in the folder NAME.batches next to the ledger, so that the job after a killed one sends nothing twice: for
+each batch the requests, the answers when they arrive, the state (keys, address, the provider's names of file and
+batch), and the keys whose answers a job has recorded. A batch has the name of the process that made it. It is removed
+when all of it is read.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ from verified.runtime.lock_file import LONG_PATIENCE, exclusive, has_ended, owne
 from verified.runtime.secrets import redact
 
 REASON = "batch"
-"""Of calls that a batch did not answer: they are asked again."""
+"""Reason of calls that a batch did not answer: they are retried."""
 
 
 def request_line(request: Request, role: EngineSettings) -> bytes:
@@ -57,7 +57,7 @@ def taken_line(line: bytes, without: Collection[str]) -> bytes:
 
 
 def result_rows(file: Path) -> Iterator[tuple[str, dict]]:
-    """(key, row) of each line that names one; what cannot be read is passed over, and so counts as not answered."""
+    """(key, row) of each line with a key; unreadable lines are skipped, and so count as unanswered."""
     with file.open("rb") as lines:
         while line := lines.readline(MOST_BYTES):
             try:
@@ -70,9 +70,9 @@ def result_rows(file: Path) -> Iterator[tuple[str, dict]]:
 
 
 def read_result(row: dict, request: Request, role: EngineSettings) -> Reply:
-    """What a line says of its call, which is asked again without a field that the model does not take.
+    """The reply in a line, to be retried without a field that the model does not accept.
 
-    Raises InputError where no further call can succeed.
+    Raises InputError if no further call can succeed.
     """
     response = row.get("response")
     response = response if isinstance(response, dict) else {}
@@ -133,7 +133,7 @@ class Batch:
         self.folder, self.name, self.state = folder, name, state
         self.keys: frozenset[str] = frozenset(state["keys"])
         self.read: set[str] = set()
-        """Keys whose answers are recorded, or asked for elsewhere."""
+        """Keys whose answers are recorded, or requested elsewhere."""
         self.begun = False
         """Whether this process has sent it, or seen it sent."""
 
@@ -158,14 +158,14 @@ class Batch:
         write_text(self.path(STATE), json.dumps(self.state))
 
     def look(self) -> None:
-        """Take over what another process has changed."""
+        """Read the changes of other processes."""
         with contextlib.suppress(OSError, ValueError):
             self.state = json.loads(self.path(STATE).read_text(encoding="utf-8"))
         with contextlib.suppress(OSError):
             self.read |= set(self.path(READ).read_text(encoding="ascii").split())
 
     def mark(self, keys: Iterable[str]) -> None:
-        """Say that nothing more is wanted of these calls here."""
+        """Record that these calls need no answer here."""
         fresh = [key for key in keys if key not in self.read]
         if fresh:
             with self.path(READ).open("a", encoding="ascii") as file:
@@ -174,7 +174,7 @@ class Batch:
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:
-        """Be the only one that sends it, with the state as it is."""
+        """Lock the batch for sending, with its current state."""
         with exclusive(self.path(LOCK), LONG_PATIENCE) as lock:
             if lock is None:
                 raise InputError("others keep the batch locked", file=self.path(LOCK))
@@ -210,7 +210,7 @@ class Store:
         self.most_rows, self.most_bytes = most_rows, most_bytes
 
     def batches(self) -> list[Batch]:
-        """All there are, the oldest first; what a process left before it had made one is removed."""
+        """All batches, the oldest first; incomplete ones of dead processes are removed."""
         found: list[Batch] = []
         for path in sorted(self.folder.glob(f"*{STATE}")):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -225,9 +225,9 @@ class Store:
         return sorted(found, key=lambda batch: batch.state["created"])
 
     def write(self, address: str, lines: Iterable[tuple[str, bytes]]) -> Iterator[Batch]:
-        """A batch for as many of `lines` (key, line) as a file takes, and another one for the next, as they are full.
+        """Write a batch for as many of `lines` (key, line) as fit a file, and more batches for the rest.
 
-        Lines are drawn one by one and not kept.
+        Lines are drawn one by one and not stored.
         """
         source = iter(lines)
         first = next(source, None)

@@ -1,10 +1,10 @@
 """Engine `openai` with `batch`: calls go as files and are answered together, by a provider within a day for less money.
 
-All calls are drawn first and written to files; the batches are then waited for. What a batch leaves without an answer
-(rows that failed for now, expired, or are not there) goes into another one, up to `retries` times. A job that is killed
-leaves its batches under way, and the next one that asks for any of their calls waits for them and sends nothing twice,
-also where the job died while it was sending: the provider's lists are searched first. Where the budget is exceeded or
-reached, batches under way are cancelled; what they have answered until then is read.
+All calls are drawn first and written to files; the batches are then waited for. Unanswered calls of a batch (failed for
+now, expired, or missing) are sent in another one, up to `retries` times. The batches of a killed job continue, and the
+next job that needs any of their calls waits for them and sends nothing twice, also if the first died while sending: the
+provider's lists are searched first. At the budget's limit, running batches are cancelled; their answers so far are
+read.
 """
 
 import dataclasses
@@ -98,7 +98,7 @@ class Batches:
         return self.under_way
 
     def cancel(self) -> None:
-        """Cancel what this process or one that has ended has under way."""
+        """Cancel running batches of this process and of ended ones."""
         if not self.cancelled:
             self.cancelled = True
             for batch in self.store.batches():
@@ -167,7 +167,7 @@ class _Waiting:
         return False
 
     def take(self, batch: Batch) -> Iterator[Reply]:
-        """The replies of an answered batch; what it did not answer goes into another one."""
+        """The replies of an answered batch; its unanswered calls are added to another one."""
         del self.batches[batch.name]
         mine = batch.keys & self.requests.keys() - batch.read
         missing = {
@@ -215,10 +215,10 @@ class _Waiting:
         without = {"untaken": sorted(self.engine.untaken)} if self.engine.untaken else {}
         notes = {**reply.notes, **without, "batch": batch.state["batch"] or batch.name}
         yield dataclasses.replace(reply, notes=notes, request=self.requests.pop(key))
-        batch.mark([key])  # whoever asked has recorded it
+        batch.mark([key])  # the requesting job has recorded it
 
     def leave(self) -> Iterator[Reply]:
-        """Replies to all that has none. Raises what has stopped the work."""
+        """Replies to all calls without one. Raises the error that stopped the work."""
         reason = "budget" if self.failure is None else "endpoint"
         detail = redact(str(self.failure or "the budget is spent"))[:DETAIL]
         for request in self.requests.values():
@@ -228,7 +228,7 @@ class _Waiting:
 
 
 class Provider:
-    """OpenAI's Files and Batches, and whoever has the same."""
+    """OpenAI's Files and Batches, and compatible providers."""
 
     def __init__(self, role: EngineSettings, first_wait: float = 0.5, longest_wait: float = 120.0):
         self.role, self.endpoint = role, OpenAI(role, first_wait, longest_wait)
@@ -240,7 +240,7 @@ class Provider:
         self._do(lambda: self._made(lambda: self.client.batches.list(limit=1)))
 
     def look(self, batch: Batch) -> bool:
-        """Send it, where nobody has, or see how it stands; whether its answers are on disk now."""
+        """Send the batch, if it is not sent, or poll it; returns whether its answers are on disk."""
         if batch.is_answered:
             return True
         if batch.state["batch"] is None:
@@ -300,7 +300,7 @@ class Provider:
             return self._made(lambda: self.client.files.create(file=(f"{batch.name}.jsonl", file), purpose="batch"))
 
     def _sent_file(self, batch: Batch) -> Any:
-        """The provider's file, where an upload was begun whose end nobody saw."""
+        """The provider's file, if an upload was started whose end is unknown."""
         if not batch.state.get("sending"):
             return None
         size = batch.path(REQUESTS).stat().st_size
@@ -314,7 +314,7 @@ class Provider:
         return self._made(lambda: create(input_file_id=file, endpoint=endpoint, completion_window=WINDOW))
 
     def _begun(self, batch: Batch) -> Any:
-        """The provider's batch of the file, where one was begun whose name nobody saw."""
+        """The provider's batch of the file, if one was created whose name is unknown."""
         if not batch.state.get("beginning"):
             return None
         found = self._made(lambda: itertools.islice(self.client.batches.list(limit=100), LISTED))
@@ -329,7 +329,7 @@ class Provider:
                 out.write(b"\n")
 
     def cancel(self, batch: Batch) -> None:
-        """Have nothing more of it answered."""
+        """Stop the provider from answering more of it."""
         batch.look()
         if batch.state["batch"]:
             log.info("batch %s is cancelled", batch.name)
@@ -342,13 +342,13 @@ class Provider:
             self._do(lambda name=name: self._accepted(lambda: self.client.files.delete(name)))
 
     def _made(self, call: Callable[[], Found]) -> Found:
-        """What `call` gives. Raises InputError where the endpoint has no such thing as batches."""
+        """Result of `call`. Raises InputError if the endpoint has no batches."""
         if (found := self._known(call)) is None:
             raise InputError(f"{self.address} has no /files or no /batches", remedy=NO_BATCHES)
         return found
 
     def _known(self, call: Callable[[], Found]) -> Found | None:
-        """What `call` gives, or None where the provider knows no such thing."""
+        """Result of `call`, or None if the provider does not know the object."""
         try:
             return call()
         except self.endpoint.errors.APIStatusError as error:
@@ -357,7 +357,7 @@ class Provider:
             raise
 
     def _accepted(self, call: Callable[[], object]) -> None:
-        """Do what is right if it can be done: a batch may be over, a file gone."""
+        """Do `call` if possible: a batch may be over, a file deleted."""
         try:
             call()
         except (
@@ -368,7 +368,7 @@ class Provider:
             log.info("%s: %s", self.address, redact(str(error))[:DETAIL])
 
     def _do(self, call: Callable[[], Found], most_bytes: int = 0) -> Found:
-        """`call`, again until the endpoint has done it. Raises NotNow for an outage, InputError for what it refuses."""
+        """Retry `call` until the endpoint succeeds. Raises NotNow for an outage, InputError for a refusal."""
         self.endpoint.begin()
         while True:
             done: list[Found] = []
@@ -388,7 +388,7 @@ class Provider:
 
 
 def _try(work: Callable[[], None], otherwise: str) -> None:
-    """Do what no answer depends on; where it cannot be done, the log says so."""
+    """Do `call`, on which no answer depends; a failure is logged."""
     try:
         work()
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Replay only: what an exported ledger or a file written by hand holds is answered, anything else is a named error."""
+"""Replay only: answer from an exported ledger or a hand-written file; any other call is a named error."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,11 +15,11 @@ def make(role: EngineSettings, generation: Generation) -> "Cassette":
 
 
 class Cassette:
-    """Engine `cassette`, in the place of the model that was recorded.
+    """Engine `cassette`, in place of the recorded model.
 
-    The session loads an exported ledger into the run's, where recorded calls are found before any engine is asked; so
-    this engine is only asked for what was never recorded, or was written by hand. Raises InputError when the cassette
-    does not hold the model, or holds several revisions of it and none is named.
+    The session loads an exported ledger into the run's, where recorded calls are found before any engine is called; so
+    this engine gets only hand-written and unrecorded calls. Raises InputError when the cassette does not have the
+    model, or has several revisions of it and the configuration names none.
     """
 
     name = "cassette"
@@ -43,7 +43,7 @@ class Cassette:
         self.path, self.model, self.revision = path, model, revision or next(iter(revisions))
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
-        """What was written about the caption of each request, as JSON; a named error where nothing was."""
+        """The hand-written answer about the caption of each request, as JSON; a named error without one."""
         for request in requests:
             written = self.written.get(request.slots.get("caption", ""), {}).get(request.task)
             if written is not None:

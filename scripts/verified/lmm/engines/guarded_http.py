@@ -1,7 +1,7 @@
-"""An HTTP client for endpoints whose answers may never end: one deadline and one size limit for a whole answer.
+"""An HTTP client for endpoints with endless answers: one deadline and one size limit for a whole answer.
 
-`Post` sends the calls of a role, which differ in their JSON alone, by a quarter of the processor time that the official
-client takes to build each anew. Connections are made by that client's own transport either way.
+`Post` sends the calls of a role, which differ in their JSON alone, in a quarter of the processor time that the official
+client needs to build each call. Both use that client's transport.
 
 A client's timeout applies to one read from the socket. An endpoint that sends a byte now and then, endless headers, or
 one "100 Continue" after another never exceeds it. Here the limits are enforced at the socket, below all of that.
@@ -20,7 +20,7 @@ import openai
 MOST_BYTES = 8 * 2**20
 """Most bytes of an answer with its headers; captions take a few thousand."""
 BROKEN = (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.ProxyError, httpcore2.UnsupportedProtocol)
-"""What ends a call on the way."""
+"""Errors that interrupt a call."""
 
 
 class Refused(Exception):
@@ -28,7 +28,7 @@ class Refused(Exception):
 
 
 class Limits(threading.local):
-    """What the call of this thread may still take: `until` (of `time.monotonic`) and bytes to be read."""
+    """Remaining time and bytes of the call of this thread: `until` (of `time.monotonic`) and bytes to be read."""
 
     until = float("inf")
     seconds = float("inf")
@@ -88,10 +88,10 @@ class _Backend(httpcore2.NetworkBackend):
 
 
 def guarded_client(limits: Limits) -> openai.DefaultHttpxClient:
-    """The official client's HTTP client, with proxies as the environment names them, under `limits`.
+    """The official client's HTTP client, with proxies from the environment, under `limits`.
 
-    Redirects are not followed: the body, a user's video, would go to an address that the configuration does not name.
-    Compressed answers are not asked for and not read: a thousandth of an answer's bytes may hold it all.
+    Redirects are not followed: the body, a user's video, would be sent to an address that the configuration does not
+    name. Compressed answers are neither requested nor read, because a few bytes may expand without limit.
     """
     client = openai.DefaultHttpxClient(
         timeout=None,
@@ -115,12 +115,12 @@ class Declined(Exception):
 
     @classmethod
     def by_endpoint(cls, error: openai.APIStatusError) -> "Declined":
-        """What the official client says of an answer."""
+        """The same from an error of the official client."""
         return cls(error.status_code, error.response.headers, error.body, str(error.message))
 
 
 class Post:
-    """Calls to one path of an endpoint, below the `base_url` of a client, by connections that are kept.
+    """Calls to one path of an endpoint, below the `base_url` of a client, by reused connections.
 
     URL, headers and timeouts are those of a request that the client's `http`, a `guarded_client`, builds once. Many
     threads may call at once.
@@ -142,10 +142,10 @@ class Post:
         self.idle: list[httpcore2.ConnectionInterface] = []
 
     def __call__(self, body: dict) -> bytes:
-        """What the endpoint answers to a JSON body.
+        """The endpoint's answer to a JSON body.
 
-        Raises Declined for a status that is no success, Refused, and APITimeoutError and APIConnectionError as the
-        official client does.
+        Raises Declined for an error status, Refused, and APITimeoutError and APIConnectionError as the official client
+        does.
         """
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         request = httpcore2.Request(
@@ -185,10 +185,10 @@ class Post:
         return response.status, headers, answer
 
     def _begun(self, request: httpcore2.Request) -> tuple[httpcore2.ConnectionInterface, httpcore2.Response]:
-        """A connection with the status and headers that came over it.
+        """A connection with the status and headers received over it.
 
-        An endpoint may close a kept connection while a call is on its way. A call that ends so before its answer begins
-        goes out again over a new connection, which is no failure of the endpoint.
+        An endpoint may close a reused connection during a call. A call interrupted before its answer begins is sent
+        again over a new connection, which does not count as a failure of the endpoint.
         """
         while (connection := self._kept()) is not None:
             with contextlib.suppress(httpcore2.NetworkError, httpcore2.RemoteProtocolError):

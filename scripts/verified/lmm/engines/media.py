@@ -45,10 +45,10 @@ def video_url(frames: np.ndarray) -> str:
 
 
 def video_facts(times: Sequence[float]) -> dict:
-    """What vLLM wants to know of a clip that is given as frames, from their times in seconds.
+    """vLLM's metadata of a clip that is given as frames, from their times in seconds.
 
-    The frames lie on a grid of 1/`fps` seconds, at the positions in `frames_indices`, so that uneven times are kept;
-    the grid step is the mean distance of evenly spaced frames, and otherwise a hundredth of a second.
+    The frames are on a grid of 1/`fps` seconds, at the positions in `frames_indices`, so that uneven times are
+    preserved; the grid step is the mean distance of evenly spaced frames, and otherwise a hundredth of a second.
     """
     steps = np.diff(times)
     even = len(steps) and steps.min() > 0 and np.abs(steps - steps.mean()).max() < 0.005
@@ -127,7 +127,7 @@ def _without(text: str, tokens: Iterable[str]) -> str:
 
 
 def no_template_for(what: str, model: str, error: Exception) -> InputError:
-    """The error of a chat template that does not take `what`; every request would meet it."""
+    """The error of a chat template that does not accept `what`; every request would raise it."""
     return InputError(
         f"the chat template of {model!r} does not take {what}: {error!r}",
         remedy="fetch the model with its processor's chat template, set `video_input: stills`, or name another model",
@@ -135,7 +135,7 @@ def no_template_for(what: str, model: str, error: Exception) -> InputError:
 
 
 def free_gpu_memory() -> None:
-    """Hand what unloaded models held back to the GPU."""
+    """Return the memory of unloaded models to the GPU."""
     import torch
 
     gc.collect()

@@ -1,12 +1,11 @@
-"""Any endpoint that speaks OpenAI's chat protocol, transcribes, or gives vectors as OpenAI's does, by its client.
+"""Any endpoint with OpenAI's protocol for chat, transcription or embeddings, by OpenAI's client.
 
-Images and frames travel as data URLs. At most `api_slots` calls are under way. 429, 5xx, lost connections, timeouts and
-answers that cannot be read are tried again, after the time that Retry-After names or a growing pause; what a content
-filter blocked is not. A field that the model does not take, such as `max_tokens` or a temperature, is known after its
-first error, and calls go without it. An endpoint that answers nothing for `outage_seconds` stops the job. An address at
-which nobody listens stops it at once, unless it has answered before: then it may be starting again. Of several
-addresses, one that stops is left out. The key comes from an environment variable only, and is masked in whatever the
-endpoint sends back.
+Images and frames travel as data URLs. At most `api_slots` calls run at once. 429, 5xx, lost connections, timeouts and
+unreadable answers are retried, after the time of Retry-After or a growing pause; calls blocked by a content filter are
+not. A field that the model does not accept, such as `max_tokens` or a temperature, is omitted after its first error. An
+endpoint without an answer for `outage_seconds` stops the job. An address that refuses connections stops it at once,
+unless it has answered before: then it may be restarting. Of several addresses, a stopped one is no longer used. The key
+comes from an environment variable only, and is masked in all responses of the endpoint.
 """
 
 import dataclasses
@@ -48,7 +47,7 @@ log = logging.getLogger("verified")
 GIVE_UP_AFTER = 3
 """Calls in a row, per slot, that failed in all their tries: with so many the endpoint is down, and the job stops."""
 BETWEEN_LINES = 10.0
-"""Seconds at least between two lines of the log on calls that are asked again."""
+"""Minimum seconds between two log lines about retries."""
 
 
 def make(role: EngineSettings, generation: Generation) -> "OpenAI | SeveralEndpoints":
@@ -58,9 +57,9 @@ def make(role: EngineSettings, generation: Generation) -> "OpenAI | SeveralEndpo
 
 
 def addresses_of(role: EngineSettings) -> list[str | None]:
-    """Where the calls of a role go: those of its `endpoints_file`, or of `base_url`; None is OpenAI's own.
+    """Addresses for the calls of a role: those of its `endpoints_file`, or `base_url`; None is OpenAI's.
 
-    Raises InputError for a file that is not there, names nothing, or holds a line that is no address.
+    Raises InputError for a file that is missing, is empty, or has a line that is not an address.
     """
     if role.endpoints_file is None:
         return [role.base_url] if role.base_url is None or isinstance(role.base_url, str) else list(role.base_url)
@@ -84,9 +83,9 @@ def addresses_of(role: EngineSettings) -> list[str | None]:
 class OpenAI:
     """Engine `openai`.
 
-    `first_wait` is the pause before the first repetition in seconds; it doubles each time, up to `longest_wait`, as
-    which longer Retry-After values count too. Raises InputError when there is no key for OpenAI itself, when the
-    endpoint refuses the key, does not know the model or sends calls elsewhere; NotNow when it answers nothing.
+    `first_wait` is the pause before the first repetition in seconds; it doubles each time, up to `longest_wait`, which
+    also limits Retry-After. Raises InputError when there is no key for OpenAI itself, when the endpoint refuses the
+    key, does not know the model or redirects calls; NotNow when it does not answer.
     """
 
     name = "openai"
@@ -186,7 +185,7 @@ class OpenAI:
         return dataclasses.replace(reply, seconds=time.monotonic() - started)
 
     def _tell(self, reason: str, pause: float) -> None:
-        """Log that a call is asked again: few lines, as an outage meets all calls at once."""
+        """Log a retry: few lines, as an outage affects all calls at once."""
         with self.lock:
             self.untold[reason] += 1
             if (now := time.monotonic()) < self.told_at + BETWEEN_LINES:
@@ -224,7 +223,7 @@ class OpenAI:
         return transcription_reply(answer.http_response.content, request)
 
     def _refusal(self, error: "Declined", request: Request | None) -> tuple[Reply, float | None]:
-        """What an error status means; a pause that the endpoint asks for holds for all slots."""
+        """Meaning of an error status; a pause requested by the endpoint applies to all slots."""
         status, headers = error.status, error.headers
         if 300 <= status < 400:
             raise InputError(
@@ -270,11 +269,11 @@ class OpenAI:
 
 
 class SeveralEndpoints:
-    """Endpoints that serve one model: each has its own slots, pauses and outages.
+    """Endpoints that serve one model, each with its slots, pauses and outages.
 
-    A call goes to whichever has a free slot, so a fast one gets more. One that answers nothing is left out for the rest
-    of the job, and its calls go to the others; the last one's outage stops the job, as does what is wrong with any
-    (a refused key, an unknown model).
+    A call is sent to an endpoint with a free slot, so a fast one gets more. An unresponsive one is not used for the
+    rest of the job, and its calls are sent to the others. The job stops with an outage of the last one, and with a
+    configuration error of any (a refused key, an unknown model).
     """
 
     name = "openai"
@@ -295,7 +294,7 @@ class SeveralEndpoints:
 def answer_by(engines: Sequence[OpenAI], requests: Iterable[Request]) -> Iterator[Reply]:
     """Replies as they arrive, by whichever engine has a slot; requests are drawn in the caller's thread.
 
-    A call without an answer from one engine is tried by those that have not had it yet.
+    A call without an answer from one engine is retried by those that have not tried it.
     """
     source, failure, alive = iter(requests), None, list(engines)
     again: list[tuple[Request, frozenset[int], Reply]] = []
@@ -345,7 +344,7 @@ def answer_by(engines: Sequence[OpenAI], requests: Iterable[Request]) -> Iterato
                 again.append((request, tried, reply))
             else:
                 yield dataclasses.replace(reply, request=request)
-    for request, _, reply in again:  # whoever could have tried them has stopped
+    for request, _, reply in again:  # all engines that could have tried them have stopped
         yield dataclasses.replace(reply, request=request)
     if failure is not None:
         raise failure

@@ -28,7 +28,7 @@ FIELDS = {
     "seed": ("seed",),
     "response_format": ("response_format", "json_schema", "json schema", "structured outputs?", "guided_json"),
 }
-"""Fields that a request can do without, and how errors name them; of two that exclude one another, the first goes."""
+"""Optional fields of a request, and their names in errors; of two exclusive ones, the first is dropped."""
 UNSUPPORTED = re.compile(
     r"unsupported|not support|n[o']t (?:be )?(?:support|allow|permit|accept|available|specif)|unrecognized|unknown"
     r"|unexpected|extra[_ ](?:inputs?|fields?|forbidden)|only the default|only [\w.]+ is|may only be|deprecated"
@@ -47,13 +47,13 @@ TOO_LONG = (
     "longer than the model",
 )
 SCORING = {"prompt_logprobs": 1, "continue_final_message": True, "add_generation_prompt": False}
-"""What vLLM's server is asked for beside the protocol: log-probabilities of a prompt that ends with a given answer."""
+"""Extra fields for vLLM's server: log-probabilities of a prompt that ends with a given answer."""
 THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 """Of a message: vLLM's and SGLang's, older and newer; Ollama's; OpenRouter's."""
 MOST_TOKENS = 10**8
 """Most tokens of one call; a larger number that an endpoint reports is nonsense."""
 DETAIL = 500
-"""Characters kept of an endpoint's error message."""
+"""Characters of an endpoint's error message that are recorded."""
 
 
 class Unreadable(ValueError):
@@ -61,9 +61,9 @@ class Unreadable(ValueError):
 
 
 def chat_body(request: Request, model: str, video_input: str = "stills") -> dict:
-    """The body of a request to `/chat/completions`; a clip goes as `video_input` says.
+    """The body of a request to `/chat/completions`; `video_input` decides the form of a clip.
 
-    A request with the slot `continuation` asks for its log-probabilities as the answer: it is taken off the prompt.
+    For a request with the slot `continuation` the answer is its log-probabilities: it is removed from the prompt.
     """
     prompt = request.prompt.removesuffix(request.slots.get("continuation", "")).rstrip()
     content: str | list[dict] = prompt if "continuation" in request.slots else request.prompt
@@ -92,7 +92,7 @@ def chat_body(request: Request, model: str, video_input: str = "stills") -> dict
 
 
 def shown_media(request: Request, video_input: str) -> tuple[list[dict], dict]:
-    """The parts of a message that show a request's pictures or clip, and what vLLM is told beside the messages."""
+    """The parts of a message with a request's pictures or clip, and vLLM's fields outside the messages."""
     images, beside, media = list(request.images), {}, []
     if request.frames is not None and video_input == "stills":
         images += [jpeg_of(frame) for frame in request.frames]
@@ -134,12 +134,12 @@ def reply_of(content: bytes, model: str) -> Reply:
 
 
 def _served_by(served: object, model: str) -> dict[str, Any]:
-    """Notes of a reply: the model that an endpoint says it asked, where that is not the role's `model`."""
+    """Notes of a reply: the model that an endpoint says it used, if that is not the role's `model`."""
     return {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
 
 
 def thought_of(message: dict) -> str:
-    """What a server with a reasoning parser puts beside the content, or among its blocks."""
+    """Thoughts that a server with a reasoning parser returns outside the content, or among its blocks."""
     blocks = message.get("content")
     found = [message.get(name) for name in THOUGHT_FIELDS]
     found += [block for block in blocks if block.get("type") != "text"] if isinstance(blocks, list) else []
@@ -188,8 +188,9 @@ def score_of(content: bytes, continuation: str, model: str) -> Reply:
 
 
 def _letters(text: str) -> str:
-    """What survives of a text when its tokens are decoded one by one: ASCII, without blanks, which some tokenisers
-    drop; other characters may be split between tokens."""
+    """Part of a text that survives decoding token by token: ASCII without blanks, which some tokenisers drop; other
+    characters may be split between tokens.
+    """
     return "".join(letter for letter in text if letter.isascii() and not letter.isspace())
 
 
@@ -212,9 +213,9 @@ def tokens(value: object) -> int:
 
 
 def untaken(status: int, body: object, message: str, sent: dict) -> str | None:
-    """The field of a request's body that the model does not take, as an error says; None for any other error.
+    """The field of a request's body that the model does not accept, from an error; None for any other error.
 
-    A value that is out of its range is another error: no request without the field would be what was asked for.
+    A value out of its range is another error: a request without the field would not be equivalent.
     """
     if status not in (400, 422):
         return None
@@ -232,7 +233,7 @@ def untaken(status: int, body: object, message: str, sent: dict) -> str | None:
 
 
 def taken_body(body: dict, without: Collection[str]) -> dict:
-    """A body as a model takes it that does not take some fields; the limit of tokens goes by its other name."""
+    """A body without the fields that a model does not accept; the token limit uses its other name."""
     taken = {name: value for name, value in body.items() if name not in without}
     if "max_tokens" in without and "max_tokens" in body:
         taken["max_completion_tokens"] = body["max_tokens"]
@@ -240,7 +241,7 @@ def taken_body(body: dict, without: Collection[str]) -> dict:
 
 
 def error_of(status: int, body: object, message: str, key_variable: str, model: str) -> Reply:
-    """What an error status means for the call. Raises InputError where no further call can succeed."""
+    """Meaning of an error status for the call. Raises InputError if no further call can succeed."""
     if " - " not in message and body:  # the protocol of another server
         message = f"{message} - {body if isinstance(body, str) else json.dumps(body, default=str)}"
     detail = message[:DETAIL]
@@ -309,7 +310,7 @@ def embedding_reply(content: bytes, model: str) -> Reply:
 
 
 def relevance_body(request: Request, settings: RerankSettings) -> dict:
-    """The body of a request to `/score`: the first text is the query, the second what is shown."""
+    """The body of a request to `/score`: the first text is the query, the second the media."""
     media, more = shown_media(request, settings.video_input)
     return {"model": settings.model, "text_1": request.prompt, "text_2": {"content": media}, **more}
 

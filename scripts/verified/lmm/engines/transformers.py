@@ -1,8 +1,9 @@
-"""Models of the transformers library on any device, one request at a time, so that an answer depends on nothing else.
+"""Models of the transformers library on any device, one request at a time, so that an answer does not depend on other
+requests.
 
-Text models (Mistral and the like) and models of images and text (LLaVA-NeXT, Qwen-VL and the like) are told apart by
+Text models (Mistral and the like) and models of images and text (LLaVA-NeXT, Qwen-VL and the like) are distinguished by
 their configuration. A clip is given as its frames, one image each, or as one video with their times (`video_input:
-frames`), where the model's processor has a video part. Answers cannot be constrained: a schema is ignored.
+frames`), if the model's processor has a video part. Answers cannot be constrained: a schema is ignored.
 """
 
 import time

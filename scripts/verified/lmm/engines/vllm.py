@@ -1,10 +1,10 @@
 """vLLM, offline: batches on a GPU, or on a CPU with the CPU build (written against vLLM 0.32).
 
 The chat template that vLLM finds for the model (the processor's before the tokenizer's, which may know text alone),
-pictures as they are, JSON schemas as structured output, a seed per request, prefix caching. A clip is given as its
-frames, one image each, or as one video with their times (`video_input: frames`), for which a batch holds nothing but
-clips, as the stages ask. A request that vLLM refuses, such as a prompt over the context length, ends as a named error
-and does not take its batch with it.
+unscaled pictures, JSON schemas as structured output, a seed per request, prefix caching. A clip is given as its frames,
+one image each, or as one video with their times (`video_input: frames`), for which a batch has only clips, as in the
+stages. A request that vLLM refuses, such as a prompt over the context length, ends as a named error and does not take
+its batch with it.
 """
 
 import itertools
@@ -58,7 +58,7 @@ class VLLM:
         if self.llm is not None:
             return
         try:
-            import vllm  # pyright: ignore[reportMissingImports] (in an environment of its own)
+            import vllm  # pyright: ignore[reportMissingImports] (in a separate environment)
         except ImportError as error:
             raise InputError(
                 f"vLLM is not installed here: {error}",
@@ -83,7 +83,7 @@ class VLLM:
         self.control = {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab()}
 
     def _answer(self, batch: list[Request]) -> Iterator[Reply]:
-        """Replies to a batch; requests whose pictures do not decode are left out of the call."""
+        """Replies to a batch; requests whose pictures do not decode are excluded from the call."""
         messages: dict[int, list[dict] | dict] = {}
         failed: dict[int, Reply] = {}
         for index, request in enumerate(batch):
@@ -97,7 +97,7 @@ class VLLM:
             yield failed[index] if index in failed else replies[index]
 
     def _messages(self, request: Request) -> list[dict] | dict:
-        """What vLLM is given for a request: messages of a chat; with a video, the prompt as the template writes it."""
+        """Input of vLLM for a request: messages of a chat; with a video, the prompt as the template writes it."""
         text = remove_control_tokens(request.prompt, self.control)
         if request.frames is not None and self.settings.video_input == "frames":
             content = [{"type": "video"}, {"type": "text", "text": text}]
@@ -124,7 +124,7 @@ class VLLM:
                 tokenize=False,
                 **self.settings.chat_template_kwargs,
             )
-        except (ValueError, _client_error()) as error:  # vLLM makes these of whatever the template raised
+        except (ValueError, _client_error()) as error:  # vLLM converts all errors of the template to these
             raise no_template_for("a video", self.model, error) from None
 
     def _chat(self, messages: list[list[dict] | dict], requests: list[Request]) -> list[Reply]:

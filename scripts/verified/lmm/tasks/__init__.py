@@ -13,7 +13,7 @@ from verified.lmm.thoughts import separate
 
 TEXT = {"type": "string", "minLength": 1}
 SAID = ("said",)
-"""The optional slot of tasks that look at a moment: what is said in it, where that is known."""
+"""The optional slot of tasks about a moment: its speech, if known."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -28,27 +28,28 @@ class Task:
     slots: tuple[str, ...]
     read: Callable[[dict[str, str], str, int, bool], Parsed]
     """The parts of an answer without thoughts, from slots, text, the number of items wanted and whether the text was
-    cut at the token limit: a part that was cut is not trusted. What it counts as missing, refused candidates among it,
-    is asked for again while there are attempts."""
+    cut at the token limit: a part that was cut is not trusted. Missing parts, including refused candidates, are
+    requested again while attempts remain.
+    """
     schema: Callable[[int], dict]
-    """JSON schema of an answer with so many items; `read` reads what it describes."""
+    """JSON schema of an answer with so many items; `read` parses its instances."""
     tokens_out: int
     """Length of an ordinary answer, for quotes."""
     example: Callable[[int, str], Parsed]
-    """Parts of an ordinary answer, for quotes: with so many items, told from others by a text of 16 characters."""
+    """Parts of an ordinary answer, for quotes: with so many items, made unique by a text of 16 characters."""
     followed: bool = False
-    """Its answers stand in the prompts of other tasks: in a quote, each needs an example of its own."""
+    """Whether its answers are part of other tasks' prompts: in a quote, each then needs a unique example."""
     optional: tuple[str, ...] = ()
     """Slots that a prompt may have and need not."""
     prompted: bool = True
     """Whether it has a prompt; a recogniser of speech is given sound alone."""
     settings: tuple[str, ...] = ()
-    """Further keys of `generation` that decide what is asked."""
+    """More keys of `generation` that decide the call."""
     always_json: bool = False
     """The prompt asks for JSON whether or not the answer is constrained to it."""
 
     def __post_init__(self):
-        if self.prompted:  # whoever reads an answer, and whatever thoughts come with it
+        if self.prompted:  # models that answer, with or without thoughts
             object.__setattr__(self, "read", partial(_read_answer, self.read))
 
 
@@ -67,7 +68,7 @@ def structured_form(task: Task, count: int) -> tuple[dict, str]:
 
 
 def _example_value(node: dict) -> object:
-    """A value that stands for what a schema describes."""
+    """An example value that satisfies a schema."""
     if "enum" in node:
         return " or ".join(node["enum"])
     if node["type"] == "object":

@@ -24,7 +24,7 @@ def vector_text(values: Sequence[float] | np.ndarray) -> str:
 
 
 def vector_of(text: str) -> np.ndarray:
-    """The vector of an answer, float32 [dim]. Raises ValueError for a text that is none."""
+    """The vector of an answer, float32 [dim]. Raises ValueError for any other text."""
     value = json.loads(text)
     packed = value.get("vector") if isinstance(value, dict) else None
     if not isinstance(packed, str):

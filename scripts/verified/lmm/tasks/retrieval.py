@@ -11,7 +11,7 @@ MOST = 10
 
 
 def number(value: object) -> float | None:
-    """A number from 0 to 10, also written as "7", "7/10" or "7 of 10"; None if it is none."""
+    """A number from 0 to 10, also written as "7", "7/10" or "7 of 10"; None for other texts."""
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(\d{1,2}(?:\.\d{1,6})?)\s*(?:(?:/|of|out of)\s*10)?\s*", value)
         value = float(match.group(1)) if match else None

@@ -19,7 +19,7 @@ class Segment(NamedTuple):
 
 
 def segments(text: str) -> Iterator[Segment]:
-    """Segments of an answer in its order, those without words left out. Raises ValueError for one of another form."""
+    """Segments of an answer in its order, without those that lack words. Raises ValueError for another form."""
     value = json.loads(text)
     listed = value.get("segments") if isinstance(value, dict) else None
     if not isinstance(listed, list):
@@ -35,7 +35,7 @@ def segments(text: str) -> Iterator[Segment]:
 
 
 def read_transcription(_slots: dict[str, str], text: str, _count: int, cut: bool) -> Parsed:
-    """The segments of an answer; silence is an answer, whose only part is that nothing is said."""
+    """The segments of an answer; silence is a valid answer, with a single part for "no speech"."""
     try:
         heard = list(segments(text))
     except (ValueError, RecursionError):

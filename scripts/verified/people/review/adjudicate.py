@@ -1,21 +1,22 @@
 """Adjudicate the decisions of all reviewers: one outcome per moment, and the state of each decision.
 
-Of each reviewer the latest decision on a moment counts (a flag counts beside it). A decision is stale when the moment
+Of each reviewer the latest decision on a moment counts (a flag counts in addition). A decision is stale when the moment
 was moved or its candidate no longer exists; a moment whose number merely changed is followed.
 
-The votes on a moment are merged as changes to a file are. First: is it kept, rejected or merged with another one? More
-than half decide. Of those who keep it, votes on the span and on the caption are counted separately. Splits, corrected
-times and accepting the moment as shown are votes on the span; writing or choosing a caption at the times shown is none.
-One kind of change wins unless more people accept the span as shown; of several, the one of more than half. On the
-caption, more than half decide; without them, whoever accepted the caption and corrected the span yields to whoever
-wrote or chose another, as they touched different things. A split takes that caption into its parts that keep the one
-shown. An open vote leaves what the machine chose, and the moment is reported as a conflict. Every decision is reported
-with its state.
+The votes on a moment are merged as changes to a file are. First: is it accepted, rejected or merged with another one?
+More than half decide. Of those who accept it, votes on the span and on the caption are counted separately. Splits,
+corrected times and accepting the moment as shown are votes on the span; writing or choosing a caption at the times
+shown is none. One kind of change wins unless more people accept the span as shown; of several, the one of more than
+half. On the caption, more than half decide; without them, whoever accepted the caption and corrected the span yields to
+whoever wrote or chose another, as they touched different things. A split takes that caption into its parts that have
+the shown one. After an open vote the machine's choice remains, and the moment is reported as a conflict. Every decision
+is reported with its state.
 
 Corrected times are the median of their starts and of their ends, of those with a tIoU of SAME_SPAN or more with that;
-if these are half or fewer, the vote is open. Two splits are equal if times (to a tenth of a second) and captions are.
-A merge is a decision on both of its moments, and counts if it is the outcome of both. A drawn moment needs no majority,
-for only who saw it can draw it; of two reviewers' that overlap by a tIoU of SAME_SPAN or more, the earlier one counts.
+if these are half or fewer, the vote is open. Two splits are equal if times (to a tenth of a second) and captions are. A
+merge is a decision on both of its moments, and counts if it is the outcome of both. A drawn moment needs no majority,
+because only a reviewer who saw it can draw it; of two reviewers' that overlap by a tIoU of SAME_SPAN or more, the
+earlier one counts.
 """
 
 from collections import Counter, defaultdict

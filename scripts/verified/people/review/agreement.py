@@ -15,8 +15,7 @@ CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "split": CHANGED, "m
 
 def agreement(decisions: Iterable[dict]) -> dict:
     """For valid decisions (see `adjudicate`): reviewers, moments with two or more of them, the share of pairs of
-    decisions that are of one kind (kept as it is, changed, rejected), and alpha (None where there is nothing to agree
-    on).
+    decisions that are of one kind (unchanged, changed, rejected), and alpha (None without any pair).
     """
     by_moment: dict[int, dict[str, int]] = defaultdict(dict)
     for row in decisions:

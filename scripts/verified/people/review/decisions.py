@@ -4,7 +4,7 @@ Keys: ``dataset, desc_id, video, start, end`` (the displayed moment; seconds), `
 candidate, caption`` (the judged caption), ``reviewer, when`` (UTC, ISO 8601), and ``instead`` for choose (an object
 with type, candidate, caption), ``text`` for edit, draw and merge, ``reason`` for reject and, if given, for flag,
 ``parts`` for split (a list of objects with time and text), ``other`` for merge (an object with desc_id and moment), and
-``time`` (start and end, seconds of the video) for draw, merge and, where it was corrected, accept, choose and edit.
+``time`` (start and end, seconds of the video) for draw, merge and, if corrected, accept, choose and edit.
 
 Version 2 has ``version`` and ``moment``, the content id of the displayed moment (see `content_id`). Rows without a
 version, as earlier pages wrote them, are of version 1, which has neither these nor draw, split, merge and corrected
@@ -26,8 +26,9 @@ from verified.io.jsonl import finite, is_span, iterate_jsonl
 VERSION = 2
 DECISIONS = ("accept", "choose", "edit", "reject", "split", "merge", "draw", "flag", "withdraw")
 """accept: the caption is right; choose: another candidate is; edit: this text is; reject: none is; split: it is several
-moments; merge: it is one with another; draw: the video has a further moment; flag: somebody should look; withdraw:
-earlier decisions of the same reviewer on the moment, and what was drawn on its clip, count no more."""
+moments; merge: it is one with another; draw: the video has one more moment; flag: somebody should look; withdraw:
+cancels earlier decisions of the same reviewer on the moment, and moments drawn on its clip.
+"""
 GIVEN = "given"
 """Type of a caption from a file, with unknown origin."""
 BESIDE = ("flag", "draw")

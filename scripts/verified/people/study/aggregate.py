@@ -29,8 +29,8 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, rater
 
     Measures with 95 % intervals over captions, and Krippendorff's alpha of each of the three questions.
 
-    R_s is the share (%) of statics captions said to tell richer static information, R_d likewise for dynamics; S is the
-    mean accuracy grade of statics, of dynamics, and of all. `missing` lists the participants without answers,
+    R_s is the share (%) of statics captions judged to have richer static information, R_d likewise for dynamics; S is
+    the mean accuracy grade of statics, of dynamics, and of all. `missing` lists the participants without answers,
     `left_out` the questions that therefore have too few. Raises InputError if all have too few.
     """
     wanted_raters = raters or key["raters"]
@@ -76,7 +76,7 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, rater
 
 
 def _measure(values: np.ndarray, least: float, most: float) -> dict:
-    """Mean of grades from `least` to `most` and its interval; None for no caption, bounds of None for a single one."""
+    """Mean of grades from `least` to `most` and its interval; None without captions, no bounds for a single one."""
     numbers = dict.fromkeys(("value", "low", "high"))
     if len(values):
         found = mean_interval((values - least)[None, :, None], range(len(values)), top=most - least)

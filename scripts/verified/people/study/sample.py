@@ -39,8 +39,8 @@ def plan(
     """The study's key: its questions with their captions, and the questions of each participant.
 
     `captions` statics and as many dynamics captions are drawn without replacement; a data set with fewer contributes
-    all of them. Every question goes to `raters` different participants, who get at most `questions` each, in an order
-    of their own. Raises InputError for annotations without caption types.
+    all of them. Every question goes to `raters` different participants, who get at most `questions` each, in a separate
+    random order. Raises InputError for annotations without caption types.
     """
     rows = list(annotations)
     if any("fig_desc_type" not in row for row in rows):
