@@ -8,13 +8,6 @@ include: "rules/weights.smk"
 include: "rules/corpus.smk"
 include: "rules/released.smk"
 include: "rules/generation.smk"
-
-
-if any(dataset.quality for dataset in settings.datasets.values()):
-
-    include: "rules/quality.smk"
-
-
 include: "rules/proposals.smk"
 include: "rules/keyframes.smk"
 include: "rules/asking.smk"

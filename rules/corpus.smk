@@ -74,6 +74,19 @@ rule probe_videos:
         "../scripts/corpus/probe_videos.py"
 
 
+# Before an extension selects moments.
+use rule probe_videos as find_moments with:
+    output:
+        moments="results/{dataset}/corpus/found/{shard}.moments.jsonl",
+        videos="results/{dataset}/corpus/found/{shard}.videos.jsonl",
+        probes="results/{dataset}/corpus/found/{shard}.probes.jsonl",
+    log:
+        "logs/{dataset}/find_moments/{shard}.log",
+    wildcard_constraints:
+        dataset=filtered_pattern(settings, True),
+    priority: 0
+
+
 rule detect_scenes:
     """Scenes of the videos of one shard: moments for videos that have none, and a check of this on the demo."""
     input:

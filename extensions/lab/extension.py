@@ -1,13 +1,15 @@
-"""The lab: review pages, audit of queries, metrics of captions against people, comparison of captions of two runs."""
+"""The lab: filters of moments, review pages, audit of queries, metrics and comparison of captions."""
 
 from verified.extension import Extension
-from verified_lab.config import Audit, MetaEvaluation, Review
+from verified_lab.config import Audit, Filters, MetaEvaluation, Review, check
 
 EXTENSION = Extension(
     name="lab",
     title="review, audit and compare captions",
-    sections={"review": Review, "audit": Audit, "meta_evaluation": MetaEvaluation},
-    stages=("verified_lab.stage:STAGE",),
+    sections={"filters": Filters, "review": Review, "audit": Audit, "meta_evaluation": MetaEvaluation},
+    check=check,
+    stages=("verified_lab.quality.stage:STAGE", "verified_lab.stage:STAGE"),
+    selection="verified_lab.quality.stage:SELECTION",
     pages=("verified_lab.preference_answers:PREFERENCE",),
     tables=("verified_lab.tables.audit", "verified_lab.tables.meta_evaluation"),
     commands=tuple(f"verified_lab.cli.{name}" for name in ("review", "audit", "captions", "transcribe")),

@@ -4,9 +4,12 @@ from verified.people.pages import page_digest
 from verified.weights.wanted import agreement_records
 from verified.config.trust import confidence_warning
 from verified.tables.inputs import fine_submissions
-from verified_lab.config import Audit, MetaEvaluation, Review
+from verified.lmm.tasks.transcription import TRANSCRIPTION
+from verified_lab.config import Audit, MetaEvaluation, Review, limits
 from verified_lab.pages import REVIEW
 
+LIMITS = limits(settings)
+FILTERED = filtered_pattern(settings, True)
 AUDIT = (settings.section(Audit) or Audit()).model_dump(mode="json")
 
 
@@ -178,3 +181,116 @@ if settings.has(MetaEvaluation):
             seed=settings.seed,
         script:
             "scripts/meta_evaluate.py"
+
+
+if LIMITS:
+
+    rule measure_quality:
+        """Measures of the moments of one shard, before any model call: pictures, written text, loudness."""
+        input:
+            moments=rules.find_moments.output.moments,
+            videos=rules.find_moments.output.videos,
+        output:
+            measures="results/{dataset}/corpus/found/{shard}.measures.jsonl",
+        log:
+            "logs/{dataset}/measure_quality/{shard}.log",
+        wildcard_constraints:
+            dataset=FILTERED,
+        conda:
+            "../../envs/data.yaml"
+        resources:
+            **needs(2000, minutes=240),
+        params:
+            code=code_of("extensions/lab/scripts/measure_quality.py"),
+            # A changed limit repeats no measurement, except for the first limit on text, which is measured only then.
+            quality=of_key(
+                lambda settings, name: {
+                    "fps": LIMITS[name].fps,
+                    "max_text": None if LIMITS[name].max_text is None else 0.0,
+                }
+            ),
+            shards=settings.shards,
+        script:
+            "scripts/measure_quality.py"
+
+    rule transcribe_videos:
+        """Transcripts of the videos of one shard: subtitles next to them, or a model of speech."""
+        input:
+            videos=rules.find_moments.output.videos,
+            cassettes=ASKING.cassettes("speech"),
+        output:
+            transcripts="results/{dataset}/corpus/found/{shard}.transcripts.jsonl",
+            counts="results/{dataset}/corpus/found/{shard}.transcripts.counts.json",
+        log:
+            "logs/{dataset}/transcribe_videos/{shard}.log",
+        wildcard_constraints:
+            dataset=FILTERED,
+        conda:
+            "../../envs/asking.yaml"
+        resources:
+            **needs(2000, minutes=240),
+            api_slots=ASKING.api_slots("speech"),
+        params:
+            code=code_of("extensions/lab/scripts/transcribe_videos.py"),
+            asks=of_key(lambda settings, name: LIMITS[name].transcripts == "speech"),
+            engines=ASKING.engine_code("speech"),
+            generation=ASKING.values(TRANSCRIPTION),
+            asked_in=asked_in_of("results/{dataset}/corpus/found/{shard}.transcripts.counts.json"),
+            seed=settings.seed,
+        script:
+            "scripts/transcribe_videos.py"
+
+    rule judge_moments:
+        """The table of one shard's moments: all measures, speech, and the reason of an exclusion."""
+        input:
+            measures=rules.measure_quality.output.measures,
+            transcripts=of_key(
+                lambda settings, name: [rules.transcribe_videos.output.transcripts] if LIMITS[name].transcripts else []
+            ),
+            measures_of_all=of_key(
+                lambda settings, name: (
+                    [] if LIMITS[name].max_alike is None else layout.shards(rules.measure_quality.output.measures)
+                )
+            ),
+        output:
+            quality="results/{dataset}/corpus/shards/{shard}.quality.jsonl",
+        log:
+            "logs/{dataset}/judge_moments/{shard}.log",
+        wildcard_constraints:
+            dataset=FILTERED,
+        conda:
+            "../../envs/data.yaml"
+        resources:
+            **needs(1000, minutes=15),
+        params:
+            code=code_of("extensions/lab/scripts/judge_moments.py"),
+            quality=of_key(lambda settings, name: LIMITS[name].model_dump(mode="json")),
+        script:
+            "scripts/judge_moments.py"
+
+    # Its outputs are exactly those of probe_videos: Snakemake compares inputs and parameters with its records only if all
+    # outputs are recorded, and filters may be set, or removed, after a run.
+    rule select_moments:
+        """The moments of one shard that keep the limits of quality."""
+        input:
+            moments=rules.find_moments.output.moments,
+            videos=rules.find_moments.output.videos,
+            probes=rules.find_moments.output.probes,
+            quality=rules.judge_moments.output.quality,
+        output:
+            moments=layout.shard_moments,
+            videos=layout.shard_videos,
+            probes="results/{dataset}/corpus/shards/{shard}.probes.jsonl",
+        log:
+            "logs/{dataset}/select_moments/{shard}.log",
+        wildcard_constraints:
+            dataset=FILTERED,
+        conda:
+            "../../envs/data.yaml"
+        resources:
+            **needs(1000, minutes=15),
+        params:
+            code=code_of("extensions/lab/scripts/select_moments.py"),
+            quality=of_key(lambda settings, name: LIMITS[name].model_dump(mode="json")),
+        script:
+            "scripts/select_moments.py"

@@ -17,6 +17,7 @@ from verified.runtime.project import EXTENSIONS
 if TYPE_CHECKING:
     from verified.config import Config
     from verified.config.base import Section
+    from verified.stage import Selection
 
 
 class Run(NamedTuple):
@@ -48,6 +49,8 @@ class Extension:
     """Raises ValueError where its sections do not fit the rest of a configuration; may replace sections."""
     stages: tuple[str, ...] = ()
     """Names of its stages (`verified.stage.Stage`), after those of the core (`verified.planning.stages`)."""
+    selection: str = ""
+    """Name of its `verified.stage.Selection`, if its rules select moments between probe and caption."""
     forms: tuple[str, ...] = ()
     """Names of forms (`verified.cli.forms.Form`) of ground truths that `verified evaluate` and `compare` read."""
     runs: str = ""
@@ -90,6 +93,11 @@ def named(name: str) -> Any:
     """Import and return the object of `MODULE:NAME`."""
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute)
+
+
+def selections() -> list["Selection"]:
+    """Selections of moments by extensions."""
+    return [named(extension.selection) for extension in extensions() if extension.selection]
 
 
 def lazy_function(name: str) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
 """Declaration of a stage: its tasks, calls, inputs and checks; plan, quote and check walk over all stages
 (`verified.planning.stages`)."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -107,3 +107,20 @@ class Stage:
     """(model, revision, configuration key) of models that it reads: of the hub, built in, or a folder."""
     gpus: "Callable[[Config], Mapping[str, int]]" = lambda settings: {}
     """Configuration key → GPUs of one of its jobs."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Selection of moments before any model is asked for captions.
+
+    Rules of an extension write moments, videos and probes of the shards of these data sets, of those that the rule
+    find_moments has found.
+    """
+
+    datasets: "Callable[[Config], Collection[str]]"
+    """Keys of the data sets."""
+    asks: "Callable[[Config, str], bool]"
+    """Whether a model is asked for what selects the moments of this data set."""
+    findings: "Callable[[Config, str, list[dict], Sequence[Path]], Generator[Finding, None, list[dict]]]"
+    """Of a data set's key, its usable moments and the paths of their videos: yields findings for `verified check`, and
+    returns the moments that stay as far as is known."""

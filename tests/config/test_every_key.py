@@ -36,8 +36,6 @@ BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] =
     "captions": (
         "nano",
         {
-            "datasets": {"nano": {"quality": {"transcripts": "speech", "min_speech": 0.1}}},
-            "generation": OTHER_ROLES,
             "annotations": {"choose_by": "agreement"},
             "evaluator": {"ablation": True},
             "retrieval": {"models": ["xml", "conquer"]},
@@ -64,7 +62,7 @@ NOT_WALKED = {
     "*.dynamics.frames": "takes the place of fps",
     "generation.embed": "read where features are vectors, and by extensions",
     "generation.rerank": "read by extensions",
-    "generation.speech": "the same, and by filters of moments",
+    "generation.speech": "the same",
     "generation.*.sampling.*": "answers of the roles embed and rerank are not drawn",
     "generation.*.structured": "the same, and engines that answer in printed forms alone",
     "generation.*.video_input": "engines that take one form of a clip",

@@ -125,40 +125,6 @@ def test_an_import_of_reviews(start, place, record_property):
     assert kills > 3 and json.loads((place / out / "settled.json").read_text())["outcomes"]
 
 
-SELECTED = {
-    "judge_moments": ({"measures": "measures.jsonl", "transcripts": [], "measures_of_all": []}, ("quality",)),
-    "select_moments": (
-        {name: f"{name}.jsonl" for name in ("moments", "videos", "probes", "quality")},
-        ("moments", "videos", "probes"),
-    ),
-}
-
-
-@pytest.mark.parametrize("rule", SELECTED)
-def test_a_selection_by_quality(rule, start, place, record_property):
-    given_files, written = SELECTED[rule]
-    moments = [{"desc_id": n, "video": f"v{n}", "start": 0.0, "end": 4.0} for n in range(4)]
-    measures = {"black": 0.0, "sharpness": 300.0, "motion": 4.0, "text": 0.0, "loudness": -20.0}
-    write_jsonl(start / "measures.jsonl", [{**row, **measures, "black": row["desc_id"] / 4} for row in moments])
-    reasons = [{"reason": "black" if row["desc_id"] > 2 else None, "detail": "", "said": ""} for row in moments]
-    write_jsonl(start / "quality.jsonl", [{**row, **why} for row, why in zip(moments, reasons, strict=True)])
-    write_jsonl(start / "moments.jsonl", moments)
-    for name in ("videos", "probes"):
-        write_jsonl(start / f"{name}.jsonl", [{"video": row["video"]} for row in moments])
-    out = "results/kitchen/corpus/shards/0"
-    run = script_run(
-        f"corpus/{rule}.py",
-        rule,
-        input=given_files,
-        output={name: f"{out}.{name}.jsonl" for name in written},
-        params={"quality": {"max_black": 0.5}},
-        wildcards={"dataset": "kitchen", "shard": "0"},
-    )
-    kills = finished_by_repeating(start, place, run)
-    record_property("faults", kills)
-    assert kills > 2 and all((place / f"{out}.{name}.jsonl").is_file() for name in written)
-
-
 def test_an_imported_checkpoint(start, place, monkeypatch, record_property):
     """Over an earlier one, below results/, where it has a seal."""
     torch.save({"model": Golden("xml").weights}, start / "xml.pth")

@@ -12,7 +12,6 @@ ORDER = (
     *("errors", "io", "runtime", "stage", "extension", "nn"),
     *("released", "config", "layout", "weights"),
     *("benchmark", "lmm", "corpus", "keyframes", "captions", "perturbations", "evaluator", "annotations", "features"),
-    "quality",
     *("benchmark.vcmr", "demo", "statistics", "tables", "figures"),
     *(
         "people",

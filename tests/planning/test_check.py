@@ -288,13 +288,6 @@ def captions(*texts: str):
     only(*(moment("street", "train", n, n + 1, text) for n, text in enumerate(texts)))
 
 
-def leave_out():
-    """A quality table in which two moments are black, and one is not measured."""
-    measured = [("kitchen/a", 0, 0.9), ("kitchen/a", 1, 0.9), ("street", 0, 0.1)]
-    table = [{"video": video, "start": start, "black": black} for video, start, black in measured]
-    write_jsonl(Path("results/lab/corpus/shards/shard-00.quality.jsonl"), table)
-
-
 def score():
     path = Path("results/lab/evaluator/scores/shard-00.jsonl")
     path.parent.mkdir(parents=True)
@@ -318,7 +311,6 @@ def fetch():
 
 
 TRAIN, TEST = moment("street", "train"), moment("street", "test")
-BLACK = {"datasets__lab__quality": {"max_black": 0.5}}
 AGREEMENT = {"annotations__choose_by": "agreement"}
 PROPOSED = {"datasets__lab__source": {"kind": "folder", "videos": "videos"}, "evaluator__batch": 2}
 EYES = {"features__video_backbone": "org/eyes", "weights__lock": "lock.json"}
@@ -341,9 +333,6 @@ FINDINGS = [
     ),
     ("problem|datasets.lab.spans.test_split|'test'", PROPOSED, propose),
     ("ok|evaluator.batch", PROPOSED | {"retrieval__models": []}, propose),
-    ("note|4 of 4|quote --look", BLACK),
-    ("note|1 of 4|quote --look", BLACK, leave_out),
-    ("problem|evaluator.batch|2 usable", BLACK, leave_out),
     ("note|annotations.min_score", {"annotations__min_score": 0.5}),
     ("problem|annotations.min_score|-0.5", {"annotations__min_score": 0.5}, score),
     ("ok|weights|1 models", EYES | {"weights__folder": "models"}, fetch),

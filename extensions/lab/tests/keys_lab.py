@@ -3,9 +3,15 @@
 BASES = {
     "lab": (
         "nano",
-        {"review": {}, "audit": {}, "meta_evaluation": {}},
+        {
+            "review": {},
+            "audit": {},
+            "meta_evaluation": {},
+            "filters": {"datasets": {"nano": {"transcripts": "speech", "min_speech": 0.1}}},
+            "generation": {"speech": {"base_url": "http://127.0.0.1:9/v1"}},
+        },
         ("all", "review", "audit"),
-        ("review", "audit", "meta_evaluation"),
+        ("review", "audit", "meta_evaluation", "filters", "generation"),
     )
 }
 NOT_WALKED: dict[str, str] = {}

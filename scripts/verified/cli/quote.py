@@ -65,8 +65,8 @@ def _look(config, arguments: argparse.Namespace) -> int:
     import sys
 
     from verified.config.folders import dataset_folder, shown_datasets
+    from verified.extension import selections
     from verified.planning.running import run_workflow
-    from verified.planning.stages import asks_speech
     from verified.runtime.wildcards import shard_names
 
     datasets = [name for name in shown_datasets(config) if config.datasets[name].source.annotated_here]
@@ -76,10 +76,11 @@ def _look(config, arguments: argparse.Namespace) -> int:
                 f"the moments of {name} are proposed by a run, which asks a model for their captions",
                 remedy="quote without --look, or name the corrected moments in the source",
             )
+    selecting = {name for name in datasets for selection in selections() if selection.asks(config, name)}
     targets = [
-        # Speech decides which moments remain, and its calls are part of the quote.
+        # Where answers decide which moments remain, their calls are part of the quote.
         f"{dataset_folder(config, name)}/"
-        + (f"corpus/found/{shard}.videos.jsonl" if asks_speech(config, name) else f"keyframes/{shard}.tar")
+        + (f"corpus/found/{shard}.videos.jsonl" if name in selecting else f"keyframes/{shard}.tar")
         for name in datasets
         for shard in shard_names(config.shards)
     ]

@@ -1,7 +1,5 @@
 """One data set: the source of its videos and captions, and the settings the paper gives per data set."""
 
-from typing import Literal
-
 from pydantic import Field, model_validator
 
 from verified.config.base import Section
@@ -104,43 +102,6 @@ class Proposals(Section):
         return self
 
 
-class Quality(Section):
-    """Quality measures of each moment before any model call, and the limits that exclude moments.
-
-    null: no limit. `corpus/shards/SHARD.quality.jsonl` has the measures.
-    """
-
-    fps: float = Field(default=2.0, gt=0)
-    """Frames per second that are looked at."""
-    max_black: float | None = Field(default=None, ge=0, lt=1)
-    """Share of frames that are black."""
-    min_sharpness: float | None = Field(default=None, gt=0)
-    """Variance of the Laplacian of the grey picture at 320 pixels, the median of the frames; blur is below 20."""
-    min_motion: float | None = Field(default=None, gt=0)
-    """Mean change of the grey values (0 to 255) from one frame looked at to the next; stills are below 0.5."""
-    max_text: float | None = Field(default=None, ge=0, lt=1)
-    """Share of the picture under written text, such as captions burned in; needs the package rapidocr."""
-    max_alike: float | None = Field(default=None, ge=0.945, lt=1)
-    """Share of equal bits in the hashes of three frames (see quality/repeats.py) above which a moment repeats an
-    earlier one. All moments of the data set are compared."""
-    min_loudness: float | None = Field(default=None, lt=0)
-    """Level of the sound in dB below full scale, such as -60; a video without sound is below all."""
-    transcripts: Literal["subtitles", "speech"] | None = None
-    """Source of transcripts. subtitles: VIDEO.srt or VIDEO.vtt next to the video. speech: the same, and
-    `generation.speech` for videos without. null: no transcripts.
-    """
-    min_speech: float | None = Field(default=None, gt=0, le=1)
-    """Share of the moment in which somebody speaks, by the transcript."""
-    max_speech: float | None = Field(default=None, ge=0, lt=1)
-    """The same, at most."""
-
-    @model_validator(mode="after")
-    def known(self):
-        if self.transcripts is None and (self.min_speech is not None or self.max_speech is not None):
-            raise ValueError("min_speech and max_speech need transcripts: subtitles or speech")
-        return self
-
-
 class DataSet(Section):
     """One corpus with its source and settings."""
 
@@ -151,5 +112,3 @@ class DataSet(Section):
     dynamics: Dynamics = Dynamics()
     proposals: Proposals = Proposals()
     spans: Spans = Spans()
-    quality: Quality | None = None
-    """Filters before any model call; null: no filter and no measurement."""

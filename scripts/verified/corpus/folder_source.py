@@ -35,7 +35,7 @@ class Probes(NamedTuple):
     """Of videos by id: their rows of videos.jsonl without id and path, and why the others cannot be read.
 
     `judged`: quality measures of moments by `moment_key`, taken before any model call: `said`, and `reason` and
-    `detail` of excluded ones (see `verified.quality`).
+    `detail` of excluded ones (see `verified.stage.Selection`).
     """
 
     readable: dict[str, dict]

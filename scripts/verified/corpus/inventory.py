@@ -75,7 +75,7 @@ def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenSha
     found = []
     for shard, moments in enumerate(group_by_shard((row for _, row in read.usable), shards)):
         paths = {row["video"]: read.folder.paths[row["video"]] for row in moments}
-        # Quality results are stored separately before moments are selected by them.
+        # Probes before an extension selects moments are stored separately.
         files = [Path(corpus, folder, f"{shard_name(shard)}.probes.jsonl") for folder in ("shards", "found")]
         probes = _that_hold(files[0] if files[0].is_file() else files[1], paths)
         known = probes.readable.keys() | probes.unreadable.keys()

@@ -20,7 +20,6 @@ from verified.lmm.tasks import Task, words
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
-from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.stage import CAPTION_TOKENS, Finding, Shard, Stage, Supplied, refused
 from verified.tables.layout import runs
 from verified.weights.records import Wanted, is_from_hub
@@ -111,29 +110,6 @@ def _sources(settings: Config) -> Iterator[Supplied]:
             yield Supplied(f"{key}.videos", source.given_videos, True, made)
         if source.given_moments is not None:
             yield Supplied(f"{key}.moments", source.given_moments, False, made)
-
-
-# Quality of moments.
-
-
-def asks_speech(settings: Config, name: str) -> bool:
-    """Whether a run transcribes the videos of a data set by a model."""
-    quality = settings.datasets[name].quality
-    return quality is not None and quality.transcripts == "speech" and settings.generation.speech is not None
-
-
-def _quality_tasks(settings: Config) -> tuple[Task, ...]:
-    return (TRANSCRIPTION,) if any(asks_speech(settings, name) for name in settings.datasets) else ()
-
-
-def _ask_speech(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> None:
-    from verified.lmm.speech import calls_of
-    from verified.quality.transcripts import needs_asking, sounds_of
-
-    if asks_speech(settings, name):
-        videos = [row for _, probed in shards for row in probed.values()]
-        calls = [call for sound in sounds_of(filter(needs_asking, videos)) for call in calls_of(sound, session)]
-        session.ask(TRANSCRIPTION, calls, len(calls))
 
 
 # Captions that are perturbed.
@@ -273,13 +249,7 @@ CORE = (
         tasks=lambda settings: [COARSE_CAPTION] if datasets_with(settings, "proposes_moments") else [],
         supplied=_sources,
         problems=lazy_function("verified.corpus.preflight:split_problems"),
-    ),
-    Stage(
-        "quality",
-        _quality_tasks,
-        _ask_speech,
-        problems=lazy_function("verified.quality.preflight:quality_problems"),
-        preflight=lazy_function("verified.quality.preflight:moment_findings"),
+        preflight=lazy_function("verified.corpus.preflight:moment_findings"),
     ),
     Stage(
         "captions",

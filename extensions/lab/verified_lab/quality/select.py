@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from verified.config.datasets import Quality
 from verified.io.jsonl import iterate_jsonl, read_jsonl, write_jsonl
-from verified.quality.repeats import repeated
+from verified_lab.config import Quality
+from verified_lab.quality.repeats import repeated
 
 log = logging.getLogger("verified")
 
@@ -60,10 +60,10 @@ def refusal(row: dict, quality: Quality) -> dict[str, str | None]:
         least = name.startswith("min_")
         if value is None and least and measure in ("loudness", "speech"):
             what = "no sound" if measure == "loudness" else "no transcript"
-            return {"reason": reason, "detail": f"{what}, and quality.{name} is {limit:g}"}
+            return {"reason": reason, "detail": f"{what}, and {name} is {limit:g}"}
         if value is not None and (value < limit if least else value > limit):
             what = f"{measure} {value:g}" + (f" to moment {row['repeats']}" if measure == "alike" else "")
-            return {"reason": reason, "detail": f"{what}, and quality.{name} is {limit:g}"}
+            return {"reason": reason, "detail": f"{what}, and {name} is {limit:g}"}
     return {"reason": None, "detail": None}
 
 
@@ -71,7 +71,7 @@ def judge_shard(
     measures: str, transcript_files: Iterable[str], measures_of_all: Iterable[str], quality: Quality, output: str
 ) -> None:
     """Write the table of a shard: a row for each moment as `judge` makes it. `measures_of_all` shards are read where
-    `quality.max_alike` is set."""
+    `max_alike` is set."""
     spoken = {row["video"]: row for file in transcript_files for row in iterate_jsonl(file)}
     repeats = {}
     if quality.max_alike is not None:

@@ -1,4 +1,4 @@
-"""Transcribe the videos of one shard (see rules/quality.smk)."""
+"""Transcribe the videos of one shard (see extensions/lab/rules.smk)."""
 
 from verified.runtime.job import job
 
@@ -8,7 +8,7 @@ with job(snakemake):
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.transcription import TRANSCRIPTION
-    from verified.quality.transcripts import UNREADABLE, transcripts
+    from verified_lab.quality.transcripts import UNREADABLE, transcripts
 
     videos, output = read_jsonl(snakemake.input.videos), snakemake.output
     calls: dict = {"calls": {}, "unanswered": {}}

@@ -15,9 +15,9 @@ from running import PROJECT
 from sounds import silence, tone, write_film
 
 from verified.config import load
-from verified.config.datasets import Quality
 from verified.config.generation import Generation
 from verified.corpus.assemble import write_shard
+from verified.corpus.preflight import dataset_findings
 from verified.io.jsonl import read_json, read_jsonl
 from verified.io.video import probe
 from verified.lmm.prompts import read_prompt
@@ -26,12 +26,12 @@ from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.planning.check import problems
 from verified.planning.quote import quote
-from verified.quality.measure import measure_moments
-from verified.quality.preflight import dataset_findings
-from verified.quality.repeats import LEAST, repeated
-from verified.quality.select import LONGEST, judge, said_within, spoken_share
-from verified.quality.transcripts import transcripts
 from verified.runtime.previous_output import PreviousOutput
+from verified_lab.config import Quality
+from verified_lab.quality.measure import measure_moments
+from verified_lab.quality.repeats import LEAST, repeated
+from verified_lab.quality.select import LONGEST, judge, said_within, spoken_share
+from verified_lab.quality.transcripts import transcripts
 
 pytestmark = pytest.mark.slow
 
@@ -108,7 +108,8 @@ def settings(url="http://127.0.0.1:9/v1", **quality):
     return {
         "name": "kitchen",
         "shards": 1,
-        "datasets": {"kitchen": {"title": "Kitchen", "source": source, "quality": quality}},
+        "datasets": {"kitchen": {"title": "Kitchen", "source": source}},
+        "filters": {"datasets": {"kitchen": quality}},
         "generation": {"llm": role, "image_lmm": role, "video_lmm": role, "speech": speech, "ledger": "ledger"},
     }
 
@@ -127,7 +128,7 @@ def snakemake(values, *targets, options=()):
 def test_limits_count_where_they_are_set_or_taken_away_after_a_run(kitchen):
     target = "results/kitchen/corpus/shards/shard-00.moments.jsonl"
     without = settings()
-    del without["datasets"]["kitchen"]["quality"]
+    del without["filters"]
     snakemake(without, target)
     assert len(read_jsonl(target)) == 3
     snakemake(settings(max_black=0.5), target)
@@ -177,6 +178,12 @@ def test_a_model_is_asked_where_no_subtitles_are(kitchen):
     assert unasked["segments"] is None and unasked["reason"] == "no-subtitles"
 
 
+def test_filters_name_data_sets_that_are_annotated_here(kitchen):
+    values = settings(max_black=0.5)
+    with refused("kitchens"):
+        load({**values, "filters": {"datasets": {"kitchens": {}}}})
+
+
 def test_what_is_said_stands_in_quotes_in_any_prompt(tmp_path):
     text = (PROJECT / "config" / "prompts" / "keyframe_description.md").read_text()
     (tmp_path / "p.md").write_text(text.replace("caption: quoted\n", "caption: quoted\n  said: lines\n"))
@@ -203,16 +210,16 @@ def test_a_prompt_that_has_the_slot_shows_what_is_said_and_others_keep_their_cal
 def test_what_will_fail_is_said_before_a_run(kitchen, monkeypatch):
     values = settings(max_text=0.1, transcripts="speech")
     values["generation"].pop("speech")
-    monkeypatch.setattr("verified.quality.text.NEEDED", ("no_such_package",))
+    monkeypatch.setattr("verified_lab.quality.measure.NEEDED", ("no_such_package",))
     found = {problem.key: problem for problem in problems(load(values), "kitchen.yaml")}
-    assert "no_such_package" in found["datasets.kitchen.quality.max_text"].message
-    assert "generation.speech" in found["datasets.kitchen.quality.transcripts"].remedy
+    assert "no_such_package" in found["filters.datasets.kitchen.max_text"].message
+    assert "generation.speech" in found["filters.datasets.kitchen.transcripts"].remedy
     Path("videos/talk.srt").write_text("not subtitles\n")
     (row,) = transcripts([{"video": "talk", "path": "videos/talk.mkv"}], None)
     assert row["segments"] is None and row["reason"] == "unreadable-subtitles"
     found = {finding.key: finding for finding in dataset_findings(load(values), "kitchen")}
-    assert found["datasets.kitchen.quality.transcripts"].level == "note"
-    assert "talk.srt, row 1" in found["datasets.kitchen.quality.transcripts"].message
+    assert found["filters.datasets.kitchen.transcripts"].level == "note"
+    assert "talk.srt, row 1" in found["filters.datasets.kitchen.transcripts"].message
 
 
 def coded(*codes):

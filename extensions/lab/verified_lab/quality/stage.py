@@ -1,0 +1,88 @@
+"""Filters of moments, between probe and captions: calls of the role speech, and checks before a run."""
+
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verified.config import Config
+from verified.config.folders import dataset_folder
+from verified.stage import Finding, Selection, Shard, Stage
+from verified_lab.config import Quality, limits
+
+if TYPE_CHECKING:
+    from verified.lmm.session import Session
+    from verified.lmm.tasks import Task
+
+
+def asks_speech(settings: Config, name: str) -> bool:
+    """Whether a run transcribes the videos of a data set by a model."""
+    quality = limits(settings).get(name)
+    return quality is not None and quality.transcripts == "speech" and settings.generation.speech is not None
+
+
+def _tasks(settings: Config) -> "tuple[Task, ...]":
+    from verified.lmm.tasks.transcription import TRANSCRIPTION
+
+    return (TRANSCRIPTION,) if any(asks_speech(settings, name) for name in limits(settings)) else ()
+
+
+def _ask_speech(name: str, settings: Config, shards: Sequence[Shard], session: "Session") -> None:
+    if asks_speech(settings, name):
+        from verified.lmm.speech import calls_of
+        from verified.lmm.tasks.transcription import TRANSCRIPTION
+        from verified_lab.quality.transcripts import needs_asking, sounds_of
+
+        videos = [row for _, probed in shards for row in probed.values()]
+        calls = [call for sound in sounds_of(filter(needs_asking, videos)) for call in calls_of(sound, session)]
+        session.ask(TRANSCRIPTION, calls, len(calls))
+
+
+def _problems(settings: Config) -> Iterator[Finding]:
+    """Packages and roles that the limits of a data set lack."""
+    for name, quality in limits(settings).items():
+        if quality.max_text is not None:
+            from verified_lab.quality.measure import missing_packages
+
+            if missing := missing_packages():
+                message = f"written text is found by packages that are not installed: {', '.join(missing)}"
+                yield Finding(
+                    "problem", f"filters.datasets.{name}.max_text", message, "pip install -r requirements-text.in"
+                )
+        if quality.transcripts == "speech" and settings.generation.speech is None:
+            message, remedy = "nobody is configured for the role speech", "set generation.speech, or write: subtitles"
+            yield Finding("problem", f"filters.datasets.{name}.transcripts", message, remedy)
+
+
+def _findings(
+    settings: Config, name: str, moments: list[dict], paths: Sequence[Path]
+) -> Generator[Finding, None, list[dict]]:
+    from verified_lab.quality.transcripts import unreadable_subtitles
+
+    quality, key = limits(settings)[name], f"filters.datasets.{name}"
+    if quality.transcripts and (errors := unreadable_subtitles(paths)):
+        message = f"subtitles that cannot be read, and are left out: {len(errors)}, first {errors[0]}"
+        yield Finding("note", f"{key}.transcripts", message, "correct these files")
+    return (yield from _left_out(quality, dataset_folder(settings, name), moments, key))
+
+
+def _left_out(quality: Quality, folder: str, moments: list[dict], key: str) -> Generator[Finding, None, list[dict]]:
+    """Moments that the limits of quality exclude, as far as a run or a quote has measured; returns the other
+    moments."""
+    from verified.io.jsonl import iterate_jsonl
+    from verified_lab.quality.select import refusal
+
+    tables = sorted(Path(folder, "corpus", "shards").glob("shard-*.quality.jsonl"))
+    measured = {(row["video"], row["start"]): row for path in tables for row in iterate_jsonl(path)}
+    found = [measured.get((row["video"], row["start"])) for row in moments]
+    kept = [row is None or refusal(row, quality)["reason"] is None for row in found]
+    if left := sum(row is None for row in found):
+        message = f"{left} of {len(moments)} moments are not measured yet, and are counted as if all were kept"
+        yield Finding("note", key, message, "`verified quote --look` measures them, without a call")
+    if not all(kept):
+        message = f"its limits leave out {kept.count(False)} of {len(moments)} moments"
+        yield Finding("note", key, message, f"{folder}/corpus/shards/*.quality.jsonl says why")
+    return [row for row, keeps in zip(moments, kept) if keeps]
+
+
+SELECTION = Selection(lambda settings: limits(settings).keys(), asks_speech, _findings)
+STAGE = Stage("quality", _tasks, _ask_speech, problems=_problems)
