@@ -1,4 +1,4 @@
-"""The field around the paper: rows without training, forms of other benchmarks' submissions, and further exports."""
+"""The field around the paper: rows without training, forms of other benchmarks' submissions, and more exports."""
 
 from verified.extension import Extension
 from verified_field.config import Rows, check

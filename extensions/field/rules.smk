@@ -76,7 +76,7 @@ if ROWS.dense:
 if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
 
     rule ground_videos:
-        """The video LMM says when the best videos of a first stage show what a query says."""
+        """The video LMM locates each query in the best videos of a first stage."""
         input:
             **asking_inputs([GROUND], "video_lmm"),
             first=f"{FIRST}/submission.json.gz",

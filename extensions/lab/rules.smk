@@ -50,7 +50,7 @@ rule prepare_review:
 
 
 rule audit:
-    """Pages on which people confirm or mend what the audit found, for every data set that is annotated here."""
+    """Pages for people to confirm or correct the audit's findings, for every data set annotated by this run."""
     input:
         page_folders("audit"),
 
@@ -154,7 +154,7 @@ if settings.has(MetaEvaluation):
             "scripts/judge_captions.py"
 
     rule meta_evaluate:
-        """How far the evaluator, a cosine, agreement and the video LMM go with what is known of captions."""
+        """Agreement of the evaluator, a cosine, agreement and the video LMM with known facts about captions."""
         input:
             judged=rules.judge_captions.output.judged,
             agreement=rules.measure_agreement.output[0],

@@ -26,7 +26,7 @@ wildcard_constraints:
 
 
 rule render_movies:
-    """Movies of the demo's world, sound tracks and descriptions with what is planted in them."""
+    """Synthetic movies of the demo, sound tracks and descriptions with their planted truth."""
     output:
         source=directory(f"{MOVIES}/{{movies}}/source"),
     log:
@@ -143,7 +143,7 @@ rule link_movie_features:
 
 
 rule list_movie_annotations:
-    """Rows of a data set of movies, checked against their movies and features; what cannot be used, and why."""
+    """Rows of a data set of movies, checked against their movies and features, and exclusions with reasons."""
     input:
         unpack(partial(movie_jobs.annotation_inputs, settings)),
         unpack(movie_jobs.feature_files(settings, "frames")),
@@ -226,7 +226,7 @@ use rule describe_movies as describe_dataset with:
         title=lambda wildcards: settings.datasets[wildcards.own].title,
 
 
-# The same for a published data set, from its own files.
+# The same for a published data set, from its files.
 use rule describe_movies as describe_published with:
     input:
         lambda wildcards: movie_jobs.published_files(settings, wildcards.collection),
@@ -283,7 +283,7 @@ rule measure_uniqueness:
 
 
 rule check_collection:
-    """A collection of the demo against what was planted."""
+    """A collection of the demo against its planted truth."""
     input:
         source=rules.render_movies.output.source,
         rows=rules.join_collection.output.rows,
@@ -309,7 +309,7 @@ MOVIE_STATISTICS = [
 
 
 rule draw_movie_statistics:
-    """Data sets beside each other; where moments lie; how long sentences are (Figures 1, 3, 5 and 6)."""
+    """Comparison of data sets; positions of moments; lengths of sentences (Figures 1, 3, 5 and 6)."""
     input:
         statistics=MOVIE_STATISTICS,
     output:
@@ -565,7 +565,7 @@ if movie_jobs.pretrained_sets(settings):
 if movie_jobs.trainings(settings) and LONGFORM.encoder == "evaluator":
 
     rule describe_vlg_net:
-        """The card of a trained VLG-Net: its recipe and corpus, what it finds in the corpus's test movies, its digest."""
+        """The card of a trained VLG-Net: its recipe and corpus, its recall in the corpus's test movies, its digest."""
         input:
             checkpoint=f"{MOVIES}/training/{{movies}}/checkpoint.safetensors",
             record=f"{MOVIES}/training/{{movies}}/log.jsonl",

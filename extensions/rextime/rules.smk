@@ -14,7 +14,7 @@ QUESTIONS = expand(f"{SUITE}/annotations/{{split}}.jsonl", split=suite.splits(SE
 
 
 rule filter_rextime_sources:
-    """What the sources give, filtered (ReXTime supplement, C.2), with every rejection and its reason."""
+    """Items of the sources after the filters (ReXTime supplement, C.2), with every rejection and its reason."""
     input:
         suite.source_inputs(settings),
     output:
@@ -90,7 +90,7 @@ rule write_rextime_questions:
 
 
 rule collect_rextime_questions:
-    """The questions by split in the released form, what people review, statistics (C.6), what became of everything."""
+    """The questions by split in the released form, pages for review, statistics (C.6), and outcomes of all items."""
     input:
         questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
         to_mark=expand(rules.write_rextime_questions.output.to_mark, shard=SHARDS),
@@ -113,7 +113,7 @@ rule collect_rextime_questions:
 
 
 rule measure_rextime_validity:
-    """Questions about rendered videos against what is true of these; read by a table and nothing else."""
+    """Questions about rendered videos against the truth; only a table reads it."""
     input:
         questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
         fates=expand(rules.write_rextime_questions.output.fates, shard=SHARDS),
@@ -139,7 +139,7 @@ WRITTEN = SECTION.sources
 
 
 rule tabulate_rextime:
-    """The suite's tables, for `build_tables`."""
+    """The ReXTime tables, for `build_tables`."""
     input:
         sources=[rules.filter_rextime_sources.output.counts] if WRITTEN else [],
         counts=[rules.collect_rextime_questions.output.counts] if WRITTEN else [],
@@ -220,7 +220,7 @@ if suite.adapter(settings):
 
 
 rule answer_rextime_questions:
-    """The video LMM, as it is or fine-tuned, takes the test by one protocol (ReXTime supplement, C.5), by shard."""
+    """The video LMM, zero-shot or fine-tuned, takes the test by one protocol (ReXTime supplement, C.5), by shard."""
     input:
         questions=rules.write_rextime_questions.output.questions,
         videos=rules.probe_rextime_videos.output.videos,
@@ -252,7 +252,7 @@ rule answer_rextime_questions:
 
 
 rule sample_released_questions:
-    """The part of given questions that is a test of its own, such as the mini test (ReXTime supplement, D.3)."""
+    """The part of given questions that is a separate test, such as the mini test (ReXTime supplement, D.3)."""
     input:
         questions=lambda wildcards: SECTION.released[wildcards.released].questions,
         only=lambda wildcards: SECTION.released[wildcards.released].only or [],
@@ -477,7 +477,7 @@ use rule ground_rextime_questions as ground_after_fine_tuning with:
 
 
 rule score_rextime:
-    """Scores of everybody who took the test, with intervals, beside two baselines that see no video."""
+    """Scores of all test takers, with intervals, and of two baselines without video."""
     input:
         questions=suite.question_files_by_name(settings).values(),
         submissions=[file for system in SYSTEMS.values() for file in system["files"]],
@@ -503,7 +503,7 @@ rule score_rextime:
 if SECTION.sources:
 
     rule browse_questions:
-        """The questions with frames, options and spans on one page, the suite's tables on another."""
+        """The questions with frames, options and spans on one page, the ReXTime tables on another."""
         input:
             questions=rules.collect_rextime_questions.output.splits,
             to_review=rules.collect_rextime_questions.output.to_review,

@@ -2,8 +2,9 @@ from verified_search.jobs import index_inputs, index_settings, indexed_code
 
 
 rule build_search_index:
-    """The index of a corpus that `verified search` asks. The record is the output: the index itself is beside it and
-    outlives the job, so that a new video is added to it and nothing is rebuilt."""
+    """The index of a corpus for `verified search`. The record is the output: the index itself is in the same folder and
+    outlives the job, so that a new video is added without a rebuild.
+    """
     input:
         unpack(partial(index_inputs, settings)),
     output:

@@ -68,8 +68,8 @@ def vector_calls(name: str, config: Config, shards: Iterable[Shard], session: Se
 def follow_up_calls(name: str, config: Config, task: Task, shards: Sequence[Shard], session: Session) -> Iterator[Call]:
     """The calls of a task after each first stage and training; exact once the first stage has been tested.
 
-    Otherwise the configuration's maximum per query: K videos and the query's own, N moments of all videos and N of its
-    own. Trainings share pairs, so a run asks fewer.
+    Otherwise the configuration's maximum per query: K videos and the true one, N moments of all videos and N of the
+    true one. Trainings share pairs, so a run makes fewer calls.
     """
     layout, spans, section = Layout(config), config.datasets[name].spans, config.section(Rows)
     test = Path(layout.path(layout.annotations, name, kind="fig", split=spans.test_split))

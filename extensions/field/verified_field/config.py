@@ -13,7 +13,8 @@ class Grounder(Section):
     """The video LMM of `generation` locates a query's moments in the best videos of a first stage."""
 
     first_stages: tuple[str, ...] = ()
-    """Whose videos it is shown: retrieval models, or dense. Each is a row of the tables; empty: nobody's."""
+    """First stages that choose the videos: retrieval models, or dense. Each is a row of the tables; empty: no such row.
+    """
     videos: int = Field(default=5, ge=1)
     """K: videos per query; the query's own is shown as well, for SVMR."""
     frames: int = Field(default=50, ge=2)
@@ -26,7 +27,7 @@ class Reranker(Section):
     first_stages: tuple[str, ...] = ()
     """Whose moments it is shown: retrieval models, dense, or NAME-grounded. Each is a row of the tables."""
     moments: int = Field(default=5, ge=1)
-    """N: moments per query, of all videos, and again of its own for SVMR."""
+    """N: moments per query, of all videos, and again of the true one for SVMR."""
     frames: int = Field(default=8, ge=2)
     """Uniform frames of a moment."""
     by: Literal["grade", "yes_or_no", "relevance"] = "grade"
@@ -38,7 +39,7 @@ class WebDataset(Section):
     """Shards of the export `webdataset`."""
 
     media: bool = False
-    """Whether clips and keyframes go into them (may you distribute them?); no other form of export has any."""
+    """Whether clips and keyframes are included (may you distribute them?); other forms of export have none."""
     clip_side: int = Field(default=360, ge=64, multiple_of=2)
     """Longest side of exported clips, in pixels; smaller videos keep their size."""
     shard_captions: int = Field(default=500, ge=1)
@@ -46,7 +47,7 @@ class WebDataset(Section):
 
 
 class Rows(Section):
-    """Rows beside the trained models', and shards of exports."""
+    """Rows in addition to the trained models', and shards of exports."""
 
     dense: bool = False
     """Whether the vectors of `generation.embed` rank videos and windows, without training: a row of the tables."""

@@ -1,8 +1,8 @@
 """Dense retrieval without training: windows of a video by the cosine of their mean vector with that of the query.
 
-A window is any run of pieces whose length the data set's spans allow; a video is as near as its best window. Windows
-over one place are alike, so lists are freed of overlapping ones before they are cut to 100 rows, as MAD's zero-shot
-baseline does.
+A window is any run of pieces whose length the data set's spans allow; a video scores as its best window. Windows over
+one place are similar, so overlapping ones are suppressed before lists are cut to 100 rows, as MAD's zero-shot baseline
+does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -122,7 +122,7 @@ def test_dense(
     """Rank the test split by vectors, and write `outputs` as `results.write_test` does.
 
     `test` is the annotation file, `videos` the rows of videos.jsonl by id, `features` the shards' vectors. Raises
-    InputError for a video that has none.
+    InputError for a video without vectors.
     """
     settings = embed_settings(session.settings)
     moments = read_moments(test, facts["tested_on"])

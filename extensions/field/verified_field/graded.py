@@ -5,10 +5,10 @@ end] (s), duration (s), relevance (0 to 4)``, as released; or a row for each que
 ``relevant_moment``, as the authors' code reads them. JSON Lines, or one JSON list. A submission is the list VCMR of the
 TVR form, by `query_id`.
 
-NDCG@K, IoU ≥ μ says how well the head of a list holds the most relevant moments (section 4 of the paper). Row by row,
-best first: of the query's moments in the row's video that no row before has found, the one of highest tIoU is found if
-that exceeds μ, and the row gains 2^relevance - 1, discounted by log2(rank + 1); else nothing. NDCG divides by what the
-best order of all the query's moments would gain. As in the authors' code (commit 2844422), a tIoU that is μ exactly is
+NDCG@K, IoU ≥ μ measures how well the head of a list contains the most relevant moments (section 4 of the paper). Row by
+row, best first: of the query's moments in the row's video that no row before has found, the one of highest tIoU is
+found if that exceeds μ, and the row gains 2^relevance - 1, discounted by log2(rank + 1); else 0. NDCG divides by the
+gain of the best order of all the query's moments. As in the authors' code (commit 2844422), a tIoU that is μ exactly is
 no hit, although the measure is written with ≥, and a found moment of relevance 0 is used up too.
 """
 
@@ -58,8 +58,8 @@ class GradedQuery:
 def read_graded_queries(path: str | os.PathLike) -> list[GradedQuery]:
     """All queries of a file, in the order of their first moment.
 
-    Raises InputError with the row for a moment that is none, an id that is no whole number, and a query that has no
-    moment above 0: no list could score.
+    Raises InputError with the row for an invalid moment, an id that is not a whole number, and a query without a moment
+    above 0, for which no list could score.
     """
     texts: dict[int, str] = {}
     moments: dict[int, list[GradedMoment]] = {}
@@ -133,7 +133,7 @@ def measures(queries: list[GradedQuery], lists: list[list[tuple[str, float, floa
 
 
 def relevance_found(query: GradedQuery, rows: list[tuple[str, float, float]], threshold: float) -> list[float]:
-    """Relevance of the moment that each row finds; 0 where it finds none."""
+    """Relevance of the moment that each row finds; 0 without one."""
     # The order in which the authors' code looks at them, which decides between moments of equal tIoU.
     left = sorted(query.moments, key=lambda moment: -moment.relevance)
     relevance = []

@@ -1,10 +1,10 @@
-"""A video LMM after a first stage: it looks into the best videos of a query, or grades the best moments.
+"""A video LMM after a first stage: it locates the query in its best videos, or grades its best moments.
 
-Whatever has written a submission can be the first stage. The grounder is shown the first K videos of each query and
-says when each shows it, with a confidence; its moments come first, by confidence, and the first stage's own rows after
-them. In the list of videos, one that does not show it sinks below those without an answer. The re-ranker is shown the
-first N moments of each query as clips and grades them; they come first, by grade, those without one last of them.
-Equals keep the first stage's order. For SVMR the true video is given, so the grounder is shown it as well.
+Any model with a submission can be the first stage. The grounder sees the first K videos of each query and answers with
+times and a confidence; its moments come first, by confidence, and the first stage's rows after them. In the list of
+videos, one that does not show the query sinks below those without an answer. The re-ranker sees the first N moments of
+each query as clips and grades them; they come first, by grade, ungraded ones last of them. Ties have the first stage's
+order. For SVMR the true video is given, so the grounder sees it as well.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ def read_first_stage(path: str, moments: Moments) -> dict[str, Lists]:
 def pairs_to_ground(
     first: Mapping[str, Lists], moments: Moments, durations: Sequence[float], videos: int
 ) -> list[Pair]:
-    """Each query with its first `videos` videos and its own, whole; those of one video are adjacent."""
+    """Each query with its first `videos` videos and the true one, whole; those of one video are adjacent."""
     pairs = set()
     for query, own in enumerate(moments.video.tolist()):
         best = first["VR"].video[query]
@@ -79,7 +79,7 @@ def pairs_to_ground(
 
 
 def pairs_to_grade(first: Mapping[str, Lists], durations: Sequence[float], count: int) -> list[Pair]:
-    """Each query with its first `count` moments of all videos, and of its own; those of one video by their ends."""
+    """Each query with its first `count` moments of all videos, and of the true one; ordered by ends in a video."""
     pairs = set()
     for task in ("VCMR", "SVMR"):
         lists = first[task].top(count)
@@ -120,7 +120,7 @@ def pair_calls(
 def ground(
     first: Mapping[str, Lists], moments: Moments, videos: Mapping[str, dict], settings: Grounder, session: Session
 ) -> tuple[dict[str, Lists], dict]:
-    """Lists by task after the LMM has looked into videos, and what that took (see `costs`)."""
+    """Lists by task after grounding by the LMM, and its costs (see `costs`)."""
     durations = [float(videos[video]["duration"]) for video in moments.videos]
     pairs = pairs_to_ground(first, moments, durations, settings.videos)
     calls = pair_calls(GROUND, pairs, moments, videos, settings.frames, session)
@@ -150,9 +150,9 @@ def ground(
 def rerank(
     first: Mapping[str, Lists], moments: Moments, videos: Mapping[str, dict], settings: Reranker, session: Session
 ) -> tuple[dict[str, Lists], dict]:
-    """Lists by task after the LMM has graded moments, and what that took (see `costs`).
+    """Lists by task after grading by the LMM, and its costs (see `costs`).
 
-    A video is as good as its best graded moment.
+    A video scores as its best graded moment.
     """
     durations = [float(videos[video]["duration"]) for video in moments.videos]
     pairs = pairs_to_grade(first, durations, settings.moments)
@@ -211,7 +211,7 @@ def _share_of_yes(yes: float, no: float) -> float:
 def costs(outcomes: Sequence[Outcome], queries: int) -> dict:
     """Average cost of a query: calls, tokens, money at the configured prices; calls without an answer in all.
 
-    Equal calls count once, and with all of their attempts, whether they were asked now or found in the ledger.
+    Equal calls count once, with all of their attempts, whether new or found in the ledger.
     """
     once = {outcome.key: outcome for outcome in outcomes}.values()
     each = {

@@ -41,7 +41,7 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
 
 
 def _rows(collection: Collection, name: str) -> list[Row]:
-    """First stages, each before what was made of it."""
+    """First stages, each before the rows that depend on it."""
     asked = {
         (first_stage(model), model, trained_on)
         for dataset, model, trained_on, _ in collection.runs

@@ -1,4 +1,4 @@
-"""Runs without training: their names in paths and tables, and what their metrics say of the test."""
+"""Runs without training: their names in paths and tables, and the facts of their tests in metrics."""
 
 import hashlib
 import json
@@ -43,21 +43,21 @@ def follow_up_runs(settings: Config) -> list[Run]:
 
 
 def annotations_tested(settings: Config, wildcards) -> str:
-    """The annotations that whoever was not trained is tested on."""
+    """The annotations that untrained models are tested on."""
     split = dataset_of(settings, wildcards).spans.test_split
     kind = CAPTIONS[wildcards.tested_on][0]
     return Layout(settings).path(Layout.annotations, wildcards.dataset, kind=kind, split=split)
 
 
 def dense_facts(settings: Config, wildcards) -> dict[str, Any]:
-    """What the metrics of vectors say of the test."""
+    """Facts of the test of vectors, for its metrics."""
     spans, embed = dataset_of(settings, wildcards).spans, settings.generation.embed
     values = {"embed": embed and deciding(embed), "spans": spans.model_dump(mode="json")}
     return _facts(values, DENSE, UNTRAINED, wildcards.tested_on, 0, spans.test_split)
 
 
 def follow_facts(settings: Config, step: str, wildcards) -> dict[str, Any]:
-    """What the metrics of `step`, grounder or reranker, say of the test; all that it depends on."""
+    """Facts of the test of `step`, grounder or reranker, for its metrics: everything that it depends on."""
     spans, generation = dataset_of(settings, wildcards).spans, settings.generation
     values = {
         "video_lmm": deciding(generation.video_lmm),

@@ -1,4 +1,4 @@
-"""What the rows without training say of themselves, for `verified quote` and `verified check`."""
+"""The rows without training for `verified quote` and `verified check`."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING

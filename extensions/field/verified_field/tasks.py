@@ -1,6 +1,6 @@
-"""Tasks of a video LMM after a first stage: when a video shows what a sentence says, and whether a clip fits it.
+"""Tasks of a video LMM after a first stage: locating a sentence in a video, and grading a clip.
 
-Answers are read from JSON or from words, whatever stands around them.
+Answers are read from JSON or from words, ignoring surrounding text.
 """
 
 import re
@@ -20,7 +20,7 @@ NOT_SHOWN = re.compile(r"\b(?:none|not shown|no(?:t any)? (?:such )?(?:moment|pa
 def read_moments(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
     """The moments of an answer: "start end confidence" each, with semicolons between, or the word none.
 
-    Moments without confidence have the middle one; those without two times are left out.
+    Moments without confidence have the middle one; those without two times are omitted.
     """
     value = json_value(text)
     listed = value if isinstance(value, list) else best_object(text, ("moments",)).get("moments")
@@ -108,12 +108,12 @@ RELEVANCE = Task(
 
 
 def tasks_of(by: str) -> tuple[Task, ...]:
-    """What a re-ranker asks (`field.reranker.by`)."""
+    """Tasks of a re-ranker (`field.reranker.by`)."""
     return ({"grade": GRADE, "yes_or_no": YES_OR_NO, "relevance": RELEVANCE}[by],)
 
 
 def follow_up_tasks(rows: Rows) -> tuple[Task, ...]:
-    """What the grounder and the re-ranker ask, if a configuration has them."""
+    """Tasks of the grounder and the re-ranker, if a configuration has them."""
     return (
         *((GROUND,) if rows.grounder.first_stages else ()),
         *(tasks_of(rows.reranker.by) if rows.reranker.first_stages else ()),

@@ -1,12 +1,12 @@
 """QVHighlights' measures, as numbers per query (the official evaluator, moment_detr's standalone_eval).
 
-Moments: R1 asks whether the first window of the list reaches a tIoU with the true window that it meets best; average
-precision takes the first ten of the list, ranked by score, each to be matched with the true window of highest tIoU that
-none before it has taken. Highlights: a clip is right for an annotator who gave it 2 (Fair), 3 (Good) or 4 (VeryGood)
-at least; interpolated average precision is the mean over annotators, Hit1 asks whether the best clip is right for one.
+Moments: R1 is whether the first window of the list reaches a tIoU with the true window of largest overlap; average
+precision uses the first ten of the list, ranked by score, each matched with the true window of highest tIoU that is
+still unmatched. Highlights: a clip is right for an annotator who gave it 2 (Fair), 3 (Good) or 4 (VeryGood) at least;
+interpolated average precision is the mean over annotators, Hit1 is whether the best clip is right for one.
 
 Differences from the official code: a query without a window counts as missed (there R1 crashes and average precision
-leaves it out); two windows without length do not match (there 0 by 0 does); the union of spans is their hull, which may
+omits it); two windows without length do not match (there 0 by 0 does); the union of spans is their hull, which may
 round otherwise in the last of 16 digits.
 """
 

@@ -1,9 +1,9 @@
 """Queries and submissions in the JSON Lines forms of QVHighlights, checked row by row.
 
-A query: ``qid, query, duration (s), vid, relevant_windows [[start, end], ...] (s)`` and, where people said how well
-each clip of two seconds shows it, ``relevant_clip_ids`` and ``saliency_scores``, three of 0 to 4 for each of these.
-A row of a submission: ``qid, pred_relevant_windows [[start, end, score], ...], pred_saliency_scores`` (one for each
-clip of the video), or one of the two.
+A query: ``qid, query, duration (s), vid, relevant_windows [[start, end], ...] (s)`` and, if people graded how well each
+clip of two seconds shows it, ``relevant_clip_ids`` and ``saliency_scores``, three of 0 to 4 for each of these. A row of
+a submission: ``qid, pred_relevant_windows [[start, end, score], ...], pred_saliency_scores`` (one for each clip of the
+video), or one of the two.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ class WindowQuery:
     windows: np.ndarray
     """[W, 2] seconds, W ≥ 1, in any order."""
     saliency: np.ndarray | None = None
-    """[clips, 3] from 0, not relevant, to 4; None where nobody was asked."""
+    """[clips, 3] from 0, not relevant, to 4; None without grades."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,8 +48,8 @@ class WindowAnswer:
 def read_window_queries(path: str | os.PathLike) -> list[WindowQuery]:
     """All queries of a file, in its order.
 
-    Raises InputError for a row without its keys, a window that is none, scores that do not fit the clips, and an id
-    that two rows share.
+    Raises InputError for a row without its keys, an invalid window, scores that do not fit the clips, and an id that
+    two rows share.
     """
     queries = []
     for number, qid, row in rows_by_id(path, "qid", ("vid", "query", "duration")):
@@ -103,10 +103,10 @@ def _saliency(row: dict) -> np.ndarray | None:
 
 
 def read_window_answers(path: str | os.PathLike, last_of_equal_ids: bool = False) -> dict[str, WindowAnswer]:
-    """Answers by id; all rows hold windows, or saliency, or both.
+    """Answers by id; all rows have windows, or saliency, or both.
 
-    An id that comes twice is an error unless `last_of_equal_ids`. Raises InputError with the row for what is no window
-    with a score, no list of numbers, or of another kind than the first row.
+    A repeated id is an error unless `last_of_equal_ids`. Raises InputError with the row for an invalid window or list
+    of numbers, and for another kind than the first row's.
     """
     answers: dict[str, WindowAnswer] = {}
     kinds: tuple[str, ...] | None = None

@@ -78,7 +78,7 @@ class WindowsOfMoments(WindowTruth):
 
 @dataclasses.dataclass(frozen=True)
 class WindowEvaluation:
-    """A scored submission: the official output, numbers per query, and what a reader should know."""
+    """A scored submission: the official output, numbers per query, and notes for the reader."""
 
     result: dict
     scores: WindowScores
@@ -123,7 +123,7 @@ def windows_of_moments(path: Path) -> list[WindowQuery]:
 def evaluate(
     queries: list[WindowQuery], answers: dict[str, WindowAnswer], partial: bool = False, file: object = "submission"
 ) -> WindowEvaluation:
-    """Score answers by id. Raises InputError where ids differ unless `partial`, or nothing can be scored."""
+    """Score answers by id. Raises InputError for different ids unless `partial`, or without anything to score."""
     found = match([query.qid for query in queries], answers, partial, file, answer="row", key="qid ")
     scores = score(queries, answers)
     if not scores.first and not scores.highlights:

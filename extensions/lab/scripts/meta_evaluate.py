@@ -1,4 +1,4 @@
-"""Metrics of captions side by side against what is known of the captions (see extensions/lab/rules.smk)."""
+"""Compare metrics of captions with known facts about the captions (see extensions/lab/rules.smk)."""
 
 from verified.runtime.job import job
 

@@ -82,7 +82,7 @@ class Compared:
 def read_release(path: Path, splits: Sequence[str] = ()) -> Release:
     """Read the captions of a run, from its folder (then fig) or from that of its annotations, of some splits or of all.
 
-    Of identical moments the first is used. Raises InputError if there are none.
+    Of identical moments the first is used. Raises InputError without captions.
     """
     folder = path / "annotations" / FINE if (path / "annotations").is_dir() else path
     files = sorted(file for file in folder.glob("*.jsonl") if not splits or file.stem in splits)
@@ -191,7 +191,7 @@ def _models(release: Release) -> set[str]:
 
 
 def _tested(release: Release, model: str, trained_on: str) -> PerQuery | None:
-    """All trainings of a model, tested on the release's own captions, or on fine ones; None if there is none."""
+    """All trainings of a model, tested on the release's captions, or on fine ones; None if there is none."""
     for tested_on in dict.fromkeys((release.kind, FINE)):
         folders = sorted(release.root.glob(f"retrieval/{model}/{trained_on}/seed-*/{tested_on}/{PER_QUERY_FILE}"))
         if folders:

@@ -33,7 +33,7 @@ class Audit(Section):
     same_span: float = Field(default=0.5, gt=0, le=1)
     """tIoU from which two queries that say the same are about one span."""
     agreed_share: float = Field(default=0.8, gt=0.5, le=1)
-    """Share of the grounders that have to agree before their span is held against the annotated one."""
+    """Share of the grounders that must agree before their span is compared with the annotated one."""
     agreed_tiou: float = Field(default=0.5, gt=0, le=1)
     """tIoU from which a grounder agrees with the consensus."""
     most_tiou: float = Field(default=0.5, gt=0, le=1)

@@ -1,4 +1,4 @@
-"""What people answered on pages of a choice between captions of two runs."""
+"""Answers of people on pages of a choice between captions of two runs."""
 
 import argparse
 

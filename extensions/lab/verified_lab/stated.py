@@ -1,8 +1,8 @@
 """Kinds of attributes that a caption states, by words, and contradictions of two captions.
 
 Each kind has values, and each value the words for it. A caption that names values of a kind, none of which another
-caption of the same moment names while that one names others, contradicts it: "a man" and "she", "two" and "three".
-Words alone are compared: what a word is said of, and negations, are not looked at.
+caption of the same moment names while that one names others, contradicts it: "a man" and "she", "two" and "three". Only
+words are compared: their subjects and negations are ignored.
 """
 
 import re
@@ -54,7 +54,7 @@ def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 
 
 def stated(caption: str) -> dict[str, frozenset[str]]:
-    """The values that a caption names, by kind; kinds of which it says nothing are omitted."""
+    """The values that a caption names, by kind; kinds that it does not mention are omitted."""
     text = " ".join(caption.casefold().split())
     found = {
         kind: frozenset(value for value, pattern in patterns if pattern.search(text))

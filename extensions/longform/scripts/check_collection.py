@@ -1,4 +1,4 @@
-"""Hold a collection of the demo against what was planted."""
+"""Compare a collection of the demo with its planted truth."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Where moments lie and how long sentences are, by data set."""
+"""Positions of moments and lengths of sentences, by data set."""
 
 from verified.runtime.job import job
 

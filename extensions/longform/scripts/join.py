@@ -1,4 +1,4 @@
-"""One collection of what was collected movie by movie."""
+"""Join the collections of single movies into one."""
 
 from verified.runtime.job import job
 

@@ -19,10 +19,10 @@ SILENCE = 1e-8
 
 @dataclass(frozen=True)
 class Alignment:
-    """delay: seconds by which the description runs late: movie time = description time − delay; None where refused.
+    """delay: seconds by which the description runs late: movie time = description time − delay; None if refused.
 
     delays, peaks: per window the delay found and its normalised correlation in [-1, 1]; NaN for a silent window.
-    reason: why the movie was refused, empty where it was not.
+    reason: why the movie was refused, empty otherwise.
     """
 
     delay: float | None
@@ -44,8 +44,8 @@ def align_tracks(
 
     Windows are spread evenly over the movie, away from both ends by `most_seconds` (or a quarter of a short movie), so
     that no allowed delay moves one out of a description of about the movie's length. Each is correlated with the
-    segment of the description that any allowed delay could bring it to, mean and variance taken out place by place. A
-    movie is refused where a window is silent in the movie, or where two windows disagree.
+    segment of the description that any allowed delay could bring it to, with local mean and variance removed. A movie
+    is refused if a window is silent in the movie, or if two windows disagree.
     """
     length = min(round(window_seconds * rate), len(movie) // 2)
     reach = round(most_seconds * rate)

@@ -21,15 +21,15 @@ from verified.io.files import atomic_path, checked
 from verified.io.jsonl import finite, is_span
 
 Times = Literal["ext_timestamps", "timestamps"]
-"""Both official baselines read `ext_timestamps`; what sets the two apart is documented nowhere."""
+"""Both official baselines read `ext_timestamps`; the difference of the two is undocumented."""
 KEYS = ("movie", "sentence", "movie_duration")
 
 
 def read_mad(path: str | os.PathLike, split: str, times: Times = "ext_timestamps") -> list[dict]:
-    """Rows of one MAD file, in its order, unchecked but for their types.
+    """Rows of one MAD file, in its order, with only their types checked.
 
-    Raises InputError that names file and annotation for what is no such file: no JSON object, an id twice, a missing
-    key, a sentence that is no text, a time or duration that is no finite number of seconds.
+    Raises InputError that names file and annotation for any other file: no JSON object, a repeated id, a missing key, a
+    sentence that is not text, a time or duration that is not a finite number of seconds.
     """
     path = Path(path)
     values = _object(path)
@@ -88,10 +88,10 @@ def check_rows(
 ) -> tuple[list[dict], list[dict], dict[str, int]]:
     """(usable rows, excluded rows with `reason`, counts); usable + excluded = rows.
 
-    frames: frames of each movie's features, texts: annotation ids with text features; None where they do not matter.
-    A moment that reaches over the movie's start or end is cut to it and counted as ``clipped``. Reasons:
-    ``no-sentence``, ``no-duration``, ``end-before-start`` (also no length), ``beyond-the-movie``,
-    ``no-movie-features``, ``no-text-features``. (The official loader silently reuses the moment of the row before.)
+    frames: frames of each movie's features, texts: annotation ids with text features; None if they do not matter. A
+    moment that extends over the movie's start or end is cut to it and counted as ``clipped``. Reasons: ``no-sentence``,
+    ``no-duration``, ``end-before-start`` (also no length), ``beyond-the-movie``, ``no-movie-features``,
+    ``no-text-features``. (The official loader silently reuses the moment of the row before.)
     """
     known = None if texts is None else set(texts)
     usable, excluded = [], []

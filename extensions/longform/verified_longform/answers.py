@@ -30,7 +30,7 @@ class MovieTruth:
         ]
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
-        """As of `GroundTruth`; what is said of annotations that cannot be used is passed over."""
+        """As of `GroundTruth`; answers about unusable annotations are ignored."""
         given = read_submission(file)
         for row in self.excluded:
             given.pop(row["id"], None)

@@ -49,7 +49,7 @@ def align(arguments: argparse.Namespace) -> int:
     *ALIGNMENT,
 )
 def collect_movies(arguments: argparse.Namespace) -> None:
-    """Write annotations of movies that can be read and aligned, and a report of all; what is done is not done again."""
+    """Write annotations of movies that can be read and aligned, and a report of all; finished movies are skipped."""
     from verified.io.jsonl import write_json
     from verified_longform.annotations import write_mad
     from verified_longform.collection import collect
@@ -147,7 +147,7 @@ def locate(arguments: argparse.Namespace) -> None:
     option("--clips", type=between(1, 1000, int), default=64, help="clips of a window (default: 64)"),
 )
 def chance(arguments: argparse.Namespace) -> None:
-    """Print the recall of both, and what no proposal covers. Raises InputError for a window of no whole clips."""
+    """Print the recall of both, and the moments without a proposal. Raises InputError for a window without a clip."""
     from verified.errors import InputError
     from verified_longform.annotations import check_rows, read_mad
     from verified_longform.config import GridSettings

@@ -1,9 +1,9 @@
 """CLIP4Clip (Table 6): a CLIP that was fine-tuned for text-to-clip retrieval, by its mean pooling or its transformer.
 
-Luo et al., "CLIP4Clip: An Empirical Study of CLIP for End to End Video Clip Retrieval" (arXiv 2104.08860), of which the
-MAD paper says neither the head nor how its clips are cut: both heads that compare one vector of a clip with one of a
-sentence are here. Its training is not: a checkpoint of the authors' code is read (`convert`), its two encoders become a
-CLIP model in transformers' form, which then extracts the stage's features, and its head is stored beside them.
+Luo et al., "CLIP4Clip: An Empirical Study of CLIP for End to End Video Clip Retrieval" (arXiv 2104.08860), for which
+the MAD paper states neither the head nor the cutting of clips: both heads that compare one vector of a clip with one of
+a sentence are implemented. Training is not: a checkpoint of the authors' code is read (`convert`), its two encoders
+become a CLIP model in transformers' form, which then extracts the stage's features, and its head is stored with them.
 
 Differences from the official code: frames are drawn from the features' rate, one a second and at most twelve, evenly
 (there: decoded at one a second); the tight head, which reads each pair of clip and sentence together, is refused.
@@ -87,7 +87,7 @@ def clip_pooling(head: Head, fps: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def load_head(folder: str | Path) -> Head | None:
-    """The head beside a converted CLIP; None for any other encoder. Raises InputError where it is damaged."""
+    """The head next to a converted CLIP; None for any other encoder. Raises InputError if it is damaged."""
     path = Path(folder, HEAD)
     if not path.is_file():
         return None
@@ -214,9 +214,9 @@ def _encoders(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def import_file(file: Path, output: Path | None, options: dict[str, str]) -> str:
-    """Convert CLIP4Clip's `file` into a folder; returns what it is and how it is used.
+    """Convert CLIP4Clip's `file` into a folder; returns a description of it and its use.
 
-    Raises InputError for a folder that is there, or any option but `tokenizer`, a folder with CLIP's.
+    Raises InputError for an existing folder, or any option but `tokenizer`, a folder with CLIP's.
     """
     target = output or file.with_suffix("")
     tokenizer = options.pop("tokenizer", MAD_ENCODER)

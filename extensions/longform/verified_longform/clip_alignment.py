@@ -16,10 +16,10 @@ LEAST_SHARE, LEAST_AGREEMENT, LEAST_SIMILARITY = 0.3, 0.8, 0.8
 
 @dataclass(frozen=True)
 class Place:
-    """first: frame of the movie at which the clip starts, the median over window lengths; None where refused.
+    """first: frame of the movie at which the clip starts, the median over window lengths; None if refused.
 
-    firsts: what each window length finds. agreement: share of them within a frame of the median. similarity: mean
-    cosine of the clip's frames with the movie's at the median.
+    firsts: result of each window length. agreement: share of them within a frame of the median. similarity: mean cosine
+    of the clip's frames with the movie's at the median.
     """
 
     first: int | None
@@ -33,9 +33,9 @@ def locate_clip(movie: np.ndarray, clip: np.ndarray) -> Place:
     """Find `clip` [m, dim] in `movie` [n, dim], frames at the same rate.
 
     The cross-correlation is the sum of dot products of L2-normalised frames. Windows around the clip's middle, from
-    `LEAST_SHARE` of it to all of it, vote. The paper takes their median in any case; here a clip is refused where fewer
-    than `LEAST_AGREEMENT` of them agree with it, where the frames it is then laid on are less alike than
-    `LEAST_SIMILARITY`, and where it is longer than the movie.
+    `LEAST_SHARE` of it to all of it, vote. The paper always uses their median; here a clip is refused if fewer than
+    `LEAST_AGREEMENT` of them agree with it, if the similarity of the aligned frames is below `LEAST_SIMILARITY`, and if
+    it is longer than the movie.
     """
     if not len(clip) or len(clip) > len(movie):
         return Place(None, (), 0.0, 0.0, f"the clip has {len(clip)} frames, the movie {len(movie)}")

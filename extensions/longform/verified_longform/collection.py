@@ -34,7 +34,7 @@ from verified_longform.transcripts import Sentence, Word, read_transcript, sente
 def described_sentences(
     spoken: list[Sentence], delay: float, voices: list[tuple[float, float]], duration: float
 ) -> tuple[list[Sentence], dict[str, int]]:
-    """Sentences of the description on the movie's time, and counts by what became of each.
+    """Sentences of the description on the movie's time, and counts by outcome.
 
     Times are moved by −delay. Removed are sentences that overlap a voice (any overlap; touching ends do not) and those
     outside the movie, of `duration` seconds; one over the movie's edge is cut to it. Counts: ``spoken``, ``dialogue``,
@@ -103,9 +103,9 @@ log = logging.getLogger("verified")
 
 
 class Listener(Protocol):
-    """Writes down what is said in a file: (start, end, text) in seconds, ascending.
+    """Transcribes a file: (start, end, text) in seconds, ascending.
 
-    Raises InputError where a part of it has no answer: the movie is then still to be collected, and not excluded.
+    Raises InputError if a part of it has no answer: the movie then remains to be collected, and is not excluded.
     """
 
     def __call__(self, path: Path) -> list[tuple[float, float, str]]: ...
@@ -123,10 +123,10 @@ def collect(
 ) -> tuple[dict[str, list[dict]], list[dict]]:
     """({split: rows}, a report per movie), both in the manifest's order.
 
-    A movie with a file that cannot be read, or whose tracks do not align, gives no row: its report has the reason.
-    kept: a folder in which every movie's result stays, and from which it is taken while its files and the settings are
-    the same. listen: who writes down tracks that come without transcript or subtitles; None: a movie without transcript
-    is omitted, and one without subtitles loses no sentence to dialogue.
+    A movie with an unreadable file, or whose tracks do not align, gives no row: its report has the reason. kept: a
+    folder that caches every movie's result while its files and the settings are the same. listen: transcribes tracks
+    without transcript or subtitles; None: a movie without transcript is omitted, and one without subtitles loses no
+    sentence to dialogue.
     """
     movies = list(manifest)
     rows: dict[str, list[dict]] = {movie["split"]: [] for movie in movies}
@@ -148,9 +148,9 @@ def collect(
 
 
 def unreadable(movie: dict, heard: bool) -> str:
-    """Why a row of a manifest will give no sentence, as far as its files say without their sound; "" if nothing does.
+    """Why a row of a manifest will give no sentence, judged by its files without their sound; "" without a reason.
 
-    heard: whether the role `speech` writes down what comes without a transcript.
+    heard: whether the role `speech` transcribes tracks without a transcript.
     """
     try:
         _written(movie, heard)

@@ -12,7 +12,7 @@ from verified.config.names import check_name
 Split = Literal["train", "val", "test"]
 MovieModel = Literal["zero-shot", "dense", "vlg-net", "guided", "vlg-net-pretrained"]
 MAD_ENCODER = "openai/clip-vit-base-patch32"
-"""What MAD's features were computed with."""
+"""Encoder of MAD's features."""
 EVALUATOR = "evaluator"
 """The encoder that is not a model of the hub: the evaluator of this configuration."""
 
@@ -21,11 +21,11 @@ class MovieSourceSection(Section):
     """Properties of a source of movies, which the rules use instead of its kind."""
 
     rendered: ClassVar[bool] = False
-    """A rule renders its movies, with what is true of them, into the folder `source`."""
+    """Whether a rule renders its movies, with their truth, into the folder `source`."""
     collected: ClassVar[bool] = False
     """Its rows are collected from described tracks, which a manifest lists."""
     comparable: ClassVar[bool] = False
-    """The MAD paper's figures may stand beside its own, where its title is one of the paper's data sets."""
+    """Whether the MAD paper's figures may be shown next to ours, if its title is one of the paper's data sets."""
 
     @property
     def annotation_files(self) -> list[str]:
@@ -98,7 +98,7 @@ class DatasetSource(MovieSourceSection):
 
 
 class RenderedMovies(MovieSourceSection):
-    """Movies of the demo's world. Those of train have a described track with a known truth, and are collected."""
+    """Synthetic movies of the demo. Those of train have a described track with a known truth, and are collected."""
 
     rendered: ClassVar[bool] = True
     collected: ClassVar[bool] = True
@@ -149,7 +149,7 @@ class GridSettings(Section):
     clips: int = Field(default=64, ge=2)
     """Clips of a window; a divisor of `window`."""
     pooling_counts: tuple[int, ...] = (5, 8, 8, 8)
-    """Anchor lengths of each group; starts lie twice as far apart from group to group."""
+    """Anchor lengths of each group; the distance of starts doubles from group to group."""
     tail: Literal["drop", "cover"] = "drop"
     """drop: the published windows, which leave up to half a window at a movie's end, and short movies, without a
     proposal; cover: one more window at the end."""
@@ -195,8 +195,9 @@ class VlgNet(Section):
     halve_every: int = Field(default=25, ge=1)
     """Epochs after which the learning rate is halved."""
     align_epochs: int = Field(default=0, ge=0)
-    """Epochs before `epochs` in which only the encoders are trained, to bring a sentence near the clips of its moment;
-    the published training has none."""
+    """Epochs before `epochs` in which only the encoders are trained, to align a sentence with the clips of its moment;
+    the published training has none.
+    """
     search_batch: int = Field(default=512, ge=1)
     """Windows per forward pass at test."""
     threads: int = Field(default=1, ge=1)
@@ -241,15 +242,16 @@ class Longform(Section):
     iou_cmp: Literal["published", "gt", "ge"] = "published"
     """Whether IoU must exceed (gt) or reach (ge) the threshold; published: ge for VLG-Net, gt for all else."""
     models: tuple[MovieModel, ...] = ("zero-shot", "vlg-net")
-    """Baselines beside Oracle and Random Chance. dense: as zero-shot, by the vectors of `generation.embed`, of data
-    sets whose movies are at hand. guided: the proposals of vlg-net by its scores and those of zero-shot together.
-    vlg-net-pretrained: VLG-Net as it comes with the workflow, on movies of kind demo and features of the evaluator."""
+    """Baselines in addition to Oracle and Random Chance. dense: as zero-shot, by the vectors of `generation.embed`, of
+    data sets whose movies are available. guided: the proposals of vlg-net by its scores combined with those of
+    zero-shot. vlg-net-pretrained: the shipped VLG-Net, on movies of kind demo and features of the evaluator.
+    """
     chance_runs: int = Field(default=100, ge=1)
-    """Runs that Random Chance is drawn in, beside its expectation."""
+    """Draws of Random Chance, in addition to its expectation."""
     short_seconds: float = Field(default=180.0, gt=0)
     """Length of the segments of the short-video setup (Table 3)."""
     window_seconds: tuple[float, ...] = (30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
-    """Further lengths of the sweep from short videos to whole movies (Figure 4)."""
+    """More lengths of the sweep from short videos to whole movies (Figure 4)."""
     mixtures: tuple[dict[str, float], ...] = ()
     """Trainings of VLG-Net on shares of data sets (Table 5), each {data set: share}."""
     mixture_test: str | None = None
@@ -257,13 +259,13 @@ class Longform(Section):
     vlg_net: VlgNet = VlgNet()
     collection: Collection = Collection()
     published: tuple[Literal["charades-sta", "activitynet-captions", "didemo", "tacos"], ...] = ()
-    """Published data sets whose rows of Table 1 are rebuilt and set beside the published ones."""
+    """Published data sets whose rows of Table 1 are rebuilt and compared with the published ones."""
     published_dir: str | None = None
     """Folder that holds their files already, at the places of config/sources.csv; null: downloaded."""
     lsmdc16: dict[Split, str] = Field(default={})
     """LSMDC16's annotation files by split, a clip a line with tabs between its fields, for its row of Table 4."""
     statistics: bool = False
-    """Table 1 and its figures for a configuration's data sets where none is of movies; `published` asks for it too."""
+    """Table 1 and its figures for a configuration's data sets without any of movies; `published` implies it."""
     wordnet: str | None = None
     """WordNet 3.0 for the uniqueness of sentences by METEOR: a folder with its database files, or `published`, NLTK's
     archive by its checksum in config/sources.csv; null: not measured."""
@@ -300,7 +302,7 @@ class Longform(Section):
 
 
 def check(settings: Config) -> None:
-    """Resolve the encoder; raises ValueError for unknown data sets, and for vectors that nothing computes."""
+    """Resolve the encoder; raises ValueError for unknown data sets, and for vectors without a source."""
     if not settings.has(Longform):
         return
     section, embed = settings.section(Longform), settings.generation.embed

@@ -1,8 +1,8 @@
 """Movies of the demo: minutes of events, each with its full true caption; for some, a described sound track.
 
-The ground truth is written beside them (`truth.json`): the delay of each description, which was made for another cut,
-and which events a voice speaks over, or the description begins too late for. Only tests and the table of the collection
-read it.
+The ground truth is written next to them (`truth.json`): the delay of each description, which was made for another cut,
+and the events that a voice covers, or that the description begins too late for. Only tests and the table of the
+collection read it.
 """
 
 import json
@@ -70,7 +70,7 @@ def render_movies(source: dict, fps: int, seed: int, folder: str | Path) -> None
 
 
 def _describe_movie(events: list[dict], seconds: int, other_cut: bool, seed: int, name: str, paths: list[Path]) -> dict:
-    """Write the movie's track, the described one, its transcript and the subtitles; returns what is planted."""
+    """Write the movie's track, the described one, its transcript and the subtitles; returns the planted truth."""
     random = generator(seed, "longform track", name)
     movie_sound = _sound(random, seconds)
     delay = int(random.integers(-MOST_DELAY * TRACK_RATE, MOST_DELAY * TRACK_RATE + 1))

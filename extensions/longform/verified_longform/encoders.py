@@ -39,7 +39,7 @@ class EvaluatorEncoder:
         from verified.evaluator.vision import normalise
 
         missing = -len(frames) % self.together
-        if missing:  # the movie's last group: its last frame goes on
+        if missing:  # the movie's last group: its last frame is repeated
             frames = np.concatenate([frames, np.repeat(frames[-1:], missing, axis=0)])
         clips = torch.from_numpy(frames).to(self._device).unflatten(0, (-1, self.together))
         vectors = self._model.encode_video(normalise(clips))[1].flatten(0, 1)

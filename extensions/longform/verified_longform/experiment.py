@@ -23,14 +23,14 @@ from verified_longform.zero_shot import rank_proposals
 log = logging.getLogger("verified")
 SPLITS = ("train", "val", "test")
 CACHE_BYTES = 2**30
-"""Memory for features that a training keeps; what does not fit is read again in each epoch."""
+"""Memory for cached features of a training; the rest is read again in each epoch."""
 
 
 def collect_rows(movies: MovieSet, files: Mapping) -> tuple[list[dict], list[dict], dict[str, int]]:
     """Checked rows, excluded ones and counts of a data set of movies.
 
-    files: what `jobs.annotation_inputs` names, and ``frames``, the features of the movies. Raises
-    InputError for files that cannot be read, ids that repeat across splits, and where no row is left.
+    files: those of `jobs.annotation_inputs`, and ``frames``, the features of the movies. Raises InputError for
+    unreadable files, ids that repeat across splits, and without any usable row.
     """
     if isinstance(movies.source, MadSource):
         by_split = dict(zip(movies.source.annotations, files["annotations"], strict=True))
@@ -64,7 +64,7 @@ def collect_rows(movies: MovieSet, files: Mapping) -> tuple[list[dict], list[dic
 
 
 def test_rows(path: str | Path, split: str) -> list[dict]:
-    """Rows of the split that is tested. Raises InputError if there is none."""
+    """Rows of the test split. Raises InputError if there is none."""
     rows = [row for row in read_jsonl(path) if row["split"] == split]
     if not rows:
         remedy = "set test_split of this data set, or see the table longform-annotations for movies that were left out"
@@ -146,7 +146,7 @@ def retrieve_clips(
     for begin in range(0, len(queries), 256):
         scores = queries[begin : begin + 256].astype(np.float64) @ gallery.T.astype(np.float64)
         matching = scores[np.arange(len(scores)), begin + np.arange(len(scores))][:, None]
-        tied = np.isclose(scores, matching, rtol=1e-9, atol=0)  # its own clip among them
+        tied = np.isclose(scores, matching, rtol=1e-9, atol=0)  # the true clip among them
         better = ((scores > matching) & ~tied).sum(axis=1)
         found += [np.clip((k - better) / tied.sum(axis=1), 0, 1).sum() for k in ks]
     return {str(k): float(100 * share / len(queries)) for k, share in zip(ks, found, strict=True)}

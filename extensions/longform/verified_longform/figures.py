@@ -63,7 +63,7 @@ def _rows(groups: Sequence[tuple[str, Mapping]], names: Sequence[str]) -> list[t
 
 
 def _line(axis, histogram: Mapping, title: str, number: int) -> None:
-    """One group's shares; what is beyond the last bin of a histogram of lengths is written, not drawn as a peak."""
+    """One group's shares; lengths beyond the last bin of a histogram are written, not drawn as a peak."""
     shares = np.array(histogram["counts"], float)
     shares /= max(1.0, shares.sum())
     if histogram["width"] >= 1:  # lengths, whose last bin is open; positions end with the video
@@ -176,12 +176,13 @@ def _clock(seconds: float) -> str:
 
 COLUMNS = ("movie", "year", "genres")
 YEARS = range(1870, 2101)
-"""Years of production that can be meant."""
+"""Plausible years of production."""
 
 
 def count_diversity(path: str | os.PathLike, movies: Iterable[str]) -> dict:
     """``genres`` {genre: movies with it}, ``decades`` {first year: movies}, their number ``movies`` and ``unknown``
-    among them, of which the file has no row. Raises InputError with the row for what cannot be used."""
+    among them, of which the file has no row. Raises InputError with the row for an unusable value.
+    """
     rows = _read(Path(path))
     asked = sorted(set(movies))
     known = [rows[movie] for movie in asked if movie in rows]

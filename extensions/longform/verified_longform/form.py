@@ -50,7 +50,7 @@ def _movies(arguments: argparse.Namespace) -> None:
 
 
 def recalls(score: dict) -> str:
-    """Recall of spans in movies as a table, with intervals where there are any."""
+    """Recall of spans in movies as a table, with intervals if there are any."""
     from verified_longform.recall import IOUS, KS
 
     lines = ["R@K %   " + "".join(f"{f'IoU={threshold:g}':>24}" for threshold in IOUS)]

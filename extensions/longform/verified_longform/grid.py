@@ -1,7 +1,7 @@
-"""The proposal grid of a long movie: anchors of a window, windows over the movie, and what the movie's end loses.
+"""The proposal grid of a long movie: anchors of a window, windows over the movie, and losses at the movie's end.
 
 A window of W frames is read as N clips. Its anchors are the spans of clips of a sparse two-dimensional map: every clip,
-every short span, and longer spans at coarser and coarser places. Windows start every half window.
+every short span, and longer spans at coarser and coarser positions. Windows start every half window.
 """
 
 import math
@@ -81,7 +81,7 @@ class Grid:
         return spans * self.clip_frames / self.fps
 
     def frames_of(self, duration: float) -> int:
-        """Frames of a movie of `duration` seconds, the last one begun counted: ceil(duration · fps)."""
+        """Frames of a movie of `duration` seconds, including the incomplete last one: ceil(duration · fps)."""
         return math.ceil(duration * self.fps - 1e-9)
 
     def uncovered_seconds(self, frames: int) -> float:
@@ -92,5 +92,5 @@ class Grid:
 
 
 def distinct(spans: np.ndarray) -> np.ndarray:
-    """Spans [P, 2] without repetitions, ordered by start, then end. A repetition scores alike and NMS removes it."""
+    """Spans [P, 2] without repetitions, ordered by start, then end. Repetitions score equally and NMS removes them."""
     return np.unique(spans, axis=0) if len(spans) else spans

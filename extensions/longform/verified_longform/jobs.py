@@ -59,7 +59,7 @@ def part_inputs(settings: Config, wildcards) -> dict[str, Any]:
 
 
 def annotation_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]:
-    """The files behind rows of ``wildcards.movies``, by what they hold, and supplied features."""
+    """The files behind rows of ``wildcards.movies``, by their content, and supplied features."""
     source, layout = settings.section(Longform).datasets[wildcards.movies].source, Layout(settings)
     movies_folder = f"{folder(settings)}/{wildcards.movies}"
     if source.annotation_files:
@@ -84,7 +84,7 @@ def video_inputs(settings: Config, wildcards) -> dict[str, Any]:
 
 
 def embedded_sets(settings: Config) -> list[str]:
-    """Data sets that are searched by vectors of the role `embed`: those whose movies are at hand."""
+    """Data sets searched by vectors of the role `embed`: those whose movies are available."""
     if "dense" not in settings.section(Longform).models:
         return []
     sources = {name: movies.source for name, movies in settings.section(Longform).datasets.items()}
@@ -154,7 +154,7 @@ def training_files(settings: Config, wildcards) -> list[str]:
 
 
 def lengths(settings: Config) -> list[float | None]:
-    """Lengths of the segments that movies are tested in, in seconds, ascending; None, the whole movie, last."""
+    """Lengths of the segments for testing movies, in seconds, ascending; None, the whole movie, last."""
     section = settings.section(Longform)
     return [*sorted({section.short_seconds, *section.window_seconds}), None]
 
@@ -217,9 +217,9 @@ def wordnet_files(settings: Config) -> list[str]:
 
 
 def encoder_note(settings: Config, movies: MovieSet) -> str:
-    """Which encoder a data set's figures rest on, with a warning where it has seen nothing of the kind.
+    """The encoder behind a data set's figures, with a warning if it was trained on other kinds of images.
 
-    Where `dense` is among the models, also whose vectors its row rests on.
+    If `dense` is among the models, also the model of its vectors.
     """
     embed = settings.generation.embed
     if embed is None or "dense" not in settings.section(Longform).models:
@@ -252,7 +252,7 @@ def has_blind_encoder(settings: Config, movies: MovieSet) -> bool:
 
 
 def testing_values(settings: Config, model: str) -> dict:
-    """What a method's measures depend on, as plain values."""
+    """Settings that a method's measures depend on, as plain values."""
     section = settings.section(Longform)
     return Testing(
         grid=section.grid,
@@ -291,7 +291,7 @@ def published_files(settings: Config, collection: str) -> list[str]:
 
 
 def card_plan(settings: Config) -> dict[str, dict]:
-    """By data set, what the card of its VLG-Net says of recipe and corpus, as plain values."""
+    """By data set, recipe and corpus of its VLG-Net for the card, as plain values."""
     section = settings.section(Longform)
     recipe = section.vlg_net.model_dump(mode="json", exclude={"search_batch", "gpu"})
     shared = {"command": "make pretrained-vlg-net", "seed": settings.seed}
@@ -313,7 +313,7 @@ def _pretrained_note() -> str:
 
 
 def table_layout(settings: Config) -> dict:
-    """What the tables are laid out by, as plain values."""
+    """Layout settings of the tables, as plain values."""
     section = settings.section(Longform)
     return {
         "name": settings.name,

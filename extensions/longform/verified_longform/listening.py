@@ -42,7 +42,7 @@ def _sound(path: Path) -> Sound:
 
 
 def walk_of(settings: Config) -> Callable[[Session], None]:
-    """Every track that a run would have written down; a track that cannot be opened asks nothing."""
+    """Every track that a run would transcribe; an unreadable track makes no call."""
 
     def walk(session: Session) -> None:
         for movies in settings.section(Longform).datasets.values():

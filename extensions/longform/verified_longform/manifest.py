@@ -1,4 +1,4 @@
-"""The manifest of a collection of described movies, a CSV with the files of each, and what was collected by it."""
+"""The manifest of a collection of described movies, a CSV with the files of each, and counts of its results."""
 
 import hashlib
 import json
@@ -15,14 +15,16 @@ COLUMNS = ("movie", "track", "described", "transcript", "subtitles")
 ALL = "all"
 """The part of a collection that holds every movie."""
 OPTIONAL = {"transcript": "described", "subtitles": "track"}
-"""Columns that may be empty, and whose sound they write down: a file beside that, by its name, takes their place."""
+"""Columns that may be empty, and the sound that they transcribe: a file with the same name next to the sound replaces
+them.
+"""
 DEFAULT_SUFFIXES = (".json", ".srt", ".vtt")
 """Endings of such files, the first that is there."""
 SPLITS = ("train", "val", "test")
 
 
 def read_manifest(path: str | os.PathLike) -> list[dict]:
-    """Rows with paths resolved against the CSV's folder. Raises InputError with the row for what cannot be used."""
+    """Rows with paths resolved against the CSV's folder. Raises InputError with the row for an unusable value."""
     path = Path(path)
     rows: dict[str, dict] = {}
     for number, row in read_csv(path, COLUMNS, "if you like, split"):
@@ -53,7 +55,7 @@ def _with_default_files(files: dict[str, Path | None]) -> dict[str, Path | None]
 
 
 def find_row(manifest: str | os.PathLike, name: str) -> dict:
-    """The row of a manifest by its `row_name`. Raises InputError where it has none."""
+    """The row of a manifest by its `row_name`. Raises InputError without one."""
     for row in read_manifest(manifest):
         if row_name(row) == name:
             return row
@@ -72,7 +74,7 @@ def join_parts(parts: Iterable[dict]) -> tuple[dict[str, list[dict]], list[dict]
 
 
 def row_name(movie: dict) -> str:
-    """A name for a row of a manifest that changes with what it says."""
+    """A name for a row of a manifest that changes with its content."""
     facts = [movie["movie"], movie["split"], *(str(movie[name]) for name in COLUMNS[1:])]
     return digest(facts)
 
@@ -93,8 +95,9 @@ def digest(facts: list) -> str:
 
 def summarise_reports(reports: Sequence[dict]) -> dict:
     """Counts: ``movies``, those ``collected``, ``without_subtitles`` and ``transcribed`` by the role speech among
-    those, the ``left_out`` {movie: reason}, and of the sentences of those collected how many were ``spoken``, over
-    ``dialogue``, ``outside`` the movie, and ``kept``."""
+    those, the ``left_out`` {movie: reason}, and of the sentences of those collected the numbers of ``spoken``, over
+    ``dialogue``, ``outside`` the movie, and ``kept``.
+    """
     collected = [report for report in reports if not report["reason"]]
     return {
         "movies": len(reports),

@@ -19,9 +19,9 @@ from verified_longform.recall import IOUS, KS, first_hits, mean_over_movies, rec
 def cut_movies(rows: list[dict], seconds: float | None) -> list[dict]:
     """Rows with `movie` renamed to the segment, times counted from its start, and ``origin`` (movie, first second).
 
-    A segment is `seconds` long, the last of a movie takes the rest; None leaves movies whole. Of two segments with the
-    same overlap the first is taken. A moment that spans a cut stays whole: the paper does not say, and the Oracle's
-    published 99.42 at IoU 0.5 needs it.
+    A segment is `seconds` long, the last of a movie has the rest; None leaves movies whole. Of two segments with the
+    same overlap the first is used. A moment that spans a cut remains whole: the paper does not specify it, and the
+    Oracle's published 99.42 at IoU 0.5 needs it.
     """
     cut = []
     for row in rows:
@@ -46,7 +46,7 @@ def _place(row: dict, seconds: float) -> int:
 
 
 def near_proposals(grid: Grid, frames: int, start: float, end: float) -> np.ndarray:
-    """Proposals of the windows that meet [start, end] seconds, with repetitions, in clips [P, 2].
+    """Proposals of the windows that overlap [start, end] seconds, with repetitions, in clips [P, 2].
 
     No other proposal of the movie overlaps the moment.
     """
@@ -57,7 +57,7 @@ def near_proposals(grid: Grid, frames: int, start: float, end: float) -> np.ndar
 
 
 def oracle_iou(grid: Grid, frames: int, start: float, end: float) -> float:
-    """IoU of the movie's best proposal with the moment [start, end] in seconds; 0 where none overlaps it."""
+    """IoU of the movie's best proposal with the moment [start, end] in seconds; 0 without overlap."""
     spans = near_proposals(grid, frames, start, end)
     return float(tiou(start, end, *grid.seconds(spans).T).max(initial=0.0))
 
@@ -148,7 +148,7 @@ def measure_recall(rows: Sequence[dict], predictions: Sequence[np.ndarray], iou_
 
 
 def baselines(rows: Sequence[dict], grid: Grid, iou_cmp: Comparison, runs: int, seed: int) -> dict[str, dict]:
-    """Oracle (K = 1), Random Chance expected and drawn, for rows of `cut_movies`; and what the movies' ends cost."""
+    """Oracle (K = 1), Random Chance expected and drawn, for rows of `cut_movies`; and losses at the movies' ends."""
     frames = [grid.frames_of(row["duration"]) for row in rows]
     movies = [row["origin"][0] for row in rows]
     moments = np.array([[row["start"], row["end"]] for row in rows]).reshape(-1, 2)

@@ -36,7 +36,7 @@ def recall(ranks: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
 
 def mean_over_movies(values: np.ndarray, movies: Sequence) -> dict[str, list]:
     """Means of `values` [queries, ...] within 0 and 1, in percent: ``recall``, and 95 % intervals ``low``, ``high``
-    over movies, drawn with all of their queries; ``intra_class``: how alike the queries of a movie are, [...].
+    over movies, drawn with all of their queries; ``intra_class``: the correlation of queries of a movie, [...].
 
     `movies` [queries] names each query's movie. None if undefined, of a single movie for example.
     """

@@ -31,7 +31,7 @@ def recall_table(
 ) -> Table:
     """Tables 2 and 3: each method's recall at one length of videos (None: whole movies).
 
-    results: data set → {"baselines" or a method of `METHODS`: what its job wrote}, those that are there.
+    results: data set → {"baselines" or a method of `METHODS`: its job's output}, those that exist.
     """
     columns = [(column, k) for column in range(len(IOUS)) for k in ks]
     header = [f"IoU={IOUS[column]:g} R@{k}" for column, k in columns]

@@ -1,7 +1,7 @@
-"""The MAD paper's tables for the data sets of a configuration, and the stage's own, as plain tables.
+"""The MAD paper's tables for the data sets of a configuration, and the stage's additional ones, as plain tables.
 
-Printed figures are shown beside ours where they refer to the same data: published data sets in Table 1, and data sets
-read in MAD's form and titled as in the paper; never beside the demo.
+Printed figures are shown next to ours if they refer to the same data: published data sets in Table 1, and data sets
+read in MAD's form and titled as in the paper; never with the demo.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ FIGURES = {
 }
 """Column → heading, decimals and unit as published."""
 LSMDC16 = "LSMDC16"
-"""The data set of clips that LSMDC-G was made of; it is counted, not grounded."""
+"""The data set of clips behind LSMDC-G; it is counted, not grounded."""
 UNITS = {"K": 1e3, "M": 1e6, "": 1.0}
 
 
@@ -38,7 +38,7 @@ def published_form(column: str, value: float | None) -> str | None:
 
 
 def _format_figure(column: str, value: float | None, comparable: bool) -> str | None:
-    """The paper's form where the figure is shown beside a published one, or the count itself where it is small."""
+    """The paper's form if the figure is compared with a published one, or the count itself if it is small."""
     if value is None or comparable or not FIGURES[column][2] or value >= UNITS[FIGURES[column][2]]:
         return published_form(column, value)
     return str(value)
@@ -74,7 +74,7 @@ def statistics_table(statistics: Sequence[Mapping], published: Published) -> Tab
 
 
 def verdicts_table(statistics: Sequence[Mapping], published: Published) -> Table | None:
-    """A verdict for each published figure of Table 1 whose data set is available; None where none is."""
+    """A verdict for each published figure of Table 1 whose data set is available; None without any."""
     rows = []
     for measures in statistics:
         if not _comparable(measures) or Place("mad-1", measures["title"], metric="hours") not in published:
@@ -130,7 +130,7 @@ def splits_table(
 ) -> Table:
     """Table 4: movies and annotations of each split; `clips` are the counts of LSMDC16's files by split.
 
-    Its published row is shown beside any data set of the paper.
+    Its published row is shown with any data set of the paper.
     """
     splits = ("train", "val", "test")
     headings = [f"{split.capitalize()} {unit}" for unit in ("videos", "queries") for split in splits]

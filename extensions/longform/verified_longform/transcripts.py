@@ -129,10 +129,10 @@ def _key(value: object, key: str, path: Path, where: str, remedy: str | None = N
 
 
 def sentences(words: list[Word], pause: float = 1.5) -> list[Sentence]:
-    """Cut words at the end of a sentence or of the recogniser's phrase, and where nothing is said for `pause` seconds.
+    """Cut words at the end of a sentence or of the recogniser's phrase, and at silences of `pause` seconds.
 
-    A sentence without its own gets a capital and a full stop: the paper restored punctuation with a tool (Punctuator)
-    that is not part of this.
+    A sentence without them gets a capital and a full stop: the paper restored punctuation with a tool (Punctuator) that
+    is not part of this.
     """
     cut, current = [], []
     for word in words:

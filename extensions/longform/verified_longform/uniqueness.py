@@ -2,9 +2,9 @@
 processes.
 
 A sentence is unique if METEOR with each other sentence of its movie stays below a threshold. The pairs of a movie, some
-175,000 for 590 sentences, are processed in blocks of rows. Most cannot reach the lowest threshold whatever METEOR
-finds: it is at most the weighted mean of precision and recall, and a word finds a partner only if the two are equal,
-share a stem or share a synset. This bound, a matrix product, leaves few pairs to METEOR itself; the result is the same.
+175,000 for 590 sentences, are processed in blocks of rows. Most cannot reach the lowest threshold: METEOR is at most
+the weighted mean of precision and recall, and a word finds a partner only if the two are equal, share a stem or share a
+synset. This bound, a matrix product, leaves few pairs to METEOR itself; the result is the same.
 """
 
 from collections.abc import Iterator, Sequence

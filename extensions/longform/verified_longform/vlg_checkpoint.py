@@ -25,7 +25,7 @@ WINDOW = ("fps", "window", "clips", "pooling_counts")
 
 
 def save(path: str | Path, model: VLGNet, grid: Grid, facts: dict) -> None:
-    """Write the weights and a JSON header; `facts` say what it was trained on."""
+    """Write the weights and a JSON header; `facts` name the training data."""
     checkpoint.save(path, FORM, model.state_dict(), {"size": asdict(model.size), "grid": asdict(grid), **facts})
 
 
@@ -62,9 +62,9 @@ BLOCKS = ("backbone1.2.", "x_1d_b.2.", "context_aggregator.0.")
 def warm_start(model: VLGNet, path: str | Path) -> dict[str, str | int]:
     """Fill the model's GCNeXt block in place from a local checkpoint.
 
-    Returns where it came from: file, sha256, and how many of its tensors were taken and not_taken.
-    Only tensors are read of the file (`io.foreign`). Raises InputError for one without such a block, for a block of
-    other shapes, and for a model without one.
+    Returns its origin: file, sha256, and the numbers of tensors taken and not_taken. Only tensors are read from the
+    file (`io.foreign`). Raises InputError for a file without such a block, for a block of other shapes, and for a model
+    without one.
     """
     if not len(model.context_aggregator):
         raise InputError("VLG-Net has no GCNeXt block", remedy="set longform.vlg_net.blocks, or leave warm_start out")

@@ -2,12 +2,12 @@
 
 Differences from the official code, each covered by a test:
 - scores are computed for the anchors alone; the two-dimensional map has zeros elsewhere and kernels of size 1, so that
-  nothing outside an anchor reaches it (same numbers);
+  no other position affects it (same numbers);
 - distances between clips are computed from differences, not from a matrix product, whose float32 error reaches 1e-4 and
-  turns over which neighbour is nearer;
+  swaps near neighbours;
 - neighbours are fetched by `gather: as_released | correct`; see `gather_neighbours`.
 
-Weights carry the official names, so that a published state dictionary loads as it is.
+Weights carry the official names, so that a published state dictionary loads unchanged.
 """
 
 import math
@@ -74,7 +74,7 @@ class GCNeXt(nn.Module):
 
 
 class GraphMatching(nn.Module):
-    """One matching layer: clips attend to words and words to clips; each side also to its own neighbours and order."""
+    """One matching layer: clips attend to words and words to clips; each side also to its neighbours and order."""
 
     def __init__(self, width: int, groups: int, per_group: int, neighbours: int, how: Gather):
         super().__init__()
@@ -158,8 +158,8 @@ class Fusion(nn.Module):
 class MomentPooling(nn.Module):
     """Clips to anchors: attention over the clips of each anchor, its logits learned from clip and sentence.
 
-    The sentence shifts all clips' logits alike and the softmax removes it: the weights behind it get no gradient. That
-    is the published behaviour.
+    The sentence shifts all clips' logits equally and the softmax removes it: the weights behind it get no gradient.
+    This is the published behaviour.
     """
 
     outside: Tensor

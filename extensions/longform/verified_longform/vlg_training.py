@@ -1,6 +1,6 @@
 """Training of VLG-Net on windows of long movies (appendix A.2).
 
-The last epoch's weights are kept: the published configuration never evaluates during training (it would after epoch 51
+The last epoch's weights are used: the published configuration never evaluates during training (it would after epoch 51
 of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights
 unless `warm_start` names a checkpoint, as G-TAD's was never available.
 
@@ -10,8 +10,8 @@ paper does not cover it and the code's formula puts the window far away.
 
 Not published: epochs of alignment before those of grounding, of each sentence against the clips of all windows of a
 batch, and a learning rate on a cosine. Without them, which is the default, no step differs. The published training of
-14 million windows needs no such start; a shorter one spends most of its steps on learning which clips a sentence speaks
-of, from a loss over anchors that says little about it.
+14 million windows needs no such start; a shorter one spends most of its steps on learning which clips a sentence
+describes, from a loss over anchors with little information about it.
 
 Every random draw of an epoch is seeded by the epoch.
 """
@@ -65,8 +65,8 @@ def draw_window(
 ) -> Drawn:
     """Draw a window of `window` frames for the moment from frame `first` to `last` of a movie of `frames` frames.
 
-    Negatives: ``paper`` starts outside [first − W, last], so that nothing of the moment is seen; ``code`` starts
-    anywhere, and now and then shows the moment labelled as absent. Where ``paper`` has no room, a positive is drawn.
+    Negatives: ``paper`` starts outside [first − W, last], so that the moment is invisible; ``code`` starts anywhere,
+    and sometimes shows the moment labelled as absent. If ``paper`` has no room, a positive is drawn.
     """
     latest = max(0, frames - window)
     if random.random() < negative_share:
@@ -91,7 +91,8 @@ def _around(random: np.random.Generator, first: int, last: int, latest: int, win
 
 def targets(grid: Grid, start: int, first: int, last: int) -> np.ndarray:
     """IoU of each anchor of the window that starts at frame `start` with the moment from frame `first` to `last`:
-    float32 [anchors]. As published, in whole frames, and with what is in the window only; at least one frame."""
+    float32 [anchors]. As published, in whole frames, and with the part in the window only; at least one frame.
+    """
     inside = max(first - start, 0), min(max(last, first + 1) - start, grid.window)
     return tiou(*inside, *(grid.anchors * grid.clip_frames).T).astype(np.float32)
 
@@ -100,7 +101,7 @@ TEMPERATURE = 0.07
 
 
 def alignment_loss(video: Tensor, query: Tensor, lengths: Tensor, moments: Tensor) -> Tensor:
-    """Cross-entropy of a sentence's cosines with all clips of the batch against an even share for each clip of its own
+    """Cross-entropy of a sentence's cosines with all clips of the batch against an even share for each clip of its
     moment, mean over sentences.
 
     video: encoded windows [B, D, N], query: encoded tokens [B, D, L] of which `lengths` [B] are words; the last word's
@@ -148,7 +149,7 @@ def train(
     """Train in place; returns one log row per epoch. State and errors: see `nn.training.train`.
 
     rows: checked annotations, each with the key ``source`` of its `features`. Rows of movies without a window are
-    omitted; raises InputError where none remains.
+    omitted; raises InputError if none remains.
     """
     lengths = {row["movie"]: features[row["source"]].frames.length(row["movie"]) for row in rows}
     usable = [row for row in rows if len(grid.starts(lengths[row["movie"]]))]

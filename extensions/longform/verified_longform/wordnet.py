@@ -19,8 +19,9 @@ WORDNET_FILES = (
 )
 """The database files that METEOR needs."""
 LEXICOGRAPHERS = 45
-"""Files that WordNet's synsets were written in. NLTK's reader wants their names (`lexnames`), which METEOR never asks
-for and Debian's package does not have: they are numbers here."""
+"""Number of lexicographer files of WordNet's synsets. NLTK's reader needs their names (`lexnames`), which METEOR never
+uses and Debian's package lacks: numbers replace them here.
+"""
 
 
 def unpack_wordnet(archive: str | os.PathLike, folder: str | os.PathLike) -> None:
@@ -60,13 +61,13 @@ def wordnet_digest(folder: str | os.PathLike) -> str:
 
 @lru_cache(maxsize=1)
 def load_wordnet(folder: str):
-    """NLTK's reader of WordNet 3.0 in a plain folder. Raises InputError where the files are none that it reads."""
+    """NLTK's reader of WordNet 3.0 in a plain folder. Raises InputError for files that it cannot read."""
     import nltk
     from nltk.corpus.reader.wordnet import WordNetCorpusReader, WordNetError
 
     class English(WordNetCorpusReader):
         def map_wn(self, version="wordnet"):
-            return None  # what maps other languages' wordnets to this one; it asks for a second copy of the data
+            return None  # the mapping of other languages' wordnets to this one, which needs a second copy of the data
 
         def open(self, file):
             if file == "lexnames":

@@ -57,7 +57,7 @@ def cosines(sums: np.ndarray, spans: np.ndarray, lengths: np.ndarray, queries: n
 
 
 def clip_sums(frames: np.ndarray, clip_frames: int, clips: int) -> np.ndarray:
-    """Sums of the frames of each clip, float64 [clips, dim]; frames that are not there add nothing."""
+    """Sums of the frames of each clip, float64 [clips, dim]; missing frames count as zero."""
     whole = np.zeros((clips * clip_frames, frames.shape[1]))
     movie_clips = frames[: len(whole)]
     whole[: len(movie_clips)] = movie_clips

@@ -1,4 +1,4 @@
-"""`verified power`: the differences that a comparison can tell, and what a wished one needs."""
+"""`verified power`: the differences that a comparison can detect, and the sizes needed for a given one."""
 
 import argparse
 import json

@@ -31,7 +31,7 @@ class Spread:
     lasting: float
     """Of a video's share in the difference, the same in every training."""
     fleeting: tuple[float, float]
-    """Of a video's share in each model's mean, drawn anew in each training."""
+    """Of a video's share in each model's mean, drawn independently in each training."""
     training: tuple[float, float]
     """Of each model's mean over very many videos, from training to training."""
     queries_per_video: float
@@ -61,7 +61,7 @@ def measure(first: np.ndarray, second: np.ndarray, videos: Sequence[object] | np
 
 
 def _shares(values: np.ndarray, owner: np.ndarray, count: int) -> np.ndarray:
-    """[trainings, videos] what each video adds to the mean of a training, times the number of videos."""
+    """[trainings, videos] contribution of each video to the mean of a training, times the number of videos."""
     apart = values - values.mean(axis=1, keepdims=True)
     sums = np.stack([np.bincount(owner, weights=row, minlength=count) for row in apart])
     return sums * count / len(owner)
@@ -70,12 +70,12 @@ def _shares(values: np.ndarray, owner: np.ndarray, count: int) -> np.ndarray:
 def guess(
     recall: float, spread: float, correlation: float, agreement: float, related: float, queries_per_video: float
 ) -> Spread:
-    """The variances of two models of which nothing was measured.
+    """Guessed variances of two unmeasured models.
 
     recall: share of queries that both answer; spread: standard deviation of that over trainings, as a share;
     correlation: of the answers of one training to two queries of one video; agreement: of the answers of two trainings
-    to one query; related: share of a model's lasting answers that the other has as well. Raises InputError for a
-    spread that no such answers can have.
+    to one query; related: share of a model's lasting answers that the other has as well. Raises InputError for a spread
+    that no such answers can have.
     """
     answers = recall * (1 - recall)
     together = (1 + (queries_per_video - 1) * correlation) / queries_per_video
@@ -114,7 +114,7 @@ def power(spread: Spread, difference: float, videos: int, trainings: int) -> flo
 
 
 def detectable(spread: Spread, videos: int, trainings: int) -> float | None:
-    """Smallest difference, as a share, that is found with a chance of `POWER`; None where even 1 is not."""
+    """Smallest difference, as a share, that is found with a chance of `POWER`; None if even 1 is not."""
     most = 10_000
     found = _first(lambda size: power(spread, size / most, videos, trainings) >= POWER, most)
     return None if found is None else found / most
@@ -123,18 +123,18 @@ def detectable(spread: Spread, videos: int, trainings: int) -> float | None:
 def needed_videos(spread: Spread, difference: float, trainings: int) -> int | None:
     """Fewest videos with which `difference`, as a share, is found with a chance of `POWER`.
 
-    None where no number is enough: the noise of so many trainings alone hides it.
+    None if no number suffices: the noise of so many trainings alone hides it.
     """
     return _first(lambda videos: power(spread, difference, max(2, videos), trainings) >= POWER, MOST_VIDEOS)
 
 
 def needed_trainings(spread: Spread, difference: float, videos: int) -> int | None:
-    """Fewest trainings of each model with which it is found; None where no number is enough for so many videos."""
+    """Fewest trainings of each model with which it is found; None if no number suffices for so many videos."""
     return _first(lambda trainings: power(spread, difference, videos, max(2, trainings)) >= POWER, MOST_TRAININGS)
 
 
 def _first(enough: Callable[[int], bool], most: int) -> int | None:
-    """Smallest number up to `most` that is enough, and with it all greater ones; None if none is."""
+    """Smallest number up to `most` that suffices, together with all greater ones; None without one."""
     low, high = 1, 2
     while not enough(high):
         if high == most:

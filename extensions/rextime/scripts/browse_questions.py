@@ -1,4 +1,4 @@
-"""The questions across time on a page, and the suite's tables on another (see rules.smk)."""
+"""The questions across time on a page, and the ReXTime tables on another (see rules.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Items for questions across time, and what the filters rejected (see rules.smk)."""
+"""Items for questions across time, and rejections of the filters (see rules.smk)."""
 
 from verified.runtime.job import job
 

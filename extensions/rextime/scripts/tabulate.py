@@ -1,4 +1,4 @@
-"""The suite's tables for `build_tables` (see rules.smk)."""
+"""The ReXTime tables for `build_tables` (see rules.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,14 +1,14 @@
 """A video LMM takes the test, by the protocols of the supplement (section C.5) and of the authors' demo.
 
-`answer_with_span`: frames, question and options in one call; the answer holds a letter and a span. `answer` asks for
-the letter alone, `answer_in_true_span` too, after telling when the answer is shown: their submissions have no windows.
-`locate_then_score`: the model is asked for the time, its span is read from words, and each option is scored as the
+`answer_with_span`: frames, question and options in one call; the answer has a letter and a span. `answer` requests the
+letter alone, `answer_in_true_span` too, with the time of the answer in the prompt: their submissions have no windows.
+`locate_then_score`: the model answers with a time, its span is read from words, and each option is scored as the
 continuation "From ss to ee, OPTION" of the question; the one with the largest mean log-probability wins (the
 pseudo-code of the supplement says largest cross entropy, a slip). `score_with_true_span` scores the options after the
-true span, as the zero-shot models were asked; its windows are those that the model found. The scoring needs an engine,
-or an endpoint, that gives log-probabilities. `free` asks the question alone, as the models of section D.2 were;
-`free_answers` reads the letters. `free_after_description` has the model describe the video first, as Gemini was asked
-to there: once for all questions about it, each of which then comes with the frames and that description.
+true span, as for the zero-shot models; its windows are those of the model. The scoring needs an engine, or an endpoint,
+with log-probabilities. `free` is the question alone, as in section D.2; `free_answers` reads the letters. In
+`free_after_description` the model describes the video first, as Gemini does there: once for all questions about it,
+each of which then has the frames and that description.
 """
 
 from collections.abc import Iterable, Mapping
@@ -46,7 +46,7 @@ TASKS = {
 }
 """Tasks of each protocol, where questions have options; the one that asks the question comes first."""
 NOT_PARSED = (0.0, 0.0)
-"""The span of an answer that has none: it overlaps with nothing."""
+"""Placeholder span of an answer without one: it overlaps with nothing."""
 
 
 def tasks_for(protocol: str, questions: Iterable[Mapping]) -> tuple[Task, ...]:
@@ -67,7 +67,7 @@ def tasks_for(protocol: str, questions: Iterable[Mapping]) -> tuple[Task, ...]:
 
 
 def without_options(questions: Iterable[Mapping]) -> bool:
-    """Whether the questions came without options (None), not whether they were to have none (an empty list)."""
+    """Whether the questions have no options in their file (None), rather than an empty list of them."""
     return any(row["options"] is None for row in questions)
 
 
@@ -76,9 +76,8 @@ def take_test(
 ) -> tuple[list[dict], list[dict]]:
     """(rows of a submission, one for each question with options; questions without an answer, with the reason).
 
-    Of questions that came without options, the rows hold spans alone, or the ``text`` of a free answer. A question
-    whose video cannot be used is answered by nothing, and so are answers that cannot be read: [0, 0] and no letter
-    count as wrong.
+    Of questions without options, the rows have spans alone, or the ``text`` of a free answer. A question without a
+    usable video, and an unreadable answer, get [0, 0] and no letter, which count as wrong.
     """
     no_options = without_options(questions)
     tested = [row for row in questions if row["options"] or no_options]
@@ -170,7 +169,7 @@ def score_options(
     frames: int,
     session: Session,
 ) -> dict[str, str | None]:
-    """The letter of the option with the largest mean log-probability, by question; None where none was scored."""
+    """The letter of the option with the largest mean log-probability, by question; None without scores."""
     items, slots, asked = [], [], []
     for row in questions:
         for letter, option in zip(LETTERS, row["options"]):
@@ -212,7 +211,7 @@ def engines_for(
 def read_letters(
     questions: Iterable[Mapping], texts: Mapping[str, str | None], session: Session
 ) -> dict[str, str | None]:
-    """The letter of the option that the answer to each question means, by id; ``none`` where it means none of them.
+    """The letter of the option that the answer to each question means, by id; ``none`` if it means none of them.
 
     `texts` are the answers by id. None if there is no answer, or the reader's verdict could not be read.
     """

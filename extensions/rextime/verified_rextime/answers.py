@@ -1,4 +1,4 @@
-"""What `verified answers` makes of the answers to questions."""
+"""`verified answers` for submissions to questions."""
 
 import argparse
 import contextlib
@@ -62,7 +62,7 @@ def _collect(arguments: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _written_from(files: object) -> Iterator[None]:
-    """InputError where what was read of `files` cannot be written: half characters, infinite numbers."""
+    """InputError if the content of `files` cannot be written: half characters, infinite numbers."""
     try:
         yield
     except ValueError as error:  # of which UnicodeEncodeError is one

@@ -1,7 +1,7 @@
-"""Questions across time in the report: a page on which one looks at them, and one with all of the suite's tables.
+"""Questions across time in the report: a page of the questions, and one with all ReXTime tables.
 
-A question is shown with its options, the spans of what it names and of its answer, and frames of its video, of which
-those in the spans are marked.
+A question is shown with its options, the spans of the named event and of its answer, and frames of its video, with
+those in the spans marked.
 """
 
 import html
@@ -23,7 +23,7 @@ FRAMES = 8
 
 
 def shown_rows(questions: Iterable[Mapping]) -> list[dict]:
-    """What the page shows of rows of questions as the suite writes them, in their order."""
+    """Rows of the page from rows of generated questions, in their order."""
     return [
         {
             **{key: row[key] for key in ("qid", "vid", "query", "answer", "duration", "kind", "direction", "split")},
@@ -37,7 +37,7 @@ def shown_rows(questions: Iterable[Mapping]) -> list[dict]:
 
 
 def frames_of(video: Mapping) -> list[list]:
-    """``[time in seconds, data URL]`` of `FRAMES` frames of a row of videos.jsonl; none of one that cannot be read."""
+    """``[time in seconds, data URL]`` of `FRAMES` frames of a row of videos.jsonl; empty for an unreadable one."""
     try:
         _, frames, times = next(iter(frames_of_spans(video["path"], [(0.0, video["duration"])], count=FRAMES)))
     except VideoError:
@@ -49,7 +49,8 @@ def write_question_browser(
     target: Path, title: str, questions: Iterable[Mapping], videos: Mapping[str, Mapping], embedded: int = EMBEDDED
 ) -> None:
     """Write the page. Videos get frames in the order of their first question, until these have `embedded` characters;
-    the page says how many have none."""
+    the page states the number without any.
+    """
     rows = shown_rows(questions)
     frames: dict[str, list[list]] = {}
     names, size = list(dict.fromkeys(row["vid"] for row in rows)), 0
@@ -68,7 +69,7 @@ def write_question_browser(
 
 
 def write_tables_page(target: Path, title: str, tables: Iterable[Table]) -> None:
-    """Write one page with all tables of the suite, each with its notes."""
+    """Write one page with all ReXTime tables, each with its notes."""
     parts = [f"<h1>{html.escape(title)}</h1>"]
     for shown in tables:
         heading = f"<h2>{html.escape(f'{shown.key}: {shown.title}')}</h2>\n"

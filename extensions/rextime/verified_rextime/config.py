@@ -1,4 +1,4 @@
-"""Settings of questions across time (the ReXTime suite): sources, filters, generation, annotation pages, prices."""
+"""Settings of questions across time (ReXTime): sources, filters, generation, annotation pages, prices."""
 
 from typing import Any, Literal
 
@@ -49,7 +49,8 @@ class RextimeSource(Section):
     dataset: str | None = None
     """Data set of this configuration whose moments are used instead of a file."""
     videos: str | None = None
-    """Folder of the video files, named by video id; needed for queries, models and pages. Data sets have their own."""
+    """Folder of the video files, named by video id; needed for queries, models and pages. Data sets have their videos.
+    """
 
     @model_validator(mode="after")
     def one_origin(self):
@@ -70,14 +71,14 @@ class Routing(Section):
     alignments: tuple[Literal["high", "medium", "low"], ...] = ("high",)
     """How well an event found in the frames must be aligned with the video."""
     query_kind: Literal["sequential", "cause_effect", "means_to_an_end"] = "cause_effect"
-    """Kind of the questions that are written about a query and the event found beside it."""
+    """Kind of the questions about a query and the event found next to it."""
 
 
 class Prices(Section):
     """The cost of questions (supplement, section C.3), in one currency."""
 
     generation_per_1000: float = Field(default=35, ge=0)
-    """Calls to the model for 1,000 samples; the table also shows what this run's ledger says."""
+    """Calls to the model for 1,000 samples; the table also shows the number in this run's ledger."""
     reviews_per_hour: float = Field(default=60, gt=0)
     """Samples that one person reviews in an hour."""
     wage_per_hour: float = Field(default=6, ge=0)
@@ -92,9 +93,9 @@ class Submission(Section):
     file: str
     """JSON Lines: qid, pred_relevant_windows, ans."""
     questions: str
-    """The name under `released`, or the split of the suite's own questions, that it answers, whole."""
+    """The name under `released`, or the split of the generated questions, that it answers, whole."""
     mode: Literal["both", "grounding", "vqa"] = "both"
-    """What its rows hold: windows and letters, windows, or letters."""
+    """Content of its rows: windows and letters, windows, or letters."""
 
 
 class ReleasedQuestions(Section):
@@ -103,13 +104,13 @@ class ReleasedQuestions(Section):
     questions: str
     """JSON Lines: qid, query, duration, vid, and where they are known relevant_windows, ans and options (four)."""
     videos: str | None = None
-    """Folder of their videos, named by video id; null: nobody is asked here, submissions are scored."""
+    """Folder of their videos, named by video id; null: no model is called, submissions are scored."""
     per_kind: int | None = Field(default=None, ge=1)
     """So many questions of each kind, drawn by the seed, instead of all; 100 is the document's mini test."""
     only: str | None = None
-    """Text file with the ids of the questions that are asked and scored, one a line; null: all."""
+    """Text file with the ids of the questions to answer and score, one a line; null: all."""
     scored: bool = True
-    """Whether the file holds windows; false: answers are written for a leaderboard, and nothing is scored."""
+    """Whether the file has windows; false: answers are written for a leaderboard, without scores."""
 
     @property
     def sampled(self) -> bool:
@@ -126,7 +127,7 @@ class FineTuning(Section):
     """Fine-tuning of retrieval models on the questions of train; otherwise as in a model's official recipe."""
 
     epochs: int = Field(default=20, ge=1)
-    """Epochs; the last one is kept."""
+    """Epochs; the weights of the last one are used."""
     batch: int = Field(default=16, ge=2)
     """Questions per step."""
     learning_rate: float = Field(default=1e-4, gt=0)
@@ -140,7 +141,7 @@ class Lora(Section):
     rank: int = Field(default=64, ge=1)
     """Rank of the adapters; TimeChat's is 32."""
     alpha: float = Field(default=128, gt=0)
-    """What the adapters add is multiplied by alpha / rank."""
+    """The adapters' contribution is multiplied by alpha / rank."""
     targets: tuple[str, ...] = Field(default=("q_proj", "k_proj", "v_proj", "o_proj"), min_length=1)
     """Linear layers of the language model that get an adapter, by their names in its blocks."""
     epochs: int = Field(default=2, ge=1)
@@ -163,7 +164,7 @@ class PublishedGrounder(Section):
     """A grounding model with its authors' weights, tested without any training here."""
 
     checkpoint: str
-    """What `verified import univtg FILE` (or cg_detr) made of the authors' file."""
+    """Output of `verified import univtg FILE` (or cg_detr) for the authors' file."""
     video: str | None = None
     """Feature file: by video id, the features of clips of two seconds that the weights read; null: the features of the
     data set that the questions are about."""
@@ -174,7 +175,7 @@ class PublishedGrounder(Section):
 
 
 class Rextime(Section):
-    """The ReXTime suite; built only where `sources` or `released` names something."""
+    """Questions across time (ReXTime); built only if `sources` or `released` is not empty."""
 
     sources: dict[str, RextimeSource] = Field(default={})
     """Sources that questions are written from, by name (lower-case letters, digits and hyphens)."""
@@ -182,33 +183,35 @@ class Rextime(Section):
     """Given questions in the released form, by name, or their file alone: baselines and `submissions` are scored on
     them, and the video LMM answers them where they have `videos`."""
     submissions: dict[str, Submission] = Field(default={})
-    """Submissions to set beside the others in the table of models, by the name that it shows."""
+    """Submissions to include in the table of models, by the name that it shows."""
     captions: CaptionFilters = CaptionFilters()
     routing: Routing = Routing()
     verification_threshold: int = Field(default=3, ge=0, le=3)
-    """Least verification score of a question that is kept."""
+    """Least verification score of an accepted question."""
     frames: int = Field(default=50, ge=2)
     """Uniform frames of a whole video that a video LMM sees."""
     models: tuple[Literal["video_lmm", "fine_tuned_video_lmm", "retrieval", "fine_tuned_retrieval", "dense"], ...] = ()
-    """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models as trained
+    """Test takers in addition to the trivial baselines: the video LMM of `generation`, the retrieval models as trained
     on captions; after fine-tuning on the questions of the split train, the video LMM (engine transformers) and the
-    one-stage models among these; and, without training, the vectors of `generation.embed`."""
+    one-stage models among these; and, without training, the vectors of `generation.embed`.
+    """
     published: dict[GroundingModel, PublishedGrounder] = Field(default={})
     """Grounding models that take the test with their authors' weights, zero-shot, by the name of the model. With a file
     of features, they also answer given questions (`released`) that are scored."""
     fine_tuning: FineTuning = FineTuning()
     lora: Lora = Lora()
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
-    """How the video LMM is asked: letter and span in one answer; a letter alone, also after the true span; a span, then
-    four continuations to be scored (engine transformers, or an endpoint of vLLM); or the question alone, whose free
-    answer the llm reads, at once or after a description of the video."""
+    """Protocols of the video LMM: letter and span in one answer; a letter alone, also after the true span; a span, then
+    four scored continuations (engine transformers, or an endpoint of vLLM); or the question alone, whose free answer
+    the llm reads, directly or after a description of the video.
+    """
     licence: str = Field(default="not stated", min_length=1)
     """Licence of the questions in their card; ReXTime's own are CC-BY-NC-SA-4.0, as QVHighlights is."""
     prices: Prices = Prices()
 
     @property
     def asks(self) -> bool:
-        """Whether anything of the suite is built."""
+        """Whether the section builds anything."""
         return bool(self.sources or self.released)
 
     @field_validator("sources", "released")

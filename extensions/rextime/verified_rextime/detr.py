@@ -1,4 +1,4 @@
-"""Layers of the DETR family (Moment-DETR and what follows it), whose positions are added to queries and keys alone.
+"""Layers of the DETR family (Moment-DETR and its successors), whose positions are added to queries and keys alone.
 
 State-dict keys are those of the authors' codes (``self_attn.in_proj_weight`` … ``norm2.bias``). N sequences, S
 positions, D hidden size; masks are bool, true for real positions.
@@ -142,7 +142,7 @@ class DecoderLayer(nn.Module):
         self.linear1, self.linear2 = nn.Linear(hidden, feed_forward), nn.Linear(feed_forward, hidden)
         self.activation, self.dropout = nn.PReLU(), Dropout(dropout)
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(hidden) for _ in range(3))
-        if first:  # contents begin as zeros, so these maps are never read
+        if first:  # contents are zeros initially, so these maps are never read
             for unread in (self.sa_qcontent_proj, self.sa_kcontent_proj, self.sa_v_proj):
                 unread.weight.requires_grad_(False)
 

@@ -1,4 +1,4 @@
-"""Score a submission file against the questions, and set its scores beside those of another."""
+"""Score a submission file against the questions, and compare its scores with another's."""
 
 import dataclasses
 import os
@@ -17,7 +17,7 @@ from verified_rextime.rows import LETTERS, Mode, Prediction, Question, read_ques
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """A scored submission: the official output, numbers per question, and what a reader should know."""
+    """A scored submission: the official output, numbers per question, and notes for the reader."""
 
     result: dict
     scores: Scores
@@ -25,9 +25,9 @@ class Evaluation:
 
     def intervals(self) -> dict[str, dict[str, float | None]]:
         """Of each measure the mean, its 95 % interval over videos, drawn with all of their questions, and the
-        intra-class correlation of the questions of a video. None for what the questions at hand cannot tell.
+        intra-class correlation of the questions of a video. None if the available questions do not determine it.
 
-        A submission is one training, or none: the noise of training is not in it.
+        A submission has one training, or none: the noise of training is not included.
         """
         scored = measures(self.scores)
         return {name: mean_of_training(values, self.scores.videos, top=top_of(name)) for name, values in scored.items()}
@@ -59,7 +59,7 @@ def evaluate(
     """Score predictions by id.
 
     Questions and predictions must have the same ids. With `partial` the ids that both have are scored, as the official
-    evaluator does with match_number=False: what is missing leaves the denominator instead of counting as wrong.
+    evaluator does with match_number=False: missing ones are left out of the denominator instead of counting as wrong.
     """
     asked = [question.qid for question in questions]
     found = match(asked, predictions, partial, source, "questions", "row")
@@ -111,8 +111,9 @@ def top_of(measure: str) -> float:
 
 
 class QuestionTruth:
-    """Questions about videos; metrics are those of the official evaluator, and its first row says what a submission
-    holds: windows, letters or both."""
+    """Questions about videos; metrics are those of the official evaluator, and its first row decides the content of a
+    submission: windows, letters or both.
+    """
 
     compared: tuple[str, ...] = ("mIoU", "R1@0.5", "VQA", "VQA,mIoU@0.5")
     shown: tuple[str, ...] = ("mIoU", "R1@0.3", "R1@0.5", "VQA", "VQA,mIoU@0.5")
@@ -131,7 +132,7 @@ class QuestionTruth:
         ]
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
-        """As of `GroundTruth`; right is a window of IoU 0.5, or the letter where there are letters only."""
+        """As of `GroundTruth`; right is a window of IoU 0.5, or the letter if there are letters only."""
         if nms_threshold is not None:
             raise InputError(
                 "of a question's windows the first alone counts", file=file, remedy="leave out the tIoU (nms_threshold)"

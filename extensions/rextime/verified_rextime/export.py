@@ -53,7 +53,7 @@ TASK = {"task_categories": ["video-text-to-text"], "tags": ["video", "temporal-r
 
 @dataclass(frozen=True)
 class Questions:
-    """Rows by split (dicts of COLUMNS), and what is known of the whole (see `export.collection.Collection`)."""
+    """Rows by split (dicts of COLUMNS), and facts about the whole (see `export.collection.Collection`)."""
 
     about: Mapping
     splits: dict[str, list[dict]]
@@ -67,7 +67,7 @@ class Questions:
 
 
 def exported_row(row: Mapping) -> dict:
-    """A row of COLUMNS from a question as the suite writes it."""
+    """A row of COLUMNS from a generated question."""
     (start, end), *_ = row["relevant_windows"]
     asked = row["question_windows"][0] if row["question_windows"] else (None, None)
     options = row["options"] or [None] * len(LETTERS)
@@ -86,7 +86,7 @@ def exported_row(row: Mapping) -> dict:
 
 
 def write_questions_export(folder: Path, about: Mapping, splits: Mapping[str, Iterable[Mapping]]) -> Questions:
-    """data/SPLIT.parquet of each split, croissant.json, README.md and manifest.json; returns what was written."""
+    """data/SPLIT.parquet of each split, croissant.json, README.md and manifest.json; returns the questions."""
     rows = {split: [exported_row(row) for row in of_split] for split, of_split in splits.items()}
     questions = Questions({**about, "holds": HOLDS, "role": EVALUATIVE_ROLE}, rows)
     write_tables(empty_folder(folder), questions, rows, COLUMNS, TOLD, TASK)

@@ -2,9 +2,9 @@
 
 Captioned videos in the manner of ActivityNet Captions: an event longer than 80 % of its video is dropped, a video whose
 segments add up to less than 60 % of it is sparsely captioned and dropped, and of the clusters of events that gaps of
-more than 10 s separate, the one with the most events is kept, the earliest of several. Videos with queries in the
-manner of QVHighlights: a query whose window is the whole clip and a query with several windows are dropped. Where the
-text leaves a reading open, this one keeps all of the released validation videos that any reading keeps.
+more than 10 s separate, the one with the most events remains, the earliest of several. Videos with queries in the
+manner of QVHighlights: a query whose window is the whole clip and a query with several windows are dropped. If the text
+is ambiguous, this reading accepts all released validation videos that any reading accepts.
 """
 
 import dataclasses
@@ -63,10 +63,10 @@ class Rejection:
 
 
 def keep_events(video: CaptionedVideo, rules: CaptionFilters) -> tuple[tuple[Event, ...], list[Rejection]]:
-    """The events that stay, by start, and one rejection for each that does not (and for the video, if none stays).
+    """The accepted events, by start, and one rejection for each other one (and for the video, if none remains).
 
-    The rules run in this order: segments that are none (`no-span`), coverage (`sparse`), long events (`long-event`),
-    clusters (`distant` events; `too-few-events` where no cluster has two).
+    The rules run in this order: invalid segments (`no-span`), coverage (`sparse`), long events (`long-event`), clusters
+    (`distant` events; `too-few-events` if no cluster has two).
     """
     rejected: list[Rejection] = []
 
@@ -113,7 +113,7 @@ def clusters(events: Iterable[Event], gap: float) -> list[list[Event]]:
 
 
 def query_problem(query: Query) -> str | None:
-    """Why a query is dropped: `no-window`, `several-windows`, `whole-clip`; None if it stays."""
+    """Why a query is dropped: `no-window`, `several-windows`, `whole-clip`; None if it is accepted."""
     if not any(end > start for start, end in query.windows):
         return "no-window"
     if len(query.windows) > 1:
@@ -186,10 +186,10 @@ def audit_rows(
     queries: Mapping[str, list[Query]],
     rules: CaptionFilters,
 ) -> list[dict]:
-    """One row per released question: its source, and either the rules that would drop it or how its span is kept.
+    """One row per released question: its source, and either the rules that would drop it or the origin of its span.
 
-    `queries` are the queries by video. The verdict is ``kept``, the names of the broken rules, ``span-of-no-query``
-    where no kept query of the video has the answer's window, or ``unknown-video``.
+    `queries` are the queries by video. The verdict is ``kept``, the names of the broken rules, ``span-of-no-query`` if
+    no accepted query of the video has the answer's window, or ``unknown-video``.
     """
     rows = []
     for question in questions:

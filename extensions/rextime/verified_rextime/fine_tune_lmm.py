@@ -1,9 +1,9 @@
-"""A video LMM learns to answer questions in words: low-rank adapters on the questions of train (supplement, C.5).
+"""Fine-tune a video LMM to answer questions in words: low-rank adapters on the questions of train (supplement, C.5).
 
-Each question is two lessons, in the prompts by which `locate_then_score` asks and in the model's own chat template: the
-span, "From ss to ee.", for the question of time, and "From ss to ee, ANSWER", whose options that protocol scores. Only
-tokens of the answer and the one that ends it count. A lesson is read alone, so nothing is padded; the gradients of the
-questions of a step are added up.
+Each question is two lessons, in the prompts of `locate_then_score` and in the model's chat template: the span, "From ss
+to ee.", for the question of time, and "From ss to ee, ANSWER", whose options that protocol scores. Only tokens of the
+answer and the one that ends it count. Lessons are not batched, so there are no pads; the gradients of the questions of
+a step are added up.
 
 The supplement prints rank, alpha, learning rate, epochs and batch. Not printed, and chosen here: a cosine curve after a
 warm-up, AdamW without decay, gradients cut to norm 1, adapters at the attention of the language model alone.
@@ -66,7 +66,7 @@ class Shown:
     side: int
 
     def clip(self, video: str) -> dict:
-        """`frames` and `frame_times` of a whole video, as it is shown when it answers. Raises InputError."""
+        """`frames` and `frame_times` of a whole video, in the form of a test. Raises InputError."""
         row = self.videos[video]
         whole = [{"video": video, "start": 0.0, "end": row["duration"]}]
         sampling = {"fps": None, "frames": self.frames, "max_frames": self.frames}
@@ -88,9 +88,9 @@ def fine_tune(
 ) -> dict[str, Any]:
     """Train adapters of the role video_lmm on questions with windows and answers; returns their card.
 
-    `files`: ``questions``, the file that they come from; and what is written: ``adapter``, ``card``, and the ``record``
-    of the steps. Questions whose video is not available are omitted, and the card counts them. One thread of a CPU
-    gives the same bytes for the same seed, also after a kill. Raises InputError where nothing can be learnt.
+    `files`: ``questions``, their file; and the outputs ``adapter``, ``card``, and the ``record`` of the steps.
+    Questions whose video is not available are omitted, and the card counts them. One thread of a CPU gives the same
+    bytes for the same seed, also after a kill. Raises InputError without any usable question.
     """
     taught = [row for row in questions if row["vid"] in shown.videos and row["relevant_windows"]]
     if not taught:
@@ -181,19 +181,19 @@ def adapted(engine: Any, lora: Lora, seed: int) -> nn.ModuleDict:
     if not engine.sees:
         raise InputError(f"{engine.model} takes no images", remedy="name a model of images and text, or of videos")
     network, number = engine.network, getattr(torch, lora.precision)
-    for weight in network.parameters():  # not the buffers: positions in half precision are none
+    for weight in network.parameters():  # not the buffers: positions must not be in half precision
         weight.data = weight.data.to(number)
     decoder = network.get_decoder()
     (prefix,) = (name for name, module in network.named_modules() if module is decoder)
     layers = {f"{prefix}.{name}": layer for name, layer in linear_layers(decoder, lora.targets).items()}
     if lora.gradient_checkpointing:
         network.activation_checkpointing_enable({"use_reentrant": False})
-        network.train()  # a model that only answers computes nothing twice
+        network.train()  # a model for inference only recomputes nothing
     return attach(network, layers, lora.rank, lora.alpha, seed)
 
 
 def lessons_of(row: Mapping, forms: Mapping[str, Prompt], frames: int) -> tuple[Lesson, Lesson]:
-    """Both lessons of a question: when its answer is shown, and what it is. `forms` are the prompts by task."""
+    """Both lessons of a question: the time of its answer, and the answer. `forms` are the prompts by task."""
     span = tuple(row["relevant_windows"][0])
     said = continuation(span, row["answer"])
     shared = {"question": row["query"], "frame_number": str(frames)}

@@ -1,8 +1,8 @@
 """Questions from items: event pairs, questions in both directions, verification, wrong options (C.8.1 to C.8.7).
 
 Each step sends the calls of all items of a shard at once, through the ledger; an item that fails at a step is dropped
-there with its reason, so that items and questions always add up. The span of an answer is that of its event; where a
-model saw the event in the frames nobody knows when it was, and people mark it before the question is part of a test.
+there with its reason, so that items and questions always add up. The span of an answer is that of its event; if a model
+saw the event in frames, its time is unknown, and people mark it before the question is part of a test.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ Span = tuple[float, float]
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """Two events of an item in the order of time, with their spans (s; None where unknown), and their kind."""
+    """Two events of an item in the order of time, with their spans (s; None if unknown), and their kind."""
 
     item: dict
     kind: str
@@ -55,7 +55,7 @@ class Pair:
         ]
 
     def problem_of(self, spans: tuple[Span, Span]) -> str | None:
-        """Problem of two spans that a model named; None if there is none."""
+        """Problem of two spans from a model; None if there is none."""
         return spans_problem(spans, self.item["duration"])
 
 
@@ -93,7 +93,7 @@ def pair_of(item: dict, sections: dict[str, str], key: str, rules: Routing) -> P
 
 
 def accepted_sides(item: dict, sections: dict[str, str], key: str, settings: Rextime) -> list[Pair] | str:
-    """The pairs around a query whose other event is relevant and well aligned, or why there is none."""
+    """The pairs around a query whose other event is relevant and well aligned, or the reason for their absence."""
     if "none" in sections:
         return "related-event-none"
     window = tuple(item["window"])
@@ -116,20 +116,21 @@ DIRECTIONS = {
     "cause_effect": ("forward", "backward"),
     "means_to_an_end": ("backward", "forward"),
 }
-"""Directions of the questions Type1 and Type2 of each kind: forward if the answer comes after what the question
-names."""
+"""Directions of the questions Type1 and Type2 of each kind: forward if the answer comes after the event that the
+question names.
+"""
 
 
 def write_questions(
     items: list[dict], videos: Mapping[str, dict], session: Session, settings: Rextime
 ) -> tuple[list[dict], list[dict], list[dict]]:
-    """(questions, questions whose answer nobody has timed, fates) of the items of one shard.
+    """(questions, questions whose answer has no time yet, fates) of the items of one shard.
 
     `items` are rows of `filters.filter_captions` and `filter_queries` with a ``split``; `videos` give path, digest and
     size by id, for items with frames. A question has the released keys, then ``options, answer, kind, direction,
-    question_windows, source, split, item, verification, lineage``; the second list has no ``relevant_windows``, and
-    nothing of the split train. A fate is ``item`` and ``reason`` (``kept`` for what stays, ``kept-to-mark`` in the
-    second list) with, where there was one, the ``question``'s id and, where that was dropped, its text.
+    question_windows, source, split, item, verification, lineage``; the second list has no ``relevant_windows``, and no
+    question of the split train. A fate is ``item`` and ``reason`` (``kept`` for accepted ones, ``kept-to-mark`` in the
+    second list) with the ``question``'s id, if there was one, and its text, if it was dropped.
     """
     fates: list[dict] = []
     pairs = _pairs(items, videos, session, settings, fates)
@@ -237,7 +238,7 @@ def _question_slots(pair: Pair) -> dict[str, str]:
 
 
 def _draft(pair: Pair, spans: tuple, sections: dict, outcome: Outcome, settings: Rextime) -> dict:
-    """Both questions of a pair, with the spans of what they name and of their answers (None where unknown)."""
+    """Both questions of a pair, with the spans of the named events and of their answers (None if unknown)."""
     questions = []
     for number, direction in enumerate(DIRECTIONS[pair.kind], start=1):
         named, answer = spans if direction == "forward" else spans[::-1]
@@ -285,7 +286,7 @@ _JUDGED = ("query", "answer", "kind", "direction", "vid", "relevant_windows")
 
 
 def _verdict(row: dict, problem: str | None, threshold: int) -> str | None:
-    """Why a question is dropped at its verification; None if it is kept."""
+    """Why a question is dropped at its verification; None if it is accepted."""
     if problem is not None:
         return f"verification-{problem}"
     if row["verification"] < threshold:

@@ -1,8 +1,8 @@
 """Retrieval models of the workflow as grounders: the question is the query, the video is given.
 
-Only the localisation within the true video (SVMR) is asked for; what comes out is the best span, in seconds. A model
-that was trained on captions looks for what the question names, not for its answer: that is what this baseline shows.
-Fine-tuned on questions, it learns to look before or after it (supplement, Table 2).
+Only the localisation within the true video (SVMR) is used; the result is the best span, in seconds. A model trained on
+captions finds the event that the question names, not its answer, as this baseline shows. Fine-tuned on questions, it
+learns to look before or after it (supplement, Table 2).
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,8 +32,9 @@ from verified.runtime.seeds import derive_seed
 from verified_rextime.rows import Prediction
 
 MEASURED_VIDEOS = 8
-"""Training videos whose questions an epoch of fine-tuning is measured on. None is selected by that, and a model that
-reads queries and videos together takes longer for all of their pairs than for the epoch."""
+"""Training videos whose questions measure an epoch of fine-tuning. No epoch is selected by them, and a model that reads
+queries and videos together takes longer for all of their pairs than for the epoch.
+"""
 
 
 def encode_questions(
@@ -46,7 +47,7 @@ def encode_questions(
 
 
 def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSettings) -> dict[str, Prediction]:
-    """The best span of each question in its own video; the whole video where the model finds none.
+    """The best span of each question in its video; the whole video if the model finds none.
 
     `files`: checkpoint, video and text features.
     """
@@ -73,7 +74,7 @@ def best_windows(
 def fine_tune(
     questions: list[dict], files: Mapping[str, str], settings: TrainingSettings, checkpoint: str, record: str
 ) -> None:
-    """Fine-tune a one-stage model on questions and the windows of their answers; the last epoch is kept.
+    """Fine-tune a one-stage model on questions and the windows of their answers; with the weights of the last epoch.
 
     `files`: checkpoint of the model as trained on captions, video and text features. Writes its checkpoint and its
     record of epochs, whose recall is that of training questions, of the first `MEASURED_VIDEOS` videos.

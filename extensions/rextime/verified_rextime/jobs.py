@@ -1,4 +1,4 @@
-"""Files and settings of the jobs of the ReXTime suite, by configuration."""
+"""Files and settings of the ReXTime jobs, by configuration."""
 
 from verified.annotations.export import generation_facts
 from verified.benchmark.vcmr.jobs import search_values
@@ -18,7 +18,7 @@ from verified_rextime.config import CLIP_SECONDS, FREE, LETTERS_ALONE, Grounding
 TRAIN = "train"
 """The split whose questions get no wrong options and train models."""
 TUNED = "fine-tuned/"
-"""Folder of a fine-tuned model's answers, beside those of the model before."""
+"""Folder of a fine-tuned model's answers, next to those of the model before."""
 RELEASED = "released-"
 """Before the name of given questions, where a model with published weights answers them."""
 
@@ -28,7 +28,7 @@ def _suite(settings: Config) -> Rextime:
 
 
 def folder(settings: Config) -> str:
-    """Folder of everything that the suite writes."""
+    """Folder of all ReXTime outputs."""
     return f"{home(settings)}/rextime"
 
 
@@ -61,7 +61,7 @@ def corpora(settings: Config) -> dict[str, str]:
 
 
 def truths(settings: Config) -> dict[str, str]:
-    """Files with what is true of the videos, where a source is rendered."""
+    """Files with the truth about the videos, if a source is rendered."""
     return {
         dataset: Layout(settings).path(Layout.truth, dataset)
         for dataset in datasets_used(settings)
@@ -81,7 +81,7 @@ def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
 
 
 def answered(settings: Config) -> list[str]:
-    """Names of the given questions that the video LMM is asked."""
+    """Names of the given questions that the video LMM answers."""
     return [name for name, given in _suite(settings).released.items() if given.videos and protocols(settings)]
 
 
@@ -133,11 +133,11 @@ def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:
 
 
 def systems(settings: Config) -> dict[str, dict]:
-    """Who takes the test, by the name that tables show: ``mode`` and ``files`` of the submission, ``questions`` if it
-    answers only these, and then the rows of the ``videos`` that it was shown.
+    """Test takers, by the name that tables show: ``mode`` and ``files`` of the submission, ``questions`` if it answers
+    only these, and then the rows of the ``videos`` that it was shown.
 
-    What was fine-tuned has the name of the same model ``before``, and a video LMM the ``card`` of its adapters. Free
-    answers have the ``reader`` whose letters stand for them.
+    A fine-tuned model has the name of the same model ``before``, and a video LMM the ``card`` of its adapters. Free
+    answers have the ``reader`` whose letters represent them.
     """
     submissions = {}
     for protocol, part in ((protocol, part) for protocol in protocols(settings) for part in _taught(settings)):
@@ -203,7 +203,7 @@ def free_answers(settings: Config) -> dict[str, dict]:
 
 
 def question_files_by_name(settings: Config) -> dict[str, str]:
-    """Files of the questions that systems are scored on, by name: the suite's own splits and the given ones."""
+    """Question files of the systems' scores, by name: the generated splits and the given files."""
     suite_files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))}
     return suite_files | given_files(settings)
 
@@ -237,8 +237,8 @@ def vector_files(settings: Config) -> list[str]:
 def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
     """Submissions of a model with its authors' weights, by test.
 
-    With a feature file of its own: all questions of the suite, and each released file that is scored; without, the
-    questions about each data set, whose features it reads.
+    With a separate feature file: all generated questions, and each released file that is scored; without, the questions
+    about each data set, whose features it reads.
     """
     suite = _suite(settings)
     if suite.published[model].video is None:
@@ -259,13 +259,13 @@ def published_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]:
 
 
 def published_sources(settings: Config, wildcards) -> list[str] | None:
-    """Sources whose questions ``wildcards.test`` is about; None: all questions of the files."""
+    """Sources of the questions of ``wildcards.test``; None: all questions of the files."""
     _, is_dataset, dataset = wildcards.test.partition("dataset-")
     return sources_of(settings, dataset) if is_dataset else None
 
 
 def published_search(settings: Config) -> dict:
-    """What the search in a given video depends on, with weights for clips of two seconds."""
+    """Settings of the search in a given video, with weights for clips of two seconds."""
     retrieval = settings.retrieval
     return {
         "spans": Spans(clip_seconds=CLIP_SECONDS).model_dump(mode="json"),
@@ -296,7 +296,7 @@ def grounding_inputs(settings: Config, wildcards) -> dict[str, str]:
 
 
 def fine_tuning_values(settings: Config, wildcards) -> dict:
-    """What the fine-tuning of ``wildcards.grounder`` depends on."""
+    """Settings of the fine-tuning of ``wildcards.grounder``."""
     return {
         **search_values(settings, wildcards.grounded),
         "recipe": _suite(settings).fine_tuning.model_dump(mode="json"),
@@ -323,12 +323,12 @@ def sources_of(settings: Config, dataset: str) -> list[str]:
 
 
 def filter_values(settings: Config) -> dict:
-    """What the filters depend on."""
+    """Settings of the filters."""
     return _suite(settings).model_dump(mode="json", include={"sources", "captions"})
 
 
 def card_facts(settings: Config) -> dict:
-    """What the card of the exported questions states (see `export.collection.Collection`)."""
+    """Facts for the card of the exported questions (see `export.collection.Collection`)."""
     asked, generation = generation_facts(settings), settings.generation
     return {
         "title": f"Questions across time of {settings.name}",
@@ -345,7 +345,7 @@ def card_facts(settings: Config) -> dict:
 
 
 def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
-    """(key of the configuration, path, whether it is a folder) of what the suite starts from and no rule makes."""
+    """(key of the configuration, path, whether it is a folder) of the inputs that no rule makes."""
     suite, named = _suite(settings), []
     for name, source in suite.sources.items():
         if source.annotations:
@@ -374,6 +374,6 @@ def published_records(settings: Config, model: GroundingModel) -> list[str]:
 
 
 def engine_code(asking: AskingJobs, *roles: str) -> dict[str, str]:
-    """Digests of the engines' code; the demo's one answers the suite's tasks by a module of the suite."""
+    """Digests of the engines' code; the demo's engine answers these tasks by a module of this extension."""
     code = asking.engine_code(*roles)
     return code | ({"rextime": modules_digest("verified_rextime.scene_reader")} if "scene-reader" in code else {})

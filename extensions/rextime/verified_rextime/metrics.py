@@ -1,7 +1,7 @@
 """ReXTime's measures of one submission, as numbers per question (the official evaluator, commit cb9f484).
 
 A predicted window with score IoU_q against the truth; mIoU and R@1 are percentages, accuracies are fractions. The
-official output rounds percentages to two decimals and leaves fractions as they are; `official_result` does the same.
+official output rounds percentages to two decimals and does not round fractions; `official_result` does the same.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ JOINT_THRESHOLDS = (0.3, 0.5, 0.7)
 
 @dataclasses.dataclass(frozen=True)
 class Scores:
-    """Per question: its video, `iou` [n] and `right` [n] (bool), each None where the mode leaves it out."""
+    """Per question: its video, `iou` [n] and `right` [n] (bool), each None if the mode omits it."""
 
     mode: Mode
     qids: tuple[str, ...]

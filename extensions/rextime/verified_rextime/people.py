@@ -1,8 +1,8 @@
 """Pages for annotators (supplement C.7): the items of a tool, their assignment, and a page for each annotator.
 
 Three tools: `verify` (is the pair sound; when is the answer shown), `question-span` (when is the question's event
-shown) and `human` (options and a span, for human performance). The pages hold what an annotator may see and nothing
-else: no span in `verify`, no right letter in `human`, nor an id there, which says kind and direction of a question.
+shown) and `human` (options and a span, for human performance). The pages contain only data that an annotator may see:
+no span in `verify`, no right letter in `human`, nor an id there, which reveals kind and direction of a question.
 """
 
 import os
@@ -26,7 +26,7 @@ from verified.people.sample import add_digest, assign
 from verified_rextime.rows import LETTERS
 
 PAGE = (FOLDER / "questions", Path(__file__).resolve().parent / "pages" / "task")
-"""Parts of a page, besides those of all pages for people."""
+"""Parts of a page, in addition to those of all pages for people."""
 Tool = Literal["verify", "question-span", "human"]
 SHOWN = {
     "verify": ("qid", "query", "answer", "video", "duration", "kind"),
@@ -38,11 +38,11 @@ NEEDED = {"verify": ("answer",), "question-span": ("answer", "window"), "human":
 
 
 def read_items(path: str | os.PathLike, tool: Tool) -> list[dict]:
-    """Items of a CSV or JSON Lines file: ``qid, query, vid, duration`` and what the tool needs besides.
+    """Items of a CSV or JSON Lines file: ``qid, query, vid, duration`` and the tool's other columns.
 
     JSON Lines are questions as the workflow writes them. A CSV has the columns ``qid, query, vid, duration`` and, as
     the tool needs them, ``answer``, ``start`` and ``end`` (of the answer), ``option_A`` to ``option_D``. Raises
-    InputError with the row for what is missing.
+    InputError with the row for a missing value.
     """
     path = Path(path)
     rows = _csv_rows(path) if path.suffix.lower() == ".csv" else enumerate(iterate_jsonl(path), start=1)
@@ -150,7 +150,7 @@ def _key_problem(key: Mapping) -> str | None:
 
 
 def _problem(answer: Mapping, item: Mapping, key: Mapping) -> str | None:
-    """Problem of one answer: a span must have 0 ≤ start < end ≤ duration; None if nothing."""
+    """Problem of one answer: a span must have 0 ≤ start < end ≤ duration; None without one."""
     if key["tool"] == "verify" and answer.get("bad") is True:
         return None
     start, end = answer.get("start"), answer.get("end")
@@ -189,7 +189,7 @@ def aggregate(answers: list[dict], key: Mapping) -> list[dict]:
 def agreement(answers: list[dict], key: Mapping) -> dict:
     """Agreement of annotators: mean IoU of pairs of spans, Krippendorff's alpha of verdicts or letters.
 
-    None where fewer than two people answered the same item, or nothing differs.
+    None if fewer than two people answered the same item, or all answers are equal.
     """
     spans = defaultdict(list)
     for answer in sorted(answers, key=lambda answer: answer["item"]):
@@ -214,8 +214,8 @@ def agreement(answers: list[dict], key: Mapping) -> dict:
 def annotated_questions(
     questions: Iterable[dict], rows: Iterable[Mapping], tool: str
 ) -> tuple[list[dict], list[str], list[str]]:
-    """(questions with what people marked, ids of those they found bad, ids of those whose answer nobody has timed yet);
-    questions that were not reviewed stay as they are, unless their answer has no window.
+    """(questions with people's marks, ids of rejected ones, ids of those whose answer has no time yet); unreviewed
+    questions are unchanged, unless their answer has no window.
 
     `verify` replaces the window of the answer, `question-span` gives that of the question.
     """

@@ -1,5 +1,6 @@
-"""Checks before a run: missing files, questions that cannot be asked or have no video, weights and features that do
-not fit each other."""
+"""Preflight checks: missing files, questions without valid text or video, weights and features that do not fit each
+other.
+"""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -59,7 +60,7 @@ def feature_findings(settings: Config) -> Iterator[Finding]:
 
 
 def supplied(settings: Config) -> Iterator[Supplied]:
-    """What the suite starts from."""
+    """Inputs that no rule makes."""
     items = f"{jobs.folder(settings)}/items.jsonl"
     return (Supplied(*named, items) for named in jobs.supplied_paths(settings))
 

@@ -33,8 +33,8 @@ def ground_as_published(
     """(the best span of each question in its video, facts about weights and features).
 
     `files`: ``checkpoint``, ``video`` (features, read) and ``text`` (written); `encoder` is CLIP's folder or hub name.
-    A question whose video has no features is answered by nothing, and counted. Raises InputError for a checkpoint of
-    another model than `name` or trained here, features of other widths than it reads, and where no video has features.
+    A question whose video has no features gets no answer, and is counted. Raises InputError for a checkpoint of another
+    model than `name` or trained here, features of other widths than it reads, and if no video has features.
     """
     model, header = load_model(files["checkpoint"], settings.device)
     if problem := other_weights(header, name):
@@ -91,7 +91,7 @@ def other_features(header: Mapping[str, Any], video: str | Path) -> str | None:
 
 
 def read_header(checkpoint: str | Path) -> dict[str, Any]:
-    """Model, config and origin of an imported checkpoint. Raises InputError for a file that is none."""
+    """Model, config and origin of an imported checkpoint. Raises InputError for any other file."""
     return load_facts(checkpoint, FORM)
 
 
@@ -115,7 +115,7 @@ _LAYERS = {
 }
 """The stacks of layers, which are counted."""
 TIMES = 2
-"""Numbers beside a clip's features that say where in the video it is."""
+"""Numbers appended to a clip's features for its position in the video."""
 SLOWFAST, CLIP = 2304, 512
 """Widths of the authors' features: of SlowFast, and of CLIP (ViT-B/32), clips and tokens."""
 CONTEXT = 75
@@ -152,7 +152,7 @@ GROUNDERS = {
 
 
 def import_grounder(name: str, file: Path, output: Path | None, options: dict[str, str]) -> str:
-    """Convert a checkpoint of the model `name`; returns what came in, what it reads, and the key to name it under."""
+    """Convert a checkpoint of the model `name`; returns a description, its inputs, and the key to name it under."""
     target = output or file.with_suffix(".safetensors")
     count = import_checkpoint(name, file, target, options, GROUNDERS[name])
     seal_built(target)
@@ -167,7 +167,9 @@ import_univtg, import_cg_detr = (partial(import_grounder, name) for name in GROU
 
 
 def feature_requirements(name: str, config: dict[str, Any]) -> str:
-    """Features that a grounding model with this config needs, beside what the workflow makes of videos and texts."""
+    """Features that a grounding model with this config needs, in addition to the workflow's features of videos and
+    texts.
+    """
     first, video = config["first_encoder_dim"], config["video_dim"]
     clips = f"{video} numbers a clip of {CLIP_SECONDS:g} seconds"
     if first:

@@ -1,7 +1,7 @@
-"""Calls that the ReXTime stages would still make: their own code, executed in a session that asks no model.
+"""Calls that the ReXTime stages would still make: from their code, executed in a session that calls no model.
 
-Filters run as in a real run; an answer that does not exist yet is assumed to be kept, so that the quote of later steps
-is an upper bound.
+Filters run as in a real run; a missing answer is assumed to be accepted, so that the quote of later steps is an upper
+bound.
 """
 
 from collections.abc import Callable
@@ -37,9 +37,9 @@ Tested = list[tuple[list[dict], dict[str, dict]]]
 
 
 def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
-    """All calls of ReXTime's stages except those of a fine-tuned model; `tested` gets what the video LMM answers.
+    """All calls of ReXTime's stages except those of a fine-tuned model; `tested` gets the questions of the video LMM.
 
-    Raises InputError where a source cannot be read.
+    Raises InputError if a source cannot be read.
     """
 
     def walk(session: Session) -> None:

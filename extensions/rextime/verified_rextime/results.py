@@ -98,7 +98,7 @@ def submission_rows(predictions: dict[str, Prediction]) -> list[dict]:
 WHOLE_VIDEO = "whole video, A"
 RANDOM = "random span and letter"
 LENGTH_TOLERANCE = 0.05
-"""Share of a video's length, and at least a second, by which a file may differ from what its questions say."""
+"""Share of a video's length, and at least a second, by which a file may differ from its questions' duration."""
 
 
 def score_all(questions: list[Question], submissions: Mapping[str, "System"], seed: int) -> dict:
@@ -180,7 +180,7 @@ def _lengths(questions: list[Question], system: "System") -> list[str]:
 
 
 def _origin(system: "System") -> Iterator[str]:
-    """Who read free answers, whose weights they are, and what a fine-tuned model learnt from."""
+    """The reader of free answers, the origin of weights, and the training data of a fine-tuned model."""
     if system.reader:
         fits = sum(one.answer in LETTERS for one in system.predictions.values())
         yield (
@@ -201,7 +201,7 @@ def _origin(system: "System") -> Iterator[str]:
 
 @dataclasses.dataclass(frozen=True)
 class System:
-    """One submission's answers: what they hold, by id, and whether they may cover only some of the questions."""
+    """One submission's answers: their mode, by id, and whether they may cover only some of the questions."""
 
     mode: Mode
     predictions: dict[str, Prediction]
@@ -219,11 +219,11 @@ class System:
 
 
 def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], name: str) -> dict[str, System]:
-    """Who took the test on the questions of this `name`.
+    """Test takers on the questions of this `name`.
 
-    Systems each have a ``mode`` and ``files``. One that names its ``questions`` has to answer all of these and no
-    others; of any other system, what it says of these questions is taken, and it is omitted where that is nothing. Free
-    answers to questions without options have no letters, and are omitted too.
+    Systems each have a ``mode`` and ``files``. One that names its ``questions`` must answer exactly these; of any other
+    system, its answers to these questions are used, and it is omitted without any. Free answers to questions without
+    options have no letters, and are omitted too.
     """
     asked = {question.qid for question in questions}
     submissions = {}

@@ -31,8 +31,9 @@ Mode = Literal["both", "grounding", "vqa"]
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """One question with its truth: `windows` in seconds, none where they are not known; `answer` and `options`, the
-    texts that a system chooses from, None where the file has none."""
+    """One question with its truth: `windows` in seconds, empty if unknown; `answer` and `options`, the texts that a
+    system chooses from, None if the file has none.
+    """
 
     qid: str
     query: str
@@ -42,12 +43,12 @@ class Question:
     answer: str | None = None
     options: tuple[str, ...] | None = None
     kind: str | None = None
-    """sequential, cause_effect or means_to_an_end; None where the file names none."""
+    """sequential, cause_effect or means_to_an_end; None if the file names none."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Prediction:
-    """One row of a submission: the first window in seconds and the letter; None where the mode has no use for it."""
+    """One row of a submission: the first window in seconds and the letter; None if the mode does not use it."""
 
     window: tuple[float, float] | None
     answer: str | None
@@ -56,7 +57,7 @@ class Prediction:
 def read_questions(path: str | os.PathLike, scored: bool = True) -> list[Question]:
     """All questions of a file in the released form, in its order; other keys are ignored.
 
-    scored: whether each needs its windows. Raises InputError for a row without its keys, a window that is none, options
+    scored: whether each needs its windows. Raises InputError for a row without its keys, an invalid window, options
     that are not four texts, and an id that two rows share.
     """
     questions: dict[str, Question] = {}
@@ -120,12 +121,12 @@ def read_submission(
     last_of_equal_ids: bool = False,
     may_be_empty: bool = False,
 ) -> tuple[Mode, dict[str, Prediction]]:
-    """The mode that was used, and the predictions by id.
+    """The mode used, and the predictions by id.
 
-    `mode` says what the rows hold: windows and letters, windows, or letters; ``first-row`` guesses it from the first
-    row as the official evaluator does. An id that comes twice is an error unless `last_of_equal_ids` lets the last row
-    win, as there. Raises InputError where the official evaluator stops with a KeyError (a row without its letter) or an
-    IndexError (no window), naming the row.
+    `mode` is the content of the rows: windows and letters, windows, or letters; ``first-row`` guesses it from the first
+    row as the official evaluator does. A repeated id is an error unless `last_of_equal_ids` lets the last row win, as
+    there. Raises InputError if the official evaluator stops with a KeyError (a row without its letter) or an IndexError
+    (no window), naming the row.
     """
     predictions: dict[str, Prediction] = {}
     known: Mode | None = None if mode == "first-row" else mode

@@ -1,12 +1,13 @@
-"""Questions across time in the demo world (supplement of ReXTime, C.8.1 to C.8.7): text tasks from their slots alone.
+"""Questions across time about synthetic scenes (supplement of ReXTime, C.8.1 to C.8.7): text tasks from their slots
+alone.
 
-Events are drawn independently; which brings about which is a convention, so that questions about causes have a ground
-truth. A touch, a bounce or a vanishing sets off the event that begins within a second of its end (cause and effect),
-and a straight motion is the means by which the touch or the growth that follows as soon is reached (means to an end).
-Any other two events are a sequence.
+Events are drawn independently; causes are a convention, so that questions about causes have a ground truth. A touch, a
+bounce or a vanishing sets off the event that begins within a second of its end (cause and effect), and a straight
+motion is the means by which the touch or the growth that follows as soon is reached (means to an end). Any other two
+events are a sequence.
 
-A configured share of questions is corrupted: the answer repeats what the question names (which verification notices),
-or states something false of its event (which it cannot notice); a configured share of option sets holds the right
+A configured share of questions is corrupted: the answer repeats the event of the question (which verification notices),
+or states something false of its event (which it cannot notice); a configured share of option sets includes the right
 answer in other words.
 """
 
@@ -49,7 +50,7 @@ SEEING = (
     "description",
     "answer_after_description",
 )
-"""Tasks of the suite that show frames."""
+"""Tasks that show frames."""
 
 
 def relation(first: dict[str, Any], second: dict[str, Any], gap: float) -> str:
@@ -63,7 +64,7 @@ def relation(first: dict[str, Any], second: dict[str, Any], gap: float) -> str:
 
 
 def reply(request: Request, rng: random.Random, corrupted_share: float) -> Reply:
-    """The answer to one task of the suite."""
+    """The answer to one task."""
     task = request.task.removeprefix("rextime/")
     if task in SEEING:
         # Imported here because stages that read no frames have no OpenCV in their environment.
@@ -156,7 +157,7 @@ def _sequential(request: Request, rng: random.Random, share: float) -> Reply:
 
 
 def _questions(kind: str, events: list[str], seed: int, share: float) -> tuple[dict, list[dict]]:
-    """Type1 and Type2, and notes on what is corrupted in which (1 or 2)."""
+    """Type1 and Type2, and notes on the corruption of each (1 or 2)."""
     written, notes = {}, []
     for number, (question, answer) in enumerate(FORMS[kind], start=1):
         rng = random.Random(derive_seed(seed, "spoiled question", number))
@@ -171,7 +172,7 @@ def _questions(kind: str, events: list[str], seed: int, share: float) -> tuple[d
 
 
 def _corrupted(events: list[str], place: int, rng: random.Random) -> tuple[str, dict]:
-    """What stands in the place of the answer's event, and a note that says how it is wrong."""
+    """A replacement of the answer's event, and a note on its error."""
     facts = caption_facts(events[place])
     names = [*stated(facts, "static"), *stated(facts, "dynamic")] if {"shape", "motion"} <= facts.keys() else []
     if not names or rng.random() < CIRCULAR_SHARE:
@@ -216,7 +217,7 @@ def _reading(request: Request) -> Reply:
 
 
 def _options(request: Request, rng: random.Random, share: float) -> Reply:
-    """Three events that differ from the answer's in what happens or in who does it."""
+    """Three events that differ from the answer's in motion or actor."""
     answer = request.slots["answer"]
     opening = next((word for word in OPENINGS if answer.lower().startswith(f"{word} ")), "")
     facts = event_facts(answer)

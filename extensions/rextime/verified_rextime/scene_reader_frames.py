@@ -41,7 +41,9 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
 
 
 def find_answer(events: list[Seen], question: str) -> Seen | None:
-    """The event that answers a question: the one after or before what fits its words best; None if nothing was seen."""
+    """The event that answers a question: the one after or before the event that fits its words best; None if no event
+    was seen.
+    """
     if not events:
         return None
     place = max(range(len(events)), key=lambda index: likeness(event_facts(question), events[index]))
@@ -50,7 +52,7 @@ def find_answer(events: list[Seen], question: str) -> Seen | None:
 
 
 def asks_forward(question: str) -> bool:
-    """Whether the answer comes after what the question names."""
+    """Whether the answer comes after the event that the question names."""
     text = clause(question)
     for forms in FORMS.values():
         for form, answer in forms:
@@ -70,7 +72,7 @@ def best_option(answer: Seen | None, options: str, rng: random.Random) -> str:
 
 
 def _related(events: list[Seen], request: Request, rng: random.Random) -> Reply:
-    """Cause and effect of the event that the query names, by the convention of the demo world."""
+    """Cause and effect of the event that the query names, by the convention of the synthetic scenes."""
     told = caption_facts(clause(request.slots["query"]))
     if not events or not {"shape", "motion"} <= told.keys():
         return Reply("none")

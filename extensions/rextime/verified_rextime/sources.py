@@ -55,7 +55,7 @@ def _entry_problem(entry: object) -> str | None:
 def read_queries(path: str | os.PathLike) -> Iterator[Query]:
     """Queries of a JSON Lines file with ``qid, query, vid, duration, relevant_windows``, in its order.
 
-    Raises InputError for a row with values that are none.
+    Raises InputError for a row with invalid values.
     """
     for number, row in enumerate(iterate_jsonl(path, ("qid", "query", "vid", "duration", "relevant_windows")), start=1):
         windows = row["relevant_windows"]
@@ -154,10 +154,10 @@ def _check_unique(items: list[dict]) -> None:
 
 
 def find_videos(items: list[dict], section: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict]]:
-    """(rows of the items' videos in the form of videos.jsonl, videos that cannot be used with `reason`).
+    """(rows of the items' videos in the form of videos.jsonl, unusable videos with `reason`).
 
     Videos of a data set come from its corpus; those of a folder are decoded once and described. A source without videos
-    has none of either.
+    gives two empty lists.
     """
     rows: dict[str, dict] = {}
     missing: dict[str, dict] = {}
@@ -188,9 +188,9 @@ def probe_videos(wanted: Iterable[str], folder: str) -> tuple[list[dict], list[d
 
 
 def asked_rows(questions: Iterable[Question]) -> list[dict]:
-    """Given questions in the form of generated ones; ``options`` None where the file has none.
+    """Given questions in the form of generated ones; ``options`` None if the file has none.
 
-    Raises InputError where some have options and others do not.
+    Raises InputError if some have options and others do not.
     """
     rows = [
         {

@@ -1,4 +1,4 @@
-"""What the stage says of itself, for `verified quote` and `verified check`."""
+"""The stage for `verified quote` and `verified check`."""
 
 from collections.abc import Collection, Iterator
 

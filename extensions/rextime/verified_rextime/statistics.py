@@ -36,7 +36,7 @@ def certificate_lengths(
 def benchmark_statistics(rows: Iterable[Mapping]) -> dict:
     """Numbers by split and kind, mean lengths (s), certificate length and question–answer IoU of rows of questions.
 
-    The last two are over the rows that have a question span, whose number is given beside them; None where none has.
+    The last two are over the rows that have a question span, whose number is also given; None without any.
     """
     rows = list(rows)
     splits = {}
@@ -96,10 +96,10 @@ def count_across_time(
 ) -> dict:
     """Number of items of another data set that reason across time (section C.6).
 
-    Items have ``text``, ``type`` and, where known, ``question_span`` and ``answer_span`` (s). With `before_after` a
-    text counts that holds one of the words (Ego4D-NLQ), with `temporal_type` an item whose type is temporal (NExT-GQA).
-    Items whose one span is entirely in the other are omitted: `contained` says which must hold the other, `either`,
-    `question` or `answer`, or `none` for no such rule. The text leaves that open.
+    Items have ``text``, ``type`` and, if known, ``question_span`` and ``answer_span`` (s). With `before_after` a text
+    counts if it contains one of the words (Ego4D-NLQ), with `temporal_type` an item if its type is temporal (NExT-GQA).
+    Items whose one span is entirely in the other are omitted: `contained` names the outer one, `either`, `question` or
+    `answer`, or `none` for no such rule. The paper leaves that open.
     """
     counts = Counter()
     for item in items:

@@ -13,7 +13,7 @@ from verified_rextime.rows import LETTERS, read_questions
 from verified_rextime.statistics import cost_per_1000
 
 MEASURES = {"mIoU": 1.0, "R1@0.3": 1.0, "R1@0.5": 1.0, "VQA": 100.0, "VQA,mIoU@0.5": 100.0}
-"""Shown measures, and what brings each to percent."""
+"""Shown measures, and their factors to percent."""
 SHOWN = 20
 """Free answers of a test in their table; all are in the files of answers."""
 NOT_ATTEMPTED = "not attempted: the test set and the model's weights are not at hand"
@@ -111,7 +111,7 @@ def results_table(results: Mapping[str, dict], published: Published) -> Table:
 
 
 def kinds_table(results: Mapping[str, dict]) -> Table | None:
-    """The same systems by the kind of question; None where no test names kinds."""
+    """The same systems by the kind of question; None if no test names kinds."""
     rows: list[list[Value]] = []
     for split, measures in results.items():
         for name, system in measures["systems"].items():
@@ -126,7 +126,7 @@ _KINDS = ("Test", "Method", "Kind", "Questions", "mIoU", "R1@0.3", "R1@0.5", "Ac
 
 
 def free_table(tests: Mapping[str, Mapping], model: str, reader: str) -> Table:
-    """Free answers beside the true ones (supplement, D.2), the first `SHOWN` of each test.
+    """Free answers next to the true ones (supplement, D.2), the first `SHOWN` of each test.
 
     `tests` by name, as of `paths.free_answers`.
     """
@@ -181,7 +181,7 @@ def _intra_class_lines(results: Mapping[str, dict]) -> list[str]:
 
 
 def cost_table(prices: Prices) -> Table:
-    """Costs of 1,000 samples at the configured prices beside the published ones."""
+    """Costs of 1,000 samples at the configured prices next to the published ones."""
     rows: list[list[Value]] = []
     for name, reviewed, published in (
         ("val and test", True, (135.0, 300.0, 45.0)),
@@ -219,7 +219,7 @@ def validity_table(rows: Iterable[Mapping]) -> Table:
     """Shares of true questions, right windows and false options in the demo, with intervals over videos."""
     rows = list(rows)
     accepted = [row for row in rows if row["kept"]]
-    # A question without a span of its answer is dropped in any case, so it says nothing about verification.
+    # A question without an answer span is dropped in any case, so it says nothing about verification.
     judged = [row for row in rows if row["kept"] or row["reason"].startswith("verification")]
     shares = [
         ("written questions whose answer is true", [(row["video"], row["true"]) for row in judged]),

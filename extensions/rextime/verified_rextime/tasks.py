@@ -1,7 +1,7 @@
-"""Tasks of the ReXTime suite (supplement C.8.1 to C.8.7, and how models are asked).
+"""Tasks of ReXTime (supplement C.8.1 to C.8.7, and the prompts of models).
 
-Answers end in JSON: free text before it, fences, comments, trailing commas and keys in any case are read. One that
-lacks a key or holds an impossible value gives no part at all and counts what is missing, so that it is asked for again.
+Answers end in JSON: free text before it, fences, comments, trailing commas and keys in any case are read. An answer
+that lacks a key or has an impossible value gives no part and counts the missing ones, so that it is requested again.
 """
 
 import re
@@ -20,7 +20,7 @@ SCORES = ("directness", "necessity", "intentionality", "purpose", "similarity")
 SAME_KEY = {"proactiveness": "intentionality"}
 """Listing C.8.1 asks for proactiveness and its JSON says Intentionality."""
 READ = re.compile(r"\W*(?:option\s+)?(none\b|[A-D](?=\W*$|[.:)\]\"']))", re.I)
-"""How a verdict begins; "A man" is none."""
+"""Beginning of a verdict; "A man" is not a verdict."""
 ALONE = r"(?:[B-D]\b|A\b(?!\s+(?!(?:is|as|because|since|and|or|which)\b)[a-z]))"
 """An option's letter in a sentence, where "a" and "A man" are words, and "A because" is not."""
 LETTERS = (
@@ -29,13 +29,13 @@ LETTERS = (
     re.compile(r"\(([A-D])\)", re.I),
     re.compile(rf"\b({ALONE})"),
 )
-"""Where an answer's letter stands, surest first: at its beginning, after "answer is", in brackets, elsewhere."""
+"""Positions of an answer's letter, surest first: at its beginning, after "answer is", in brackets, elsewhere."""
 NO_OPTION = "none"
-"""What is said in the place of a letter of an answer that means none of the options."""
+"""Placeholder for the letter of an answer that means none of the options."""
 
 
 def sentence(value: object) -> str | None:
-    """A text of at least one word on one line; None if it is none."""
+    """A text of at least one word on one line; None for other texts."""
     if not isinstance(value, str):
         return None
     text = " ".join(value.split())
@@ -43,7 +43,7 @@ def sentence(value: object) -> str | None:
 
 
 def score(value: object) -> str | None:
-    """A whole number from 0 to 3, also written as "2", 2.0 or "2/3"; None if it is none."""
+    """A whole number from 0 to 3, also written as "2", 2.0 or "2/3"; None for other values."""
     if isinstance(value, str) and (match := re.fullmatch(r"\s*([0-3])(?:\.0)?\s*(?:/\s*3)?\s*", value)):
         return match.group(1)
     if isinstance(value, int | float) and not isinstance(value, bool) and value in (0, 1, 2, 3):
@@ -70,7 +70,7 @@ def event_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
 def related_event(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """Cause and effect of a pivotal event, each with relevance and alignment, or the word none (C.8.2).
 
-    A side that the answer leaves out or calls none has relevance no.
+    A side that the answer omits or calls none has relevance no.
     """
     sides = ("cause", "effect")
     value = best_object(text, (*sides, "cause_relevant", "effect_relevant"))
@@ -165,7 +165,7 @@ def parse_letter(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
 
 
 def parse_text(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
-    """An answer in the model's own words, as JSON or as it is, on one line; one that was cut off is none."""
+    """An answer in the model's words, as JSON or plain text, on one line; a cut-off answer is invalid."""
     value = best_object(text, ("answer",))
     return _parse_sections({"text": None if cut else sentence(value.get("answer") if value else text)}, "words")
 
@@ -222,7 +222,7 @@ def _task(
     tokens_out: int,
     **given: str,
 ) -> Task:
-    """A task of the suite, whose answer is one object; `given` are the parts of an ordinary answer, for quotes."""
+    """A task whose answer is one object; `given` are the parts of an ordinary answer, for quotes."""
     example = Parsed(sections=given)
 
     def schema(_count: int) -> dict:
@@ -332,7 +332,7 @@ LOCATE = _task(
 
 
 def _free_task(name: str, slots: tuple[str, ...], tokens_out: int) -> Task:
-    """A task that the video LMM answers in its own words."""
+    """A task that the video LMM answers in free text."""
     return Task(
         f"rextime/{name}",
         "video_lmm",
@@ -349,7 +349,7 @@ def _free_task(name: str, slots: tuple[str, ...], tokens_out: int) -> Task:
 FREE_ANSWER = _free_task("free_answer", ("question",), 60)
 """The question alone, without options (supplement, D.2)."""
 DESCRIPTION = _free_task("description", (), 80)
-"""What a video shows, before any question about it (supplement, D.2)."""
+"""Description of a video, before any question about it (supplement, D.2)."""
 ANSWER_AFTER_DESCRIPTION = _free_task("answer_after_description", ("question", "description"), 60)
 """The question alone, after the model's own description of the video."""
 DESCRIBED = (DESCRIPTION, ANSWER_AFTER_DESCRIPTION)
@@ -362,7 +362,7 @@ READING = _task(
     10,
     option="A",
 )
-"""Which option a free answer means: the reader sees neither the video nor which option is right."""
+"""Option that a free answer means: the reader sees neither the video nor the right option."""
 GENERATION = (EVENT_PAIR, RELATED_EVENT, *QUESTIONS.values(), VERIFICATION, OPTIONS)
 """Tasks that write questions."""
 TASKS = (*GENERATION, ANSWER_WITH_SPAN, ANSWER, ANSWER_IN_SPAN, SCORING, LOCATE, FREE_ANSWER, READING, *DESCRIBED)

@@ -1,8 +1,7 @@
 """The demo's questions against its truth: is the answer true, is its window right, are the wrong options false?
 
-A question is true if two successive events of the video are so that one fits what the question names, the other what
-the answer says, in the order and with the relation that the kind of the question claims. Read by tests and the validity
-table only.
+A question is true if one of two successive events of the video fits the question and the other the answer, in the order
+and with the relation that the kind of the question claims. Read by tests and the validity table only.
 """
 
 import itertools
@@ -40,10 +39,10 @@ def _fits(stated: dict, event: dict) -> bool:
 
 
 def judge(questions: Iterable[Mapping], dropped: Iterable[Mapping], truth: Mapping[str, list[dict]]) -> list[dict]:
-    """One row per written question: `qid, video, kept, true, window` (None where dropped or untrue), `options_false`.
+    """One row per written question: `qid, video, kept, true, window` (None if dropped or untrue), `options_false`.
 
-    `dropped` are fates that hold a question's text, `truth` the events by video. `options_false` lists for each wrong
-    option whether it is false.
+    `dropped` are fates with a question's text, `truth` the events by video. `options_false` lists for each wrong option
+    whether it is false.
     """
     rows = []
     for question in questions:

@@ -33,9 +33,9 @@ from verified_search.sound import sound
 from verified_search.store import open_windows, read_manifest
 
 LONGEST_QUERY = 2000
-"""Characters of a query; what is behind them would be cut by any encoder."""
+"""Most characters of a query; any encoder would cut the rest."""
 POOL = 200
-"""Annotated moments, the nearest by their captions, that the clips are asked about."""
+"""Annotated moments, the nearest by their captions, whose clips are compared."""
 SAME = 0.5
 """tIoU from which a span that the model found is the annotated moment."""
 NAMED = 3
@@ -45,7 +45,7 @@ KNOWN = 0.45
 ROUNDED = 0.001
 """Seconds that the ends of a span may reach into a neighbour."""
 BACKGROUND = 200
-"""Windows at most whose clips say what is usual in the corpus."""
+"""Most windows for estimating the usual similarity in the corpus."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class Moment:
     """The nearest annotated moment: start, end, coarse, fine, overlap (tIoU)."""
     duration: float
     parts: dict[str, float] = field(default_factory=dict)
-    """What each part puts into the score: `words`, `fine` and `coarse` captions, and the model by its name."""
+    """Contribution of each part to the score: `words`, `fine` and `coarse` captions, and the model by its name."""
     seen: list[str] = field(default_factory=list)
-    """What the clip that is nearest to the query looks like to an encoder that names things."""
+    """Names that the encoder gives to the clip nearest to the query, if it has names."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,11 @@ class Answer:
     query: str
     moments: list[Moment]
     here: float | None
-    """Probability that the corpus has it, where the index can tell at all (see `here`)."""
+    """Probability that the corpus has it, if the index has a fit (see `here`)."""
     unrelated: float | None = None
-    """Share of unrelated sentences that are as near to a caption (see `presence`); None of one video."""
+    """Share of unrelated sentences that are as near to a caption (see `presence`); None for one video."""
     caution: str = ""
-    """What is to be said first of a ranking that is no better than chance (see `origin`)."""
+    """Warning shown first if a ranking is no better than chance (see `origin`)."""
 
     def plain(self) -> dict:
         """Convert to JSON values."""
@@ -108,7 +108,7 @@ class Index:
         self.positions = {row["video"]: position for position, row in enumerate(self.stored.videos)}
         """Position of each video in `stored.videos`."""
         self.weights: dict[str, float] = self.manifest.get("weights", {})
-        """Of the parts of a search, by name (see `fusion`); none in an index that is being made."""
+        """Of the parts of a search, by name (see `fusion`); empty in a new index."""
 
     def row(self, video: str) -> dict:
         """The row of a video. Raises InputError for a video that the index does not have."""
@@ -387,8 +387,9 @@ def vector_of(query: Encoded) -> np.ndarray:
 
 
 def window_around_best(similarity: np.ndarray, longest: int) -> tuple[int, int]:
-    """First and last clip of the window around the best one whose clips lie in the upper half between the mean and
-    the best similarity [clips]; at most `longest` clips."""
+    """First and last clip of the window around the best one whose clips are in the upper half between the mean and the
+    best similarity [clips]; at most `longest` clips.
+    """
     best = int(similarity.argmax())
     least = (similarity.mean() + similarity[best]) / 2
     first = last = best

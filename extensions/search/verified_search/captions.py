@@ -43,8 +43,9 @@ class Words:
             self._found[word] = where, times * (K1 + 1) / (times + shortening[where])
 
     def scores(self, query: str) -> np.ndarray:
-        """[texts] float64 from 0 to 1: BM25 divided by its limit for a text of nothing but the query's words, repeated
-        endlessly. A word in no text counts too, as the rarest of all."""
+        """[texts] float64 from 0 to 1: BM25 divided by its limit for a text of the query's words only, repeated
+        endlessly. A word in no text counts too, as the rarest of all.
+        """
         scores, most = np.zeros(self._texts), 0.0
         for word in set(words_of(query)):
             where, saturated = self._found.get(word, (np.zeros(0, int), np.zeros(0)))

@@ -20,7 +20,7 @@ PLACE = (
     option("--dataset", default="", help="a data set of the configuration (default: its first)"),
     folder("--index", "the folder of an index, in place of a configuration", metavar="FOLDER"),
 )
-"""Options that say which index of a configuration is meant."""
+"""Options that identify an index of a configuration."""
 
 
 def place_of(arguments: argparse.Namespace) -> Path:
@@ -49,7 +49,7 @@ def place_of(arguments: argparse.Namespace) -> Path:
     ),
 )
 def index(arguments: argparse.Namespace) -> int:
-    """Build or change the index and say what it is; returns Snakemake's status where that fails."""
+    """Build or change the index and report it; returns Snakemake's status if that fails."""
     from verified.planning.running import run_workflow
     from verified.runtime.seals import finished
     from verified_search.jobs import record_of
@@ -87,7 +87,7 @@ def index(arguments: argparse.Namespace) -> int:
 
 
 def _index_videos(arguments: argparse.Namespace) -> int:
-    """Index a folder of videos, without a configuration, and say what is in the index and how it is asked."""
+    """Index a folder of videos, without a configuration, and report the index and the command to search it."""
     from verified.corpus.video_folder import other_files
     from verified_search.folder import index_videos
     from verified_search.store import describe
@@ -129,7 +129,7 @@ def _positive(text: str) -> int:
     JSON,
 )
 def search(arguments: argparse.Namespace) -> int:
-    """Print the moments; raises InputError where there is no index."""
+    """Print the moments; raises InputError without an index."""
     if arguments.query is None:
         raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
     index = open_quietly(place_of(arguments))
@@ -160,7 +160,7 @@ def open_quietly(folder: Path):
     ),
 )
 def serve(arguments: argparse.Namespace) -> None:
-    """Serve until interrupted; raises InputError for an address that needs a token, or is taken."""
+    """Serve until interrupted; raises InputError for an address that needs a token, or is in use."""
     from verified_search.serve import application, check_address
 
     check_address(arguments.host, arguments.token)

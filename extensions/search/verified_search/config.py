@@ -18,10 +18,11 @@ class Search(Section):
     trained_on: str = Field(default="fig", pattern="^(cog|fig)$")
     """Captions that the model was trained on."""
     captions: str = Field(default="fine", pattern="^(fine|coarse)$")
-    """Captions that stand beside what an index of joint finds. coarse: those of the corpus, so that videos and moments
-    are all it needs; other models are trained on captions, and show the fine ones."""
+    """Captions shown with the results of a joint index. coarse: those of the corpus, so that videos and moments are its
+    only inputs; other models are trained on captions, and show the fine ones.
+    """
     thumbnails: int = Field(default=12, ge=0, le=100)
-    """Pictures of each video that the index holds; 0: none."""
+    """Pictures of each video in the index; 0: none."""
 
 
 class FrameSettings(Section):

@@ -23,7 +23,7 @@ from verified.features.text import TokenEncoder, encode_caption, load_encoder
 JOINT = "joint"
 """Name of the index that needs no training: features and sentences of a joint encoder."""
 NEAR = 0.6
-"""Cosine of a clip with a sentence that names what it shows, by the packaged encoder (docs/measurements.md)."""
+"""Cosine of a clip with a sentence that names its content, by the packaged encoder (docs/measurements.md)."""
 REACH = 2
 """Pads behind a window's last clip that the kernels of five look at."""
 AT_ONCE = 64
@@ -47,7 +47,9 @@ class Vectors(NamedTuple):
     search: np.ndarray
     """[clips, D] float16 of length 1: a video's score is the largest product with the query."""
     localise: np.ndarray
-    """[clips + pads, D] float16, what the model's localiser multiplies with the query; [0, D] without a localiser."""
+    """[clips + pads, D] float16, the factors that the model's localiser multiplies with the query; [0, D] without a
+    localiser.
+    """
 
 
 class ModelEncoder:

@@ -69,7 +69,7 @@ def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
 
 
 def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
-    """The manifest of an index of `videos` by `encoder`, with what the one in force says about its videos."""
+    """The manifest of an index of `videos` by `encoder`, with the current one's facts about its videos."""
     old: dict = {}
     if (folder / store.MANIFEST).is_file():
         old = store.read_manifest(folder)
@@ -108,7 +108,7 @@ def _state(path: Path, encoder: str) -> str:
 
 
 def _survey(folder: Path, paths: Mapping[str, Path], states: Mapping[str, str], encoder: str) -> dict[str, dict]:
-    """Store what is decoded of each video, unless an earlier run did; returns the reasons for unreadable ones."""
+    """Store the decoded data of each video, unless an earlier run did; returns the reasons for unreadable ones."""
     paths = {video: path for video, path in paths.items() if not _is_decoded(folder, video, states[video])}
     if not paths:
         return {}

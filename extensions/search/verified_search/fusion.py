@@ -11,17 +11,19 @@ from collections.abc import Mapping
 import numpy as np
 
 TEXT_WEIGHTS = {"words": 1.0, "fine": 1.0, "coarse": 2.0}
-"""Of what was written: shared words, the sentence vectors of the fine and of the coarse caption. Chosen on the demo's
-validation split."""
+"""Weights of text: shared words, the sentence vectors of the fine and of the coarse caption. Chosen on the demo's
+validation split.
+"""
 TRAINED_WEIGHT, JOINT_WEIGHT = 0.5, 2.0
 """Of a trained model and of a joint encoder that rank the right video before all others."""
 LEAST = 0.01
-"""Of one that ranks at random: it may order what nothing else tells apart."""
+"""Weight of a part that ranks at random: it only breaks ties."""
 DEVIATIONS = 4.0
 """A clip that is so many standard deviations above the mean clip of the corpus is as near as can be."""
 COMMON = 10
-"""So many moments that have nothing in common with a query count into the average: the few of a small corpus must not
-be measured by themselves."""
+"""Number of moments without similarity to a query that count into the average, so that a small corpus is not normalised
+by its few moments alone.
+"""
 
 
 def weights_of(model: str, skill: float, joint: bool) -> dict[str, float]:

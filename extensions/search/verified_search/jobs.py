@@ -83,7 +83,7 @@ def index_inputs(settings: Config, wildcards) -> dict:
 
 
 def index_settings(settings: Config, wildcards) -> dict:
-    """The settings of an index besides its files."""
+    """The settings of an index, without its files."""
     dataset, features, retrieval = dataset_of(settings, wildcards), settings.features, settings.retrieval
     joint = wildcards.indexed == JOINT
     frames = FrameSettings(

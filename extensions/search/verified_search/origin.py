@@ -22,11 +22,11 @@ from verified_search.config import IndexSettings
 FEW_VIDEOS = 50
 """A model trained on fewer cannot be expected to rank others."""
 NOT_SEEN = {"small-resnet": "a network that has only seen rendered shapes", "grid-conv": "an untrained network"}
-"""Image backbones that know nothing of real videos."""
+"""Image backbones not trained on real videos."""
 LEAST = 20
-"""Queries below which nothing is measured."""
+"""Fewest queries for a measurement."""
 CHANCE, BETTER = 0.5, 0.6
-"""Share of other videos behind the right one: by chance, and what the lower end of the interval must exceed."""
+"""Share of other videos behind the right one: by chance, and the threshold for the lower end of the interval."""
 OTHERS = 100
 """Most videos that the right one is compared with."""
 
@@ -53,8 +53,8 @@ def reasons(files: Mapping[str, Any], settings: IndexSettings) -> list[str]:
 def ranked_before(index, queries: Iterable[tuple[str, np.ndarray, frozenset[str]]], seed: int) -> dict | None:
     """Share of the other videos, at most `OTHERS`, ranked behind the right one, with its interval over videos.
 
-    `queries`: video, vector [D] and the videos that hold such a moment. None for fewer than `LEAST` queries, or for a
-    corpus without others.
+    `queries`: video, vector [D] and the videos with such a moment. None for fewer than `LEAST` queries, or for a corpus
+    without others.
     """
     names = sorted(index.positions)
     draw = np.random.default_rng(seed)

@@ -16,9 +16,9 @@ HEIGHT = 96
 
 
 def thumbnails(path: str | Path, duration: float, width: int, height: int, count: int) -> list[tuple[float, bytes]]:
-    """(seconds, JPEG) at the middles of `count` equal parts of a video, fewer where it has fewer seconds.
+    """(seconds, JPEG) at the middles of `count` equal parts of a video, fewer if it has fewer seconds.
 
-    An unreadable video has none and keeps its vectors; the log reports it.
+    An unreadable video has none but has vectors; the log reports it.
     """
     count = min(count, max(1, round(duration)))
     if not count:

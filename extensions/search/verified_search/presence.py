@@ -18,11 +18,11 @@ from verified_search.captions import KINDS, Captions
 RESAMPLES = 500
 FOLDS = 5
 LEAST = 20
-"""Queries below which nothing is fitted."""
+"""Fewest queries for a fit."""
 TELLS = 0.6
-"""AUROC that the lower end of the interval must pass: a probability from a weaker one says next to nothing."""
+"""Threshold of the AUROC's lower interval end: a probability from a weaker fit is meaningless."""
 PASSES = 0.1
-"""Share of unrelated sentences that are taken for something in the corpus."""
+"""Share of unrelated sentences that may be mistaken for content of the corpus."""
 TOO_NEAR = 0.5
 """Cosine of that quantile beyond which the corpus shows too many of the sentences: they are no measure of absence."""
 NOT_HERE = 0.5
@@ -47,7 +47,7 @@ _SENTENCES = """
     lighthouse; a tennis court; a crying baby; a haircut; a sunset; a blacksmith
 """
 UNRELATED = tuple(" ".join(sentence.split()) for sentence in _SENTENCES.split(";"))
-"""What videos of all kinds show; see `TOO_NEAR` for a corpus that holds much of it."""
+"""Common content of all kinds of videos; see `TOO_NEAR` for a corpus that has much of it."""
 
 
 def clues(candidates: list, moments: list) -> list[float]:

@@ -1,10 +1,10 @@
 """Serve a search page for an index: a small web server on one address, for one person or a lab.
 
-It serves its own page, answers, thumbnails from the index, the video files that the index names, and spans of them as
-MP4: by the id of a video, never by a path, and only while the file has its indexed content. All data from the corpus or
-a visitor reaches the page as JSON and is shown as text; a content security policy forbids everything else. A loopback
-address answers requests to its own name only, so that no page of another site can read from it; any other address asks
-for a token.
+It serves its page, answers, thumbnails from the index, the video files that the index names, and spans of them as MP4:
+by the id of a video, never by a path, and only while the file has its indexed content. All data from the corpus or a
+visitor reaches the page as JSON and is shown as text; a content security policy forbids everything else. A loopback
+address answers only requests to its name, so that no page of another site can read from it; any other address requires
+a token.
 """
 
 import asyncio

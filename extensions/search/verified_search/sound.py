@@ -9,7 +9,7 @@ from verified.runtime.verify import check
 def sound(folder: Path, *names: str) -> None:
     """Check files of the index in `folder`, by relative path; each once per process, unless it changes.
 
-    Raises InputError for a file that is missing, has no seal, or differs from its seal.
+    Raises InputError for a file that is missing, has no checksum record, or differs from it.
     """
     remedy = f"remove {folder} and build the index again: verified index; to copy one, copy hidden files too: cp -a"
     for name in names:

@@ -2,8 +2,8 @@
 
 `index.json`, the manifest, names the build in force, a folder of `builds`. It is the last file written by a change and
 replaces its predecessor atomically: a killed change has no effect, and a search in progress continues with its open
-files. Each change writes a new build, into which the videos that stay are copied; what was decoded of a video file is
-in `decoded` until its build is in force, and of a video added by hand as long as it is in the index. Changes are
+files. Each change writes a new build, into which the remaining videos are copied; decoded data of a video file is in
+`decoded` until its build is in force, and of a video added by hand as long as it is in the index. Changes are
 serialised by the file `.lock`. For another engine, an index is exported as vectors in row order and a table of rows.
 """
 
@@ -31,7 +31,7 @@ from verified_search.windows import VIDEOS, Item, Windows, write_windows
 MANIFEST, BUILDS, DECODED = "index.json", "builds", "decoded"
 FORMAT = 7
 EMPTY = {"dropped": [], "build": None, "here": None, "unrelated": []}
-"""Entries of a manifest without videos, besides its format."""
+"""Entries of a manifest without videos, except its format."""
 FORM = Form("decoded video of an index", 1, "take the video out of the index and add it again")
 
 
@@ -59,7 +59,7 @@ def write_manifest(folder: Path, manifest: dict) -> None:
 
 
 class Decoded(NamedTuple):
-    """Facts of a video, and what was decoded of its file."""
+    """Facts of a video, and its decoded data."""
 
     row: dict
     features: np.ndarray
@@ -69,12 +69,12 @@ class Decoded(NamedTuple):
 
 
 def decoded_path(folder: Path, video: str) -> Path:
-    """Path of what was decoded of a video of an index."""
+    """Path of the decoded data of a video of an index."""
     return folder / DECODED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.safetensors"
 
 
 def write_decoded(folder: Path, one: Decoded) -> None:
-    """Store what was decoded of a video."""
+    """Store the decoded data of a video."""
     (folder / DECODED).mkdir(exist_ok=True)
     content = np.frombuffer(b"".join(picture for _, picture in one.pictures), np.uint8)
     tensors = {"features": torch.from_numpy(one.features), "pictures": torch.from_numpy(content.copy())}
@@ -84,8 +84,7 @@ def write_decoded(folder: Path, one: Decoded) -> None:
 
 
 def read_decoded(folder: Path, video: str) -> Decoded:
-    """Read what was decoded of a video. Raises InputError for a damaged file, no clips, or values that are not
-    finite."""
+    """Read the decoded data of a video. Raises InputError for a damaged file, no clips, or infinite values."""
     path = decoded_path(folder, video)
     sound(folder, f"{DECODED}/{path.name}")
     tensors, facts = load(path, FORM)
@@ -102,7 +101,7 @@ def read_decoded(folder: Path, video: str) -> Decoded:
 def finish(folder: Path, manifest: dict) -> bool:
     """Clean up after a killed change behind the manifest in force; returns whether there was anything.
 
-    Builds not in force, what was decoded of videos that were not added by hand, and temporary files are deleted.
+    Builds not in force, decoded data of videos that were not added by hand, and temporary files are deleted.
     """
     unfinished = not finished(folder / MANIFEST)
     if unfinished:
@@ -112,14 +111,14 @@ def finish(folder: Path, manifest: dict) -> bool:
     here = {_sealed_by(path) for below in (BUILDS, DECODED) for path in (folder / below).glob("*")}
     left = sorted({*here, *folder.glob(".*.partial*")} - wanted)
     for path in left:
-        # The seal is deleted last: while it exists, a repeated change finds the remaining files.
+        # The checksum record is deleted last: while it exists, a repeated change finds the remaining files.
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         seal_of(path).unlink(missing_ok=True)
     return unfinished or bool(left)
 
 
 def _sealed_by(path: Path) -> Path:
-    """The file that a seal belongs to; any other file itself."""
+    """The file that a checksum record belongs to; any other file itself."""
     return path.with_name(path.name[1:].removesuffix(".seal")) if path.suffix == ".seal" else path
 
 
@@ -219,10 +218,10 @@ ROWS_PER_FILE = 1_000_000
 
 def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> int:
     """Write `vectors-00000.npy` (float16 [rows, D], length 1) and `rows-00000.parquet` (video, start, end in seconds; a
-    row per vector, in the same order), and further pairs of at most `rows_per_file` rows; returns how many rows.
+    row per vector, in the same order), and more pairs of at most `rows_per_file` rows; returns the number of rows.
 
-    Vectors are to be compared by their inner product; a video's score is the largest of
-    its rows'. The folder appears when all files are complete. Raises InputError for an output folder that is not empty.
+    Vectors are compared by their inner product; a video's score is the largest of its rows'. The folder appears when
+    all files are complete. Raises InputError for an output folder that is not empty.
     """
     windows = open_windows(folder, read_manifest(folder))
     if output.exists() and any(output.iterdir()):

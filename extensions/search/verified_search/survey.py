@@ -48,7 +48,7 @@ class Survey:
     damage: int
     """Packets that could not be decoded."""
     claimed: float
-    """Seconds that the header claims, 0 where it claims none."""
+    """Seconds that the header claims, 0 without a claim."""
 
     @property
     def partial(self) -> str:

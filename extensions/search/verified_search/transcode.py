@@ -1,4 +1,4 @@
-"""Transcode spans of videos to MP4 for browsers without support for the original, on demand, in a process of its own.
+"""Transcode spans of videos to MP4 for browsers without support for the original, on demand, in a separate process.
 
 Such a process reads one file that the server has checked, and writes H.264 without sound. It ends with its request: if
 the visitor disconnects, after a time limit, and with the server. The latest `KEPT` spans are cached while the server
@@ -19,11 +19,11 @@ import verified
 from verified.errors import InputError
 
 LONGEST = 60.0
-"""Seconds of a span; the rest of a longer one is left out."""
+"""Most seconds of a span; the rest of a longer one is omitted."""
 SIDE = 640
 """Pixels of the longer side, at most."""
 AT_ONCE = 2
-"""Processes; further requests wait, and each connection has one request at a time."""
+"""Simultaneous processes; more requests wait, and each connection has one request at a time."""
 PATIENCE = 60
 """Seconds of a process."""
 KEPT = 64
@@ -89,7 +89,7 @@ class Transcoder:
 
 
 def main(path: str, start: str, end: str, output: str) -> None:
-    """Write the span of one video to `output`; runs in a process of its own."""
+    """Write the span of one video to `output`; runs in a separate process."""
     from verified.io.video.cut import FAST, cut
 
     signal.alarm(PATIENCE)  # also after a kill of the server

@@ -219,7 +219,7 @@ def _old_manifest(folder: Path) -> dict:
 
 
 def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings, old: dict) -> dict:
-    """The manifest of this run's settings, with the build in force and what was removed by hand."""
+    """The manifest of this run's settings, with the build in force and the videos removed by hand."""
     checkpoint = files.get("checkpoint")
     digest = file_digest(checkpoint) if checkpoint else ""
     facts = {

@@ -1,9 +1,9 @@
 """The windows of all videos of an index: a folder that is written once and never changed.
 
-- `videos.jsonl`: a row per video: id, path, duration, digest, thumbnails, and its windows, each
-  `[offset, seconds per clip, clips, rows for the localiser]`;
+- `videos.jsonl`: a row per video: id, path, duration, digest, thumbnails, and its windows, each `[offset, seconds per
+  clip, clips, rows for the localiser]`;
 - `clips.faiss`: the clip vectors as one flat index of faiss, whose float16 codes are the vectors themselves;
-- `localise.f16`: what the model's localiser multiplies with a query;
+- `localise.f16`: factors that the model's localiser multiplies with a query;
 - `thumbnails.bin`: JPEG files one behind the other.
 
 A window's rows are adjacent and in time; windows are in the order of their videos. All but the rows of videos are
@@ -23,7 +23,7 @@ from verified_search.sound import sound
 
 VIDEOS, CLIPS, LOCALISE, THUMBNAILS = "videos.jsonl", "clips.faiss", "localise.f16", "thumbnails.bin"
 MOST = 2**40
-"""Above all seconds and rows of a window: what is larger was not written by us."""
+"""Above all seconds and rows of a window: a larger value was not written by us."""
 Item = tuple[dict, list[Vectors], list[tuple[float, bytes]]]
 """Of a video its row with `windows` as lists that begin with offset and seconds, the windows' vectors, and thumbnails
 (time, JPEG)."""

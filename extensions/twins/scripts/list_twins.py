@@ -11,7 +11,7 @@ with job(snakemake, snakemake.params.threads) as log:
     perturbed = [row for file in snakemake.input.perturbations for row in iterate_jsonl(file)]
     twins = twins_of(rows, perturbed, load_tagger(snakemake.params.spacy_model), snakemake.params.kinds)
     for kind, asked, listed in zip(snakemake.params.kinds, snakemake.output.asked, snakemake.output.listed):
-        # Queries without a twin are asked as they are, so that every model searches the same videos.
+        # Queries without a twin are used unchanged, so that every model searches the same videos.
         write_jsonl(asked, [{**row, "cog_desc": twins[kind].get(row["desc_id"], row["cog_desc"])} for row in rows])
         write_jsonl(
             listed,

@@ -2,8 +2,8 @@
 
 Both sentences are queries with the same ground truth, answered in two submissions. SVMR: the highest score of a span
 that overlaps the true moment by a tIoU of 0.5 is compared (of rows without scores, the rank); both are of one video and
-one model. VCMR: the rank of the first row of the true video. A tie counts a half, so chance is 50 %; what a list does
-not hold is below all that it holds.
+one model. VCMR: the rank of the first row of the true video. A tie counts a half, so chance is 50 %; a missing row
+ranks below all rows of a list.
 """
 
 from collections.abc import Mapping, Sequence

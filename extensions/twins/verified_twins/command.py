@@ -1,4 +1,4 @@
-"""`verified twins`: what two submissions prefer."""
+"""`verified twins`: the preferences of two submissions."""
 
 import argparse
 import json

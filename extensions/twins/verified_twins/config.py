@@ -11,14 +11,14 @@ KINDS = ("statics", "dynamics", "negated", "reversed")
 
 
 class Twins(Section):
-    """Every model that is trained on fine captions is also asked for the twins of its test queries."""
+    """Every model trained on fine captions is also tested on the twins of its test queries."""
 
     kinds: tuple[str, ...] = Field(default=KINDS, min_length=1)
     """Kinds of twins: statics and dynamics (perturbations of section 3.3), negated, reversed in time or direction."""
 
 
 def check(settings: Config) -> None:
-    """Raise ValueError for unknown kinds, or where nothing has twins."""
+    """Raise ValueError for unknown kinds, or if no data set has twins."""
     if not settings.has(Twins):
         return
     if unknown := sorted(set(settings.section(Twins).kinds) - set(KINDS)):

@@ -7,7 +7,7 @@ from verified_twins.config import Twins
 
 
 def twin_inputs(settings: Config, wildcards) -> dict[str, str]:
-    """What a test reads, with the twins' sentences in place of the true ones."""
+    """Inputs of a test, with the twins' sentences in place of the true ones."""
     inputs = testing_inputs(settings, wildcards)
     folder = f"results/{wildcards.dataset}/twins/{wildcards.twin}"
     inputs |= {"test": f"{folder}/test.jsonl", "text": f"{folder}/features/text-cog.h5"}

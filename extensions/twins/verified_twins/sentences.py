@@ -1,4 +1,4 @@
-"""Twins of sentences: the perturbed caption, and what rules make of a sentence."""
+"""Twins of sentences: the perturbed caption, and variants of a sentence by rules."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +15,7 @@ OPPOSITES = (
     *(("to the left", "to the right"), ("from the left", "from the right"), ("puts on", "takes off")),
     *(("put on", "take off"), ("picks up", "puts down"), ("pick up", "put down"), ("walks in", "walks out")),
 )
-"""What turns into its opposite when a video runs backwards, or in a mirror of its motion."""
+"""Words with an opposite when a video runs backwards, or in a mirror of its motion."""
 REVERSED = {old: new for one, other in reversed(OPPOSITES) for old, new in ((one, other), (other, one))}
 _WORDS = re.compile(rf"\b({'|'.join(sorted(map(re.escape, REVERSED), key=len, reverse=True))})\b", re.IGNORECASE)
 
@@ -24,7 +24,7 @@ Tagger = Callable[[str], Iterable[Any]]
 
 
 def negate(sentence: str, tagger: Tagger) -> str | None:
-    """`sentence` with its first finite verb negated; None where it has none, or is negative already."""
+    """`sentence` with its first finite verb negated; None without one, or if it is already negative."""
     if re.search(r"\b(not|no|never|nothing|nobody)\b|n't\b", sentence, re.IGNORECASE):
         return None
     for token in tagger(sentence):
@@ -37,7 +37,7 @@ def negate(sentence: str, tagger: Tagger) -> str | None:
 
 
 def reverse(sentence: str) -> str | None:
-    """`sentence` with what has an opposite in time or direction replaced by it; None where nothing has."""
+    """`sentence` with every word that has an opposite in time or direction replaced by it; None without any."""
 
     def opposite(found: re.Match[str]) -> str:
         word = REVERSED[found[0].lower()]
@@ -50,7 +50,7 @@ def reverse(sentence: str) -> str | None:
 def twins_of(rows: Sequence[dict], perturbed: Iterable[dict], tagger: Tagger, kinds: Iterable[str]) -> dict[str, dict]:
     """{kind: {desc_id: twin}} of the coarse captions of `rows` (`desc_id`, `cog_desc`), those that have one.
 
-    `perturbed`: rows of perturbations, whose `selected` twins are taken.
+    `perturbed`: rows of perturbations, whose `selected` twins are used.
     """
     selected = {row["desc_id"]: row["selected"] for row in perturbed}
     makers: dict[str, Callable[[dict], str | None]] = {

@@ -19,7 +19,7 @@ KIND_TITLES = {
 
 
 def inputs(settings: Config) -> list[str]:
-    """What each data set's models prefer."""
+    """The preferences of each data set's models."""
     if not settings.has(Twins):
         return []
     return [f"{dataset_folder(settings, name)}/twins/accuracy.json" for name in annotated(settings)]

@@ -1,8 +1,8 @@
 """A run as one folder to archive: a Workflow Run RO-Crate (profiles 0.5, RO-Crate 1.1).
 
-The crate holds the workflow's rules, the configuration, the installed packages, lists of what went in and came out with
-size and SHA-256, and the small results themselves: tables, metrics, counts, cards. Videos, features, annotations and
-weights are listed, not copied. What it says comes from seals, from the corpus and from the configuration.
+The crate holds the workflow's rules, the configuration, the installed packages, lists of inputs and outputs with size
+and SHA-256, and the small results themselves: tables, metrics, counts, cards. Videos, features, annotations and weights
+are listed, not copied. Its facts come from checksum records, the corpus and the configuration.
 """
 
 import csv
@@ -33,7 +33,7 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
 COPIED = ("metrics.json", "counts.json", "README.md", "manifest.json", "croissant.json")
-"""Names of results that stand in the crate, beside the folder of tables."""
+"""Names of results that are copied into the crate, besides the folder of tables."""
 TYPES = {
     ".csv": "text/csv",
     ".html": "text/html",
@@ -68,7 +68,7 @@ def archive(settings: Config, given: Sequence[Path]) -> str:
 
 
 class Built(NamedTuple):
-    """A file that a run built, from its seal."""
+    """A file that a run built, from its checksum record."""
 
     path: str
     bytes: int
@@ -80,12 +80,11 @@ class Built(NamedTuple):
 def write_crate(
     folder: Path, results: Path, resolved: str, given: Sequence[Path], facts: Mapping[str, Any]
 ) -> dict[str, int]:
-    """Write the crate of a run, or replace it; returns how many files were built, went in, and are copied.
+    """Write the crate of a run, or replace it; returns the numbers of built, input and copied files.
 
     `results` is the run's folder, relative to the working directory; `resolved` is the configuration with all defaults
-    (YAML), `given` the files that it was read from. `facts`: name (of the configuration), project (its folder), commit,
-    licence (None if not stated) and creators. Raises InputError where nothing is built, or a result is not what its job
-    wrote.
+    (YAML), `given` its files. `facts`: name (of the configuration), project (its folder), commit, licence (None if not
+    stated) and creators. Raises InputError if nothing is built, or a result was changed after its job.
     """
     built, times = _built(results)
     if not built:
@@ -115,7 +114,7 @@ def write_crate(
 
 
 def _built(results: Path) -> tuple[list[Built], tuple[str, str]]:
-    """Every file of a run by path, and when the first and the last of them was sealed (ISO 8601, UTC)."""
+    """Every file of a run by path, and the times of the first and the last checksum record (ISO 8601, UTC)."""
     _, findings = verify(results)
     if findings:
         raise InputError(findings[0].message, file=findings[0].path, remedy="look at all of it: verified verify")
@@ -163,7 +162,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def describe(folder: Path, facts: Mapping[str, Any], times: tuple[str, str]) -> Entity:
-    """The JSON-LD of a crate whose files stand in `folder`; `times` are those of the first and last result."""
+    """The JSON-LD of a crate with files in `folder`; `times` are those of the first and last result."""
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     main = "workflow/Snakefile"
     results = [path for path in files if path.startswith("results/")]

@@ -1,4 +1,4 @@
-"""A task of grounding as lmms-eval reads it: a sentence and a video are given, start and end are asked for."""
+"""A grounding task in the form of lmms-eval: from a sentence and a video to start and end."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from verified.io.jsonl import write_jsonl
 from verified_field.exports.lmms_eval_task import THRESHOLDS
 
 FUNCTIONS = Path(__file__).resolve().parent / "lmms_eval_task.py"
-"""The functions of the task, which are copied: whoever runs it need not have this package."""
+"""The functions of the task, which are copied, so that its users do not need this package."""
 MEASURES = (*(f"R1@{threshold}" for threshold in THRESHOLDS), "mIoU")
 PROMPT = (
     "The video lasts {duration} seconds. When does this happen in it: “{caption}”? Answer with the start and the end"

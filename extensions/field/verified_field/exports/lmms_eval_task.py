@@ -1,4 +1,4 @@
-"""Functions of a task of grounding for lmms-eval, which stand by themselves: an export copies this file."""
+"""Functions of a grounding task for lmms-eval, without imports from this package: an export copies this file."""
 
 import os
 import re
@@ -20,7 +20,7 @@ def visual(doc: dict, lmms_eval_specific_kwargs: dict | None = None) -> list[str
 
 
 def question(doc: dict, lmms_eval_specific_kwargs: dict | None = None) -> str:
-    """What is asked."""
+    """The text of the question."""
     prompt = (lmms_eval_specific_kwargs or {})["prompt"]
     return prompt.replace("{duration}", f"{doc['duration']:g}").replace("{caption}", doc["caption"])
 

@@ -90,7 +90,7 @@ def media_of(videos: list[dict], keyframes: KeyframeTars, side: int) -> Media:
 
 
 def _media_inputs(settings: Config, dataset: str) -> dict[str, list[str]]:
-    """Videos and keyframes, where media are asked for, of a data set that has keyframes."""
+    """Videos and keyframes, if media are configured, of a data set that has keyframes."""
     if not (settings.section(Rows).webdataset.media and settings.datasets[dataset].source.annotated_here):
         return {}
     layout = Layout(settings)

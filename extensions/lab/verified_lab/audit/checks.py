@@ -129,7 +129,7 @@ def disagreement(
 def leaks(audited: list[Audited], copies: Mapping[str, str]) -> Iterator[Finding]:
     """Queries whose video, or a copy of it, has queries in an earlier split (the order is that of the queries).
 
-    copies: of each video that shows what another shows, the other one.
+    copies: for each copied video, the original.
     """
     splits = list(dict.fromkeys(query.split for query in audited))
     first: dict[str, tuple[int, str]] = {}

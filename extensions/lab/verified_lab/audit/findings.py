@@ -14,9 +14,9 @@ CHECKS = {
     "leak": "its video is, by another name or the same, in an earlier split too",
     "rejected": "people did not keep it",
 }
-"""Names of the checks, and what each says of a query."""
+"""Names of the checks, and the finding of each in words."""
 JUDGED = ("ambiguous", "disagreement")
-"""Checks that a person who kept or corrected the query has the last word on; the others are facts."""
+"""Checks that a person who confirmed or corrected the query overrides; the others are facts."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Finding:
     check: str
     """One of `CHECKS`."""
     detail: str
-    """For people: with what, by how much."""
+    """For people: the other query or value, and the size of the difference."""
     doubt: float = 1.0
     """From 0 to 1: the higher, the sooner somebody should look."""
     time: Span | None = None
@@ -44,8 +44,7 @@ def open_findings(findings: Iterable[Finding], audited: Iterable[Audited]) -> li
 def summarise(audited: list[Audited], findings: list[Finding], runs: list[str], checked: list[str]) -> dict:
     """Of each split, and of all together, numbers of queries, of those that each check finds, and of clean ones.
 
-    runs: names of the grounders that were asked; checked: the checks that could be made. A check that could not be
-    made has no number.
+    runs: names of the grounders; checked: the possible checks. Other checks have no number.
     """
     splits = list(dict.fromkeys(query.split for query in audited))
     return {

@@ -1,5 +1,5 @@
-"""Findings of the audit and people: review pages with the findings beside each moment, the queries as people left them,
-and the clean part of a file with their corrections.
+"""Findings of the audit for people: review pages with the findings of each moment, the queries after review, and the
+clean part of a file with corrections.
 """
 
 import dataclasses
@@ -35,10 +35,10 @@ def as_moments(audited: Iterable[Audited]) -> tuple[list[dict], dict[int, list[d
 
 
 def settle(audited: list[Audited], decisions: list[dict]) -> tuple[list[Audited], list[Finding], dict]:
-    """The queries as people left them, a finding for each that they did not keep, and what `adjudicate` makes of all.
+    """The queries after review, a finding for each removed one, and the result of `adjudicate`.
 
-    Kept ones are marked as reviewed; corrected times and edited captions take the place of the old ones. A query that
-    was split or merged is not kept: an audit makes no new ones.
+    Confirmed ones are marked as reviewed; corrected times and edited captions replace the old ones. A split or merged
+    query is removed: an audit makes no new ones.
     """
     found = adjudicate(decisions, *as_moments(audited))
     settled, findings = [], []
@@ -96,9 +96,9 @@ def audit_queue(
 ) -> list[dict]:
     """The page items of each moment with findings, the most doubtful first.
 
-    `moments` and `groups` as of `people.review.pages.queue`, `found` by number of the moment; durations: of videos,
-    in seconds, where moments do not say them. Each item has ``audit``, a text for each finding, and ``proposed``, a
-    span in seconds or None.
+    `moments` and `groups` as of `people.review.pages.queue`, `found` by number of the moment; durations: of videos, in
+    seconds, if moments lack them. Each item has ``audit``, a text for each finding, and ``proposed``, a span in seconds
+    or None.
     """
     known = durations or {}
     moments = [

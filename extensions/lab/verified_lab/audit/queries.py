@@ -30,9 +30,9 @@ class Audited:
     """Of several annotators, or the several windows of a query."""
     caption: str
     duration: float | None = None
-    """Of the video in seconds; None where nobody says."""
+    """Of the video in seconds; None if unknown."""
     reviewed: bool = False
-    """Whether people have kept or corrected it."""
+    """Whether people have confirmed or corrected it."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -90,9 +90,9 @@ def rows_of_file(path: Path) -> Iterable[tuple[str, Row]]:
 def spans_of_runs(
     submissions: Iterable[str | Path], split: str, audited: Iterable[Audited], truth: Path | None = None
 ) -> dict[str, dict[tuple[str, str], Span]]:
-    """By the file of each submission to a split: the span that it answers to queries, by their keys.
+    """By the file of each submission to a split: its spans for queries, by their keys.
 
-    truth: the file of the split, whose form tells how submissions are read; None: moments. Raises InputError for a
+    truth: the file of the split, whose form decides the form of submissions; None: moments. Raises InputError for a
     submission without spans in the right video.
     """
     videos = {query.id: query.video for query in audited if query.split == split}

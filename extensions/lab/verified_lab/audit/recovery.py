@@ -21,8 +21,8 @@ def recover(
 ) -> dict:
     """Recall of the false spans, of all and by kind, and precision, with intervals over videos.
 
-    A tenth of the spans is made false, ten times anew; the true ones are taken to be right. Of the checks, those that
-    look at spans are counted. Rows as of `statistics.validity.row`.
+    A tenth of the spans is made false, in ten draws; the others are assumed to be right. Only checks of spans count.
+    Rows as of `statistics.validity.row`.
     """
     spans = {query.id: (*query.spans[0], query.duration or query.spans[0][1]) for query in audited}
     recall: dict[str, dict[str, list[int]]] = {name: {} for name in ("all", *KINDS)}

@@ -29,7 +29,7 @@ from verified.errors import InputError
     JSON,
 )
 def audit(arguments: argparse.Namespace) -> None:
-    """Print numbers by split and check. Raises InputError for files that are none, or of one name."""
+    """Print numbers by split and check. Raises InputError for invalid files, or equal names."""
     from verified.corpus.copies import hash_videos, video_copies
     from verified.nn.sentences import encode
     from verified.people.review.decisions import read_decisions

@@ -39,7 +39,7 @@ from verified.errors import InputError
     JSON,
 )
 def meta_evaluate(arguments: argparse.Namespace) -> None:
-    """Print a row for each metric. Raises InputError for files that are none, and where no metric is named."""
+    """Print a row for each metric. Raises InputError for invalid files, or without a metric."""
     import numpy as np
 
     from verified.io.jsonl import write_json

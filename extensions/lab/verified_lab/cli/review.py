@@ -46,7 +46,7 @@ def review_pages(folder: Path) -> str:
     output("where decisions.jsonl goes (default: the folder `served` beside the pages)", metavar="FOLDER"),
 )
 def review_serve(arguments: argparse.Namespace) -> None:
-    """Serve until interrupted; raises InputError for pages that are none and for an address that is taken."""
+    """Serve until interrupted; raises InputError without pages and for an address in use."""
     from verified.runtime.seals import PEOPLE
     from verified_lab.review.handout import Handout
     from verified_lab.review.serve import BuiltPages, application, progress_lines

@@ -14,7 +14,7 @@ from verified.cli.command import command, option
     option("--language", help="that is spoken, as ISO 639 code (default: the model finds out, or its only one)"),
 )
 def transcribe(arguments: argparse.Namespace) -> None:
-    """Write VIDEO.srt for each video with sound, and print what became of each."""
+    """Write VIDEO.srt for each video with sound, and print the outcome of each."""
     from verified_lab.transcribe import load_model, transcribe_videos, videos_among
 
     written, videos, model = 0, videos_among(arguments.videos), load_model(arguments.model)

@@ -159,8 +159,8 @@ def rated(judged: Sequence[Judged]) -> Rated:
 
 
 def side_by_side(judged: Sequence[Judged], scores: Mapping[str, np.ndarray], resamples: int, seed: int) -> dict:
-    """Correlate each metric with human grades, over all captions and by group; `scores` [captions] by metric, NaN for
-    none.
+    """Correlate each metric with human grades, over all captions and by group; `scores` [captions] by metric, NaN for a
+    missing score.
 
     Captions without a score of some metric are dropped for all metrics, and counted by metric. Raises InputError if
     none remains.

@@ -109,7 +109,9 @@ def judged_rows(judged: Sequence[Judged], scores: Iterable[dict], grades: np.nda
 
 
 def stored_scores(rows: Iterable[dict], judged: Sequence[Judged], agreements: Iterable[dict]) -> dict[str, np.ndarray]:
-    """[captions] by metric: the scores of `judged_rows`, and those of annotations/agreement.jsonl; NaN for none."""
+    """[captions] by metric: the scores of `judged_rows`, and those of annotations/agreement.jsonl; NaN for a missing
+    score.
+    """
     of_caption = {(row["desc_id"], row["group"], row["caption"]): row for row in rows}
     agreed = {(row["desc_id"], row["type"], row["candidate"]): row["agreement"] for row in agreements}
     members = [of_caption[one.desc_id, one.group, one.caption] for one in judged]

@@ -1,4 +1,4 @@
-"""Parts of the pages of the lab, besides those of all pages for people (`verified.people.pages`)."""
+"""Parts of the pages of the lab, in addition to those of all pages for people (`verified.people.pages`)."""
 
 from pathlib import Path
 

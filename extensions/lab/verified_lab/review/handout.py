@@ -1,6 +1,6 @@
 """Hand out moments to reviewers and store their decisions on disk at once, so that a killed server loses nothing.
 
-A folder holds ``people.json`` (names and tokens; for its owner's eyes alone), ``decisions.jsonl`` (decisions, in the
+A folder holds ``people.json`` (names and tokens; readable by its owner alone), ``decisions.jsonl`` (decisions, in the
 format of `decisions`) and ``leases.jsonl`` (moments leased to each person, with expiry; the last line of a person
 counts). Both are append-only: a line is on the disk before it is acknowledged, and a partial line after a kill is
 truncated.

@@ -1,8 +1,8 @@
-"""Serve a review on a small web server: several people, each with a link of their own, one set of decisions.
+"""Serve a review on a small web server: several people, each with a personal link, one set of decisions.
 
 It serves the pages that `verified review` built, a few moments at a time (see `handout`), and stores each decision
 before it confirms it. A link contains its person's token, which every request needs; there is no cookie for another
-page to abuse. On a loopback address it answers requests to its own name only. Texts of people and of the corpus are
+page to abuse. On a loopback address it answers only requests to its name. Texts of people and of the corpus are
 inserted into pages as text.
 """
 
@@ -40,8 +40,9 @@ HERE = {
     "Content-Security-Policy": "frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
-"""Headers of every answer; pages have a content security policy of their own as well, by the hashes of their scripts,
-which cannot say who may frame them."""
+"""Headers of every answer; pages also have their own content security policy, by the hashes of their scripts, which
+cannot restrict framing.
+"""
 
 
 class BuiltPages:

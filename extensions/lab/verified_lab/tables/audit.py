@@ -1,5 +1,6 @@
-"""The tables of the audit: what it finds in each split, recall on clean queries alone, and what it finds again of spans
-that were made false for it."""
+"""The tables of the audit: findings in each split, recall on clean queries alone, and recovery of spans made false on
+purpose.
+"""
 
 from pathlib import Path
 
@@ -21,7 +22,7 @@ METRICS = ("VCMR/0.5/r1", "VCMR/0.7/r1", "SVMR/0.5/r1", "SVMR/0.7/r1")
 
 
 def inputs(settings: Config) -> list[str]:
-    """Findings and their numbers of each data set, and of the demo what was found again; none without the audit."""
+    """Findings and their numbers of each data set, and the recovery on the demo; empty without the audit."""
     if not settings.has(Audit):
         return []
     folders = [f"{dataset_folder(settings, name)}/audit" for name in shown_datasets(settings)]

@@ -1,4 +1,4 @@
-"""Where the weights of VLG-Net that come with the workflow are, and what has to hold before they are used."""
+"""The shipped weights of VLG-Net, and the checks before their use."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -18,7 +18,7 @@ WEIGHTS = "vlg-net.safetensors"
 
 
 def shipped_vlg_net() -> str:
-    """The checkpoint, relative to the working folder where it lies in it."""
+    """The checkpoint, relative to the working folder if it is inside it."""
     return relative_name(SHIPPED / WEIGHTS)
 
 
@@ -29,7 +29,7 @@ def card_file() -> str:
 
 @cache
 def read_card() -> Mapping[str, Any]:
-    """The card, after the weights beside it were held against it. Raises InputError as `check_card`."""
+    """The card, after checking the weights next to it. Raises InputError as `check_card`."""
     check_card(SHIPPED / WEIGHTS, SHIPPED)
     return read_json(SHIPPED / CARD)
 

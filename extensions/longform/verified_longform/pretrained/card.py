@@ -1,4 +1,4 @@
-"""The card of the shipped VLG-Net: recipe, corpus, what it finds in movies that it was not trained on, digests."""
+"""The card of the shipped VLG-Net: recipe, corpus, recall in unseen movies, digests."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,8 +19,8 @@ def write_card(
 ) -> None:
     """Write the card.
 
-    plan: command, seed, commit, and grid, recipe and corpus as configured; its `train_split` names the rows that were
-    trained on. annotations: rows of the corpus, all splits; metrics: what `measure_ranker` wrote of its test split.
+    plan: command, seed, commit, and grid, recipe and corpus as configured; its `train_split` names the training rows.
+    annotations: rows of the corpus, all splits; metrics: the output of `measure_ranker` for its test split.
     """
     rows, epochs = read_jsonl(annotations), read_jsonl(log)
     trained = [row for row in rows if row["split"] == plan["corpus"]["train_split"]]

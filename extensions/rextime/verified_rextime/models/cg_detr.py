@@ -1,7 +1,7 @@
 """CG-DETR: correlation-guided query-dependency calibration (Moon et al., arXiv 2311.08835; github.com/wjun0830/CGDETR).
 
-What a clip takes over from the query depends on how much the two have to do with each other: dummy tokens beside the
-words draw off the attention of clips that the query does not speak of. FC and types as in univtg.py:
+The query's influence on a clip depends on their relation: dummy tokens next to the words absorb the attention of clips
+that the query does not describe. FC and types as in univtg.py:
 
     v = FC(ReLU(FC([video; i/N; (i + 1)/N]))) + type_1,  q = FC(ReLU(FC(query))) + type_0
     d = the first M of two layers of attention over [learned dummies; q]
@@ -33,8 +33,8 @@ Differences from the official code
 - Means of losses run over real clips and tokens, officially over pads as well; so do those over items, officially apart
   for items whose neighbour has another video and for those whose has not.
 - AdamW is that of the other models: its ε is 1e-6, and it does not decay biases.
-- NMS is the data set's; the official post-processing rounds windows to whole clips and keeps them from 2 seconds on.
-- Kept as it is: the dummies' contrast in `align` draws item 0's moment to dummy 1 and every other to dummy 0.
+- NMS is the data set's; the official post-processing rounds windows to whole clips of at least 2 seconds.
+- Unchanged: the dummies' contrast in `align` draws item 0's moment to dummy 1 and every other to dummy 0.
 """
 
 from dataclasses import dataclass
@@ -250,12 +250,12 @@ class CGDETR(RetrievalModel):
         return torch.cat([dummies.to(tokens.dtype), torch.zeros_like(tokens[:, self.config.dummies :])], dim=1)
 
     def sentence(self, words: Tensor, mask: Tensor, positions: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The token of a sentence [N, D], and its words beside it [N, T, D]."""
+        """The token of a sentence [N, D], and its words [N, T, D]."""
         positions = torch.zeros_like(words) if positions is None else positions
         return _with_token(self.scls_encoder, self.sent_rep_token, self.sent_rep_pos, words, mask, positions)
 
     def moment(self, clips: Tensor, mask: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
-        """The token of the clips in `mask` [N, D], and the clips beside it [N, L, D]."""
+        """The token of the clips in `mask` [N, D], and the clips [N, L, D]."""
         encoder = self.transformer["mcls_encoder"]
         return _with_token(encoder, self.moment_rep_token, self.moment_rep_pos, clips, mask, positions)
 
@@ -410,7 +410,7 @@ class CGDETR(RetrievalModel):
 def _with_token(
     encoder: Parts, token: Tensor, place: Tensor, x: Tensor, mask: Tensor, positions: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """A learned token after attention over itself and what is in `mask` [N, S], and the others [N, S, D]."""
+    """A learned token after attention over itself and the positions in `mask` [N, S], and the others [N, S, D]."""
     x = torch.cat([token.to(x.dtype).expand(len(x), 1, -1), x], dim=1)
     positions = torch.cat([place.to(x.dtype).expand(len(x), 1, -1), positions], dim=1)
     seen = F.pad(mask, (1, 0), value=True)
@@ -495,7 +495,7 @@ def binary_loss(shares: Tensor, inside: Tensor, mask: Tensor) -> Tensor:
 
 
 def likeness(tokens: Tensor) -> Tensor:
-    """Mean |cosine| of each of [N, S, D] with the others, through which no gradient flows; their own counts as 0."""
+    """Mean |cosine| of each of [N, S, D] with the others, without gradient through them; with itself it is 0."""
     vectors = F.normalize(tokens, dim=2)
     cosines = vectors @ vectors.transpose(1, 2).detach()
     own = torch.eye(tokens.shape[1], dtype=torch.bool, device=tokens.device)

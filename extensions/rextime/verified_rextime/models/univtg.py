@@ -1,8 +1,8 @@
 """UniVTG: unified video-language temporal grounding (Lin et al., ICCV 2023; github.com/showlab/UniVTG).
 
 Every clip i of a video of N clips, whose centre is t_i = (i + 1/2) / N, answers a query by three numbers: whether it
-belongs to the moment (f_i), how far the moment reaches to either side (d_i), and how salient it is (s_i). With
-FC(x) = W · dropout(LN(x)) and type_0, type_1 learned vectors:
+belongs to the moment (f_i), how far the moment reaches to either side (d_i), and how salient it is (s_i). With FC(x) =
+W · dropout(LN(x)) and type_0, type_1 learned vectors:
 
     v = FC(ReLU(FC([video; i/N; (i + 1)/N]))) + type_1,  q = FC(ReLU(FC(query))) + type_0
     [v'; q'] = four layers of attention over clips and tokens together; clips have positions, tokens none
@@ -26,7 +26,7 @@ Differences from the official code
 - The rate rises over 5 % of the steps and falls linearly to zero; officially it rises for 10 of 200 epochs and falls to
   a tenth after each 80. AdamW is that of the other models: its ε is 1e-6, and it does not decay biases.
 - Windows come out with fractions of clips, cut to the video; NMS is the data set's (officially at tIoU 0.7).
-- The pre-training on pseudo labels of several corpora is not here: weights of it come in by `verified import`.
+- The pre-training on pseudo labels of several corpora is not implemented: `verified import` reads its weights.
 """
 
 from dataclasses import dataclass
@@ -108,7 +108,7 @@ def projection(size: int, hidden: int, dropout: float) -> nn.Sequential:
 def normalise_encoders(video: Tensor, first: int) -> Tensor:
     """Clips whose first `first` features, of one encoder, and the others, of another, are unit vectors; [..., F].
 
-    As the authors read them: SlowFast's 2304, then CLIP's. With 0, features stay as they are.
+    As the authors read them: SlowFast's 2304, then CLIP's. With 0, features are unchanged.
     """
     if not first:
         return video
