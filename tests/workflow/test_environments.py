@@ -1,23 +1,22 @@
-"""The conda environment of each rule: pinned as the pip environment is, and complete for what its script imports."""
+"""Packages: the lock, and the conda environment of each rule, complete for what its script imports."""
 
 import ast
 import re
+import subprocess
 import sys
 from functools import cache
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
 
 import pytest
 import yaml
-from locks import locked
+from locks import entries, locked, version_of
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from running import PROJECT
 
 from verified.config import load
 from verified.lmm.jobs import AskingJobs
-
-pytestmark = pytest.mark.slow
 
 ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
 VLLM = PROJECT / "envs" / "generation-cuda.yaml"
@@ -169,6 +168,7 @@ def test_every_rule_has_an_environment_and_every_environment_a_rule():
     assert {path for _, _, path in RULES} == set(ENVIRONMENTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "script", "path"), RULES, ids=[f"{rule[0]}-{rule[2].stem if rule[2] else None}" for rule in RULES]
 )
@@ -178,3 +178,94 @@ def test_an_environment_holds_all_that_its_script_imports(name, script, path):
     for module in sorted(reached(script) - {"snakemake"}):
         candidates = {canonicalize_name(owner) for owner in owners.get(module, [module])}
         assert candidates & offered, f"rule {name}: {script.name} imports {module}, which {path.name} lacks"
+
+
+LOCKS = ("requirements.txt", "requirements-cuda.txt")
+OPTIONAL = {
+    "decord": "a second reader of videos, for who installs it",
+    "rapidocr": "what reads text in pictures, for who installs requirements-text.in",
+    "vllm": "an engine with an environment of its own",
+}
+
+
+def asked(name: str) -> dict[str, str]:
+    """Package → version, of a file that is edited by hand."""
+    lines = (PROJECT / name).read_text(encoding="utf-8").splitlines()
+    requirements = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(requirement.name): version_of(requirement) for requirement in requirements}
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_file_is_pinned_and_hashed_and_names_no_address(name):
+    assert all(hashes for _, hashes in entries(name).values())
+    assert locked(name)
+    assert not re.search(r"://|--(?:extra-)?index|--find-links", (PROJECT / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["requirements.in", "requirements-dev.in"])
+def test_the_lock_holds_what_is_asked_for(name):
+    assert asked(name).items() <= locked("requirements.txt").items()
+
+
+def test_torch_comes_in_its_cpu_builds_and_in_those_of_pypi():
+    requirement, hashes = entries("requirements.txt")["torch"]
+    assert str(requirement.specifier) == "==2.13.0"
+    rows = [line.split() for line in (PROJECT / "envs" / "torch-cpu.sha256").read_text(encoding="utf-8").splitlines()]
+    cpu = {digest for digest, _ in rows}
+    assert cpu < hashes
+    assert all(name.startswith("torch-2.13.0+cpu-") for _, name in rows)
+    # CUDA's libraries would be gigabytes for everybody: they stand apart, and nothing stands in both.
+    assert not locked(LOCKS[0]).keys() & locked(LOCKS[1]).keys()
+    assert any(package.startswith("nvidia-") for package in locked(LOCKS[1]))
+    assert not [package for package in locked(LOCKS[0]) if package.startswith("nvidia-")]
+
+
+def test_this_environment_is_the_locked_one():
+    for package, (requirement, _) in entries("requirements.txt").items():
+        if requirement.marker is None or requirement.marker.evaluate():
+            assert version(package).partition("+")[0] == version_of(requirement)
+
+
+def test_the_lock_is_written_from_what_was_resolved(tmp_path):
+    """`make lock` without its resolver: split again, both files are what they are, and a newer torch is refused."""
+    for name in (".ci/lock.py", "envs/torch-cpu.sha256"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes((PROJECT / name).read_bytes())
+    resolved = tmp_path / "resolved.txt"
+    listed = (tmp_path / "envs" / "torch-cpu.sha256").read_text(encoding="utf-8").splitlines()
+    text = "".join((PROJECT / name).read_text(encoding="utf-8") for name in LOCKS)
+    for digest in (line.split()[0] for line in listed):
+        text = text.replace(f" \\\n    --hash=sha256:{digest}", "")
+    command = [sys.executable, tmp_path / ".ci" / "lock.py", resolved]
+    resolved.write_text(text, encoding="utf-8")
+    subprocess.run(command, check=True)
+    for name in LOCKS:
+        assert (tmp_path / name).read_text(encoding="utf-8") == (PROJECT / name).read_text(encoding="utf-8")
+    resolved.write_text(text.replace("torch==2.13.0", "torch==2.14.0"), encoding="utf-8")
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode != 0 and "torch-cpu.sha256" in refused.stderr
+
+
+def imported() -> dict[str, set[str]]:
+    """Top-level name → files, of all that the package and the scripts import from outside."""
+    names: dict[str, set[str]] = {}
+    for file in sorted((PROJECT / "scripts").rglob("*.py")):
+        for name in imports(file)[1]:
+            names.setdefault(name, set()).add(file.name)
+    return names
+
+
+def test_what_the_code_imports_is_a_requirement_of_its_own():
+    owners, named = packages_distributions(), asked("requirements.in")
+    for module, files in imported().items():
+        if module in OPTIONAL:
+            continue
+        candidates = {canonicalize_name(owner) for owner in owners.get(module, [module])}
+        assert candidates & named.keys(), f"{', '.join(sorted(files))} imports {module}, which requirements.in lacks"
+
+
+def test_what_is_optional_is_imported_and_not_required():
+    assert OPTIONAL.keys() <= imported().keys()
+    assert not OPTIONAL.keys() & asked("requirements.in").keys()
+    with pytest.raises(PackageNotFoundError):
+        version("vllm")

@@ -104,20 +104,6 @@ def test_a_file_of_ones_own_comes_before_the_packages(installed, tmp_path):
     assert "name: demo" in run(command, tmp_path)
 
 
-def test_checks_of_a_run_without_network(installed, tmp_path):
-    run([installed / "verified", "check", "--offline", "--configfile", "config/nano.yaml"], tmp_path)
-
-
-def test_a_submission_is_scored(installed, tmp_path):
-    truth = {"desc_id": 1, "video": "v", "time": [0.0, 2.0], "duration": 8.0, "fig_desc": "a ball"}
-    (tmp_path / "truth.jsonl").write_text(json.dumps(truth) + "\n", encoding="utf-8")
-    entry = {"desc_id": 1, "predictions": [[0, 0.0, 2.0, 1.0]]}
-    submission = {"video2idx": {"v": 0}, "VCMR": [entry], "SVMR": [entry], "VR": [entry]}
-    (tmp_path / "submission.json").write_text(json.dumps(submission), encoding="utf-8")
-    printed = run([installed / "verified", "evaluate", "truth.jsonl", "submission.json", "--json"], tmp_path)
-    assert json.loads(printed)
-
-
 def test_prompts_weights_and_provenance(installed, tmp_path):
     text = """
 import json

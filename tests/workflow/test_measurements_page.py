@@ -65,16 +65,6 @@ def test_the_page_has_the_tables_of_the_command(command):
         assert len(table.splitlines()) > 2, name
 
 
-def test_a_table_takes_the_place_of_the_earlier_one(command, tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("before\n\n<!-- benchmarks/video.py -->\n\nafter\n")
-    for number in (1, 2):
-        command.put(page, "video", ["| work |", f"| {number} |"], "one")
-    assert page.read_text() == "before\n\n<!-- benchmarks/video.py -->\nOn one:\n\n| work |\n| 2 |\n\nafter\n"
-    with pytest.raises(SystemExit, match="evaluator"):
-        command.put(page, "evaluator", ["| new |"], "one")
-
-
 def cells(lines: list[str]) -> list[list[str]]:
     """The cells of a Markdown table, row by row."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]

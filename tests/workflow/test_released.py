@@ -5,7 +5,6 @@ import json
 
 import pytest
 from given import CONFIG, annotations
-from refusals import names
 from running import snakemake
 
 pytestmark = pytest.mark.slow
@@ -58,16 +57,6 @@ def test_the_lint_reports_and_lets_released_annotations_pass(built):
     assert all(report["rows"] == 6 for report in reports)
 
 
-def test_moments_end_with_their_video(built):
-    moments = [json.loads(line) for line in (built / "results/mine/corpus/moments.jsonl").read_text().splitlines()]
-    assert len(moments) == 12 and all(moment["end"] <= moment["duration"] for moment in moments)
-
-
-def test_a_second_run_has_nothing_to_do(built):
-    run = snakemake(built, "--cores", "2", "results/tables", config=built / "config.yaml")
-    assert "Nothing to be done" in run.stdout, run.stdout[-3000:]
-
-
 def test_a_bad_row_stops_with_file_row_and_key_and_leaves_nothing(built, tmp_path):
     (tmp_path / "given").mkdir()
     rows = annotations(0).splitlines(keepends=True)
@@ -79,10 +68,3 @@ def test_a_bad_row_stops_with_file_row_and_key_and_leaves_nothing(built, tmp_pat
     assert run.returncode != 0
     assert "given/train.jsonl, row 3: missing key 'duration'" in run.stdout and "Traceback" not in run.stdout
     assert not (tmp_path / "results/mine/annotations/fig/train.jsonl").exists()
-
-
-def test_a_collection_that_is_not_there_stops_before_any_job(tmp_path):
-    (tmp_path / "config.yaml").write_text(CONFIG)
-    run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "config.yaml")
-    assert run.returncode != 0
-    assert names(run.stdout, "datasets.mine.source", "'mine'")

@@ -17,7 +17,7 @@ from verified.config import load, read
 from verified.errors import InputError
 from verified.planning.placeholders import lay_out, missing, published_moments
 from verified.planning.plan import rows_of, table
-from verified.runtime.resources import SPARE, extra_tries, limited_minutes
+from verified.runtime.resources import SPARE
 
 CONFIG = PROJECT / "config"
 PROFILES = PROJECT / "profiles"
@@ -92,12 +92,6 @@ def test_a_plan_says_what_is_not_here_yet(tmp_path, capsys, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
 
 
-@pytest.mark.parametrize("name", ["a100", "slurm"])
-def test_the_default_profile_overrides_nothing_of_another(name):
-    """Snakemake reads profiles/default beside any other profile, and lets it win."""
-    assert not profile("default").keys() & profile(name).keys()
-
-
 def test_the_values_of_a_profile_hold_beside_the_default(tmp_path):
     """The same in a run: a profile's cores, resources and partition are what the jobs see."""
     values = profile("slurm") | {"default-resources": {"slurm_partition": "canary", "mem_mb": 77, "runtime": 7}}
@@ -131,14 +125,6 @@ def test_decoding_ahead_of_a_gpu_has_cores(paper):
     assert generation.prefetch_threads > 0
     assert threads["dynamics"] == generation.threads + generation.prefetch_threads
     assert threads["statics"] == generation.threads
-
-
-@pytest.mark.parametrize(("amount", "retries"), [(2880, 3), (1441, 3), (1440, None), (60, None)])
-def test_work_that_takes_longer_is_tried_more_often(amount, retries):
-    assert extra_tries(1440, amount) == retries and extra_tries(None, amount) is None
-    asked = [limited_minutes(1440, amount)(None, attempt) for attempt in (1, 2, 3)]
-    assert asked == [min(1440, amount * attempt) for attempt in (1, 2, 3)]
-    assert limited_minutes(None, amount)(None, 3) == 3 * amount
 
 
 SNAKEFILE = """

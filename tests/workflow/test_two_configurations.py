@@ -108,12 +108,3 @@ def test_a_failed_run_deletes_and_shows_nothing(shared):
     (folder / "two" / "test.jsonl").write_text("{}\n")  # also where there are tables of an earlier run
     assert snakemake(folder, "--cores", "1", SHOWN, config=configs["two"]).returncode != 0
     assert (folder / "results" / "two" / "tables").is_dir() and os.readlink(folder / SHOWN) == "one/tables"
-
-
-def test_a_folder_of_somebody_else_in_the_place_of_the_link_stays(tmp_path):
-    from verified.tables.summary import show
-
-    (tmp_path / "own" / "tables").mkdir(parents=True)
-    (tmp_path / "tables").mkdir()
-    show(tmp_path / "own" / "tables", tmp_path / "tables")
-    assert not (tmp_path / "tables").is_symlink()
