@@ -1,7 +1,6 @@
 """Rows divided into shards once, for jobs that start together, are killed, or come after a change."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -104,26 +103,6 @@ def test_rows_are_divided_again_when_something_changed_and_only_then(corpus):
     tags.append(json.loads((corpus / HEAD).read_text())["tag"])
     assert len(set(tags)) == len(tags)
     assert len(parts(corpus)) == SHARDS and all(tags[-1] in name for name in parts(corpus)), "none of the earlier ones"
-
-
-def test_a_video_that_leaves_takes_its_rows_along(corpus):
-    found(corpus)
-    Path("videos/v3.mp4").unlink()
-    assert found(corpus) == [[n for n in shard if n % 12 != 3] for shard in wanted()]
-
-
-def test_what_was_just_changed_is_not_taken_by_others(corpus, monkeypatch):
-    """Within the grain of its times it could change again."""
-    monkeypatch.setattr(video_folder, "SETTLED_NS", 10**18)
-    found(corpus)
-    tag = json.loads((corpus / HEAD).read_text())["tag"]
-    times = os.stat("m.jsonl")
-    write_text = Path("m.jsonl").read_text().replace("a dog", "a cat")
-    Path("m.jsonl").write_text(write_text)
-    os.utime("m.jsonl", ns=(times.st_atime_ns, times.st_mtime_ns))
-    rows = read_own_rows(SOURCE, FILES, 0, SHARDS, corpus)
-    assert all("a cat" in line["caption"] for line in rows)
-    assert json.loads((corpus / HEAD).read_text())["tag"] != tag
 
 
 @pytest.mark.parametrize("damage", [lambda data: b"\0" * len(data), lambda data: data[:-9], lambda data: b""])

@@ -69,12 +69,6 @@ def fetch(tmp_path):
         server.server_close()
 
 
-def test_a_file_arrives_whole(fetch, tmp_path):
-    fetch("ok")
-    assert (tmp_path / "set" / "test.jsonl").read_bytes() == DATA
-    assert [path.name for path in (tmp_path / "set").iterdir()] == ["test.jsonl"]
-
-
 def test_a_cut_connection_is_resumed_where_it_stopped(fetch, tmp_path):
     server = fetch("cut", "503", "ok")
     assert server.ranges == [None, f"bytes={len(DATA) // 2}-", f"bytes={len(DATA) // 2}-"]

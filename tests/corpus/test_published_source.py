@@ -23,7 +23,6 @@ from verified.config import load
 from verified.config.sources import PublishedSource
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
-from verified.released import collections as release
 
 DATA = PROJECT.parent / "shared" / "data"
 STA = {
@@ -115,19 +114,6 @@ def test_a_split_that_is_not_at_hand_stops_before_any_job(tmp_path):
     settings = load({"name": "d", "datasets": {"d": {"title": "D", "source": source}}})
     with refused("datasets.d.source", "'train'", "didemo", "train_data.json"):
         check_releases(settings)
-
-
-def test_each_published_file_is_read_once(tmp_path, monkeypatch):
-    rows = "".join(f"AAAAA {n}.0 {n}.5##a person sits.\n" for n in range(3))
-    forms = [(split, form) for split in ("train", "test") for form in ("charades-sta", "charades-csv")]
-    texts = {"charades-sta": rows, "charades-csv": "id,length\nAAAAA,9.0\n"}
-    files = {("charades-sta", split, form): texts[form] for split, form in forms}
-    listed = publish(tmp_path / "published", files)
-    read, read_split = [], release.read_split
-    monkeypatch.setattr(release, "read_split", lambda *given: read.append(given[0]) or read_split(*given))
-    source = PublishedSource(kind="published", collection="charades-sta", videos="videos", sources=str(listed))
-    assert [row["desc_id"] for row in source.rows()] == list(range(6)), "ids go on over the splits"
-    assert len(read) == 2
 
 
 DIDEMO = [

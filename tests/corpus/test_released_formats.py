@@ -37,27 +37,6 @@ def test_charades_sta_lines_with_lengths_and_swapped_intervals(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "row", "named"),
-    [
-        ("AO8RW 0.0 6.9 a person sits.\n", 1, "START END##caption"),
-        ("AO8RW 0.0 6.9##ok\nAO8RW 0.0\n", 2, "START END##caption"),
-        ("AO8RW 0.0 x##a person sits.\n", 1, "'x'"),
-        ("AO8RW 0.0 nan##a person sits.\n", 1, "'nan'"),
-        ("ZZZZZ 0.0 1.0##a person sits.\n", 1, "'ZZZZZ'"),
-        ("<html>\n", None, "page"),
-    ],
-)
-def test_bad_charades_lines(tmp_path, text, row, named):
-    with refused(named, file="sta.txt", row=row):
-        read_split(charades(tmp_path, text))
-
-
-def test_a_charades_csv_without_lengths(tmp_path):
-    with refused("'id'", "'length'", file="v1.csv", row=1):
-        read_split(charades(tmp_path, "AO8RW 0.0 6.9##a\n", csv="id,subject\nAO8RW,X\n"))
-
-
 def test_activitynet_captions_lose_outer_blanks_and_reversed_spans(tmp_path):
     videos = {
         "v_a": {"duration": 82.73, "timestamps": [[0.83, 19.86], [60.81, 17.37]], "sentences": ["One.", " Two. "]},
@@ -69,22 +48,6 @@ def test_activitynet_captions_lose_outer_blanks_and_reversed_spans(tmp_path):
         (101, [17.37, 60.81], "Two."),
         (102, [0, 2], "Three."),
     ]
-
-
-@pytest.mark.parametrize(
-    ("value", "named"),
-    [
-        ([], ["object"]),
-        ({"v": {"duration": 1, "timestamps": []}}, ["'v'", "'sentences'"]),
-        ({"v": {"duration": "1", "timestamps": [], "sentences": []}}, ["'v'", "duration", "type"]),
-        ({"v": {"duration": 1, "timestamps": [[0, 1]], "sentences": []}}, ["'v'", "1 timestamps", "0 sentences"]),
-        ({"v": {"duration": 1, "timestamps": [[0]], "sentences": ["a"]}}, ["'v'", "[0]"]),
-        ({"v": {"duration": 1, "timestamps": [[0, 1]], "sentences": [" "]}}, ["'v'", "empty"]),
-    ],
-)
-def test_bad_activitynet_captions(tmp_path, value, named):
-    with refused(*named, file="file.json"):
-        read_split(document(tmp_path, "activitynet-captions", value))
 
 
 def test_tacos_frames_become_seconds(tmp_path):
@@ -130,33 +93,47 @@ def test_didemo_takes_the_most_frequent_interval_and_the_first_on_ties(tmp_path)
     assert rows[1]["time"] == [0, 15]
 
 
+VIDEO = {"duration": 1, "timestamps": [[0, 1]], "sentences": ["a"]}
+
+
 @pytest.mark.parametrize(
-    ("value", "named"),
+    ("form", "value", "named"),
     [
-        ({}, ["list"]),
-        ([didemo(times=None)], ["annotation 1", "missing", "'times'"]),
-        ([didemo(times=[])], ["annotation 1", "'times'", "list"]),
-        ([didemo(times=[[1]])], ["annotation 1", "'times'", "list"]),
-        ([didemo(description="")], ["annotation 1", "'description'"]),
-        ([didemo(), didemo()], ["annotation 2", "annotation_id 3"]),
-        ([didemo(video=5)], ["annotation 1", "'video'", "5"]),
-        ([didemo(num_segments="6")], ["annotation 1", "'num_segments'", "'6'"]),
-        ([didemo(annotation_id="3")], ["annotation 1", "'annotation_id'", "'3'"]),
+        ("activitynet-captions", [], ["object"]),
+        ("activitynet-captions", {"v": {"duration": 1, "timestamps": []}}, ["'v'", "'sentences'"]),
+        ("activitynet-captions", {"v": VIDEO | {"duration": "1"}}, ["'v'", "duration", "type"]),
+        ("activitynet-captions", {"v": VIDEO | {"sentences": []}}, ["'v'", "1 timestamps", "0 sentences"]),
+        ("activitynet-captions", {"v": VIDEO | {"timestamps": [[0]]}}, ["'v'", "[0]"]),
+        ("activitynet-captions", {"v": VIDEO | {"sentences": [" "]}}, ["'v'", "empty"]),
+        ("didemo", {}, ["list"]),
+        ("didemo", [didemo(times=None)], ["annotation 1", "missing", "'times'"]),
+        ("didemo", [didemo(times=[[1]])], ["annotation 1", "'times'", "list"]),
+        ("didemo", [didemo(description="")], ["annotation 1", "'description'"]),
+        ("didemo", [didemo(), didemo()], ["annotation 2", "annotation_id 3"]),
+        ("didemo", [didemo(video=5)], ["annotation 1", "'video'", "5"]),
+        ("didemo", [didemo(num_segments="6")], ["annotation 1", "'num_segments'", "'6'"]),
     ],
 )
-def test_bad_didemo_annotations(tmp_path, value, named):
+def test_a_bad_document_is_named_with_its_place(tmp_path, form, value, named):
     with refused(*named, file="file.json"):
-        read_split(document(tmp_path, "didemo", value))
+        read_split(document(tmp_path, form, value))
 
 
-def test_truncated_json_is_named(tmp_path):
-    (tmp_path / "file.json").write_text('[{"video": "a')
-    with refused("JSON", file="file.json"):
-        read_split({"didemo": tmp_path / "file.json"})
-
-
-def test_another_encoding_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "row", "named"),
+    [
+        (b"AO8RW 0.0 6.9 a person sits.\n", 1, "START END##caption"),
+        (b"AO8RW 0.0 6.9##ok\nAO8RW 0.0\n", 2, "START END##caption"),
+        (b"AO8RW 0.0 nan##a person sits.\n", 1, "'nan'"),
+        (b"ZZZZZ 0.0 1.0##a person sits.\n", 1, "'ZZZZZ'"),
+        (b"AO8RW 0.0 6.9##caf\xe9\n", None, "UTF-8"),
+        (b"<html>\n", None, "page"),
+    ],
+)
+def test_a_bad_line_of_charades_is_named(tmp_path, text, row, named):
     files = charades(tmp_path, "")
-    files["charades-sta"].write_bytes("AO8RW 0.0 6.9##café\n".encode("latin-1"))
-    with refused("UTF-8", file="sta.txt", remedy=True):
+    files["charades-sta"].write_bytes(text)
+    with refused(named, file="sta.txt", row=row):
         read_split(files)
+    with refused("'id'", "'length'", file="v1.csv", row=1):
+        read_split(charades(tmp_path, "AO8RW 0.0 6.9##a\n", csv="id,subject\nAO8RW,X\n"))

@@ -1,15 +1,16 @@
-"""Releases: which splits are at hand, their rows, their moments."""
+"""Releases: the list of published files with the check of their bytes, splits that are available, rows and moments."""
 
 import hashlib
 import json
+from pathlib import PurePosixPath
 
 import given
 import pytest
 from refusals import refused
 
-from verified.config.sources import PublishedSource, ReleasedSource
-from verified.errors import InputError
+from verified.config.sources import ReleasedSource
 from verified.released.collections import DOWNLOADS, moments_of, read_release, resolve
+from verified.released.files import SourceFile, collections, read_sources, verify
 
 HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"
 
@@ -61,20 +62,10 @@ def test_what_is_not_at_hand_is_left_out_with_the_way_to_get_it(listed, folder):
     assert "fetch it by hand from https://example.org/set and save it as set/train.jsonl" in resolved.missing["train"]
 
 
-def test_splits_that_are_not_asked_for_are_missing_too(listed, folder):
-    resolved = resolve(release("set-fig", ("test",), folder), listed)
-    assert resolved.splits == ["test"] and set(resolved.missing) == {"train", "val"}
-
-
 def test_without_a_folder_open_files_are_to_be_downloaded(listed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     resolved = resolve(release("set-fig", ("train", "test"), None), listed)
     assert resolved.splits == ["test"] and resolved.paths("test") == [DOWNLOADS / "set" / "test.jsonl"]
-
-
-def test_nothing_at_hand_is_an_error_that_says_what_to_fetch(listed, tmp_path):
-    with refused("'set-fig'", "set/train.jsonl", remedy=True):
-        resolve(release("set-fig", ("train",), tmp_path / "empty"), listed)
 
 
 def test_unknown_names_are_answered_with_the_nearest(listed, folder):
@@ -82,11 +73,6 @@ def test_unknown_names_are_answered_with_the_nearest(listed, folder):
         resolve(release("sett-fig", ("test",)), listed)
     with refused("'tests'", remedy=True):
         resolve(release("set-fig", ("tests",), folder), listed)
-
-
-def test_rows_come_as_released(listed, folder):
-    rows = read_release(release("set-fig", ("val", "test"), folder), "test", listed)
-    assert [row["desc_id"] for row in rows] == [20, 21, 22]
 
 
 def test_a_wrong_byte_is_refused_before_it_is_read(listed, folder):
@@ -134,8 +120,57 @@ def test_moments_are_clamped_or_excluded_and_reconcile():
     assert set(moments[0]) == {"desc_id", "video", "start", "end", "duration", "split", "caption"}
 
 
-def test_a_published_collection_of_ones_own_needs_its_splits(listed, folder):
-    source = PublishedSource(kind="published", collection="mine", videos="videos", released_dir=str(folder))
-    with pytest.raises(InputError) as raised:
-        resolve(source, listed)
-    assert "mine" in str(raised.value) and raised.value.file == listed and raised.value.remedy
+def source(data: bytes, access: str = "open", **changes) -> SourceFile:
+    values = {
+        "collection": "set",
+        "split": "test",
+        "version": "1",
+        "format": "fig",
+        "place": "set/test.jsonl",
+        "url": "https://example.org/t",
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "bytes": len(data),
+        "rows": None,
+        "licence": "MIT",
+        "access": access,
+    }
+    return SourceFile(**{**values, **changes})
+
+
+def test_every_open_file_has_all_that_is_needed_to_trust_it():
+    files = read_sources()
+    assert len({file.place for file in files}) == len(files)
+    for file in files:
+        path = PurePosixPath(file.place)
+        assert not path.is_absolute() and ".." not in path.parts and file.licence
+        if file.access == "open":
+            assert len(file.sha256) == 64 and file.bytes > 0 and (file.rows or not file.split)
+            assert file.url.startswith("https://raw.githubusercontent.com/")
+
+
+def test_the_collections_have_the_paper_s_sizes():
+    sizes = {
+        name: sum(files[0].rows for files in splits.values() if files[0].rows is not None)
+        for name, splits in collections().items()
+    }
+    assert (sizes["charades-fig"], sizes["didemo-fig"], sizes["activitynet-fig"]) == (16128, 41091, 71656)
+    assert sizes["activitynet-captions"] == 71957
+
+
+def test_a_wrong_byte_is_refused_by_name(tmp_path):
+    (tmp_path / "test.jsonl").write_bytes(b"{]\n")
+    with refused("test.jsonl", "set/test.jsonl", "3 bytes", remedy=True):
+        verify(tmp_path / "test.jsonl", source(b"{}\n"))
+
+
+def test_a_missing_form_file_says_where_to_fetch_and_how_to_check_it(tmp_path):
+    wanted = source(b"{}\n", access="form")
+    with refused("set/test.jsonl", "https://example.org/t", wanted.sha256, "by hand"):
+        verify(tmp_path / "test.jsonl", wanted)
+
+
+def test_a_list_that_leaves_the_folder_is_refused(tmp_path):
+    header = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"
+    (tmp_path / "sources.csv").write_text(f"{header}\nset,test,1,fig,../../etc/passwd,https://e.org,,,,MIT,open\n")
+    with refused(file="sources.csv", row=2):
+        read_sources(tmp_path / "sources.csv")

@@ -39,10 +39,6 @@ def test_whole_videos_go_into_three_splits_and_the_order_of_rows_does_not_matter
         assert {video: later[video] for video in divided} == divided, "videos that join move no other"
 
 
-def test_one_or_two_videos_are_all_trained_on():
-    assert set.union(*splits_of(divide(rows(2), NAMES, SHARES)).values()) == {"train"}
-
-
 @pytest.mark.parametrize("count", [1, 4, 200])
 def test_copies_go_where_the_one_goes_that_they_show(count):
     plain = splits_of(divide(rows(400), NAMES, SHARES))
@@ -102,11 +98,6 @@ def test_a_video_moves_whatever_the_others_are():
     whole = {row["video"] for row in hold_out(moments(400), "train", 0.2) if row["split"] == HELD_OUT}
     half = {row["video"] for row in hold_out(moments(200), "train", 0.2) if row["split"] == HELD_OUT}
     assert half == {video for video in whole if int(video[1:]) < 200}
-
-
-def test_no_share_changes_nothing():
-    before = moments(10)
-    assert list(hold_out(before, "train", 0.0)) == before
 
 
 def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_and_at_least_one():

@@ -16,7 +16,7 @@ from changed import PROJECT, TESTS, changed_files, is_reached
         ("scripts/verified/benchmark/vcmr/models/xml.py", "statistics/test_clustering.py", False),
         ("scripts/verified/cli/maintain.py", "people/test_study.py", True),  # by the command line
         ("tests/planted.py", "vcmr/test_training.py", True),
-        ("tests/planted.py", "vcmr/test_labels.py", False),
+        ("tests/planted.py", "vcmr/test_decode.py", False),
         ("rules/retrieval.smk", "workflow/test_nano.py", True),
         ("rules/retrieval.smk", "vcmr/test_training.py", False),
         ("scripts/verified/people/pages/study.js", "people/test_answers.py", True),

@@ -1,29 +1,29 @@
-"""The conformance kit: every registered model keeps the contract, and the kit tells who does not, and why."""
+"""The conformance kit: every registered model keeps the contract, and the kit finds what broken ones do."""
 
-from pathlib import Path
+import sys
+from dataclasses import make_dataclass, replace
 
 import pytest
+from mutants import BROKEN, EXAMPLE, HONEST, filtered_pads, reading
 from refusals import said
+from torch import nn
 
 from verified.__main__ import main
 from verified.benchmark.lists import Lists
+from verified.benchmark.vcmr import registry
 from verified.benchmark.vcmr import search as engine
 from verified.benchmark.vcmr.conformance import CHECKS, failures
-from verified.benchmark.vcmr.registry import is_two_stage, model_class, model_names, model_of_file
+from verified.benchmark.vcmr.layers import zero_pads
+from verified.benchmark.vcmr.registry import model_class, model_names, model_of_file
+from verified.benchmark.vcmr.scoring import unit
+from verified.config import retrieval
 from verified.errors import InputError
-
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "mean_pooling.py"
 
 
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("name", model_names())
 def test_model_keeps_the_contract(name, check):
     assert dict(failures(model_class(name), only=(check,)))[check] is None
-
-
-@pytest.mark.parametrize("name", model_names())
-def test_planning_knows_which_models_need_ranked_lists(name):
-    assert is_two_stage(name) == model_class(name).two_stage
 
 
 @pytest.fixture(scope="module")
@@ -79,24 +79,163 @@ def test_the_command_checks_a_file_and_a_name(tmp_path, capsys):
     assert "FAILED  pads: span_logits: pads hold" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("text", "named"), [("x = 1", "model"), ("x = ", "loaded")])
-def test_a_file_without_a_model_is_named(text, named, tmp_path, capsys):
-    (tmp_path / "odd.py").write_text(text)
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"x = 1", ["model"]),
+        (b"x = ", ["loaded"]),
+        (b"x = 1\nx.y = 2\n", ["row 2"]),
+        (b"x = 1\nint('a')\n", ["row 2"]),
+        (b"x = 1\nx = '\xff'\n", []),
+    ],
+)
+def test_a_file_that_gives_no_model_is_named(content, named, tmp_path, capsys):
+    (tmp_path / "odd.py").write_bytes(content)
     assert main(["check-model", str(tmp_path / "odd.py")]) == 2
-    said(capsys.readouterr().err, "odd.py", named)
+    said(capsys.readouterr().err, "odd.py", *named)
 
 
-@pytest.mark.parametrize("content", [b"x = 1\nx.y = 2\n", b"x = 1\nint('a')\n", b"x = 1\nx = '\xff'\n"])
-def test_a_file_that_fails_when_it_is_loaded_is_named(content, tmp_path, capsys):
-    path = tmp_path / "odd.py"
-    path.write_bytes(content)
-    assert main(["check-model", str(path)]) == 2
-    said(capsys.readouterr().err, "odd.py", *(["row 2"] if b"\xff" not in content else []), remedy=True)
+ALL = ("xml", "reloclnet", "hero", "conquer", "squidnet")
 
 
-def test_a_file_that_is_no_python_is_named(tmp_path):
-    path = tmp_path / "model.txt"
-    path.write_text("no model")
-    with pytest.raises(InputError) as raised:
-        model_of_file(path)
-    assert raised.value.file == path and raised.value.remedy
+TRAINED = ("overfitting", "options")
+"""Checks that take seconds, as they train."""
+
+
+def marked(variant):
+    return pytest.param(variant, id=variant.name, marks=[pytest.mark.slow] if variant.check in TRAINED else [])
+
+
+@pytest.mark.filterwarnings("ignore:std\\(\\)")
+@pytest.mark.parametrize("variant", map(marked, BROKEN))
+def test_a_broken_model_is_found_out_by_its_check(variant):
+    found = dict(failures(variant.cls(), only=(variant.check,)))[variant.check]
+    assert found and variant.reason in found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", HONEST, ids=lambda variant: variant.name)
+def test_an_honest_model_is_not_reported(variant):
+    assert dict(failures(variant.cls())) == dict.fromkeys(CHECKS)
+
+
+@pytest.mark.slow
+def test_conquer_with_its_exclusive_head_passes():
+    base = model_class("conquer")
+    exclusive = type("Exclusive", (base,), {"recipe": replace(base.recipe, negatives=3)})
+    assert dict(failures(exclusive, options={"video_head": True})) == dict.fromkeys(CHECKS)
+
+
+class Convolved(model_of_file(EXAMPLE)):
+    """The bias of the projection is in the pads when the convolution reads them."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.over_time = nn.Conv1d(config.hidden, config.hidden, 3, padding=1)
+
+    def encode_videos(self, video, mask):
+        clips = self.video(zero_pads(video, mask))
+        clips = clips + self.over_time(clips.transpose(1, 2)).transpose(1, 2)  # scores are those of other clips
+        return {"unit": unit(clips), "clips": clips, "mask": mask}
+
+
+def test_a_bias_in_pads_is_found_out_by_a_video_that_fills_its_context():
+    found = dict(failures(Convolved, only=("padding",)))["padding"]
+    assert found and "start: changes where videos that fill their context" in found
+
+
+@pytest.mark.parametrize("model", ALL)
+@pytest.mark.parametrize("side", ["videos", "queries"])
+def test_a_mask_that_is_missing_behind_the_filter_of_pads_is_found_out_in_every_model(model, side):
+    base = model_class(model)
+    forgetful = type("Forgetful", (base,), reading(side, filtered_pads)(base))
+    assert dict(failures(forgetful, only=("padding",)))["padding"]
+
+
+def test_weights_that_overflow_are_no_leak():
+    overflowing = next(variant for variant in BROKEN if variant.name == "weights overflow to infinity")
+    reason = dict(failures(overflowing.cls(), only=("no_leak",)))["no_leak"]
+    assert "not finite" in reason and "true video" not in reason
+
+
+def test_an_option_that_changes_no_number_is_one_that_the_model_names():
+    base = model_class("xml")
+    config = make_dataclass("Config", [("at_once", int, 64)], bases=(base.Config,), frozen=True, kw_only=True)
+    told = {"Config": config, "technical_options": ("at_once",)}
+    assert "'at_once'" in dict(failures(type("Told", (base,), {"Config": config}), only=("options",)))["options"]
+    assert dict(failures(type("Told", (base,), told), only=("options",))) == {"options": None}
+
+
+HEAD = """
+from typing import ClassVar
+from verified.benchmark.vcmr.contract import RetrievalModel
+from verified.benchmark.vcmr.registry import register
+"""
+ONE = HEAD + '@register("one")\nclass One(RetrievalModel):\n    """Nothing of its own."""\n'
+TWO = HEAD + '@register("two")\nclass Two(RetrievalModel):\n    two_stage: ClassVar[bool] = True\n'
+THREE = (
+    "from verified.benchmark.vcmr.models.two import Two as Base\n"
+    "from verified.benchmark.vcmr.registry import register\n"
+    'class Between(Base):\n    pass\n\n@register("three")\nclass Two(Between):\n    pass\n'
+)
+FOUR = (
+    "from verified.benchmark.vcmr.models import three\nfrom verified.benchmark.vcmr.registry import register\n"
+    '@register("four")\nclass Four(three.Two):\n    pass\n'
+)
+FIVE = FOUR.replace("four", "five").replace("    pass", "    two_stage = False")
+SIX = (
+    "from .two import Two\nfrom verified.benchmark.vcmr.registry import register\n"
+    "@register('six')\nclass Six(Two): ...\n"
+)
+
+TEXTS = {"one": ONE, "two": TWO, "three": THREE, "four": FOUR, "five": FIVE, "six": SIX}
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    """A folder of models in the place of the project's."""
+    from verified.benchmark.vcmr import models as package
+
+    for module in (registry, retrieval):
+        monkeypatch.setattr(module, "MODELS", {package.__name__: tmp_path})
+    monkeypatch.setattr(registry, "_CLASSES", {})
+    monkeypatch.setattr(package, "__path__", [str(tmp_path)])
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name.startswith(package.__name__):
+            del sys.modules[name]
+            vars(package).pop(name.rpartition(".")[2], None)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("one", False), ("two", True), ("three", True), ("four", True), ("five", False), ("six", True)],
+)
+def test_planning_and_the_class_agree_however_two_stage_is_written_or_inherited(models, name, expected):
+    for other, text in TEXTS.items():
+        (models / f"{other}.py").write_text(text)
+    assert registry.is_two_stage(name) is expected
+    assert registry.model_class(name).two_stage is expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["    two_stage = not False", "    if True:\n        two_stage = True", "    locals()['two_stage'] = True"],
+)
+def test_a_class_whose_kind_cannot_be_planned_by_is_refused_with_file_and_remedy(models, body):
+    (models / "odd.py").write_text(HEAD + f'@register("odd")\nclass Odd(RetrievalModel):\n{body}\n')
+    assert not registry.is_two_stage("odd")
+    with pytest.raises(InputError) as refused:
+        registry.model_class("odd")
+    assert refused.value.file.endswith("odd.py") and "two_stage = True" in refused.value.remedy
+
+
+def test_a_file_of_ones_own_is_held_to_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(retrieval, "MODELS", {"mine": tmp_path})
+    monkeypatch.setattr(registry, "_CLASSES", {})
+    file = tmp_path / "mine.py"
+    file.write_text(HEAD + '@register("mine")\nclass Mine(RetrievalModel):\n    two_stage = 1 > 0\n')
+    with pytest.raises(InputError) as refused:
+        registry.model_of_file(file)
+    assert refused.value.file == str(file) and refused.value.remedy

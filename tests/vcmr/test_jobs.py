@@ -3,16 +3,13 @@
 from functools import partial
 from types import SimpleNamespace
 
-import pytest
 from refusals import refused
 
 from verified.benchmark.vcmr.jobs import (
-    held_out_share,
     possible_runs,
     search_values,
     settings_digest,
     testing_inputs,
-    training_inputs,
     training_priority,
     training_settings,
 )
@@ -42,33 +39,6 @@ def run(**more):
     return SimpleNamespace(dataset="test/demo", model="xml", trained_on="fig", tested_on="cog", seed="7", **more)
 
 
-def test_training_reads_the_captions_it_is_named_after():
-    files = training_inputs(configured(), run())
-    assert files == {
-        "video": "results/test/demo/features/video.h5",
-        "text": "results/test/demo/features/text-fig.h5",
-        "train": "results/test/demo/annotations/fig/train.jsonl",
-        "selection": "results/test/demo/annotations/fig/val.jsonl",
-    }
-    lowest = run()
-    lowest.trained_on = "fig-lowest"
-    assert training_inputs(configured(), lowest)["train"] == "results/test/demo/annotations/fig-lowest/train.jsonl"
-
-
-def test_two_stage_models_read_the_lists_of_xml_of_the_same_training():
-    wildcards = run()
-    wildcards.model = "squidnet"
-    assert (
-        training_inputs(configured(), wildcards)["ranked"]
-        == "results/test/demo/retrieval/xml/fig/seed-7/ranked-train.h5"
-    )
-    assert (
-        testing_inputs(configured(), wildcards)["ranked"]
-        == "results/test/demo/retrieval/xml/fig/seed-7/cog/ranked-test.h5"
-    )
-    assert testing_inputs(configured(), wildcards)["test"] == "results/test/demo/annotations/fig/test.jsonl"
-
-
 def test_xml_is_trained_first_where_other_models_wait_for_its_lists():
     waiting, alone = (
         partial(training_priority, configured(models=models)) for models in (["xml", "squidnet"], ["xml", "hero"])
@@ -77,15 +47,6 @@ def test_xml_is_trained_first_where_other_models_wait_for_its_lists():
     other.model = "squidnet"
     assert waiting(run()) > waiting(other) > 0
     assert alone(run()) == alone(other)
-
-
-def test_published_annotations_are_divided_for_selection():
-    settings = configured()
-    assert [held_out_share(settings, name) for name in ("demo", "bare", "given")] == [0.0, 0.1, 0.1]
-    wildcards = run()
-    wildcards.dataset = "test/given"
-    files = training_inputs(settings, wildcards)
-    assert files["train"] == files["selection"] == "results/test/given/annotations/fig/train.jsonl"
 
 
 def test_runs_need_features_and_captions_of_their_kind():
@@ -114,12 +75,6 @@ def test_the_digest_of_settings_tells_trainings_apart_that_must_not_be_averaged(
     assert digest() != digest(searched_videos=7)
     assert digest("conquer") != digest("conquer", training={"xml": {"epochs": 3}})  # it learns from XML's lists
     assert digest("conquer") == digest("conquer", **of_hero)
-
-
-@pytest.mark.parametrize("section", [{"models": ["xlm"]}, {"training": {"xlm": {}}}])
-def test_an_unknown_model_stops_before_any_job(section):
-    with refused("'xlm'", "'xml'", remedy=True):
-        configured(**section)
 
 
 def test_official_padding_makes_other_trainings_and_the_default_none():

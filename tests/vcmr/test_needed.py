@@ -1,6 +1,6 @@
 """Pairs that are left out of localisation change no byte of a list."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -116,22 +116,6 @@ def test_lists_of_a_model_are_the_same_bytes_whether_pairs_are_left_out(name, fi
     for task, lists in some.items():
         for query in range(len(split.moments)):
             assert of_video(lists, query) == of_video(every[task], query)
-
-
-@pytest.mark.parametrize("name", ["conquer", "squidnet"])
-def test_lists_are_those_of_all_pairs_at_once_but_for_rounding(name, files, monkeypatch):
-    torch.manual_seed(3)
-    model = small_model(name).eval()
-    split = files.split(type(model))
-    order = np.stack([np.random.default_rng(2).permutation(PLANTED)[:20] for _ in split.moments.desc_id])
-    cosine = np.tile(np.linspace(0.9, 0.1, 20, dtype=np.float32), (len(order), 1))
-    ranked = Ranked(split.moments.desc_id, order, cosine, split.moments.videos)
-    searching = replace(SEARCHING, searched_videos=20)
-    at_once = search(model, split.videos, split.queries, split.moments, searching, ranked).tasks()
-    monkeypatch.setattr(type(model), "costly_pairs", lambda model: True)
-    some = search(model, split.videos, split.queries, split.moments, searching, ranked).tasks()
-    for task, lists in some.items():
-        np.testing.assert_allclose(lists.score, at_once[task].score, rtol=2e-4, atol=1e-7)
 
 
 def sharpen(model) -> None:

@@ -1,6 +1,7 @@
-"""Ranked lists and what two-stage models draw from them."""
+"""Ranked lists with what two-stage models draw from them, and numbers per query as they are written."""
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,6 +9,7 @@ from refusals import refused
 
 from verified.benchmark.lists import NO_VIDEO
 from verified.benchmark.vcmr.ranked import Ranked, draw_negatives, read_ranked, write_ranked
+from verified.benchmark.vcmr.results import PER_QUERY_FILE, read_per_query, write_per_query
 
 VIDEOS = [f"v{i}" for i in range(9)]
 
@@ -61,3 +63,21 @@ def test_negatives_are_distinct_near_the_truth_and_never_it(count, pool, seed):
         assert len(set(drawn)) == count and truth[query] not in drawn
         allowed = [video for video in lists.video[query] if video != truth[query]]
         assert set(drawn) <= set(allowed[: max(places[query] + pool, count)])
+
+
+def test_hits_and_shares_are_read_as_they_were_written(tmp_path):
+    hits, shares = np.array([True, False, True]), np.array([0.5, 0.0, 1.0])
+    write_per_query(
+        tmp_path / PER_QUERY_FILE, np.array([3, 1, 2]), ["b", "a", "a"], {"VCMR/0.5/r1": hits, "VCMR/mIoU": shares}
+    )
+    read = read_per_query([tmp_path])
+    assert read.desc_id.tolist() == [1, 2, 3] and read.video.tolist() == ["a", "a", "b"]
+    assert read.values["VCMR/0.5/r1"].tolist() == [[0.0, 1.0, 1.0]]
+    assert read.values["VCMR/mIoU"].tolist() == [[0.0, 1.0, 0.5]]
+
+
+@pytest.mark.parametrize("values", [["much", "none"], [0.5, np.nan]], ids=["texts", "not finite"])
+def test_other_values_are_refused(values, tmp_path):
+    write_per_query(tmp_path / PER_QUERY_FILE, np.arange(2), ["a", "a"], {"VR/r1": np.array(values)})
+    with refused(file=PER_QUERY_FILE):
+        read_per_query([tmp_path])

@@ -288,11 +288,6 @@ def test_an_unknown_option_or_model_is_named_with_the_nearest(planted, tmp_path)
         train_model("xlm", "fig", 1, files, SETTINGS, str(tmp_path / "c"), str(tmp_path / "l"))
 
 
-def test_lists_to_train_on_are_longer_than_those_that_are_searched(run):
-    with h5py.File(run / "short.h5") as file:
-        assert file["train/video"].shape[1] == 7 and file["selection/video"].shape[1] == 3
-
-
 @pytest.mark.parametrize("videos, least", [(3, 4), (3, 3)])
 def test_a_handful_of_videos_selects_no_epoch(videos, least, planted, tmp_path, monkeypatch):
     """The first epoch looks best to a few queries: it is taken only where there are videos enough to be believed."""

@@ -77,12 +77,6 @@ def test_training_without_pads_gives_the_losses_and_gradients_of_padded_training
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
 
 
-def test_only_wide_models_leave_pads_out_and_only_on_the_cpu():
-    assert XML(XMLConfig(**SIZES | {"hidden": 256})).packs(torch.ones(1))
-    assert not XML(XMLConfig(**SIZES | {"hidden": 256})).packs(torch.ones(1, device="meta"))
-    assert not XML(XMLConfig(**SIZES | {"hidden": 252})).packs(torch.ones(1))
-
-
 def test_encodings_without_pads_are_those_of_padded_sequences(monkeypatch):
     torch.manual_seed(0)
     wide = {"video_dim": 24, "text_dim": 20, "context_clips": 16, "query_tokens": 12, "hidden": 256}

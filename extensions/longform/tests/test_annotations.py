@@ -64,11 +64,6 @@ def test_hostile_files_are_named_with_the_annotation(tmp_path, values, said):
         read_mad(path, "test")
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with refused(file=tmp_path / "none.json"):
-        read_mad(tmp_path / "none.json", "test")
-
-
 def test_bad_rows_are_named_and_counted():
     row = {"id": "1", "movie": "f", "sentence": "x", "duration": 100.0, "start": 1.0, "end": 2.0}
     rows = [
@@ -126,8 +121,3 @@ def test_each_query_goes_to_the_segment_that_it_overlaps_most(moment, seconds):
     assert cut["duration"] == min(seconds, 600 - first) > 0
     overlaps = [min(end, low + seconds) - max(start, low) for low in [first - seconds, first, first + seconds]]
     assert overlaps[1] >= max(overlaps) - 1e-6
-
-
-def test_whole_movies_stay_whole():
-    row = {"movie": "f", "duration": 600.0, "start": 1.0, "end": 2.0}
-    assert cut_movies([row], None) == [{**row, "origin": ("f", 0.0)}]

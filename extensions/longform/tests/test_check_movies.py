@@ -1,8 +1,10 @@
-"""`verified check` on data sets of movies: the movies that a run would leave out, each with what it lacks."""
+"""Checks of movies before a run: files of movies, their features, and what a run would leave out."""
 
 import json
 import wave
 
+import h5py
+import numpy as np
 import pytest
 import yaml
 from loopback import endpoint, transcription
@@ -10,6 +12,8 @@ from refusals import names
 from sounds import tone
 
 from verified.__main__ import main
+from verified.config import read
+from verified_longform.preflight import feature_findings
 
 HEADER = "movie,track,described,transcript,subtitles,split\n"
 SPOKEN = "1\n00:00:00,000 --> 00:00:00,500\nA dog runs.\n"
@@ -80,21 +84,6 @@ def test_a_movie_whose_files_cannot_be_read_is_named_before_it_is_collected(chec
     assert status == 1 and names(shown, "note", "a (a.wav") and names(shown, "problem", "'test'")
 
 
-def test_a_movie_that_nobody_writes_down_is_left_out(check, tmp_path):
-    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,a.srt,,test\nb,b.wav,d.wav,,,test\n")
-    files_of_movies(tmp_path)
-    for name in ("a", "b"):
-        (tmp_path / "films" / f"{name}.mp4").touch()
-    status, shown = check(DESCRIBED, "--offline")
-    assert status == 0 and names(shown, "note", "1 of 2", "b (d.wav", "no transcript", "generation.speech")
-
-
-def test_a_manifest_that_cannot_be_read_is_named_with_its_row(check, tmp_path):
-    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,,a.json,,\n")
-    status, shown = check(DESCRIBED, "--offline")
-    assert status == 1 and names(shown, "problem", "mine.source", "m.csv", "2", "described")
-
-
 def test_an_endpoint_without_a_key_is_tried_where_only_movies_are_collected(check, tmp_path, monkeypatch):
     (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,,,test\n")
     files_of_movies(tmp_path)
@@ -139,3 +128,61 @@ def test_an_evaluator_that_has_seen_no_real_video_is_a_note(check, tmp_path):
     status, shown = check(DESCRIBED, "--offline", encoder="evaluator")
     assert status == 0 and names(shown, "note", "longform.encoder", "mine", "no real video", "packaged-joint")
     assert "no real video" not in check(DESCRIBED, "--offline")[1]
+
+
+DIM, SECONDS = 16, 20.0
+
+
+def clips(count=20):
+    return np.ones((count, DIM), np.float32)
+
+
+def write(path, items, **attributes):
+    path.parent.mkdir(exist_ok=True)
+    with h5py.File(path, "w") as file:
+        file.attrs.update(attributes)
+        for key, values in items.items():
+            file.create_dataset(key, data=values)
+
+
+def found(folder):
+    return [(one.level, one.message) for one in feature_findings(read(folder / "c.yaml"))]
+
+
+def movies(tmp_path):
+    """A data set of two movies of 20 s in MAD's form, with features at 5 frames a second that fit."""
+    rows = {
+        str(number): {"movie": movie, "sentence": "A dog.", "movie_duration": SECONDS}
+        | {"timestamps": [1, 2], "ext_timestamps": [1, 2]}
+        for number, movie in enumerate("ab")
+    }
+    (tmp_path / "test.json").write_text(json.dumps(rows))
+    write(tmp_path / "feat/frames.h5", {movie: clips(100) for movie in "ab"})
+    write(tmp_path / "feat/tokens.h5", {number: clips(4) for number in rows})
+    write(tmp_path / "feat/sentences.h5", {number: np.ones(DIM, np.float32) for number in rows})
+    source = {"kind": "mad", "annotations": {"test": f"{tmp_path}/test.json"}}
+    source |= {name: f"{tmp_path}/feat/{name}.h5" for name in ("frames", "tokens", "sentences")}
+    section = {"datasets": {"mine": {"title": "Mine", "source": source}}, "models": ["zero-shot"]}
+    return {"name": "own", "longform": section}
+
+
+NAMED = {
+    "movies at half the rate": ("frames", {"a": clips(50), "b": clips(100)}, "problem", "a (50 clips"),
+    "half of a movie": ("frames", {"a": clips(100), "b": clips(49)}, "problem", "b (49 clips"),
+    "movies of two widths": ("frames", {"a": clips(100), "b": clips(100)[:, :8]}, "problem", "b [100, 8]"),
+    "no movie": ("frames", {"a.mp4": clips(100)}, "problem", "2 of 2 movies: a, b"),
+    "one movie": ("frames", {"a": clips(100)}, "note", "1 of 2 movies: b"),
+    "tokens of other width": ("tokens", {"0": clips(4), "1": clips(4)[:, :8]}, "problem", "1 [4, 8]"),
+    "tokens pooled": ("tokens", {"0": clips(1), "1": np.full((3, DIM), np.nan)}, "problem", "finite: 1"),
+    "one sentence": ("sentences", {"1": np.ones(DIM)}, "note", "1 of 2 annotations: 0"),
+    "sentences stacked": ("sentences", {"all": clips(2)}, "problem", "2 of 2 annotations: 0, 1"),
+}
+
+
+@pytest.mark.parametrize(("file", "items", "level", "named"), NAMED.values(), ids=NAMED)
+def test_every_feature_file_that_is_named_is_opened(tmp_path, file, items, level, named):
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(movies(tmp_path)))
+    assert {kind for kind, _ in found(tmp_path)} == {"ok"}
+    write(tmp_path / f"feat/{file}.h5", items)
+    ((said, message),) = (one for one in found(tmp_path) if one[0] != "ok")
+    assert said == level and f"{file}.h5" in message and named in message

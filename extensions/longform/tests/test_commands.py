@@ -52,12 +52,6 @@ def test_a_submission_is_scored(truth, tmp_path, capsys):
     assert "missing: 5" in capsys.readouterr().out
 
 
-def test_chance_needs_the_times_alone(truth, capsys):
-    assert main(["longform", "chance", str(truth)]) == 0
-    out = capsys.readouterr().out
-    assert "Oracle" in out and "100.00" in out and "Random Chance" in out
-
-
 def test_chance_is_that_of_the_given_grid(truth, capsys):
     own = ["--fps", "2", "--window", "64", "--clips", "32", "--tail", "cover"]
     assert main(["longform", "chance", str(truth), *own]) == 0
@@ -142,14 +136,3 @@ def test_annotations_of_clips_come_to_stand_on_the_movies_time(tmp_path, capsys)
         path.write_text(json.dumps({**pairs[0], **wrong}) + "\n")
         assert main(command) == 2
         said(capsys.readouterr().err, path, "row 1")
-
-
-@pytest.mark.parametrize("value", ["0", "nan", "inf", "-1", "1e308", "9" * 400, "two"])
-def test_a_length_that_is_none_is_a_mistyped_option(truth, value, capsys):
-    for command in (
-        ["longform", "chance", str(truth), f"--seconds={value}"],
-        ["longform", "locate", "movies.h5", "clips.h5", "pairs.jsonl", f"--fps={value}"],
-    ):
-        with pytest.raises(SystemExit) as ended:
-            main(command)
-        assert ended.value.code == 2 and command[-1].split("=")[0] in capsys.readouterr().err

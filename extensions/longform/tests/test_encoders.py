@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 import torch
-from feature_settings import text_features
+from brightness import bright_between, brightness_session
 from media import counted, write_video
-from refusals import refused
 from tiny_models import clip
 from transformers import CLIPModel
 
 from verified.features.hub_models import Clip
-from verified.features.text import write_text_features
-from verified.features.video import load_backbone
 from verified.io.hdf5 import FeatureFile
+from verified_longform.embedded import spread, write_embedded_movies
 from verified_longform.encoders import load_encoder, write_movie_features, write_sentence_features
 
 
@@ -60,13 +58,14 @@ def test_sentence_files_hold_tokens_and_sentences_per_annotation(folder, tmp_pat
     assert np.allclose(tokens["1"], tokens["3"], atol=2e-3)  # float16, of another batch
 
 
-def test_the_retrieval_models_may_use_clip_on_both_sides(folder, tmp_path):
-    assert load_backbone(str(folder)).dim == 12
-    settings = text_features(str(folder), batch=4)
-    write_text_features([("1", "ab"), ("2", "abc de")], settings, tmp_path / "text.h5")
-    assert FeatureFile(tmp_path / "text.h5")["2"].shape == (5, 12)  # without start and end, as for every encoder
-
-
-def test_a_missing_model_is_said(tmp_path):
-    with refused(tmp_path / "none"):
-        load_encoder(str(tmp_path / "none"))
+def test_movies_have_a_vector_for_every_frame_of_the_grid(tmp_path):
+    rows = [bright_between(tmp_path / f"v{n}.mp4", 6.0, n + 1, n + 3) for n in range(3)]
+    videos = {row["video"]: row for row in rows}
+    assert spread(np.eye(3), 2.5, 2.0, 1.0).argmax(axis=1).tolist() == [0, 0, 1, 1, 2]
+    rows = [{"id": "a", "movie": "v0", "sentence": "bright"}, {"id": "b", "movie": "v1", "sentence": "dark"}]
+    with brightness_session(tmp_path) as session:
+        write_embedded_movies(videos, rows, 2.0, session, tmp_path / "frames.h5", tmp_path / "sentences.h5")
+    frames, sentences = FeatureFile(tmp_path / "frames.h5"), FeatureFile(tmp_path / "sentences.h5")
+    assert frames["v0"].shape == (12, 2) and sentences["b"].shape == (1, 2)
+    near = frames["v0"] @ sentences["a"][0]
+    assert (near > 0).tolist() == [False] * 2 + [True] * 4 + [False] * 6

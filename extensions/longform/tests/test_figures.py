@@ -48,17 +48,6 @@ def test_metadata_that_cannot_be_used_are_named_by_row(tmp_path, text, row):
         count_diversity(tmp_path / "m.csv", ["a"])
 
 
-def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path):
-    for read in (lambda: count_diversity(tmp_path, ["a"]), lambda: count_clips({"test": tmp_path})):
-        with refused(file=tmp_path):
-            read()
-
-
-def test_without_metadata_the_figure_says_so(tmp_path):
-    draw_diversity([], [tmp_path / "f.svg"])
-    assert "longform.datasets.NAME.metadata" in _said(tmp_path / "f.svg")
-
-
 def test_the_example_is_the_movie_with_the_most_sentences(tmp_path):
     rows = [
         {

@@ -52,16 +52,6 @@ def test_whispers_files_beside_the_tracks_are_taken(folder):
     assert report["dialogue"] == 1 and report["subtitles"] is True and not report["transcribed"]
 
 
-def test_one_file_is_not_both_the_transcript_and_the_subtitles(folder):
-    (folder / "described.wav").rename(folder / "sub-described.wav")
-    (folder / "a").mkdir()
-    (folder / "sub-described.wav").rename(folder / "a" / "movie.wav")
-    (folder / "m.csv").write_text("movie,track,described,transcript,subtitles\nf,a/movie.wav,a/movie.wav,,\n")
-    (folder / "a" / "movie.srt").write_text("1\n00:00:05,000 --> 00:00:08,000\nA dog runs.\n")
-    (row,) = read_manifest(folder / "m.csv")
-    assert row["transcript"] == folder / "a" / "movie.srt" and row["subtitles"] is None
-
-
 def test_without_either_the_movie_is_left_out_with_the_remedy(folder):
     rows, reports = collect(read_manifest(folder / "m.csv"), SETTINGS)
     (reason,) = summarise_reports(reports)["left_out"].values()

@@ -57,10 +57,6 @@ def test_the_card_names_every_file_by_its_bytes_and_the_configuration_that_made_
     assert sum(row["queries"] for row in log) == CARD["trained_on"]["windows"] and log[-1] == CARD["last_epoch"]
 
 
-def test_it_is_clear_of_chance_on_movies_that_it_was_not_trained_on():
-    assert CARD["held_out"]["180 s"]["R@1 IoU=0.5"] > 45 and CARD["held_out"]["whole movies"]["R@1 IoU=0.5"] > 25
-
-
 def test_it_finds_most_moments_of_movies_that_nobody_saw(tmp_path):
     source = {
         "movies": 4,

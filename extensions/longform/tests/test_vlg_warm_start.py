@@ -61,11 +61,6 @@ def test_another_checkpoint_is_refused_and_changes_nothing(tmp_path, change):
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
-def test_a_network_without_the_block_is_refused(tmp_path):
-    with refused("blocks"):
-        warm_start(_model(blocks=0), tmp_path / "never-read.pth")
-
-
 def test_the_trained_checkpoint_states_where_it_started(tmp_path):
     random = np.random.default_rng(0)
     shapes = {"frames": ("m", (60, 6)), "tokens": ("q", (4, 5))}

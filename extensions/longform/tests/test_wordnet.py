@@ -1,4 +1,6 @@
-"""WordNet's files: read by NLTK, unpacked from its archive, refused where they are none; measured by the rule."""
+"""WordNet's files, read by NLTK and unpacked from its archive, and uniqueness by METEOR, measured by the rule."""
+
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -85,3 +87,35 @@ def test_the_rule_measures_with_the_folder_of_the_configuration(tmp_path):
     # Two of four sentences say the same in other words; the one of another movie is never compared with them.
     assert measured["unique"] == {"0.9": 50.0, "0.99": 100.0} and measured["movies"] == 2
     assert measured["wordnet_sha256"] == wordnet_digest(tmp_path / "wordnet")
+
+
+nltk = pytest.importorskip("nltk.translate.meteor_score")
+
+
+SENTENCES = [
+    "the quick car runs down the long road today",
+    "the fast auto runs down the long road today",
+    "the quick car runs down the long road today",
+    "a dog sleeps",
+    "a dog slept",
+    "she walks home alone tonight",
+    "walking home alone tonight she",
+    "the quick cars run down the long road today",
+    "nothing like the others at all",
+    "",
+    "a dog sleeps beside the long road today and the quick car runs",
+]
+
+
+@pytest.mark.parametrize("floor", [0.9, 0.5])
+def test_scores_are_those_of_every_pair(tmp_path, floor):
+    wordnet = load_wordnet(str(write_wordnet(tmp_path / "wordnet")))
+    tokens = [sentence.split() for sentence in SENTENCES]
+    best = [0.0] * len(tokens)
+    for first, second in permutations(range(len(tokens)), 2):
+        score = nltk.single_meteor_score(tokens[first], tokens[second], wordnet=wordnet)
+        for row in (first, second):
+            best[row] = max(best[row], score)
+    expected = [score if score >= floor else 0.0 for score in best]
+    assert movie_scores(SENTENCES, wordnet, floor) == pytest.approx(expected)
+    assert max(expected) > 0.95 and min(expected) == 0

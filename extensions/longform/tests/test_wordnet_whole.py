@@ -28,17 +28,6 @@ def wordnet():
     return load_wordnet(str(FOLDER))
 
 
-def test_it_is_whole(wordnet):
-    """Known of WordNet 3.0: the senses of a word, what is broader, what it is an irregular form of."""
-    assert len(wordnet.synsets("dog")) == 8
-    assert wordnet.synset("car.n.01").lemma_names() == ["car", "auto", "automobile", "machine", "motorcar"]
-    assert {synset.name() for synset in wordnet.synset("dog.n.01").hypernyms()} == {
-        "canine.n.02",
-        "domestic_animal.n.01",
-    }
-    assert wordnet.morphy("mice") == "mouse" and wordnet.morphy("ran", "v") == "run"
-
-
 def test_uniqueness_of_real_sentences_is_that_of_all_pairs(wordnet):
     """Of sentences that say the same in other words, none is unique; of the rest, what METEOR of all pairs says."""
     sentences = [text for row in read_jsonl(CAPTIONS) for text in (row["coarse"], *row["true"], *row["false"])]

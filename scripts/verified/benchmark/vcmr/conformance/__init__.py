@@ -1,7 +1,7 @@
 """Does a retrieval model keep its contract? Checks that need no data, for the project's models and for anybody's.
 
 Each check takes a `Trial` and raises `NonConformance` with the reason. ``verified check-model FILE`` runs them all;
-``pytest tests/vcmr/test_conformance.py`` runs them for every model of the registry, and test_mutants.py holds
+``pytest tests/vcmr/test_conformance.py`` runs them for every model of the registry, and the same file holds
 them against models that were broken on purpose.
 """
 

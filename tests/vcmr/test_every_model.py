@@ -1,0 +1,92 @@
+"""What holds of the models together: sizes, labels, precision of cosines, and that they learn."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from planted import check_learning, plant
+from vcmr_golden import FOLDER
+
+from verified.benchmark.vcmr.contract import exclusive_end, inclusive_end, inclusive_end_two_clips
+from verified.benchmark.vcmr.data import pool
+from verified.benchmark.vcmr.registry import model_class
+from verified.benchmark.vcmr.scoring import max_over_clips, unit
+from verified.nn.layers import computing
+
+SIZES = [
+    ("xml", {"context_clips": 48}, 1_868_810, "xml_video_charades_hidden256"),
+    ("xml", {"context_clips": 30}, 1_864_202, "xml_video_didemo_hidden256"),
+    ("xml", {"context_clips": 240}, 1_917_962, "xml_video_anet_hidden256"),
+    ("reloclnet", {"context_clips": 48}, 4_672_394, None),
+    ("reloclnet", {"context_clips": 30}, 4_665_482, None),
+    ("reloclnet", {"context_clips": 240}, 4_746_122, None),
+    ("reloclnet", {"context_clips": 128}, None, "reloclnet_video_sub_hidden384"),
+    ("hero", {"context_clips": 100, "vocabulary": 50272}, 110_371_338, "hero_vcmr_vfeat2048"),
+    ("conquer", {"context_clips": 100}, 45_208_064, "conquer_visual_general"),
+    ("conquer", {"context_clips": 100}, 45_208_064, "conquer_visual_sub_general"),
+    ("conquer", {"context_clips": 100, "video_head": True}, 55_351_936, "conquer_visual_exclusive"),
+    ("conquer", {"context_clips": 240}, 45_208_064 + 140 * 768, None),
+    ("squidnet", {"context_clips": 100}, 48_251_008, "squidnet_moment_video"),
+]
+"""Model, sizes beside clips of 2048 and tokens of 768 numbers, parameters, state dict in state_dict_shapes.json."""
+
+
+@pytest.mark.parametrize(("name", "sizes", "count", "layout"), SIZES)
+def test_parameters_and_layout_are_the_official_ones(name, sizes, count, layout):
+    cls = model_class(name)
+    with torch.device("meta"):
+        model = cls(cls.Config(video_dim=2048, text_dim=768, **sizes))
+    assert count in (None, sum(value.numel() for value in model.parameters()))
+    if layout:
+        shapes = json.loads((FOLDER / "state_dict_shapes.json").read_text(encoding="utf-8"))[layout]
+        official = model.from_official({key: torch.empty(shape, device="meta") for key, shape in shapes.items()})
+        ours = {key: value.shape for key, value in model.state_dict().items()}
+        assert {key: value.shape for key, value in official.items()} == ours
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_cosines_are_float32_in_either(precision):
+    generator = torch.Generator().manual_seed(0)
+    queries, clips = (torch.randn(shape, generator=generator) for shape in ((8, 64), (6, 10, 64)))
+    mask = torch.ones(6, 10, dtype=torch.bool)
+    truth = max_over_clips(unit(queries), unit(clips), mask)
+    with computing("cpu", precision):
+        product = queries @ queries.T
+        cosines = max_over_clips(unit(queries), unit(clips), mask)
+    assert product.dtype == (torch.bfloat16 if precision == "bfloat16" else torch.float32)
+    assert cosines.dtype == torch.float32
+    torch.testing.assert_close(cosines, truth, rtol=0, atol=1e-6)
+
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
+
+
+def labels_file():
+    return json.loads((FIXTURES / "labels_masks_sampling.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", labels_file()["labels"], ids=lambda case: str(case["ts"]))
+def test_labels_are_the_official_ones(case):
+    arguments = (*case["ts"], case["clip_length"], case["n_clips"])
+    assert list(exclusive_end(*arguments)) == case["xml"] == case["reloclnet"]
+    assert list(inclusive_end(*arguments)) == case["conquer"]
+    assert list(inclusive_end_two_clips(*arguments)) == case["hero"]
+
+
+@pytest.mark.parametrize("case", labels_file()["uniform_feature_sampling"], ids=lambda case: str(case["n_clips"]))
+def test_long_videos_are_pooled_as_officially(case):
+    clips = np.arange(case["n_clips"], dtype=np.float32)[:, None]
+    np.testing.assert_allclose(pool(clips, case["max_len"])[:, 0], case["output"])
+
+
+@pytest.fixture(scope="module")
+def splits(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted")
+    return plant(folder, 48, seed=1), plant(folder, 20, seed=2)
+
+
+@pytest.mark.parametrize("name, epochs", [("xml", 12), ("reloclnet", 12), ("hero", 16)])
+def test_a_small_model_finds_planted_words_in_unseen_videos(name, epochs, splits, tmp_path):
+    check_learning(name, epochs, splits, tmp_path)
