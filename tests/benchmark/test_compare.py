@@ -11,7 +11,7 @@ from refusals import refused, said
 
 from verified.__main__ import main
 from verified.benchmark.answers import Query
-from verified.benchmark.comparison.compare import count_similar, difference, groups_of, most_different, overall_table
+from verified.benchmark.comparison.compare import count_similar, difference, groups_of, most_different
 from verified.benchmark.comparison.runs import read_run
 from verified.cli.forms import read_ground_truth
 from verified.keyframes.extract import encode_jpeg
@@ -109,11 +109,6 @@ def test_groups_divide_the_queries(truth):
     assert count_similar([CAPTIONS[0]] * 2, ["a", "a"]).tolist() == [0, 0]
 
 
-def test_a_property_that_the_ground_truth_does_not_tell_makes_no_group():
-    queries = [Query(n, "v", 0.0, 2.0, "", None, None) for n in range(4)]
-    assert groups_of(queries) == []
-
-
 def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys):
     archive = tmp_path / "keyframes" / "shard-00.tar"
     archive.parent.mkdir()
@@ -188,20 +183,3 @@ def test_trainings_that_an_earlier_configuration_left_are_refused_by_name(runs, 
         kept[2].write_text(json.dumps(known | change))
         with refused(why, "seed-1", file=kept[2], remedy=True):
             both(runs, truth)
-
-
-def test_two_runs_of_one_model_with_other_settings_are_said_to_be(runs, truth):
-    good, half, _ = both(runs, truth)
-    for settings, noted in (("a", False), ("b", True)):
-        good.metrics = {"dataset": "demo", "model": "xml", "settings_sha256": "a"}
-        half.metrics = {**good.metrics, "settings_sha256": settings}
-        notes = " ".join(overall_table([good, half], ["VR/r1"]).notes)
-        assert ("good and half are trainings of one model with different settings" in notes) == noted
-
-
-def test_a_submission_that_lacks_a_query_is_refused(runs, truth, tmp_path, capsys):
-    document = json.loads(runs[1].read_text())
-    document["VCMR"].pop()
-    (tmp_path / "short.json").write_text(json.dumps(document))
-    assert main(["compare", str(truth), str(runs[0]), str(tmp_path / "short.json")]) == 2
-    said(capsys.readouterr().err, "short.json", "desc_id 11")

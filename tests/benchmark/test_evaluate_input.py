@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from refusals import refused
 
 from verified.__main__ import main
+from verified.benchmark.submissions import match, rows_by_id
 
 TVR = [
     {"desc_id": 1, "desc": "a", "vid_name": "v1", "ts": [30.0, 40.0], "duration": 60.0},
@@ -84,10 +86,28 @@ def test_a_true_span_that_none_can_find_is_noted(tmp_path, capsys, span, named):
     assert any(f"1 of 2 true spans {named}" in note for note in found["notes"])
 
 
-@pytest.mark.parametrize("kind", ["SVMR", "VR"])
-def test_what_is_evaluated_is_compared(tmp_path, capsys, kind):
-    truth = written(tmp_path / "truth.jsonl", TVR)
-    submission = lists(tmp_path / "s.json", [[0, 30.0, 40.0]], [[1, 12.0, 20.0]], tasks=(kind,))
-    evaluated(capsys, truth, submission)
-    assert main(["compare", str(truth), f"a={submission}", f"b={submission}", "--output", str(tmp_path / "out")]) == 0
-    assert "| a | 1 | 100.00 [" in capsys.readouterr().out
+def test_rows_have_numbers_and_ids_and_whole_numbers_are_texts(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": "a", "x": 1}\n{"id": 7, "x": 2}\n{"id": "a", "x": 3}\n')
+    rows = [(number, name, row["x"]) for number, name, row in rows_by_id(path, "id", ("x",), last_of_equal_ids=True)]
+    assert rows == [(1, "a", 1), (2, "7", 2), (3, "a", 3)]
+    with refused("a", file=path, row=3, remedy=True):
+        list(rows_by_id(path, "id"))
+
+
+@pytest.mark.parametrize("line", ['{"id": null}', '{"id": " "}', '{"id": true}', '{"id": [1]}', "{}", "[1]", "{"])
+def test_a_row_without_an_id_is_refused(line, tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"id": "a"}}\n{line}\n')
+    with refused(file=path, row=2):
+        list(rows_by_id(path, "id"))
+
+
+def test_ids_must_be_the_same_unless_those_in_both_are_asked_for():
+    given = {"b": 0, "x": 0, "a": 0}
+    with refused("c", "x", "--partial", file="s.json", remedy=True):
+        match(["c", "b", "a"], given, False, "s.json")
+    found = match(["c", "b", "a"], given, True, "s.json", "questions", "row")
+    assert (found.both, found.missing, found.unknown) == (["b", "a"], ["c"], ["x"])
+    assert [note.partition(" ")[0] for note in found.notes()] == ["1", "1"]
+    assert list(match([1, 2], {1: 0, 2: 0}, False, "s.json").notes()) == []

@@ -1,11 +1,12 @@
-"""tIoU, what counts as a hit, and the rank of the first."""
+"""tIoU, hits and the rank of the first, suppression against its definition, and chance against drawn spans."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verified.benchmark.tiou import first_ranks, hits, tiou
+from verified.benchmark.lists import Lists, best_spans, suppress, suppress_spans
+from verified.benchmark.tiou import first_ranks, guessed_recall, guessed_span, hits, tiou
 
 SECONDS = st.floats(0, 200, allow_nan=False)
 SPAN = st.tuples(SECONDS, SECONDS)
@@ -32,11 +33,6 @@ def test_arrays_have_the_values_of_single_spans_in_their_precision(pairs, precis
     assert values.tolist() == [float(tiou(*first, *second)) for first, second in zip(one, two)]
 
 
-def test_whole_numbers_are_spans_too():
-    assert tiou(0, 2, 1, 3) == pytest.approx(1 / 3)
-    assert tiou(np.array([0, 5]), np.array([2, 6]), 1, 3).tolist() == [pytest.approx(1 / 3), 0]
-
-
 def test_a_tie_counts_as_each_benchmark_says():
     """MAD's text and zero-shot script ask for more than the threshold; TVR, VLG-Net and ReXTime for as much."""
     assert hits(tiou(0, 5, 0, 10), 0.5) and not hits(tiou(0, 5, 0, 10), 0.5, "gt")
@@ -56,3 +52,68 @@ def test_the_first_right_row_is_found_by_position_or_by_the_ranks_given():
     assert first_ranks(right, np.array([[0, 1, 2], [0, 0, 1]])).tolist() == [1, np.inf]
     assert first_ranks(np.zeros((2, 0), bool)).tolist() == [np.inf, np.inf]
     assert (1 / first_ranks(right)).tolist() == [0.5, 0]
+
+
+MOMENTS = [(2.0, 6.0, 10.0), (0.0, 30.0, 30.0), (1.0, 1.5, 20.0)]
+
+
+def test_a_guessed_span_is_right_as_often_as_spans_that_are_drawn():
+    random = np.random.default_rng(0)
+    shares = []
+    for start, end, duration in MOMENTS:
+        drawn = np.sort(random.uniform(0, duration, (200_000, 2)), axis=1)
+        shares.append((tiou(drawn[:, 0], drawn[:, 1], start, end) >= 0.5).mean())
+    assert guessed_span(MOMENTS, 0.5) == pytest.approx(np.mean(shares), abs=0.02)  # a grid of 64 parts
+
+
+def test_recalls_of_one_guess_are_shares_of_videos_and_spans_in_percent():
+    share = guessed_span(MOMENTS, 0.7)
+    assert guessed_recall("VR", "r1", MOMENTS, 4) == 25
+    assert guessed_recall("SVMR", "0.7/r1", MOMENTS, 4) == pytest.approx(100 * share)
+    assert guessed_recall("VCMR", "0.7/r1", MOMENTS, 4) == pytest.approx(25 * share)
+    assert guessed_recall("VCMR", "0.7/r10", MOMENTS, 4) is None and guessed_recall("VR", "r1", [], 0) is None
+
+
+LATTICE = st.tuples(st.integers(0, 40), st.integers(1, 20)).map(lambda pair: (pair[0] * 0.4, (pair[0] + pair[1]) * 0.4))
+
+
+def greedy(rows: list[tuple], threshold: float) -> list[tuple]:
+    """The definition: best first, drop what overlaps a kept row of the same video by more than the threshold."""
+    kept = []
+    for video, start, end, *score in rows:
+        if all(tiou(start, end, a, b) <= threshold for other, a, b, *_ in kept if other == video):
+            kept.append((video, start, end, *score))
+    return kept
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    lists=st.lists(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), st.integers(0, 9)), max_size=12),
+        min_size=1,
+        max_size=4,
+    ),
+    threshold=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+)
+def test_suppression_of_any_lists_is_the_greedy_one(lists, threshold):
+    tables = [[(v, a, a + length, 1.0 / (1 + row)) for row, (v, a, length) in enumerate(rows)] for rows in lists]
+    suppressed = suppress(Lists.pad([np.array(table, dtype=float).reshape(-1, 4) for table in tables]), threshold)
+    for query, table in enumerate(tables):
+        parts = zip(suppressed.video[query], suppressed.start[query], suppressed.end[query], suppressed.score[query])
+        assert [row for row in parts if row[0] >= 0] == greedy(table, threshold)
+
+
+@given(st.lists(LATTICE, max_size=60), st.integers(1, 10))
+def test_suppression_of_spans_is_the_greedy_one_in_float32(spans, keep):
+    single = np.array(spans, np.float32).reshape(-1, 2)
+    wanted = [row for *_, row in greedy([("movie", *span, row) for row, span in enumerate(single)], np.float32(0.3))]
+    assert suppress_spans(np.array(spans).reshape(-1, 2), 0.3, keep).tolist() == wanted[:keep]
+
+
+def test_the_best_spans_are_those_of_a_full_sort():
+    random = np.random.default_rng(0)
+    starts = random.integers(0, 300, 20_000)  # a short movie, so that thousands must be looked at
+    spans = np.stack([starts, starts + random.integers(1, 30, 20_000)], axis=1) * 0.4
+    scores = np.round(random.normal(size=20_000), 1)  # many ties
+    order = np.argsort(-scores, kind="stable")
+    assert best_spans(scores, spans, 0.3, 100).tolist() == order[suppress_spans(spans[order], 0.3, 100)].tolist()

@@ -7,7 +7,7 @@ import pytest
 from media import write_video
 from refusals import refused
 
-from verified.evaluator.clips import CodedClips, decode_frames, encode_frames, gather_clips, open_clips
+from verified.evaluator.clips import decode_frames, encode_frames, gather_clips, open_clips
 from verified.evaluator.inputs import draw_frames, middle_frames, random_part, resize, scoring_view, training_view
 from verified.io.jsonl import read_jsonl
 from verified.io.video import frames_of_spans, probe
@@ -61,13 +61,6 @@ def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
     file.write_bytes(file.read_bytes()[:-5])
     with refused(file=file, remedy=True):
         open_clips(file, rows)
-
-
-def test_a_small_video_is_not_blown_up(tmp_path):
-    video = described(tmp_path / "v.mp4", moving(20, 32, 64))
-    moments = [{"desc_id": 1, "video": "v", "start": 0.0, "end": 2.0}]
-    gather_clips(moments, [video], 4, 1, 32, 256, tmp_path / "c.h264", str(tmp_path / "c.jsonl"))
-    assert CodedClips(tmp_path / "c.h264", read_jsonl(tmp_path / "c.jsonl"))[0].shape == (4, 32, 64, 3)
 
 
 def test_training_draws_another_frame_each_time_and_scoring_the_middle():

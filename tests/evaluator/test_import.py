@@ -70,13 +70,6 @@ def test_what_does_not_fit_is_named(tmp_path, monkeypatch, umt_weights, umt_size
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("content", [[torch.zeros(2)], {"epoch": 3}])
-def test_a_file_without_named_tensors(tmp_path, capsys, content):
-    torch.save(content, tmp_path / "list.pth")
-    assert foreign.main(tmp_path / "list.pth", tmp_path / "out") == foreign.REFUSED
-    assert "tensors" in capsys.readouterr().err
-
-
 class Bomb:
     """A pickle that makes a file when it is read."""
 
@@ -114,11 +107,6 @@ def test_no_refusal_advises_to_read_the_file_unguarded(tmp_path, umt_size, conte
     assert not any(word in said for word in ("weights_only", "torch.load", "pytorch", "trusted", "re-running"))
     if content == "bomb":
         assert "posix.mkdir" in said
-
-
-def test_a_missing_file(tmp_path, umt_size):
-    with refused(file="none.pth"):
-        import_umt(tmp_path / "none.pth", tmp_path / "out", umt_size(4))
 
 
 def test_checkpoints_of_ours_that_cannot_be_used(tmp_path, four_frames):

@@ -35,16 +35,6 @@ def test_every_moment_is_an_item_or_counted(dataset):
     assert len(tuples) + sum(tuples.left_out.values()) == MOMENTS
 
 
-def test_without_splits_all_are_trained_on(dataset):
-    tuples = read_tuples([dataset])
-    assert "split-not-trained-on" not in tuples.left_out and set(tuples.splits) == {"train", "val", "test"}
-
-
-def test_a_split_that_no_data_set_has_is_named(dataset):
-    with refused("nowhere", "test, train, val"):
-        read_tuples([dataset], ("train", "nowhere"))
-
-
 def test_nothing_to_train_on_is_named(dataset):
     rows = read_jsonl(dataset["perturbations"][0])
     write_jsonl(dataset["perturbations"][0], [{**row, "selected": {}} for row in rows])

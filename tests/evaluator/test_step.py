@@ -23,7 +23,7 @@ from verified.evaluator.training import (
     total_loss,
     train,
 )
-from verified.evaluator.vision import DEVIATION, MEAN, normalise
+from verified.evaluator.vision import normalise
 from verified.nn.training import TrainingState
 
 ITEMS = 8
@@ -183,9 +183,3 @@ def test_killed_and_resumed_equals_uninterrupted_bit_for_bit(tmp_path):
     assert resumed_rows == rows
     for name, value in weights.items():
         assert torch.equal(resumed[name], value), name
-
-
-def test_normalised_frames_are_pixels_less_the_mean_over_the_deviation():
-    frames = batch_for().frames
-    plain = ((frames.float() - torch.tensor(MEAN) * 255) / (torch.tensor(DEVIATION) * 255)).permute(0, 1, 4, 2, 3)
-    assert torch.equal(normalise(frames), plain)

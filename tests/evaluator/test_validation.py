@@ -14,7 +14,6 @@ from verified.evaluator.validation import (
     histogram,
     precision_coverage,
     unseen_perturbations,
-    validation,
 )
 
 
@@ -86,9 +85,3 @@ def test_histograms_hold_every_score(graded):
     counts = histogram(graded, np.random.default_rng(0).normal(size=40))
     assert [sum(counts[kind]) for kind in (FAITHFUL, STATIC, DYNAMIC)] == [20, 10, 10]
     assert len(counts["edges"]) == 41
-
-
-def test_nothing_to_grade_is_no_error():
-    empty = {name: np.zeros(0) for name in ("z1", "margin", "probability")}
-    result = validation([], empty, "margin", 100, 1)
-    assert result["auroc"][STATIC]["value"] is None and result["precision_coverage"] == []

@@ -8,7 +8,7 @@ from people.answered import STUDY, answer_file, study
 from refusals import refused
 
 from verified.io.jsonl import write_json
-from verified.people.agreement import grade_matrix, krippendorff_alpha
+from verified.people.agreement import krippendorff_alpha
 from verified.people.answers import checksum, collect, read_answers, read_key
 from verified.people.sample import assign
 
@@ -133,14 +133,6 @@ def test_alpha_of_a_known_example():
     assert krippendorff_alpha(grades, "nominal") == pytest.approx(0.743, abs=5e-4)
     assert krippendorff_alpha(grades, "ordinal") == pytest.approx(0.815, abs=5e-4)
     assert krippendorff_alpha(grades, "interval") == pytest.approx(0.849, abs=5e-4)
-
-
-def test_alpha_where_there_is_nothing_to_agree_about():
-    assert krippendorff_alpha(np.ones((3, 5)), "nominal") is None
-    assert krippendorff_alpha(grade_matrix([("a", 1, 1), ("b", 2, 2)], "ab", [1, 2]), "ordinal") is None
-    assert krippendorff_alpha(grade_matrix([], [], []), "nominal") is None
-    with pytest.raises(ValueError, match="ratio"):
-        krippendorff_alpha(np.ones((2, 2)), "ratio")
 
 
 @pytest.mark.parametrize("guessing", [0.0, 0.3, 0.6, 1.0])

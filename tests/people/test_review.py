@@ -112,10 +112,6 @@ def test_a_decision_on_what_has_changed_is_stale_and_named(change, why):
     assert states(found) == ["stale"] and why in found["decisions"][0]["why"] and not found["outcomes"]
 
 
-def test_a_candidate_that_only_changed_its_number_is_the_same():
-    assert found_of(decision(1, "accept", candidate=0))["outcomes"][1]["decision"] == "accept"
-
-
 def test_decisions_follow_their_moment_where_a_row_above_it_moved_the_numbers():
     def moved(rows: list[dict], by: int) -> list[dict]:
         return [{**row, "desc_id": row["desc_id"] + by} for row in rows]
@@ -215,17 +211,6 @@ def test_an_edit_that_the_lint_would_refuse_is_named_where_it_is_read():
     check_edits(found_of(timed)["decisions"], [{**MOMENTS[0], "caption": "falls for 3 seconds"}], Lint())
 
 
-def test_what_belongs_to_another_kind_of_decision_is_not_looked_at():
-    assert states(found_of(shown(1, "accept", other="x", parts=3, instead=[], text=7))) == ["applied"]
-
-
-def test_a_file_given_twice_counts_once(tmp_path):
-    rows = [{k: v for k, v in decision(1, "accept").items() if k not in ("file", "row")}]
-    write_jsonl(tmp_path / "a.jsonl", rows)
-    write_jsonl(tmp_path / "b.jsonl", rows)
-    assert len(read_decisions([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])) == 1
-
-
 def test_what_people_decided_stands_in_the_annotations_with_who_and_when(tmp_path):
     rows, _, _ = annotate(MOMENTS, GROUPS)
     found = found_of(
@@ -301,25 +286,6 @@ def test_the_smallest_score_is_a_quantile_or_lies_among_the_scores():
     assert smallest_score([1.0, 1.0], [], min_quantile=0.9) == 1.0  # equal scores are kept together
     with refused("0.5", "-20", "-1", "annotations.min_quantile", remedy=True):
         smallest_score(scores, [], 0.5)
-
-
-def test_an_edit_that_is_the_coarse_caption_is_of_the_type_coarse(tmp_path):
-    rows, _, _ = annotate(MOMENTS, GROUPS)
-    found = found_of(decision(1, "edit", text="C 1."))
-    given, _, counts = select(rows, GROUPS, found["outcomes"], least=None)
-    assert (given[0]["fig_desc"], given[0]["fig_desc_type"]) == ("C 1.", "coarse") and counts["edited"] == 1
-    write_fig(tmp_path / "test.jsonl", given)
-    assert "equals_coarse" not in lint(tmp_path / "test.jsonl", Annotations())["findings"]
-
-
-def test_judged_are_the_captions_that_an_outcome_calls_right_or_wrong():
-    found = found_of(
-        decision(1, "accept"),
-        decision(2, "choose", instead=other(2)),
-        decision(3, "edit", text="x y"),
-        decision(4, "reject", reason="wrong"),
-    )
-    assert sorted(found["judged"]) == [[2.0, True], [3.5, True], [4.5, False], [5.5, False], [6.5, False]]
 
 
 def shown(n: int, what: str, reviewer: str = "ann", moments: list[dict] = MOMENTS, **more) -> dict:

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from browser import browser
 from people.answered import STUDY, annotations, answer_file, study
-from refusals import refused, said
+from refusals import said
 
 from verified.__main__ import main
-from verified.cli.people import study_pages
 from verified.demo.source import write_video
 from verified.io.jsonl import write_json
 from verified.io.video import cut, probe
@@ -29,12 +28,6 @@ def test_the_paper_s_study_has_ten_participants_with_thirty_questions():
     assert [len(numbers) for numbers in key["participants"]] == [30] * 10
     assert key == study()
     assert key["study"] != plan("demo", "Demo", annotations(60, 70), 50, 30, 3, 2)["study"]
-
-
-def test_a_small_corpus_gives_what_it_has_and_one_without_types_is_refused():
-    assert len(study(statics=4, dynamics=3)["questions"]) == 7
-    with refused("statics"):
-        plan("x", "X", [{"desc_id": 1}], 1, 1, 2, 1)
 
 
 def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grades(tmp_path, capsys):
@@ -125,14 +118,6 @@ def test_clips_have_the_length_and_size_asked_for(small_study):
     probed = probe(folder / "clip.mp4")
     assert (probed["width"], probed["height"]) == (80, 54)
     assert probed["duration"] == pytest.approx(1.0, abs=0.2)
-
-
-def test_the_pages_of_a_study_are_named_with_what_comes_next(small_study):
-    folder, _ = small_study
-    said = study_pages(folder)
-    assert "Demo: 6 captions, 3 grades each, for 3 people." in said
-    assert all(f"{folder}/pages/participant-0{number}.html" in said for number in (1, 2, 3))
-    assert f"verified answers FILES... --key {folder}/key.json" in said
 
 
 def test_pages_do_not_tell_the_type_of_a_caption(small_study):

@@ -159,27 +159,6 @@ def test_readme_has_the_table_that_the_command_prints():
     assert {method for method, _, _ in shown} == set(TITLES.values())
 
 
-@pytest.mark.parametrize(
-    "old, new, named",
-    [
-        ("table,", "no,", "table"),
-        ("20.5", "twenty", "twenty"),
-        ("20.5", "nan", "nan"),
-        (",20.5,18,23,1.234,3,,,", "", "fields"),
-        ("0.7/r10", "0.7/r11", "0.7/r10"),
-        ("XML", "X\x9cL".encode("latin-1"), "table"),
-    ],
-)
-def test_another_file_in_the_place_of_the_tables_is_refused(frame, capsys, old, new, named):
-    path = frame / "all.csv"
-    text = path.read_bytes()
-    new = new if isinstance(new, bytes) else new.encode()
-    assert old.encode() in text
-    path.write_bytes(text.replace(old.encode(), new, 1))
-    assert main(["readme", str(frame)]) == 2
-    said(capsys.readouterr().err, "all.csv", named, remedy=True)
-
-
 @pytest.mark.parametrize(("there", "verdict"), [("22.00", "confirmed"), ("44.00", "contradicted")])
 def test_a_row_without_training_has_no_noise_of_training(frame, there, verdict):
     rows = pd.read_csv(frame / "all.csv", comment="#", dtype=str)

@@ -25,11 +25,6 @@ def test_tables_depend_on_what_they_show_and_on_nothing_else():
         assert settings(**values) != first
 
 
-def test_they_come_through_params_as_they_were():
-    first = settings()
-    assert Shown(**first.model_dump(mode="json")) == first
-
-
 def test_data_sets_that_only_teach_the_evaluator_are_not_shown():
     both = {"demo": DEMO, "other": {**DEMO, "title": "Other"}}
     assert list(settings(datasets=both, tables=["other"]).datasets) == ["other"]

@@ -70,15 +70,7 @@ def test_a_rule_is_drawn_between_blocks_of_the_first_column():
     sheet = Sheet("key", "title", ["set", "n"], [["a", "1"], ["a", "2"], ["b", "3"], ["b", "4"], ["c", "5"]], 1)
     lines = latex(sheet, []).splitlines()
     rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
-    assert [row if row == r"\midrule" else row[0] for row in rows] == [
-        "a",
-        "a",
-        r"\midrule",
-        "b",
-        "b",
-        r"\midrule",
-        "c",
-    ]
+    assert "".join("-" if row == r"\midrule" else row[0] for row in rows) == "aa-bb-c"
 
 
 def test_it_travels_as_json(tmp_path):
@@ -127,6 +119,16 @@ def test_two_tables_of_one_name_are_refused(tables, tmp_path):
         write_tables(tmp_path / "t", shown_settings({"d": "D"}), Collection([], []), tmp_path, [], tables)
 
 
+TAGS = {
+    "html", "head", "meta", "title", "style", "body", "table", "caption", "thead", "tbody", "tr", "th", "td", "p",
+    "main", "div", "h1", "span", "script",
+}  # fmt: skip
+LATEX = (
+    r"\textbackslash ", r"\textasciitilde ", r"\textasciicircum ", r"$\pm$", r"$^\dagger$", r"\bfseries ", "{[}",
+    r"\textbackslash", r"\space",
+)  # fmt: skip
+
+
 class Cells(html.parser.HTMLParser):
     """Texts of a page's cells, and every element."""
 
@@ -159,28 +161,7 @@ def test_any_text_stays_text(text):
     sheet, notes = hostile_sheet(text), [text]
     page = Cells()
     page.feed(html_page(sheet, notes))
-    assert page.tags <= {
-        "html",
-        "head",
-        "meta",
-        "title",
-        "style",
-        "body",
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "p",
-        "main",
-        "div",
-        "h1",
-        "span",
-        "script",
-    }
-    assert page.scripts == 1
+    assert page.tags <= TAGS and page.scripts == 1
     assert len(page.cells) == 4
     lines = markdown(sheet, notes).splitlines()
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 3 for line in lines[2:6])
@@ -189,17 +170,7 @@ def test_any_text_stays_text(text):
     for line in (line for line in body if not line.endswith("rule")):
         cells = line.removesuffix(r" \\").split(" & ")
         assert len(cells) == 2 and not cells[0].lstrip().startswith("[")
-        for command in (
-            r"\textbackslash ",
-            r"\textasciitilde ",
-            r"\textasciicircum ",
-            r"$\pm$",
-            r"$^\dagger$",
-            r"\bfseries ",
-            "{[}",
-            r"\textbackslash",
-            r"\space",
-        ):
+        for command in LATEX:
             line = line.replace(command, "")
         assert not re.search(r"(?<!\\)[&%$#_{}]|\\(?![&%$#_{}])|[~^]", "".join(line.removesuffix(r" \\").split(" & ")))
     rows = list(csv.reader(io.StringIO(csv_text(pd.DataFrame([[text, 1]], columns=["t", "n"]), ["c"]), newline="")))

@@ -13,7 +13,7 @@ from verified.benchmark.published import Place, read_published
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
 from verified.benchmark.vcmr.results import write_per_query
 from verified.tables.collect import Collection
-from verified.tables.layout import TABLES, runs
+from verified.tables.layout import TABLES
 from verified.tables.render import number
 from verified.tables.reproduction import place_of
 from verified.tables.summary import closing_message
@@ -31,13 +31,6 @@ def test_every_published_figure_has_its_cell():
     }
 
 
-def test_runs_are_those_the_tables_need():
-    assert ("xml", "fig-lowest", "fig") in runs(("xml",))
-    assert runs(("conquer",)) == [("conquer", "fig", "fig")]
-    assert runs(("my-model",)) == [("my-model", "fig", "fig")]
-    assert runs(()) == []
-
-
 def made_run(folder: Path, model: str, right: float, videos: int = 30, seed: int = 1, trained_on: str = "fig") -> str:
     """Results of a run that answers the first `right` of 200 queries."""
     folder = folder / "results" / "demo" / "retrieval" / model / trained_on / f"seed-{seed}" / "fig"
@@ -49,22 +42,9 @@ def made_run(folder: Path, model: str, right: float, videos: int = 30, seed: int
     metrics = {task: dict.fromkeys((*SPAN_RECALLS, "mIoU"), 100 * right) for task in ("VCMR", "SVMR")}
     metrics["VR"] = dict.fromkeys(VIDEO_RECALLS, 100 * right)
     path = folder / "metrics.json"
-    path.write_text(
-        json.dumps(
-            {
-                "dataset": "demo",
-                "model": model,
-                "trained_on": trained_on,
-                "tested_on": "fig",
-                "seed": seed,
-                "split": "test",
-                "queries": 200,
-                "videos": videos,
-                "ground_truth_sha256": "0" * 64,
-                "metrics": metrics,
-            }
-        )
-    )
+    about = {"dataset": "demo", "model": model, "trained_on": trained_on, "tested_on": "fig", "seed": seed}
+    about |= {"split": "test", "queries": 200, "videos": videos, "ground_truth_sha256": "0" * 64}
+    path.write_text(json.dumps({**about, "metrics": metrics}))
     return str(path)
 
 
@@ -81,15 +61,6 @@ def test_a_recall_that_must_be_100_is_a_dash_and_says_why(tmp_path):
     assert shown["VR r100"].value is None
     assert "30 videos" in shown["VR r100"].note
     assert number(shown["VR r100"], 2) == "–"
-
-
-def test_missing_runs_are_gaps_with_a_reason(tmp_path):
-    table = BY_KEY["main-4"]
-    cells = collected([made_run(tmp_path, "xml", 0.5)]).cells(table, "demo")
-    hero = next(row for row in table.rows if row.method == "HERO")
-    gap = cells[hero, table.columns[0]]
-    assert gap.value is None
-    assert "HERO was not trained" in gap.note
 
 
 def test_best_is_marked_only_when_the_paired_test_says_so(tmp_path):
@@ -125,13 +96,6 @@ def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_teste
     counts = {(row["table"], row["method"]): row["trainings"] for row in tidy if row["value"]}
     assert counts["main-5", "HERO"] == "1" and counts["main-5", "XML"] == "3" and counts["gains", ""] == "1"
     assert not any(row["table"] == "gains" and row["metric"] == "p" for row in tidy)
-
-
-def test_the_foot_says_what_was_drawn_and_how_alike_it_is(tmp_path):
-    paths = [made_run(tmp_path, "xml", 0.5 + seed / 100, seed=seed) for seed in (1, 2, 3)]
-    write_tables(tmp_path / "t", shown_settings(DEMO), collected(paths), tmp_path)
-    page = (tmp_path / "t" / "main-4.md").read_text(encoding="utf-8")
-    assert "Demo-FIG: 200 queries in 50 videos; intra-class correlation of queries of one video 0.9" in page
 
 
 def test_several_seeds_give_mean_spread_and_interval(tmp_path):
@@ -215,15 +179,6 @@ def test_the_end_of_a_run_shows_the_table_with_its_deviations_and_the_next_comma
     assert "55.00 ±7.07" in shown and "[" not in shown
     assert "verified report --configfile 'my own.yaml'" in shown
     assert closing_message(tmp_path / "tables", ["main-9"]) == ""
-
-
-def test_a_table_of_single_trainings_says_so_in_its_title(tmp_path):
-    for name, seeds in (("one", (1,)), ("two", (1, 2))):
-        collection = collected([made_run(tmp_path / name, "xml", 0.5, seed=seed) for seed in seeds])
-        write_tables(tmp_path / name / "tables", shown_settings(DEMO), collection, tmp_path)
-        text = (tmp_path / name / "tables" / "main-4.md").read_text(encoding="utf-8")
-        assert ("one training" in text.splitlines()[0]) == (name == "one")
-        assert ("over trainings" in text) == (name == "two")
 
 
 def test_all_forms_are_written_with_their_provenance(tmp_path):

@@ -139,10 +139,10 @@ def brought(distribution: str) -> frozenset[str]:
 
 @pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
 def test_pins_agree_with_the_pip_environment(path):
-    for name, version in environment(path).items():
+    for name, pinned in environment(path).items():
         if path == VLLM and name in VLLM_DECIDES:
             continue
-        assert REQUIREMENTS.get(name) == version, f"{path.name}: {name}=={version} is not what requirements.txt pins"
+        assert REQUIREMENTS.get(name) == pinned, f"{path.name}: {name}=={pinned} is not what requirements.txt pins"
 
 
 def test_the_environment_for_cuda_is_the_one_that_the_cpu_build_was_tested_in():

@@ -10,7 +10,7 @@ from refusals import said
 from verified.__main__ import main
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified_lab.audit.checks import alike, disagreement, leaks, outside
-from verified_lab.audit.findings import open_findings, summarise
+from verified_lab.audit.findings import open_findings
 from verified_lab.audit.queries import Audited, of_file, spans_of_runs
 from verified_lab.config import Audit
 
@@ -97,13 +97,6 @@ def test_a_video_of_an_earlier_split_leaks_by_its_name_or_as_a_copy():
     assert ids(found) == ["2", "3"] and "as a" in found[1].detail
 
 
-def test_a_check_that_could_not_be_made_has_no_number():
-    rows = [query(1, "a", 0, 5, "x"), query(2, "a", 15, 25, "y")]
-    found = summarise(rows, list(outside(rows, 0.0)), [], ["outside"])
-    assert found["all"]["checks"]["outside"] == 1 and found["all"]["checks"]["disagreement"] is None
-    assert found["splits"]["test"]["clean"] == 1
-
-
 def fig(number: int, video: str, start: float, end: float, caption: str) -> dict:
     row = {"video": video, "time": [start, end], "desc_id": number, "duration": 20.0, "cog_desc": "coarse"}
     return {**row, "fig_desc": caption, "fig_desc_score": 0.5}
@@ -138,20 +131,6 @@ def test_the_command_counts_and_writes_what_is_clean(files, capsys):
     assert read_jsonl(files / "out" / "clean" / "test.jsonl") == []
     told = {(row["id"], row["check"]): row["time"] for row in read_jsonl(files / "out" / "findings.jsonl")}
     assert told["5", "outside"] == [3, 20.0] and told["6", "disagreement"] == [12.2, 17.2]
-
-
-def test_an_id_is_its_number_however_it_is_written(files):
-    rows = [{**row, "desc_id": f" 0{row['desc_id']} "} for row in read_jsonl(files / "train.jsonl")]
-    write_jsonl(files / "train.jsonl", rows)
-    assert run(files / "train.jsonl", "--output", files / "out") == 0
-    assert read_jsonl(files / "out" / "clean" / "train.jsonl") == rows
-
-
-def test_without_runs_the_text_says_which_check_was_not_made(files, capsys):
-    assert run(files / "test.jsonl") == 0
-    out = capsys.readouterr().out
-    assert "disagreement:" not in out and "outside: begins or ends outside" in out
-    assert out.splitlines()[1].split() == ["test", "4", "1", "0", "2", "-", "-", "-", "1"]
 
 
 def test_files_of_other_forms_are_read(tmp_path):

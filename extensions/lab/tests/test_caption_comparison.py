@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from captioning import make_moments, make_videos
 from given import fig
-from refusals import refused, said
+from refusals import said
 
 from verified.__main__ import main
 from verified.benchmark.vcmr.results import write_per_query
@@ -109,25 +109,6 @@ def test_moments_are_found_by_what_they_are_and_measured_on_both(runs):
     gap = rows["XML VR r1, gain over coarse"][4]
     assert gap.value == pytest.approx(25) and gap.low < 25 < gap.high and gap.trainings == 2
     assert "other" not in {row[0] for row in table.rows}
-
-
-def test_runs_without_a_common_moment_or_without_captions_are_refused(runs, tmp_path):
-    first, second = map(read_release, runs)
-    with refused("first", "second", remedy=True):
-        shared(first, read_release_of_others(tmp_path))
-    with refused(remedy=True):
-        read_release(runs[0], ["val"])
-    with refused("z1"):
-        compare_scores(shared(first, second), np.full(COUNT, np.nan), np.zeros(COUNT), "z1", Compared())
-
-
-def read_release_of_others(folder):
-    """A release whose folder is called second and whose moments are later."""
-    place = folder / "later" / "second"
-    (place / "annotations" / "fig").mkdir(parents=True)
-    row = {"video": "v0", "time": [50.0, 60.0], "desc_id": 1, "duration": 90.0, "cog_desc": "a", "fig_desc": "b"}
-    write_fig(place / "annotations" / "fig" / "test.jsonl", [{**row, "fig_desc_score": 0.5}])
-    return read_release(place)
 
 
 def test_the_command_writes_table_and_pages_of_real_clips(tmp_path, capsys):

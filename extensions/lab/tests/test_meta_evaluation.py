@@ -66,21 +66,6 @@ def test_vatex_eval_has_three_people_a_caption(tmp_path):
         read_judgements(tmp_path / "short")
 
 
-@pytest.mark.parametrize("content", [{"a": 1}, "text", None, 3])
-def test_an_array_of_vatex_eval_that_is_no_list_is_refused(tmp_path, content):
-    vatex(tmp_path / "set", [5, 1, 4, 3, 3, 2])
-    write_json(tmp_path / "set" / "candidates_list.json", content)
-    with refused("list", file="candidates_list.json", remedy=True):
-        read_judgements(tmp_path / "set")
-
-
-def test_a_pickle_is_to_be_converted_first(tmp_path):
-    vatex(tmp_path / "set", [5, 1, 4, 3, 3, 2])
-    (tmp_path / "set" / "gts_list.json").rename(tmp_path / "set" / "gts_list.pkl")
-    with refused("pickle", file="gts_list.pkl", remedy=True):
-        read_judgements(tmp_path / "set")
-
-
 def test_carebench_tells_a_video_s_own_caption_from_another_s(tmp_path):
     rows = [{"video": f"v{n}.mp4", "caption": f"caption {n}"} for n in range(4)]
     write_json(tmp_path / "spatial.json", rows)

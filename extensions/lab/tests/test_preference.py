@@ -14,7 +14,7 @@ from verified.io.jsonl import write_json
 from verified.io.video.cut import clips_of
 from verified.people.pages import write_pages
 from verified_lab.pages import PREFERENCE
-from verified_lab.preference import EQUAL, FORM, pages, plan, sign_test, summarise
+from verified_lab.preference import EQUAL, FORM, pages, plan, sign_test
 
 NAMES = ("run-one", "run-two")
 COUNT = 20
@@ -82,15 +82,6 @@ def test_a_preference_is_a_share_with_an_interval_and_a_sign_test(tmp_path, caps
 
 def test_a_fair_coin_is_not_significant():
     assert sign_test(0, 0) is None and sign_test(5, 5) == 1 and sign_test(9, 1) == pytest.approx(0.0215, abs=1e-4)
-
-
-def test_a_caption_without_answers_counts_for_nothing():
-    key = plan(NAMES, pairs(), COUNT, 10, 2, 1)
-    answers = [
-        {"participant": 1, "question": number, **choose(key, NAMES[1])(number)} for number in key["participants"][0]
-    ]
-    found = summarise(answers, key)["questions"]["better"]
-    assert found["captions"] == 10 and found["share"] == 0 and found["other_preferred"] == 10
 
 
 def test_the_page_is_filled_in_and_exported(tmp_path, capsys):

@@ -1,6 +1,5 @@
 """The served review: moments handed out to several people, whose decisions outlive the server."""
 
-import asyncio
 import collections
 import contextlib
 import errno
@@ -210,24 +209,6 @@ def test_a_full_disk_is_said_and_nothing_is_handed_out(lab, monkeypatch):
     assert answer.status_code == 507 and "No space" in answer.json()["problem"] and served.handout.decisions == []
 
 
-def test_a_request_that_does_not_arrive_is_given_up(lab, monkeypatch):
-    monkeypatch.setattr("verified_lab.review.serve.PATIENCE", 0.05)
-    served, sent = lab("Ann"), []
-
-    async def receive():
-        await asyncio.sleep(60)
-
-    async def send(message):
-        sent.append(message)
-
-    headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
-    path = f"/{served.tokens['Ann']}/decisions"
-    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "headers": headers}
-    scope |= {"query_string": b"", "scheme": "http", "server": ("127.0.0.1", 80), "http_version": "1.1"}
-    asyncio.run(served.client.app(scope, receive, send))
-    assert sent[0]["status"] == 408 and (b"connection", b"close") in sent[0]["headers"]
-
-
 @pytest.mark.parametrize(
     ("name", "line"),
     [
@@ -268,18 +249,8 @@ def test_a_decision_that_was_being_kept_at_a_kill_is_kept_once_by_sending_it_aga
 @contextlib.contextmanager
 def started(pages, folder, *more: str):
     """The command, its process and the addresses that it printed, by name."""
-    words = [
-        sys.executable,
-        "-m",
-        "verified",
-        "review-serve",
-        str(pages),
-        "--output",
-        str(folder),
-        "--port",
-        "0",
-        *more,
-    ]
+    command = [sys.executable, "-m", "verified", "review-serve", str(pages), "--output", str(folder), "--port", "0"]
+    words = [*command, *more]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
         links = {}

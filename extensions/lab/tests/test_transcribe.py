@@ -5,12 +5,11 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 from media import counted
-from sounds import silence, tone, write_film
+from sounds import tone, write_film
 
 from verified.__main__ import main
 from verified.io.subtitles import read_subtitles
 from verified_lab.quality.transcripts import subtitles_of
-from verified_lab.transcribe import srt_text
 
 
 @pytest.fixture
@@ -56,22 +55,9 @@ def test_each_video_with_speech_gets_subtitles_once(whisper, tmp_path, capsys):
     assert "has spoken.srt" in capsys.readouterr().out and len(whisper.heard) == 1
 
 
-def test_a_video_in_which_nothing_is_said_gets_none(whisper, tmp_path, capsys):
-    whisper.said = [SimpleNamespace(start=0.0, end=1.0, text="  ")]
-    quiet = write_film(tmp_path / "quiet.mp4", counted(8), silence(1.0))
-    assert main(["transcribe", str(quiet)]) in (0, None)
-    assert "nothing is said" in capsys.readouterr().out and subtitles_of(quiet) is None
-
-
 def test_what_is_missing_is_named_with_the_command(monkeypatch, tmp_path, capsys):
     film = write_film(tmp_path / "film.mp4", counted(8), tone(1.0))
     monkeypatch.setitem(sys.modules, "faster_whisper", None)
     assert main(["transcribe", str(film)]) == 2
     assert "pip install faster-whisper" in capsys.readouterr().err
     assert main(["transcribe", str(tmp_path / "nothing")]) == 2
-
-
-def test_subtitles_have_no_empty_cues():
-    assert srt_text([(61.5, 62.0, "a"), (63.0, 64.0, " "), (3700.0, 3701.25, "b")]) == (
-        "1\n00:01:01,500 --> 00:01:02,000\na\n\n2\n01:01:40,000 --> 01:01:41,250\nb\n\n"
-    )

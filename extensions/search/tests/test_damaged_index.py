@@ -1,7 +1,6 @@
 """An index that is not as it was written is refused, and a full disk leaves one that the repeated command mends."""
 
 import errno
-import json
 import shutil
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from verified.__main__ import main
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.runtime.seals import seal
 from verified_search.ask import Index
-from verified_search.store import FORMAT, read_manifest
 from verified_search.update import update
 
 
@@ -125,25 +123,3 @@ def test_a_full_disk_is_an_error_and_the_repeated_command_goes_on(tmp_path, monk
         assert Index(folder).positions.keys() == Index(tmp_path / "whole").positions.keys()
         assert (folder / "index.json").read_bytes() == (tmp_path / "whole" / "index.json").read_bytes()
     assert failed >= 3
-
-
-def an_index(folder, version):
-    (folder / "index.json").write_text(json.dumps({"format": FORMAT, "build": None, "checkpoint": ""}))
-    edited(folder / "index.json", "format", version)
-    seal(folder / "index.json")
-    return folder / "index.json", lambda path: read_manifest(path.parent)
-
-
-@pytest.mark.parametrize("version", [0, 99])
-def test_an_index_of_another_version_says_what_to_do(tmp_path, version):
-    (tmp_path / "sound").mkdir()
-    path, read = an_index(tmp_path / "sound", None)
-    read(path)
-    path, read = an_index(tmp_path, version)
-    with refused(version, file=path, remedy=True):
-        read(path)
-
-
-def edited(path, key, version):
-    known = json.loads(path.read_text())
-    path.write_text(json.dumps({**known, key: version} if version is not None else known))

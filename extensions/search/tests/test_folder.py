@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from media import counted, write_video
+from media import write_video
 from refusals import refused
 from running import PROJECT
 from starlette.testclient import TestClient
@@ -77,11 +77,6 @@ def test_a_look_finds_the_shots_and_sees_each(videos):
     assert len(seen.pictures) == 3 and all(content[:2] == b"\xff\xd8" for _, content in seen.pictures)
 
 
-def test_a_still_of_one_frame_is_a_shot(tmp_path):
-    seen = survey(write_video(tmp_path / "still.mp4", counted(1), 8), Colours())
-    assert len(seen.shots) == len(seen.clips[0]) == 1
-
-
 def test_a_video_of_which_only_a_part_is_there_is_named_until_it_is_replaced(tmp_path):
     videos, place = tmp_path / "videos", tmp_path / "index"
     videos.mkdir()
@@ -110,23 +105,6 @@ def test_a_second_run_looks_at_what_is_new_or_changed(videos, tmp_path, looked):
     manifest = index_videos(videos, place)
     assert looked == [] and manifest["copies"] == {}
     assert sorted(Index(place).positions) == ["broken", "copy", "sub/one"]
-
-
-def test_what_was_done_before_a_kill_is_not_done_again(videos, tmp_path, looked, monkeypatch):
-    watched = folders.survey
-
-    def killed(path, backbone):
-        if path.name == "three.mp4":
-            raise KeyboardInterrupt
-        return watched(path, backbone)
-
-    monkeypatch.setattr(folders, "survey", killed)
-    with pytest.raises(KeyboardInterrupt):
-        index_videos(videos, tmp_path / "index")
-    monkeypatch.setattr(folders, "survey", watched)
-    looked.clear()
-    assert index_videos(videos, tmp_path / "index")["videos"] == 2 and "three.mp4" in looked
-    assert "one.mkv" not in looked
 
 
 def test_the_folder_is_searched_and_served(videos, tmp_path, capsys):

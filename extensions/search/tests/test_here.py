@@ -1,13 +1,23 @@
-"""Whether the corpus has it: learnt from queries with known answers, measured on others, silent where it cannot."""
+"""Search by what was written, one score of all parts, and whether the corpus has it."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_index import CONTEXT, describe_videos, random_videos, write_corpus
+from starlette.testclient import TestClient
 
-from verified.io.jsonl import write_jsonl
+from verified.__main__ import main
+from verified.io.fig import write_fig
+from verified.io.jsonl import read_jsonl
 from verified.nn.sentences import encode
-from verified_search.captions import Captions
+from verified.runtime.verify import verify
+from verified_search import captions
+from verified_search.ask import Index
+from verified_search.captions import SENTENCES, Captions, Words
+from verified_search.fusion import LEAST, above_average, shares, standing_out
+from verified_search.origin import caution, ranked_before, ranking_of, skill
 from verified_search.presence import (
     PASSES,
     UNRELATED,
@@ -18,7 +28,9 @@ from verified_search.presence import (
     presence,
     unrelated_scores,
 )
-from verified_search.update import _holders
+from verified_search.serve import application
+from verified_search.store import describe
+from verified_search.update import add_files, update
 
 
 def searches(best: np.ndarray, seed: int) -> np.ndarray:
@@ -86,19 +98,150 @@ def test_a_sentence_near_no_caption_is_told_from_one_that_is():
     assert unrelated_scores(Captions(many, dict(zip(UNRELATED, encode(UNRELATED))))) == [], "the corpus shows them"
 
 
-@pytest.mark.parametrize("count", [0, 5])
-def test_too_few_queries_teach_nothing(count):
-    rows = np.zeros((count, 3))
-    assert fit(rows, rows, ["v"] * count, "truth", 1) is None
-    assert presence(None, [SimpleNamespace(score=0.9)], []) is None
+SCENES = (
+    ("a person drinks", "a woman in a green coat drinks a cup of hot coffee by the window"),
+    ("a dog runs", "a small brown dog runs across the beach towards the sea"),
+    ("a man cooks", "a man with a beard fries two eggs in a pan on the stove"),
+    ("a train leaves", "a red train leaves the station in heavy rain"),
+)
 
 
-def test_who_holds_such_a_moment(tmp_path):
-    facts = {"shape": "ring", "colour": "red", "motion": "moves"}
-    events = [(1, "a", facts), (2, "b", facts), (3, "c", {**facts, "colour": "blue"})]
-    write_jsonl(tmp_path / "truth.jsonl", [{"video": v, "events": [{"desc_id": d, "facts": f}]} for d, v, f in events])
-    holders, how = _holders([], str(tmp_path / "truth.jsonl"))
-    assert holders[1] == holders[2] == {"a", "b"} and holders[3] == {"c"} and how == "the demo's truth"
-    captions = [{"desc_id": 1, "video": "a", "coarse": "He sits"}, {"desc_id": 2, "video": "b", "coarse": "he sits"}]
-    holders, how = _holders(captions, None)
-    assert holders[1] == {"a", "b"} and how == "coarse captions"
+@pytest.fixture
+def corpus(tmp_path):
+    """(files, settings) of four videos with captions of real things, and four of which nothing was written."""
+    files, settings = write_corpus(tmp_path, random_videos(8))
+    rows = read_jsonl(files["annotations"][0])[: len(SCENES)]
+    for row, (coarse, fine) in zip(rows, SCENES):
+        row["cog_desc"], row["fig_desc"] = coarse, fine
+    write_fig(files["annotations"][0], rows)
+    return files, settings
+
+
+def test_rare_words_count_more_than_common_ones_and_unknown_ones_are_missed():
+    texts = ["a red ball", "a red box", "a box of a box", "", "Über-raschung!"]
+    found = Words(texts)
+    assert found.scores("a ball").argmax() == 0 and found.scores("über")[4] > 0.3
+    box = found.scores("box")
+    assert box[2] > box[1] > 0 and box[0] == box[3] == 0 and (box <= 1).all()
+    assert found.scores("box zebra")[1] < box[1] and not found.scores("zebra").any() and not found.scores("?!").any()
+    assert Words([]).scores("box").shape == (0,)
+
+
+def test_a_sentence_in_other_words_finds_the_moment_that_was_described(corpus, tmp_path):
+    files, settings = corpus
+    update(tmp_path / "index", files, settings)
+    index = Index(tmp_path / "index")
+    for query, video in (
+        ("she is having an espresso", "v0000"),
+        ("a puppy at the seaside", "v0001"),
+        ("someone prepares breakfast", "v0002"),
+        ("locomotive", "v0003"),
+    ):
+        best = index.ask(query).moments[0]
+        assert (best.video, best.start, best.end) == (video, 0.0, 2.0) and best.caption["overlap"] == 1
+    answer = index.ask("a red train leaves the station in heavy rain", top=8)
+    best = answer.moments[0]
+    assert set(best.parts) == {"words", "fine", "coarse", "xml"} and best.parts["fine"] > best.parts["words"] > 0
+    for moment in answer.moments:
+        assert 0 <= moment.score <= 1 and sum(moment.parts.values()) == pytest.approx(moment.score, abs=3e-4)
+    assert [one.score for one in answer.moments] == sorted((one.score for one in answer.moments), reverse=True)
+    # What nothing was written about is found by the model alone, one video by itself too.
+    assert {one.video for one in index.ask("rain", video="v0006").moments} == {"v0006"}
+
+
+def test_captions_that_stay_are_not_encoded_again(corpus, tmp_path, monkeypatch):
+    files, settings = corpus
+    folder, encoded = tmp_path / "index", []
+
+    def counted(texts, **rest):
+        if not {*texts} <= {*UNRELATED}:
+            encoded.append(sorted(texts))
+        return encode(texts, **rest)
+
+    monkeypatch.setattr("verified.nn.sentences.encode", counted)
+    update(folder, files, settings)
+    assert [len(texts) for texts in encoded] == [8]
+    before = (folder / SENTENCES).read_bytes()
+    update(folder, files, settings)
+    assert len(encoded) == 1 and (folder / SENTENCES).read_bytes() == before
+    rows = read_jsonl(files["annotations"][0])
+    rows[1]["fig_desc"] = "a parrot speaks"
+    write_fig(files["annotations"][0], rows[:3])
+    update(folder, files, settings)
+    assert encoded[1:] == [["a parrot speaks"]] and verify(folder)[1] == []
+    assert Index(folder).ask("the bird talks").moments[0].video == "v0001"
+    update(folder, files, settings)
+    texts = captions.stored_vectors(folder).keys()
+    assert texts == {row[kind] for row in read_jsonl(folder / captions.FILE) for kind in ("fine", "coarse")}
+
+
+def test_scores_say_how_far_above_the_average_a_moment_is():
+    scores = above_average(np.array([0.9, 0.3, 0.3, 0.3]))
+    assert 0 < scores[1] < scores[0] < 1 and above_average(np.ones(1))[0] > 0.9  # a corpus of one is no yardstick
+    assert above_average(np.zeros(3)).tolist() == [0, 0, 0]
+    background = np.random.default_rng(0).normal(0.2, 0.1, 2000)
+    assert standing_out(np.array([0.2, 0.4, 9.0]), background) == pytest.approx([0, 0.5, 1], abs=0.03)
+    known = standing_out(np.array([0.2, 0.4, 9.0, 0.9]), background, near=1.8)
+    assert known == pytest.approx([0, 0.4 / 1.8, 1, 0.5], abs=0.03), "no nearer than the part of what would be near"
+    put = shares({"words": np.array([1.0]), "xml": np.array([0.5])}, {"words": 3.0, "xml": 1.0, "fine": 9.0})
+    assert {name: values.tolist() for name, values in put.items()} == {"words": [0.75], "xml": [0.125]}
+
+
+class Ranked:
+    """An index of 30 videos of one clip each, on a circle."""
+
+    def __init__(self):
+        self.positions = {f"v{n:02d}": (0, n) for n in range(30)}
+
+    def clip_vectors(self, video: str) -> np.ndarray:
+        angle = int(video[1:]) / 30 * 2 * np.pi
+        return np.array([[np.cos(angle), np.sin(angle)]])
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_ranking_is_measured_against_chance(right):
+    index, draw = Ranked(), np.random.default_rng(3)
+    names = sorted(index.positions)
+    asked = [
+        (video, index.clip_vectors(video if right else names[draw.integers(30)])[0], frozenset()) for video in names
+    ]
+    before = ranked_before(index, asked, 1)
+    ranking = ranking_of("xml", before, ["trained on 3 videos"])
+    assert ranking["random"] is not right and before["queries"] == 30
+    assert (skill(ranking) > 0.9) if right else (skill(ranking) == 0)
+    said = caution(ranking, captions=False)
+    assert ("trained on 3 videos" in said and "close to random" in said) if not right else said == ""
+    assert ranked_before(index, asked[:5], 1) is None
+
+
+def test_an_index_that_cannot_rank_says_so_wherever_it_answers(corpus, tmp_path, capsys):
+    files, settings = corpus
+    rows = read_jsonl(files["annotations"][0])
+    for split, part in (("train", rows[:2]), ("val", rows[2:3]), ("test", rows[3:])):
+        write_fig(tmp_path / f"{split}.jsonl", part)
+    files = {**files, "annotations": [tmp_path / f"{split}.jsonl" for split in ("train", "val", "test")]}
+    manifest = update(tmp_path / "index", files, settings)
+    why = manifest["ranking"]["reasons"]
+    assert why[:2] == ["trained on 2 videos", "selected on 1 video"] and "untrained network" in why[2]
+    assert manifest["weights"]["xml"] == LEAST and any("close to random" in line for line in describe(manifest))
+    assert main(["search", "a dog", "--index", str(tmp_path / "index")]) == 0
+    text = capsys.readouterr().out
+    assert "close to random" in text and "selected on 1 video" in text and "coarse 0." in text
+    assert main(["search", "a dog", "--index", str(tmp_path / "index"), "--json"]) == 0
+    assert "selected on 1 video" in json.loads(capsys.readouterr().out)["caution"]
+    client = TestClient(application(tmp_path / "index"), base_url="http://127.0.0.1")
+    answer = client.get("/api/search?q=a+dog").json()
+    assert "close to random" in answer["caution"] and set(answer["moments"][0]["parts"]) >= {"words", "coarse"}
+    assert client.get("/api/about").json()["ranking"]["random"]
+
+
+def test_an_added_video_without_captions_is_found_by_the_model(tmp_path):
+    videos = random_videos(6, longest=CONTEXT, width=464)
+    files, settings = write_corpus(tmp_path, videos)
+    write_fig(files["annotations"][0], [])
+    update(tmp_path / "index", files, settings)
+    describe_videos(tmp_path, {"extra": videos["v0000"]})
+    add_files(tmp_path / "index", [tmp_path / "extra.mp4"])
+    answer = Index(tmp_path / "index").ask("anything", video="extra")
+    assert answer.moments and answer.caution.startswith("This ranking is close to random")
+    assert all(set(one.parts) == {"xml"} and one.parts["xml"] == one.score for one in answer.moments)

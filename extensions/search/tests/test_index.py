@@ -1,7 +1,6 @@
 """The index: the benchmark's own results, videos that come and go."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,12 +16,10 @@ from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.data import Queries, Videos, load_tokeniser, read_moments
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus
 from verified.io.hdf5 import FeatureFile
-from verified.runtime import seals
-from verified.runtime.seals import finished, seal
-from verified.runtime.verify import verify
+from verified.runtime.seals import seal
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
-from verified_search.store import changing, describe, export, present, read_manifest
+from verified_search.store import describe, export, present, read_manifest
 from verified_search.update import remove_videos, update
 from verified_search.windows import Windows, write_windows
 
@@ -137,15 +134,6 @@ def test_a_removed_video_stays_away(tmp_path):
         Index(folder)
 
 
-def test_another_model_makes_another_index(tmp_path):
-    files, settings = write_corpus(tmp_path, random_videos(5))
-    folder = tmp_path / "index"
-    before = update(folder, files, settings)
-    files, _ = write_corpus(tmp_path, random_videos(5), "reloclnet")
-    after = update(folder, files, settings.model_copy(update={"model": "reloclnet"}))
-    assert after["identity"] != before["identity"] and after["videos"] == 5 and after["model"] == "reloclnet"
-
-
 def test_the_best_windows_are_found_however_many_clips_the_first_have(tmp_path):
     draw = np.random.default_rng(0)
     sizes = [400, 300, *draw.integers(1, 9, 200)]
@@ -194,16 +182,6 @@ def test_a_sentence_is_encoded_as_the_benchmark_encodes_a_caption(tmp_path):
             index.like("v0001", start, end)
 
 
-@pytest.mark.parametrize("name", ["clips.faiss", "videos.jsonl", "localise.f16"])
-def test_a_damaged_file_is_named(name, tmp_path):
-    files, settings = write_corpus(tmp_path, random_videos(4))
-    update(tmp_path / "index", files, settings)
-    path = tmp_path / "index" / "builds" / "000001" / name
-    path.write_bytes(path.read_bytes()[:-40])
-    with refused(name):
-        Index(tmp_path / "index")
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -226,60 +204,10 @@ def test_rows_of_another_kind_are_named(field, value, tmp_path):
         Index(tmp_path / "index")
 
 
-def test_a_two_stage_model_is_refused(tmp_path):
-    from verified.benchmark.vcmr.checkpoint import save_model
-    from verified.benchmark.vcmr.registry import build_model
-
-    sizes = {"video_dim": 12, "text_dim": 10, "context_clips": 8}
-    model = build_model("conquer", sizes, {"hidden": 16, "heads": 2, "feed_forward": 16, "score_channels": 4})
-    save_model(tmp_path / "c.safetensors", "conquer", model, model.state_dict(), {})
-    with refused("conquer"):
-        ModelEncoder(tmp_path / "c.safetensors", "all-MiniLM-L6-v2")
-
-
 def test_the_stretch_around_the_best_clip():
     assert window_around_best(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 6) == (2, 4)
     assert window_around_best(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 2) == (2, 3)
     assert window_around_best(np.array([0.5]), 4) == (0, 0)
-
-
-def test_a_change_that_breaks_off_leaves_an_index_that_the_next_one_finishes(tmp_path, monkeypatch):
-    videos = random_videos(8)
-    files, settings = write_corpus(tmp_path, dict(list(videos.items())[:5]))
-    folder = tmp_path / "index"
-    before = update(folder, files, settings)
-    write_video_features(files["features"], videos)
-    sealed = seals.seal
-
-    def broken_off_before(last: str) -> list[tuple[str, str]]:
-        """What `verified verify` finds where an update was killed when it was about to seal this file or folder."""
-
-        def seal(path, *rest):
-            if Path(path).name == last:
-                raise KeyboardInterrupt
-            return sealed(path, *rest)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(seals, "seal", seal)
-            patch.setattr("verified_search.store.seal", seal)
-            with pytest.raises(KeyboardInterrupt):
-                update(folder, files, settings)
-        return [(finding.kind, finding.path.name) for finding in verify(folder)[1]]
-
-    assert broken_off_before("captions.jsonl") == [("unfinished", "captions.jsonl")]
-    assert broken_off_before("000002") == [] and finished(folder / "captions.jsonl")
-    assert read_manifest(folder) == before and len(Index(folder).positions) == 5
-    assert broken_off_before("index.json") == [("unfinished", "index.json")]
-    assert not finished(folder / "index.json") and len(Index(folder).positions) == 8
-    assert update(folder, files, settings)["videos"] == 8
-    assert finished(folder / "index.json") and verify(folder)[1] == []
-    assert {path.name for path in (folder / "builds").iterdir() if path.is_dir()} == {"000002"}
-
-
-def test_one_change_at_a_time(tmp_path):
-    files, settings = write_corpus(tmp_path, random_videos(3))
-    with changing(tmp_path / "index"), refused("process"):
-        update(tmp_path / "index", files, settings)
 
 
 def test_an_export_holds_what_the_index_holds(tmp_path):

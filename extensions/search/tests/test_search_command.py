@@ -2,15 +2,12 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from refusals import said
-from running import NANO
 from small_index import random_videos, write_corpus
 
 from verified.__main__ import main
-from verified.runtime.seals import replacing
 from verified_search.update import update
 
 
@@ -33,19 +30,6 @@ def test_a_search_prints_moments_as_text_and_as_json(index, capsys):
     assert answer["moments"][0]["caption"]["overlap"] >= 0
     assert main(["search", "a surgeon operates", "--index", str(index), "--video", "v0001"]) == 0
     assert "Probably not here" not in capsys.readouterr().out  # one video is not judged
-
-
-def test_an_index_that_was_left_unfinished_is_built_though_its_record_is_there(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    asked = []
-    monkeypatch.setattr("subprocess.run", lambda command, **_: asked.append(command) or SimpleNamespace(returncode=1))
-    manifest = tmp_path / "results" / "nano" / "search" / "xml" / "index.json"
-    for _ in range(2):
-        assert main(["index", "--configfile", str(NANO)]) == 1
-        with replacing(manifest) as new:
-            new.write_text("{}")
-    assert ["--force" in command for command in asked] == [True, False]
-    assert asked[0][-1] == "results/nano/search/xml.json"
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,32 @@
 """The web server: ranges, tokens, and nothing but the corpus' own media, whatever is asked."""
 
 import collections
+import contextlib
 import json
+import logging
 import os
 import shutil
+import signal
+import socket
+import subprocess
 import sys
+import threading
+import time
+from urllib.parse import urlsplit
 
 import pytest
 from fuzz import requests
 from refusals import refused
-from small_index import describe_videos, random_videos, write_corpus, write_video_features
+from running import PROJECT
+from small_index import describe_videos, random_videos, write_corpus
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from starlette.testclient import TestClient
 from whole_index import index_files
 
 from verified.__main__ import main
+from verified.io import serving as connections
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
 from verified.runtime.verify import verify
@@ -188,17 +201,6 @@ def test_another_address_needs_a_token(corpus):
     assert client.get("/media?video=v0001").status_code == 200  # by the cookie
 
 
-def test_a_change_of_the_index_is_seen_without_a_new_start(tmp_path):
-    videos = random_videos(4)
-    files, settings = write_corpus(tmp_path, dict(list(videos.items())[:3]))
-    update(tmp_path / "index", files, settings)
-    client = TestClient(application(tmp_path / "index"), base_url="http://127.0.0.1")
-    assert client.get("/api/about").json()["videos"] == 3
-    write_video_features(files["features"], videos)
-    update(tmp_path / "index", files, settings)
-    assert client.get("/api/about").json()["videos"] == 4
-
-
 def test_video_files_are_added_by_themselves_and_stay(tmp_path, capsys):
     videos = random_videos(3, longest=5, width=464)
     files, settings = write_corpus(tmp_path, videos)
@@ -260,3 +262,95 @@ def test_requests_of_strangers_are_answered_or_refused(tmp_path, capsys):
     with capsys.disabled():
         print(f"\n{count} requests from seed {SEED}: {dict(sorted(counts.items()))}", file=sys.stderr)
     assert count < 100 or {200, 400, 404, 405} <= counts.keys()
+
+
+@contextlib.contextmanager
+def running(app):
+    """The address of `app` while it is served as `verified serve` does, and the warnings that are logged."""
+    server, told = connections.server(app), []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = told.append
+    loggers = [logging.getLogger(name) for name in ("uvicorn.error", "asyncio")]
+    for logger in loggers:
+        logger.addHandler(handler)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.01)
+            yield listening.getsockname(), told
+        finally:
+            server.should_exit = True
+            thread.join(30)
+            for logger in loggers:
+                logger.removeHandler(handler)
+
+
+@pytest.fixture
+def app():
+    return Starlette(routes=[Route("/", lambda request: PlainTextResponse("here"))])
+
+
+def asked(address) -> bytes:
+    with contextlib.suppress(ConnectionError), socket.create_connection(address, 10) as one:
+        one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        parts = []
+        while part := one.recv(4096):
+            parts.append(part)
+        return b"".join(parts)
+    return b""
+
+
+SERVING = """
+from argparse import Namespace
+from starlette.applications import Starlette
+from verified.cli.serving import run_server
+run_server(Starlette(), Namespace(host="127.0.0.1", port=0), lambda address: address)
+"""
+
+
+def test_whoever_is_told_the_address_is_answered_and_can_end_it_at_once():
+    """Also where the signal was ignored before, as it is for commands that a shell starts behind `&`."""
+    command = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{SERVING}"]
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
+    for asks in (False, True):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+            try:
+                address = urlsplit(process.stdout.readline().strip())
+                assert not asks or b"404" in asked((address.hostname, address.port))
+                process.send_signal(signal.SIGINT)
+                assert process.wait(30) == 0
+            finally:
+                process.kill()
+
+
+def until(reached):
+    end = time.monotonic() + 60
+    while not (last := reached()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return last
+
+
+def test_a_flood_is_turned_away_in_one_line_and_visitors_come_back(app, monkeypatch):
+    monkeypatch.setattr(connections, "MOST", 20)
+    with running(app) as (address, told), contextlib.ExitStack() as held:
+        assert b"here" in asked(address)
+        crowd = [held.enter_context(socket.create_connection(address, 10)) for _ in range(300)]
+        until(lambda: any("connections at once" in record.getMessage() for record in told))
+        assert asked(address) == b""  # closed, not left waiting
+        assert len(told) == 1
+        for one in crowd:
+            one.close()
+        assert b"here" in until(lambda: asked(address))
+
+
+def test_who_asks_nothing_is_sent_away(app, monkeypatch):
+    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    with running(app) as (address, _), contextlib.ExitStack() as held:
+        silent, slow = (held.enter_context(socket.create_connection(address, 30)) for _ in range(2))
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert silent.recv(1) == b"" and slow.recv(1) == b""
+        assert b"here" in asked(address)

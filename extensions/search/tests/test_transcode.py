@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import signal
 import socket
 import time
 import urllib.request
@@ -139,23 +138,6 @@ def test_who_goes_away_takes_the_process_along(corpus):
         while _children(str(corpus)) and time.monotonic() < until:
             time.sleep(0.05)
         assert not _children(str(corpus))
-
-
-def test_the_process_of_a_lost_visitor_is_killed_and_leaves_nothing(corpus, monkeypatch):
-    processes, run = [], asyncio.create_subprocess_exec
-
-    async def recorded(*command, **options):
-        processes.append(await run(*command, **options))
-        processes[-1].send_signal(signal.SIGSTOP)  # else it may have ended before the visitor is missed
-        return processes[-1]
-
-    async def gone() -> bool:
-        return bool(processes)
-
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", recorded)
-    maker = transcode.Transcoder()
-    assert asyncio.run(maker.span(corpus / "v0002.mp4", "0" * 64, 0.0, 7.0, gone)) is None
-    assert processes[0].returncode == -9 and not list(Path(maker._folder.name).iterdir())
 
 
 def test_the_page_plays_them(corpus, tmp_path):

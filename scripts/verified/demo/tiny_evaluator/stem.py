@@ -3,7 +3,7 @@
 Motion tokens hold the foreground of each frame, its colour, and how it changes. Appearance comes from the demo's small
 image network in place of ResNet-152: 0.9 million weights, 192 pooled numbers per frame. Its layers, names and initial
 weights are those of transformers' ResNet with one basic block per stage, as which its folder loads anywhere else
-(`tests/evaluator/test_layers.py` compares both); here without importing the library.
+(`tests/evaluator/test_umt_parity.py` compares both); here without importing the library.
 """
 
 import hashlib

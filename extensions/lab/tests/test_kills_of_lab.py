@@ -1,16 +1,30 @@
-"""The writer of pages of a review, killed before each change of a file, and repeated."""
+"""The audit and the writer of review pages, killed before each change of a file, and repeated."""
 
 import pytest
-from faults import test_kill_points_of_pages as shared
+from faults import test_kill_points as shared
+from faults import test_kill_points_of_pages as of_pages
 from kill_points import finished_by_repeating
 from script_run import script_run
 from test_review_pages import MOMENTS, SCORES
+from whole_people import audit_files
 
 from verified.config.annotations import Annotations
 from verified.config.trust import NOT_TRUSTED
 from verified.io.jsonl import write_jsonl
 
-start = shared.start
+
+@pytest.mark.night
+def test_audit(tmp_path, record_property):
+    start = tmp_path / "start"
+    start.mkdir()
+    audit_files(start)
+    audit = shared.given("audit", "train.jsonl", "test.jsonl", "--output", "out")
+    kills = finished_by_repeating(start, tmp_path / "place", audit)
+    record_property("faults", kills)
+    assert kills > 2
+
+
+start = of_pages.start
 
 
 def review_pages(folder):
