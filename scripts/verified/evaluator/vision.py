@@ -5,8 +5,8 @@ Its transformer layer is pre-norm, with separate branches so that stochastic dep
     x + W_o · MultiHead(LN(x))        keys without a bias
     x + W_2 · GELU(W_1 · LN(x))
 
-Parameters are named as in transformers' VideoMAE, whose layer is the same (`tests/evaluator/test_umt_parity.py`) but takes
-two seconds to import.
+Parameters are named as in transformers' VideoMAE, whose layer is the same
+(`tests/evaluator/test_umt_parity.py`) but takes two seconds to import.
 """
 
 import numpy as np
