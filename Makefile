@@ -99,7 +99,7 @@ real: env
 	$(VENV).real/bin/python examples/real/get_clips.py resources/real/videos
 	$(BIN)/verified report --configfile config/real.yaml $(ARGS)
 	$(BIN)/verified index --configfile config/real.yaml $(ARGS)
-	@echo "Search these clips: $(BIN)/verified serve --configfile config/real.yaml"
+	@echo "Search these clips: $(BIN)/verified search --serve --configfile config/real.yaml"
 
 # The same environment and on top of it the packages that only these tests need.
 test-real: env

@@ -249,8 +249,8 @@ def test_a_decision_that_was_being_kept_at_a_kill_is_kept_once_by_sending_it_aga
 @contextlib.contextmanager
 def started(pages, folder, *more: str):
     """The command, its process and the addresses that it printed, by name."""
-    command = [sys.executable, "-m", "verified", "review-serve", str(pages), "--output", str(folder), "--port", "0"]
-    words = [*command, *more]
+    command = [sys.executable, "-m", "verified", "review", "--serve", "--pages", str(pages), "--port", "0"]
+    words = [*command, "--output", str(folder), *more]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
         links = {}

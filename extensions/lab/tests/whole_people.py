@@ -60,7 +60,7 @@ def review_files(folder):
 
 
 def serve_review():
-    """As `verified review-serve` does, with a visit of everybody."""
+    """As `verified review --serve` does, with a visit of everybody."""
     pages = BuiltPages(Path("pages"))
     handout = Handout(Path("served"), pages.review["dataset"], pages.items, ["Ann"], 1, 2, 60.0)
     try:

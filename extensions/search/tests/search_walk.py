@@ -1,4 +1,4 @@
-"""The page of `verified serve`, walked through in a browser as a person with a keyboard does."""
+"""The page of `verified search --serve`, walked through in a browser as a person with a keyboard does."""
 
 import contextlib
 import json
@@ -26,8 +26,8 @@ STATUS = "document.getElementById('status').textContent"
 
 @contextlib.contextmanager
 def served(index: Path, folder: Path | None = None) -> Iterator[str]:
-    """The address of an index that `verified serve` serves while this lasts; `folder`: where the command is given."""
-    command = [sys.executable, "-m", "verified", "serve", "--index", str(index), "--port", "0"]
+    """The address of an index that `verified search --serve` serves; `folder`: where the command is given."""
+    command = [sys.executable, "-m", "verified", "search", "--serve", "--index", str(index), "--port", "0"]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(PROJECT / "scripts")}
     process = subprocess.Popen(command, cwd=folder or PROJECT, stdout=subprocess.PIPE, text=True, env=environment)
     try:

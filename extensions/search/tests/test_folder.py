@@ -111,7 +111,7 @@ def test_the_folder_is_searched_and_served(videos, tmp_path, capsys):
     place = tmp_path / "index"
     assert main(["index", str(videos), "--index", str(place)]) == 0
     printed = capsys.readouterr().out
-    assert f"verified serve --index {place}" in printed and "broken" in printed
+    assert f"verified search --serve --index {place}" in printed and "broken" in printed
     index = Index(place)
     answer = index.ask("a red ball", top=9)
     found = answer.moments

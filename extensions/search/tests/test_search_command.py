@@ -49,3 +49,8 @@ def test_what_cannot_be_done_is_said(words, named, index, capsys):
     assert main([str(index) if word == "INDEX" else word for word in words]) == 2
     said(capsys.readouterr().err, named)
     assert not Path("nowhere").exists()
+
+
+def test_a_page_that_is_served_takes_no_sentence(capsys):
+    assert main(["search", "a dog", "--serve"]) == 2
+    said(capsys.readouterr().err, "sentence", remedy=True)

@@ -266,7 +266,7 @@ def test_requests_of_strangers_are_answered_or_refused(tmp_path, capsys):
 
 @contextlib.contextmanager
 def running(app):
-    """The address of `app` while it is served as `verified serve` does, and the warnings that are logged."""
+    """The address of `app` while it is served as `verified search --serve` does, and the warnings that are logged."""
     server, told = connections.server(app), []
     handler = logging.Handler(logging.WARNING)
     handler.emit = told.append

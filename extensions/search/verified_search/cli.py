@@ -5,14 +5,10 @@ import json
 import os
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from verified.cli.command import CONFIGFILE, JSON, WORKFLOW, command, folder, one_of, option, several
+from verified.cli.command import CONFIGFILE, JSON, WORKFLOW, command, flag, folder, one_of, only_for, option, several
 from verified.cli.serving import HOST_AND_PORT, run_server
 from verified.errors import InputError
-
-if TYPE_CHECKING:
-    pass
 
 LONGEST_CAPTION = 100
 """Characters of a caption in a list on the terminal; `--json` has all of it."""
@@ -107,7 +103,7 @@ def _index_videos(arguments: argparse.Namespace) -> int:
     shown += [f"  read in part: {video} ({part})" for video, part in manifest["partial"].items()]
     if others := other_files(arguments.videos):
         shown.append(f"  no videos by their ending: {others}")
-    shown += [f'verified search --index {place} "a dog runs"', f"verified serve --index {place}"]
+    shown += [f'verified search --index {place} "a dog runs"', f"verified search --serve --index {place}"]
     print("\n".join(shown))
     return 0
 
@@ -120,20 +116,33 @@ def _positive(text: str) -> int:
 
 @command(
     "search",
-    "find the moments of a corpus that a sentence describes, by the index that is there",
+    "find the moments of a corpus that a sentence describes, by the index that is there; or serve a page that does",
     option("query", metavar="SENTENCE", nargs="?", help='what is to be seen: "a person opens the fridge"'),
     CONFIGFILE,
     *PLACE,
-    option("--top", type=_positive, default=10, help="moments to show (default: 10)"),
+    option("--top", type=_positive, help="moments to show (default: 10)"),
     option("--video", metavar="ID", help="search this video only"),
     JSON,
+    flag("--serve", "serve a page that searches the corpus and plays what is found, on one address"),
+    *HOST_AND_PORT,
+    option(
+        "--token",
+        default=os.environ.get("VERIFIED_TOKEN", ""),
+        help="what visitors must know; needed for an address other than loopback (or set VERIFIED_TOKEN)",
+    ),
 )
 def search(arguments: argparse.Namespace) -> int:
-    """Print the moments; raises InputError without an index."""
+    """Print the moments, or serve the page; raises InputError without an index."""
+    if arguments.serve:
+        only_for(arguments, "a page that is served", ("top", "video", "json"))
+        if arguments.query is not None:
+            raise InputError("a sentence has no meaning for a page that is served", remedy="type it there")
+        _serve(arguments)
+        return 0
     if arguments.query is None:
         raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
     index = open_quietly(place_of(arguments))
-    answer = index.ask(arguments.query, arguments.top, arguments.video)
+    answer = index.ask(arguments.query, arguments.top or 10, arguments.video)
     told = index.hint(answer, arguments.video)
     print(json.dumps({**answer.plain(), "hint": told}, indent=1) if arguments.json else format_answer(answer, told))
     return 0
@@ -147,19 +156,7 @@ def open_quietly(folder: Path):
     return Index(folder)
 
 
-@command(
-    "serve",
-    "a page that searches a corpus and plays what is found, on one address",
-    CONFIGFILE,
-    *PLACE,
-    *HOST_AND_PORT,
-    option(
-        "--token",
-        default=os.environ.get("VERIFIED_TOKEN", ""),
-        help="what visitors must know; needed for an address other than loopback (or set VERIFIED_TOKEN)",
-    ),
-)
-def serve(arguments: argparse.Namespace) -> None:
+def _serve(arguments: argparse.Namespace) -> None:
     """Serve until interrupted; raises InputError for an address that needs a token, or is in use."""
     from verified_search.serve import application, check_address
 

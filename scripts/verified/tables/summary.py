@@ -47,7 +47,7 @@ def closing_message(tables: Path, leading: Iterable[str], configfiles: Sequence[
         return ""
     options = "".join(f" --configfile {shlex.quote(os.fspath(file))}" for file in configfiles)
     following = [f"All tables: {tables}/", f"Figures and pages: verified report{options}"]
-    following.append(f"Search these videos: verified index{options} && verified serve{options}")
+    following.append(f"Search these videos: verified index{options} && verified search --serve{options}")
     return "\n".join(["", *shown, *following, ""])
 
 
