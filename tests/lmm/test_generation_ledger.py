@@ -147,6 +147,7 @@ def test_the_cassette_round_trip(tmp_path):
         assert export(ledger, tmp_path / "b.parquet") == 6
         assert (replayed[6].status, replayed[6].reason) == ("error", "not-on-cassette")
         assert ledger.forget("error", "not-on-cassette") == 1 and replayed.pop(6)
+    with Ledger(tmp_path / "replay") as ledger:
         export(ledger, tmp_path / "b.parquet")
     assert {number: (o.key, o.status, o.reason, o.parsed, o.notes) for number, o in live.items()} == {
         number: (o.key, o.status, o.reason, o.parsed, o.notes) for number, o in replayed.items()

@@ -6,10 +6,12 @@ memory where the lines of each call are; a line is read, and checked, when its c
 as never asked.
 """
 
+import errno
 import logging
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -17,7 +19,6 @@ from verified.errors import InputError
 from verified.io.files import require_version
 from verified.lmm.ledger_files import (
     COLUMNS,
-    END,
     HEAD,
     SUFFIX,
     TOTALS,
@@ -26,10 +27,7 @@ from verified.lmm.ledger_files import (
     Row,
     explain,
     faults_of,
-    ignore_missing,
     is_answer,
-    is_over,
-    is_place,
     is_sound,
     is_whole,
     key_in,
@@ -38,13 +36,14 @@ from verified.lmm.ledger_files import (
     storable,
     value_of,
 )
-from verified.runtime.lock_file import owner
 
 log = logging.getLogger("verified")
 
 CHUNK = 8192
 MOST_OPEN = 64
 """Parts that are held open for reading."""
+CASSETTE = "cassette-"
+"""Begins the names of parts that hold the rows of a cassette, whose SHA-256 follows."""
 
 Place = tuple[str, int]
 """Where a line begins: name of the part, byte."""
@@ -63,89 +62,68 @@ class Ledger:
             raise InputError("cannot be used as a ledger, which is a folder", file=path, remedy="name another one")
         self.part = Part(self.path)
         self.damaged: set[Place] = set()
-        self._void: set[Place] = set()
         self._index: dict[bytes, tuple[Place, ...]] = {}
-        self._read: dict[str, int] = {}
-        """Bytes of each part that are in the index."""
-        self._ended: set[str] = set()
+        self._scanned: dict[str, tuple[tuple[int, int], int]] = {}
+        """Of each part its bytes and time when it was read, and where the next reading begins."""
         self._files: dict[str, BinaryIO] = {}
         self._totals: Counter[str] | None = None
         """Sums over the index, once they are asked for."""
         self._look()
 
     def _look(self) -> bool:
-        """Take in what was recorded since the last look; whether there was anything."""
-        gained = False
-        with ignore_missing(), os.scandir(self.path) as entries:
+        """Take in what was recorded since the last look; whether any part has changed."""
+        changed = False
+        with _ignore_missing(), os.scandir(self.path) as entries:
             for entry in entries:
-                name = entry.name
-                if name.endswith(SUFFIX) and name not in self._ended:
-                    with ignore_missing():
-                        if os.stat(entry.path).st_size > self._read.get(name, 0):
-                            gained |= self._take_in(name)
-        return gained
+                if entry.name.endswith(SUFFIX):
+                    found = entry.stat()
+                    state, (before, at) = (found.st_size, found.st_mtime_ns), self._scanned.get(entry.name, (None, 0))
+                    if state != before:
+                        self._scanned[entry.name] = state, self._scan(entry.name, at)
+                        changed = True
+        return changed
 
-    def _take_in(self, name: str) -> bool:
-        """Index the lines of a part that are new and whole.
+    def _scan(self, name: str, at: int) -> int:
+        """Index the lines of a part from a byte on; where the next reading begins.
 
-        Where its owner may still be writing, reading stops before the first line that is not: what a machine sends to
-        a file server does not arrive in order.
+        That is the first line that is not whole: it may still be on its way from its machine, from where lines arrive
+        in any order.
         """
         path = self.path / name
-        begin = at = self._read.setdefault(name, 0)
+        self.damaged = {place for place in self.damaged if place[0] != name or place[1] < at}
+        again = None
         with path.open("rb", buffering=1 << 20) as file:
             file.seek(at)
             for line in file:
                 if not is_whole(line):
-                    if not is_over(path):
-                        break
-                    if (name, at) not in self._void:
-                        self.damaged.add((name, at))
+                    self.damaged.add((name, at))
+                    again = at if again is None else again
                 elif key := key_in(line):
                     self._add(key, (name, at))
-                elif line == END:
-                    self._ended.add(name)
-                elif not self._obey(value_of(line), path):
-                    self.damaged.add((name, at))
+                elif at == 0:
+                    stated = cast(dict[str, object], value_of(line)).get("version")
+                    remedy = "export it with the version that wrote it, or set generation.ledger to a new folder"
+                    require_version(stated, VERSION, "ledger", path, remedy)
                 at += len(line)
-                self._read[name] = at
-        return at > begin
+        return at if again is None else again
 
     def _add(self, key: bytes, place: Place) -> None:
-        if place not in self._void:
-            self._index[key] = (*self._index.get(key, ()), place)
-            if self._totals is not None and (row := self._row(place)):
-                self._totals.update({name: row[name] for name in TOTALS})
+        places = self._index.get(key, ())
+        if place not in places:
+            self._count(key, -1)
+            self._index[key] = (*places, place)
+            self._count(key, 1)
 
-    def _obey(self, value: object, path: Path) -> bool:
-        """Read a line about the part, or about lines that do not count any more; whether it is one."""
-        match value:
-            case {"version": stated}:
-                remedy = "export it with the version that wrote it, or set generation.ledger to a new folder"
-                require_version(stated, VERSION, "ledger", path, remedy)
-            case {"void": [*places]} if all(map(is_place, places)):
-                for place in map(tuple, places):
-                    self._void.add(place)
-                    self.damaged.discard(place)
-                    if key := key_in(self._line(place)):
-                        self._drop(key, place)
-                self._totals = None
-            case _:
-                return False
-        return True
-
-    def _drop(self, key: bytes, place: Place) -> None:
-        if left := tuple(other for other in self._index.get(key, ()) if other != place):
-            self._index[key] = left
-        else:
-            self._index.pop(key, None)
+    def _count(self, key: bytes, sign: int) -> None:
+        if self._totals is not None and (row := self._row(key)):
+            self._totals.update({"calls": sign, **{name: sign * row[name] for name in TOTALS}})
 
     def _line(self, place: Place) -> bytes:
         name, at = place
         if name not in self._files:
             if len(self._files) >= MOST_OPEN:
                 self._close_files()
-            with ignore_missing():
+            with _ignore_missing():
                 self._files[name] = (self.path / name).open("rb", buffering=0)
         if (file := self._files.get(name)) is None:
             return b""
@@ -154,22 +132,27 @@ class Ledger:
             line += more[: more.find(b"\n") + 1 or None]
         return line
 
-    def _row(self, place: Place) -> Row | None:
-        """The outcome at a place, checked; None where it is damaged."""
-        line = self._line(place)
-        if is_whole(line) and is_sound(row := cast(Row, value_of(line))):
-            return row
-        self.damaged.add(place)
-        return None
+    def _row(self, key: bytes) -> Row | None:
+        """The row of all sound attempts of a call, the same for all readers; None without any.
 
-    def _rows(self, key: bytes) -> list[Row]:
-        """The sound outcomes of a call's attempts, in an order that is the same for all readers."""
-        return [row for place in sorted(self._index.get(key, ())) if (row := self._row(place))]
+        A cassette's row replaces failures that were recorded.
+        """
+        recorded: list[Row] = []
+        taken: list[Row] = []
+        for place in sorted(self._index.get(key, ())):
+            line = self._line(place)
+            if is_whole(line) and key_in(line) == key and is_sound(row := cast(Row, value_of(line))):
+                (taken if place[0].startswith(CASSETTE) else recorded).append(row)
+            else:
+                self.damaged.add(place)
+        if taken and not any(map(is_answer, recorded)):
+            return min(taken, key=lambda row: not is_answer(row))
+        return merge(recorded)
 
     def get(self, key: str) -> Row | None:
         """The row of a call, whatever its status, or None."""
-        row = merge(self._rows(key.encode()))
-        return merge(self._rows(key.encode())) if row is None and self._look() else row
+        row = self._row(key.encode())
+        return self._row(key.encode()) if row is None and self._look() else row
 
     def put(self, row: Row) -> Row:
         """Record the outcome of an attempt; returns the updated row.
@@ -180,36 +163,30 @@ class Ledger:
         row = {name: storable(row[name]) if isinstance(row[name], str) else row[name] for name in COLUMNS}
         for fault in faults_of(row):
             raise ValueError(f"not an outcome of a call: {fault}")
+        self.part.append(row)
         self._look()
-        self._append(row)
-        return cast(Row, merge(self._rows(row["key"].encode())))
-
-    def _append(self, value: Row | dict[str, object]) -> None:
-        self.part.append(value)
-        self._take_in(self.part.path.name)
+        return cast(Row, self._row(row["key"].encode()))
 
     def load_once(self, sha256: str, rows: Iterable[Row]) -> int:
         """Take over the rows of the cassette with this digest, unless that was done before; returns how many it had.
 
-        A row replaces what the ledger holds of the same call, unless that is ``ok``. They become a part of their own.
+        They become a part of their own.
         """
-        name = f"cassette-{sha256}{SUFFIX}"
-        self._look()
-        if name in self._read:
+        name = f"{CASSETTE}{sha256}{SUFFIX}"
+        if (self.path / name).exists():
             return 0
-        count, void = 0, []
-        new = self.path / f"{owner()}.{name}.new"
+        self._write(name, (line_of({column: row[column] for column in COLUMNS}) for row in rows))
+        self._look()
+        return sum(place[0] == name for places in self._index.values() for place in places)
+
+    def _write(self, name: str, lines: Iterable[bytes]) -> None:
+        """Have a part hold these lines."""
+        new = self.path / f"{self.part.path.stem}.new"
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             with new.open("wb") as file:
                 file.write(HEAD)
-                for row in rows:
-                    count += 1
-                    held = self._rows(row["key"].encode())
-                    if not any(map(is_answer, held)):
-                        file.write(line_of({column: row[column] for column in COLUMNS}))
-                        void += self._index.get(row["key"].encode(), ())
-                file.write(line_of({"void": void}) + END)
+                file.writelines(lines)
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(self.path / name)
@@ -217,40 +194,43 @@ class Ledger:
             raise explain(error, self.path) from None
         finally:
             new.unlink(missing_ok=True)
-        self._look()
-        return count
 
     def forget(self, status: str, reason: str = "") -> int:
-        """Let the calls not count that ended with `status` and, unless it is empty, `reason`; returns how many.
+        """Remove the calls that ended with `status` and, unless it is empty, `reason`; returns how many.
 
-        The status ``damaged`` is that of damaged lines.
+        The status ``damaged`` is that of damaged lines. Parts are written again without them; a job that is still
+        writing to one of these ends with an error. Closes the ledger.
         """
         self._look()
-        keys = [
-            row["key"].encode()
-            for row in self.rows(None if status == "damaged" else status)
-            if row["status"] == status and reason in ("", row["reason"])
-        ]
-        void = sorted(self.damaged) if status == "damaged" else [place for key in keys for place in self._index[key]]
-        if void:
-            self._append({"void": void})
-        return len(void) if status == "damaged" else len(keys)
+        rows = [row for row in self.rows() if row["status"] == status and reason in ("", row["reason"])]
+        gone = {place for row in rows for place in self._index[row["key"].encode()]}
+        gone = self.damaged if status == "damaged" else gone
+        for name in {name for name, _ in gone}:
+            kept, at = list[bytes](), 0
+            with (self.path / name).open("rb") as file:
+                for line in file:
+                    if key_in(line) and (name, at) not in gone:
+                        kept.append(line)
+                    at += len(line)
+            self._write(name, kept)
+        count = len(gone) if status == "damaged" else len(rows)
+        self.close()
+        return count
 
     def rows(self, status: str | None = None) -> Iterator[Row]:
         """All sound rows in the order of their keys, or those of one status."""
         for key in sorted(self._index):
-            if (row := merge(self._rows(key))) and status in (None, row["status"]):
+            if (row := self._row(key)) and status in (None, row["status"]):
                 yield row
 
     def totals(self) -> dict[str, float]:
         """Calls, attempts, tokens, seconds and cost over the whole ledger."""
         self._look()
         if self._totals is None:
-            self._totals = Counter(dict.fromkeys(TOTALS, 0))
-            for place in sorted(place for places in self._index.values() for place in places):
-                if row := self._row(place):
-                    self._totals.update({name: row[name] for name in TOTALS})
-        return {"calls": len(self._index), **self._totals}
+            self._totals = Counter(dict.fromkeys(("calls", *TOTALS), 0))
+            for key in sorted(self._index, key=lambda key: self._index[key]):
+                self._count(key, 1)
+        return dict(self._totals)
 
     def summary(self) -> list[Row]:
         """One row per task, model, status and reason with counts and totals."""
@@ -263,8 +243,8 @@ class Ledger:
 
     def faults(self) -> Iterator[str]:
         """What is wrong with a ledger, one line each."""
-        for place in sorted(place for places in self._index.values() for place in places):
-            self._row(place)
+        for key in self._index:
+            self._row(key)
         for name, at in sorted(self.damaged):
             yield f"{self.path / name}: the line at byte {at:,} is damaged, and its call counts as never asked"
 
@@ -274,9 +254,9 @@ class Ledger:
         self._files.clear()
 
     def close(self) -> None:
-        """End the part of this job, and close."""
+        """Close the part of this job."""
         self._close_files()
-        self.part.end()
+        self.part.close()
         if self.damaged:
             log.warning("%s: %d damaged lines count as not asked", self.path, len(self.damaged))
 
@@ -285,3 +265,13 @@ class Ledger:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def _ignore_missing() -> Iterator[None]:
+    """Pass over a part that somebody removed; a file server says so in a way of its own."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ESTALE):
+            raise
