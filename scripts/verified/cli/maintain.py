@@ -31,7 +31,7 @@ def verify_run(arguments: argparse.Namespace) -> int:
     """Print a line per finding, and with --heal the commands; 1 if there are findings, else 0."""
     from verified.runtime.announcements import rebuild_command
     from verified.runtime.seals import BUILT
-    from verified.runtime.verify import build_order, temporary, verify
+    from verified.runtime.verify import on_demand, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
     if not arguments.directory.is_dir():
@@ -48,10 +48,12 @@ def verify_run(arguments: argparse.Namespace) -> int:
     if lost and not arguments.heal:
         print("--heal prints the commands that build them again")
     elif lost:
-        for path in temporary(lost):
-            print(f"  {shlex.join(['rm', '-r', str(path)])}")
-        for paths in build_order(lost):
-            print(f"  {rebuild_command(paths, shlex.join(map(str, arguments.configfile)))}")
+        paths = [finding.path for finding in lost]
+        unneeded = [str(path) for path in paths if on_demand(path) and os.path.lexists(path)]
+        if unneeded:
+            print(f"  {shlex.join(['rm', '-r', *unneeded])}")
+        if rebuilt := [path for path in paths if not on_demand(path)]:
+            print(f"  {rebuild_command(rebuilt, shlex.join(map(str, arguments.configfile)))}")
     return int(bool(findings))
 
 

@@ -1,12 +1,12 @@
 """Seals: a file beside a job's outputs with the checksums of its outputs and inputs, so that readers detect damage.
 
 The seal of a job whose first output is `scores.jsonl` is `.scores.jsonl.seal`; outputs in another folder have one
-there. It is a JSON object with the rule, its wildcards, a digest of each param, the SHA-256 of each input, and of each
-file bytes, SHA-256 and, of JSON lines, rows; its modification time says when the job ended. Every job checks its inputs
-before it reads a byte and seals its outputs when all of them are written (see `runtime.job`); so a file without a seal
-belongs to a job that did not finish. SHA-256 takes half a second per gigabyte. A user's own files need no seals;
-every file below `results/` must have one, so commands that write there seal as well, and commands check the files they
-read (see `runtime.verify`).
+there. It holds a JSON object and its SHA-256. The object has the rule, its wildcards, a digest of each param, the
+SHA-256 of each input, and of each output bytes, SHA-256 and, of JSON lines, rows. Its modification time says when the
+job ended. Every job checks its inputs before it reads a byte and seals its outputs when all of them are written (see
+`runtime.job`); so a file without a seal belongs to a job that did not finish. SHA-256 takes half a second per gigabyte.
+A user's own files need no seals; every file below `results/` must have one, so commands that write there seal as well,
+and commands check the files they read (see `runtime.verify`).
 
 A file is identified by its path below `results/`, so a copy over another file, with its seal, is refused. So is a file
 made from other versions of its inputs than the present ones, and one that is older than a job that read a newer one.
@@ -24,7 +24,7 @@ from verified.errors import InputError
 from verified.io.files import atomic_path, require_version, write_text
 from verified.runtime.announcements import rebuild_command
 
-VERSION = 3
+VERSION = 4
 """Version of the form of seals."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
@@ -76,12 +76,17 @@ def _write(folder: Path, files: dict[str, Seal], **job: Any) -> None:
     first = folder / Path(next(iter(files))).name
     unknown: Seal = {"rule": "", "wildcards": {}, "params": [], "made_of": {}}
     facts = {"version": VERSION, **unknown, **job, "files": files}
-    write_text(seal_of(first), json.dumps(facts) + "\n")
+    text = json.dumps(facts)
+    write_text(seal_of(first), f"{text}\n{_digest_of_text(text)}\n")
 
 
 def digest_of_param(value: object) -> str:
     """SHA-256 of a param of a job."""
-    return hashlib.sha256(repr(value).encode()).hexdigest()
+    return _digest_of_text(repr(value))
+
+
+def _digest_of_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def made_with(path: str | os.PathLike[str], value: object) -> bool:
@@ -137,65 +142,35 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
     Raises InputError if the seal itself is damaged, or of another version.
     """
     path = Path(path)
-    own, damage = seal_of(path), None
+    own = seal_of(path)
     with contextlib.suppress(OSError):
-        for seal_file in _seals_for(path):
-            try:
-                written = _read(seal_file)
-            except FileNotFoundError:
-                continue
-            except InputError as error:
-                if seal_file == own:
-                    raise
-                damage = error
-                continue
-            for place, facts in written["files"].items():
-                if place.rpartition("/")[2] == path.name:
-                    return {**{key: written[key] for key in written if key != "files"}, **facts, "path": place}
-    if damage:
-        raise damage
+        if own.exists():
+            return _records(own).get(path.name)
+        for seal_file in sorted(path.parent.glob(f".*{ENDING}"), key=lambda seal_file: -seal_file.stat().st_mtime):
+            with contextlib.suppress(InputError, KeyError):
+                return _records(seal_file)[path.name]
     return None
 
 
-def _seals_for(path: Path) -> Iterator[Path]:
-    """The path's own seal, then the other seals of its folder, the newest first."""
-    yield seal_of(path)
-    yield from sorted(path.parent.glob(f".*{ENDING}"), key=lambda seal_file: -seal_file.stat().st_mtime)
+_known: dict[str, tuple[tuple[int, ...], dict[str, Seal]]] = {}
 
 
-_known: dict[str, tuple[tuple[int, ...], Seal]] = {}
-
-
-def _read(seal_file: Path) -> Seal:
-    """A seal. Raises FileNotFoundError, and InputError for one that is damaged or of another version."""
+def _records(seal_file: Path) -> dict[str, Seal]:
+    """The records of a seal by the names of their files. Raises OSError, and InputError for one that is damaged or of
+    another version."""
     found = seal_file.stat()
-    state = found.st_ino, found.st_size, found.st_mtime_ns
-    key = os.path.abspath(seal_file)
+    state, key = (found.st_ino, found.st_size, found.st_mtime_ns), os.path.abspath(seal_file)
     if _known.get(key, (None,))[0] != state:
         path = seal_file.with_name(seal_file.name[1:].removesuffix(ENDING))
-        try:
-            written = json.loads(seal_file.read_text(encoding="utf-8"))
-            version = written.get("version")
-            sound = version != VERSION or _is_sound(written)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            version, written, sound = VERSION, {}, False
-        if not sound:
+        text, _, digest = seal_file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")
+        if _digest_of_text(text) != digest:
             raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
-        require_version(version, VERSION, "seal", path, rebuild_command([path]))
-        _known[key] = state, {**written, "created": found.st_mtime}
+        job: Seal = json.loads(text)
+        require_version(job.pop("version"), VERSION, "seal", path, rebuild_command([path]))
+        files: dict[str, Seal] = job.pop("files")
+        job["created"] = found.st_mtime
+        _known[key] = state, {Path(place).name: {**job, **facts, "path": place} for place, facts in files.items()}
     return _known[key][1]
-
-
-def _is_sound(written: Seal) -> bool:
-    texts = all(isinstance(text, str) for text in (written["rule"], *written["made_of"].values()))
-    everything = written["files"].values()
-    job = texts and isinstance(written["params"], list)
-    return job and bool(everything) and all(map(_are_facts, everything))
-
-
-def _are_facts(facts: Seal) -> bool:
-    listed = isinstance(facts.get("files", {}), dict) and isinstance(facts["sha256"], str)
-    return listed and all(type(facts.get(name, 0)) is int for name in ("bytes", "rows"))
 
 
 def seals_below(folder: str | os.PathLike[str]) -> Iterator[Path]:
@@ -206,7 +181,7 @@ def seals_below(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 def sealed_below(seal_file: Path) -> list[Path]:
     """The files and folders of a seal, beside it. Raises InputError for a damaged one."""
-    return [seal_file.with_name(place.rpartition("/")[2]) for place in _read(seal_file)["files"]]
+    return [seal_file.with_name(name) for name in _records(seal_file)]
 
 
 class Reading(NamedTuple):
@@ -219,8 +194,8 @@ class Reading(NamedTuple):
 
 def readings_of(seal_file: Path) -> dict[str, Reading]:
     """What the job of a seal has read, by path below `results/`. Raises InputError for a damaged seal."""
-    written = _read(seal_file)
-    return {place: Reading(written["created"], digest, seal_file) for place, digest in written["made_of"].items()}
+    one = next(iter(_records(seal_file).values()))
+    return {place: Reading(one["created"], digest, seal_file) for place, digest in one["made_of"].items()}
 
 
 def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[str]]:
@@ -232,7 +207,7 @@ def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[st
     read, sealed = dict[str, Reading](), set[str]()
     for seal_file in seals_below(folder):
         with contextlib.suppress(InputError, FileNotFoundError):
-            sealed |= _read(seal_file)["files"].keys()
+            sealed |= {record["path"] for record in _records(seal_file).values()}
             for place, reading in readings_of(seal_file).items():
                 read[place] = max(reading, read.get(place, reading))
     return read, read.keys() - sealed
@@ -295,18 +270,3 @@ def digest_of(path: Path) -> tuple[str, int]:
             digest.update(view[:size])
             lines += buffer.count(b"\n", 0, size) if counts else 0
     return digest.hexdigest(), lines
-
-
-def link_targets(path: Path) -> list[Path]:
-    """The target files of the links in an HDF5 file, each once; empty for other files."""
-    if path.suffix != ".h5":
-        return []
-    import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
-
-    with h5py.File(path, "r", locking=False) as file:
-        links: list[object] = [
-            file.get(key, getlink=True)  # pyright: ignore[reportUnknownMemberType] (has no types)
-            for key in map(str, file)
-        ]
-        names = dict.fromkeys(link.filename for link in links if isinstance(link, h5py.ExternalLink))
-    return [Path(os.path.normpath(path.parent / name)) for name in names]

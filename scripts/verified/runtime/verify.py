@@ -27,7 +27,6 @@ from verified.runtime.seals import (
     Seal,
     difference,
     digest_of,
-    link_targets,
     place_of,
     read_seal,
     readings,
@@ -57,28 +56,32 @@ def check(path: str | os.PathLike[str], required: bool = False, remedy: str = ""
         return
     if not path.exists():
         if required or read_seal(path):
-            raise InputError("no such file", file=path, remedy=remedy or rebuild_command([path]))
+            raise _refusal("no such file", path, path, remedy)
         return  # the reader reports it
     owner, written = _find_seal(path)
-    if owner is None and path.resolve() != Path(key):
+    if written is None and path.resolve() != Path(key):
         path = path.resolve()
         owner, written = _find_seal(path)
-    if owner is None or written is None:
+    if written is None:
         if required or is_job_output(path):
             raise unsealed_error(path, remedy)
         return
     member = path.relative_to(owner).as_posix() if owner != path else ""
-    try:
-        hold(owner, written, member, remedy)
-    except InputError:
+    while problem := _problem(owner, written, member):
         again = read_seal(owner)
         if again is None or again == written:
-            raise
-        hold(owner, again, member, remedy)  # it was replaced in the meantime
-    for target in link_targets(path):  # HDF5 itself opens these
-        check(target, required=target.parts[0] == BUILT)
+            raise _refusal(f"damaged: {problem}", path, owner, remedy)
+        written = again  # it was replaced in the meantime
+    if path.suffix == ".h5":  # it links to shards, which HDF5 itself opens
+        for source in filter(Path.exists, sources_of(owner, written)):
+            if source.suffix == ".h5":
+                check(source, required=True)
     if state:
         _checked[key] = state
+
+
+def _refusal(problem: str, path: Path, rebuilt: Path, remedy: str = "") -> InputError:
+    return InputError(problem, file=path, remedy=remedy or f"rebuild it: {rebuild_command([rebuilt])}")
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
@@ -91,7 +94,7 @@ def _state(path: Path) -> tuple[int, ...] | None:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-def _find_seal(path: Path) -> tuple[Path | None, Seal | None]:
+def _find_seal(path: Path) -> tuple[Path, Seal | None]:
     """The path itself, or the nearest folder around it, that has a seal, with that seal."""
     around = path.parents if BUILT in path.parts else list(path.parents)[:DEEPEST]
     for owner in (path, *around):
@@ -99,7 +102,7 @@ def _find_seal(path: Path) -> tuple[Path | None, Seal | None]:
             break
         if (written := read_seal(owner)) is not None:
             return owner, written
-    return None, None
+    return path, None
 
 
 def check_run(path: str | os.PathLike[str]) -> None:
@@ -114,11 +117,8 @@ def check_run(path: str | os.PathLike[str]) -> None:
 def refuse_older(path: Path, written: Seal, reading: Reading) -> None:
     """Raise InputError if `path` is older than a reading of a file with other bytes in its place."""
     if written["sha256"] != reading.sha256 and written["created"] < reading.created:
-        raise InputError(
-            f"damaged: an earlier state than the one that was read for {reading.reader.parent}",
-            file=path,
-            remedy=f"rebuild it: {rebuild_command([path])}",
-        )
+        earlier = f"damaged: an earlier state than the one that was read for {reading.reader.parent}"
+        raise _refusal(earlier, path, path)
 
 
 @contextlib.contextmanager
@@ -138,7 +138,7 @@ def sealed(
     for path in map(Path, inputs):
         built = path.parts[0] == BUILT and path.parent.name != PEOPLE
         if built:
-            _await(lambda path=path: _find_seal(path)[0] is not None)
+            _await(lambda path=path: _find_seal(path)[1] is not None)
         check(path, required=built)
         if problem := _changed_video(path):
             raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
@@ -165,54 +165,39 @@ def _seals_of(files: set[Path]) -> list[Path]:
     return found
 
 
-def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
-    """Raise InputError unless `path` matches its seal and the seal belongs to it.
+def _problem(path: Path, written: Seal, member: str = "") -> str:
+    """How `path`, or its file `member`, differs from its seal; empty if it does not.
 
-    `member`: the path of the one file to check in a folder. `remedy` replaces the command that rebuilds it. After an
-    interrupted replacement, either version in the seal is accepted (see `replacing`).
+    After an interrupted replacement, either version in the seal is accepted (see `replacing`).
     """
-    whose = f" by {written['rule']}" if written.get("rule") else ""
     if _elsewhere(path, written):
-        raise InputError(
-            f"damaged: its seal is that of {written['path']}, written{whose}",
-            file=path,
-            remedy=remedy
-            or f"rebuild it: {rebuild_command([path])}; keep copies under their path, or outside any {BUILT}/",
-        )
+        whose = f"{written['path']}, written by {written['rule'] or 'a command'}"
+        return f"its seal is that of {whose}; keep copies under their path, or outside any {BUILT}/"
     problem = _difference_of_member(path, written, member) if member else difference(path, written)
     if problem and not (written.get("earlier") and path.is_file() and digest_of(path)[0] == written["earlier"]):
-        raise InputError(
-            f"damaged: {problem}",
-            file=path / member,
-            remedy=remedy or f"rebuild it: {rebuild_command([path])}",
-        )
-    own: str = written["path"]
-    made_of: dict[str, str] = written["made_of"]
-    for place, digest in made_of.items():
-        source = path.parents[own.count("/")] / place
+        return problem
+    for source, digest in sources_of(path, written).items():
         with contextlib.suppress(InputError):  # damage of that file is reported elsewhere
             now = read_seal(source)
             if now and now["sha256"] != digest and now["created"] > written["created"] and source.exists():
-                break
-    else:
-        return
-    raise InputError(
-        f"damaged: it was made of another {source.name} than the one that is there ({source})",
-        file=path,
-        remedy=remedy or f"rebuild it: {rebuild_command([path])}",
-    )
+                return f"it was made of another {source.name} than the one that is there ({source})"
+    return ""
+
+
+def sources_of(path: Path, written: Seal) -> dict[Path, str]:
+    """The files that `path` was made of, with their SHA-256 then."""
+    own: str = written["path"]
+    made_of: dict[str, str] = written["made_of"]
+    return {path.parents[own.count("/")] / place: digest for place, digest in made_of.items()}
 
 
 def unsealed_error(path: Path, remedy: str = "") -> InputError:
     """The error for a missing seal. The remedy suggests removal only of files known to be a job's output: others may be
     the user's work."""
     if is_job_output(path):
-        problem = "it was changed from outside, or what writes it did not end"
-        way = f"rebuild it: {rebuild_command([path])}"
-    else:
-        problem = "no job is known to have written it"
-        way = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
-    return InputError(f"has no seal: {problem}", file=path, remedy=remedy or way)
+        return _refusal("has no seal: it was changed from outside, or what writes it did not end", path, path, remedy)
+    own = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
+    return _refusal("has no seal: no job is known to have written it", path, path, remedy or own)
 
 
 def is_job_output(path: Path) -> bool:
@@ -314,7 +299,7 @@ def _finding(path: Path, reading: Reading | None) -> Finding | None:
         if written is not None and "earlier" in written:
             return Finding(path, "unfinished", "the command that writes it was killed; the next one finishes it")
         if not path.exists():
-            return None if _temporary(path) else Finding(path, "gone", "it was removed")
+            return None if on_demand(path) else Finding(path, "gone", "it was removed")
         check(path)
         if problem := _changed_video(path):
             return Finding(path, "damaged", problem)
@@ -326,28 +311,7 @@ def _finding(path: Path, reading: Reading | None) -> Finding | None:
     return None
 
 
-def build_order(findings: list[Finding]) -> list[list[Path]]:
-    """The paths of the findings in the order in which they were built, by folders, so that a rebuild outdates nothing
-    else. Files that a run makes on demand are left out."""
-    folders: dict[Path, list[Path]] = {}
-    for path in sorted((one.path for one in findings if not _temporary(one.path)), key=_time_of):
-        folders.setdefault(path.parent, []).append(path)
-    return list(folders.values())
-
-
-def _time_of(path: Path) -> float:
-    with contextlib.suppress(InputError):
-        if written := read_seal(path):
-            return written["created"]
-    return path.stat().st_mtime if path.exists() else 0.0
-
-
-def temporary(findings: list[Finding]) -> list[Path]:
-    """Existing files among the findings that a run makes on demand: to be removed, not to be rebuilt explicitly."""
-    return [finding.path for finding in findings if _temporary(finding.path) and os.path.lexists(finding.path)]
-
-
-def _temporary(path: Path) -> bool:
+def on_demand(path: Path) -> bool:
     """Whether a run makes `path` on demand, so that nobody has to request it."""
     if SHARED in path.parents:
         return True
