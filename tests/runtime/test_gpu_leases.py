@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -30,15 +29,16 @@ def hold(folder, count=1, then=UNTIL_KILLED):
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
-def test_holders_get_devices_of_their_own(tmp_path):
-    holders = [hold(tmp_path, 2)]
-    first = holders[0].stdout.readline().split()
-    holders.append(hold(tmp_path))
-    second = holders[1].stdout.readline().split()
+def test_holders_get_devices_of_their_own_and_a_waiter_those_that_become_free(tmp_path):
+    holders = [hold(tmp_path, 2), hold(tmp_path, then="time.sleep(1.0)")]
     try:
-        assert first == ["0,1", "0,1"] and second == ["2", "2"]
-        with refused("free"), lease(1, ["0", "1", "2"], tmp_path, patience=0):
+        said = [holder.stdout.readline().split() for holder in holders]
+        assert sorted(",".join(devices for devices, _ in said).split(",")) == ["0", "1", "2"]
+        assert all(devices == visible for devices, visible in said)
+        with refused("free"), lease(2, ["0", "1", "2"], tmp_path, patience=0):
             pass
+        with lease(1, ["0", "1", "2"], tmp_path, patience=60) as mine:
+            assert mine == [said[1][0]]
     finally:
         for holder in holders:
             holder.kill()
@@ -68,65 +68,31 @@ def test_an_exception_frees_the_device_and_restores_the_environment(tmp_path, mo
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 
 
-def test_a_waiter_takes_over(tmp_path):
-    holder = hold(tmp_path, 3, then="time.sleep(1.0)")
-    holder.stdout.readline()
-    started = time.monotonic()
-    with lease(2, ["0", "1", "2"], tmp_path, patience=60) as mine:
-        assert len(mine) == 2
-    assert time.monotonic() - started > 0.1
-    holder.wait()
-
-
-def test_a_child_process_does_not_keep_the_lease(tmp_path):
-    """Workers started by a job (data loading) must not hold its device after the job is gone."""
-    then = "import subprocess; child = subprocess.Popen(['sleep', '60']); print(child.pid, flush=True); time.sleep(600)"
-    holder = hold(tmp_path, 3, then=then)
-    holder.stdout.readline()
-    child = int(holder.stdout.readline())
-    holder.kill()
-    holder.wait()
-    try:
-        with lease(3, ["0", "1", "2"], tmp_path, patience=0) as mine:
-            assert len(mine) == 3
-    finally:
-        os.kill(child, signal.SIGKILL)
-
-
-def test_slurm_allocations_do_not_share_locks(monkeypatch):
-    """Each allocation calls its first device 0."""
-    monkeypatch.setenv("SLURM_JOB_ID", "11")
-    first = lock_folder()
-    monkeypatch.setenv("SLURM_JOB_ID", "12")
-    assert lock_folder() != first
-    monkeypatch.delenv("SLURM_JOB_ID")
-    assert lock_folder() not in (first, None)
-
-
-def test_schedulers_are_obeyed_and_none_means_none(tmp_path, monkeypatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 7,-1")
-    assert machine_devices() == ["3", "7"]
-    with lease(0, None, tmp_path) as mine:
-        assert mine == [] and os.environ["CUDA_VISIBLE_DEVICES"] == ""
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "NoDevFiles")
-    assert machine_devices() == []
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    with refused("1 GPUs", "0", remedy=True), lease(1, None, tmp_path):
-        pass
-
-
-def test_in_an_allocation_there_is_what_slurm_gave_and_no_more(monkeypatch):
-    for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS"):
+@pytest.mark.parametrize(
+    ("variables", "devices"),
+    [
+        ({}, ["0", "10"]),
+        ({"CUDA_VISIBLE_DEVICES": "3, 7,-1"}, ["3", "7"]),
+        ({"CUDA_VISIBLE_DEVICES": "NoDevFiles"}, []),
+        ({"CUDA_VISIBLE_DEVICES": ""}, []),
+        ({"SLURM_JOB_ID": "11"}, []),
+        ({"SLURM_JOB_ID": "11", "SLURM_JOB_GPUS": "2,3"}, ["2", "3"]),
+        ({"SLURM_JOB_ID": "12", "SLURM_JOB_GPUS": "2,3", "SLURM_STEP_GPUS": "3"}, ["3"]),
+    ],
+)
+def test_schedulers_are_obeyed_and_allocations_share_no_locks(tmp_path, monkeypatch, variables, devices):
+    for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SLURM_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "glob", lambda *_: [Path("/dev/nvidia0"), Path("/dev/nvidia10"), Path("/dev/nvidiactl")])
-    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    assert machine_devices() == ["0", "10"]
-    monkeypatch.setenv("SLURM_JOB_ID", "11")
-    assert machine_devices() == []
-    monkeypatch.setenv("SLURM_JOB_GPUS", "2,3")
-    assert machine_devices() == ["2", "3"]
-    monkeypatch.setenv("SLURM_STEP_GPUS", "3")
-    assert machine_devices() == ["3"]
+    elsewhere = lock_folder()
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert machine_devices() == devices
+    assert (lock_folder() != elsewhere) == ("SLURM_JOB_ID" in variables)
+    with lease(0, None, tmp_path) as mine:
+        assert mine == [] and os.environ["CUDA_VISIBLE_DEVICES"] == ""
+    with refused("3 GPUs", str(len(devices)), remedy=True), lease(3, None, tmp_path):
+        pass
 
 
 SEEN = """

@@ -14,7 +14,7 @@ from refusals import refused, said
 
 from verified.__main__ import main
 from verified.io.files import checking, file_digest, read_text
-from verified.io.hdf5 import FeatureFile, link_features, write_features
+from verified.io.hdf5 import link_features, write_features
 from verified.io.jsonl import read_json, write_json, write_jsonl
 from verified.runtime import seals
 from verified.runtime.seals import digest_of, seal, seal_of
@@ -111,18 +111,6 @@ def test_all_that_a_command_opens_of_a_run_was_checked(run, command, tmp_path, m
 COMPARED = [word.replace("RUN", "results/demo") for word in COMMANDS["compare"]]
 
 
-def test_a_rewritten_submission_is_not_compared(run, tmp_path, capsys):
-    file = run / "retrieval" / "xml" / "fig" / "seed-1" / "fig" / "submission.json.gz"
-    file.write_bytes(submission(right=True))
-    assert main(COMPARED) == 2
-    seal_of(file).unlink()
-    assert main(COMPARED) == 2
-    said(capsys.readouterr().err, "submission.json.gz", "no seal", remedy=True)
-    mine = tmp_path / "mine.json.gz"
-    shutil.copy(file, mine)  # a stranger's file, without a seal
-    assert main(["evaluate", "results/demo/annotations/fig/test.jsonl", str(mine)]) == 0
-
-
 def test_the_metrics_of_another_training_are_none_of_this_one(run, capsys):
     first, second = (run / "retrieval" / "xml" / "fig" / f"seed-{seed}" / "fig" / "metrics.json" for seed in (1, 2))
     shutil.copy(first, second)
@@ -203,15 +191,3 @@ def test_shards_are_held_against_their_seals_where_a_file_of_links_is_read(tmp_p
     (folder / "shard.h5").write_bytes(content[:-1] + b"x")
     assert main(["lint", str(folder / "video.h5")]) == 2
     said(capsys.readouterr().err, "shard.h5", remedy=True)
-
-
-def test_features_are_held_against_their_seal_though_a_library_in_c_opens_them(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "results" / "a.h5"
-    path.parent.mkdir()
-    with h5py.File(path, "w") as file:
-        file["v"] = np.ones((2, 3), np.float16)
-    seal(path)
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with checking(check_run), refused("a.h5", remedy=True):
-        FeatureFile(path).keys()

@@ -74,24 +74,8 @@ with job(snakemake):
 def test_a_job_may_start_processes_of_its_own_without_running_its_script_again(tmp_path):
     (tmp_path / "spawning.py").write_text(SPAWNING)
     (tmp_path / "Snakefile").write_text('rule spawn:\n    output: "names"\n    log: "l"\n    script: "spawning.py"\n')
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "snakemake",
-            "--cores",
-            "1",
-            "--directory",
-            str(tmp_path),
-            "--snakefile",
-            str(tmp_path / "Snakefile"),
-            "--workflow-profile",
-            "none",
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-    )
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--workflow-profile", "none"]
+    command += ["--directory", str(tmp_path), "--snakefile", str(tmp_path / "Snakefile")]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
     assert run.returncode == 0, run.stdout
     assert (tmp_path / "names").read_text() == "shard-00 shard-01 shard-02"

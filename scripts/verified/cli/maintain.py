@@ -43,12 +43,11 @@ def verify_run(arguments: argparse.Namespace) -> int:
     for finding in findings:
         print(f"{finding.kind}  {finding.path}: {finding.message}")
     sound = seals - sum(finding.kind != "unsealed" for finding in findings)
-    lost = [finding for finding in findings if finding.kind != "unfinished"]
-    print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(lost)} to be rebuilt")
-    if lost and not arguments.heal:
+    print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(findings)} to be rebuilt")
+    if findings and not arguments.heal:
         print("--heal prints the commands that build them again")
-    elif lost:
-        paths = [finding.path for finding in lost]
+    elif findings:
+        paths = [finding.path for finding in findings]
         unneeded = [str(path) for path in paths if on_demand(path) and os.path.lexists(path)]
         if unneeded:
             print(f"  {shlex.join(['rm', '-r', *unneeded])}")

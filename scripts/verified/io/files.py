@@ -1,15 +1,16 @@
-"""Files: checks before reading, atomic writes, digests of contents, members of archives, format versions, and the
-validity of names from data as parts of a path.
+"""Files: checks before reading, atomic writes, records, digests of contents, members of archives, format versions, and
+the validity of names from data as parts of a path.
 """
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import tarfile
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from verified.errors import InputError
 
@@ -98,6 +99,20 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text through a temporary file and a rename."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def write_record(path: str | os.PathLike[str], value: object) -> None:
+    """Write a value as JSON, and the SHA-256 of its text in a second line."""
+    text = json.dumps(value)
+    write_text(path, f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n")
+
+
+def read_record(path: Path) -> Any:
+    """The value of a record. Raises OSError, and ValueError if it is damaged."""
+    text, _, digest = path.read_text(encoding="utf-8").strip().rpartition("\n")
+    if hashlib.sha256(text.encode()).hexdigest() != digest:
+        raise ValueError("it is not as it was written")
+    return json.loads(text)
 
 
 LONGEST = 200

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from verified.io.files import file_digest, write_text
+from verified.io.files import file_digest, read_record, write_record
 from verified.runtime.project import versions
 
 LINK, NOTE = ".earlier", ".earlier.json"
@@ -48,10 +48,7 @@ class PreviousOutput:
 
     def _read(self) -> dict[str, Any]:
         try:
-            digest, _, text = self._note.read_text(encoding="utf-8").partition("\n")
-            if hashlib.sha256(text.encode()).hexdigest() != digest:
-                raise ValueError("its note is not as it was written")
-            note = json.loads(text)
+            note = read_record(self._note)
             if note["made_with"] != self.maker:
                 return {}
             if note["sha256"] and file_digest(self._link) != note["sha256"]:
@@ -59,7 +56,7 @@ class PreviousOutput:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            log.warning("%s is not used, all videos are looked at again: %s", self._link, error)
+            log.warning("%s is not used, all videos are looked at again: %s", self._note, error)
             return {}
         self.file = self._link if note["sha256"] else None
         return note["videos"]
@@ -91,5 +88,4 @@ class PreviousOutput:
                 log.info("the next job of this shard will look at all its videos again: %s", error)
                 return
             digest = file_digest(self._link)
-        text = json.dumps({"made_with": self.maker, "sha256": digest, "videos": videos})
-        write_text(self._note, f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}")
+        write_record(self._note, {"made_with": self.maker, "sha256": digest, "videos": videos})

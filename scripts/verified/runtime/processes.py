@@ -36,7 +36,8 @@ def die_with(parent: int, message: str = "the process that started this one is d
         return
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent and not runs(parent):  # the parent died before this call
-        sys.exit(message)
+        os.write(2, f"{message}\n".encode())
+        os._exit(1)  # no exception leaves a fork
 
 
 def runs(pid: int) -> bool:
@@ -99,12 +100,10 @@ def _tie_forked() -> None:
 def _tie(parent: int, by_main_thread: bool) -> None:
     """Tie by the kernel if the parent's main thread forked, else by polling: the kernel would take the end of another
     thread for the parent's."""
-    if not by_main_thread:
+    if by_main_thread:
+        die_with(parent)
+    else:
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-        return
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent and not runs(parent):  # it died meanwhile; after fork, no exception gets through
-        os._exit(1)
 
 
 def _watch(parent: int) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, require_version, write_text
+from verified.io.files import atomic_path, read_record, require_version, write_record
 from verified.runtime.announcements import rebuild_command
 
 VERSION = 4
@@ -76,17 +76,12 @@ def _write(folder: Path, files: dict[str, Seal], **job: Any) -> None:
     first = folder / Path(next(iter(files))).name
     unknown: Seal = {"rule": "", "wildcards": {}, "params": [], "made_of": {}}
     facts = {"version": VERSION, **unknown, **job, "files": files}
-    text = json.dumps(facts)
-    write_text(seal_of(first), f"{text}\n{_digest_of_text(text)}\n")
+    write_record(seal_of(first), facts)
 
 
 def digest_of_param(value: object) -> str:
     """SHA-256 of a param of a job."""
-    return _digest_of_text(repr(value))
-
-
-def _digest_of_text(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(repr(value).encode()).hexdigest()
 
 
 def made_with(path: str | os.PathLike[str], value: object) -> bool:
@@ -162,10 +157,10 @@ def _records(seal_file: Path) -> dict[str, Seal]:
     state, key = (found.st_ino, found.st_size, found.st_mtime_ns), os.path.abspath(seal_file)
     if _known.get(key, (None,))[0] != state:
         path = seal_file.with_name(seal_file.name[1:].removesuffix(ENDING))
-        text, _, digest = seal_file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")
-        if _digest_of_text(text) != digest:
-            raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
-        job: Seal = json.loads(text)
+        try:
+            job: Seal = read_record(seal_file)
+        except ValueError:
+            raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path])) from None
         require_version(job.pop("version"), VERSION, "seal", path, rebuild_command([path]))
         files: dict[str, Seal] = job.pop("files")
         job["created"] = found.st_mtime
@@ -213,33 +208,32 @@ def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[st
     return read, read.keys() - sealed
 
 
-def difference(path: Path, written: Seal) -> str | None:
-    """The difference from the seal in words, or None."""
+def difference(path: Path, written: Seal, member: str = "") -> str:
+    """The difference of a file or folder, or of one file of a folder, from its seal in words; empty without any."""
+    kind, is_there = ("folder", path.is_dir()) if "files" in written else ("file", path.is_file())
+    if not is_there:
+        return f"a {kind} was written, this is none"
     if "files" in written:
-        return _difference_of_folder(path, written["files"]) if path.is_dir() else "a folder was written, this is none"
-    if not path.is_file():
-        return "a file was written, this is none"
-    if path.stat().st_size == written.get("bytes"):
+        return _difference_of_folder(path, written["files"], member)
+    if path.stat().st_size == written["bytes"]:
         digest = digest_of(path)[0]
         if digest == written["sha256"]:
-            return None
+            return ""
         digests = f"SHA-256 {digest[:12]}… instead of {written['sha256'][:12]}…"
         return f"its {written['bytes']:,} bytes are not those that were written ({digests})"
     return f"{_amount(measure(path))} where {_amount(written)} were written"
 
 
 def _amount(facts: Seal) -> str:
-    rows = f"{facts['rows']:,} lines, " if "rows" in facts else ""
-    return f"{rows}{facts.get('bytes', 0):,} bytes"
+    return (f"{facts['rows']:,} lines, " if "rows" in facts else "") + f"{facts['bytes']:,} bytes"
 
 
-def _difference_of_folder(path: Path, written: Seal) -> str | None:
-    there = files_of(path)
-    for kind, names in (("lacks", written.keys() - there.keys()), ("has, unwritten,", there.keys() - written.keys())):
-        if names:
-            return f"{kind} {', '.join(sorted(names)[:3])}" + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    changed = sorted(name for name in written if there[name] != written[name])
-    return f"not as written: {', '.join(changed[:3])}" if changed else None
+def _difference_of_folder(path: Path, written: dict[str, str], member: str) -> str:
+    there = {member: digest_of(path / member)[0]} if member else files_of(path)
+    names = {member} if member else there.keys() | written.keys()
+    changed = sorted(name for name in names if there.get(name) != written.get(name))
+    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+    return f"not as written: {', '.join(changed[:3])}{more}" if changed else ""
 
 
 TIMESTAMP = ".snakemake_timestamp"

@@ -63,9 +63,10 @@ def check(path: str | os.PathLike[str], required: bool = False, remedy: str = ""
         path = path.resolve()
         owner, written = _find_seal(path)
     if written is None:
-        if required or is_job_output(path):
-            raise unsealed_error(path, remedy)
-        return
+        if not (known := is_job_output(path)) and not required:
+            return
+        own = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
+        raise _refusal("has no seal: no job that ended has written it", path, path, remedy or ("" if known else own))
     member = path.relative_to(owner).as_posix() if owner != path else ""
     while problem := _problem(owner, written, member):
         again = read_seal(owner)
@@ -173,7 +174,7 @@ def _problem(path: Path, written: Seal, member: str = "") -> str:
     if _elsewhere(path, written):
         whose = f"{written['path']}, written by {written['rule'] or 'a command'}"
         return f"its seal is that of {whose}; keep copies under their path, or outside any {BUILT}/"
-    problem = _difference_of_member(path, written, member) if member else difference(path, written)
+    problem = difference(path, written, member)
     if problem and not (written.get("earlier") and path.is_file() and digest_of(path)[0] == written["earlier"]):
         return problem
     for source, digest in sources_of(path, written).items():
@@ -189,15 +190,6 @@ def sources_of(path: Path, written: Seal) -> dict[Path, str]:
     own: str = written["path"]
     made_of: dict[str, str] = written["made_of"]
     return {path.parents[own.count("/")] / place: digest for place, digest in made_of.items()}
-
-
-def unsealed_error(path: Path, remedy: str = "") -> InputError:
-    """The error for a missing seal. The remedy suggests removal only of files known to be a job's output: others may be
-    the user's work."""
-    if is_job_output(path):
-        return _refusal("has no seal: it was changed from outside, or what writes it did not end", path, path, remedy)
-    own = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
-    return _refusal("has no seal: no job is known to have written it", path, path, remedy or own)
 
 
 def is_job_output(path: Path) -> bool:
@@ -223,13 +215,6 @@ def _elsewhere(path: Path, written: Seal) -> bool:
     if len(wanted) > 1 and BUILT in parts[:-1]:
         return parts[-len(wanted) - 1 :] != (BUILT, *wanted)
     return parts[-1] != Path(written["path"]).name
-
-
-def _difference_of_member(folder: Path, written: Seal, name: str) -> str | None:
-    """The difference of one file of a folder from the folder's seal, or None."""
-    if name not in written.get("files", {}):
-        return "it is not among the files that were written there"
-    return None if digest_of(folder / name)[0] == written["files"][name] else "it is not as it was written"
 
 
 def _changed_video(path: Path) -> str | None:
@@ -264,8 +249,7 @@ class Finding(NamedTuple):
 
     path: Path
     kind: str
-    """damaged, gone, unsealed, or unfinished: a command was killed while it wrote it, and its next start completes
-    it."""
+    """damaged, gone or unsealed."""
     message: str
 
 
@@ -296,8 +280,6 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
 def _finding(path: Path, reading: Reading | None) -> Finding | None:
     try:
         written = read_seal(path)
-        if written is not None and "earlier" in written:
-            return Finding(path, "unfinished", "the command that writes it was killed; the next one finishes it")
         if not path.exists():
             return None if on_demand(path) else Finding(path, "gone", "it was removed")
         check(path)
