@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from ledger_rows import put_all, row_of
+from ledger_rows import row_of
 from two_hosts import on_host, why_not
 
 from verified.lmm import ledger_files
@@ -65,16 +65,6 @@ def test_a_host_that_dies_half_way_loses_nothing(shared):
     assert rest.returncode == 0 and calls - 1 <= len(asked) + len(asked_again) <= calls  # one may be kept and not said
     assert not set(asked) & set(asked_again)
     holds(shared, CALLS + calls)
-
-
-@hosts
-def test_what_one_host_has_recorded_the_other_does_not_ask(shared):
-    with Ledger(shared) as ledger:
-        put_all(ledger, (row_of(number) for number in range(20)))
-        for name, asked in (("a", 30), ("b", 0)):
-            job = on_host(name, JOB, shared, 0, 50)
-            assert len(job.communicate()[0].split()) == asked and job.returncode == 0
-        assert ledger.totals()["attempts"] == 50
 
 
 def test_a_line_under_way_from_another_machine_counts_once_it_is_there(tmp_path):
