@@ -16,7 +16,7 @@ from verified.extension import extensions
 from verified.io.files import checking
 from verified.runtime.job import log_to, take_environment
 from verified.runtime.secrets import redact
-from verified.runtime.verify import check_run
+from verified.runtime.verify import check
 
 MODULES = (
     "run", "quote", "data", "people", "evaluate", "benchmark",
@@ -110,7 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     log_to()
     # Jobs check their inputs themselves, and `verify` reads damaged files on purpose.
-    checks = contextlib.nullcontext() if options.checks_itself else checking(check_run)
+    checks = contextlib.nullcontext() if options.checks_itself else checking(check)
     try:
         with checks:
             return options.run(options) or 0

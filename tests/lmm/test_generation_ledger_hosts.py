@@ -13,6 +13,7 @@ from verified.lmm import ledger_files
 from verified.lmm.ledger import Ledger
 from verified.runtime import lock_file
 from verified.runtime.lock_file import exclusive, has_ended, owner
+from verified.runtime.processes import start_of
 
 hosts = pytest.mark.skipif(bool(why_not()), reason=f"no hosts can be made here: {why_not()}")
 CALLS = 400
@@ -87,7 +88,7 @@ def test_a_lock_left_behind_is_taken_away_and_no_other(tmp_path):
         assert mine.holds() and other is None
     assert not lock.exists()
     ended = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    name = owner().replace(f"-{os.getpid()}-", f"-{ended.pid}-").rpartition("-")[0] + f"-{lock_file._start(ended.pid)}"
+    name = owner().replace(f"-{os.getpid()}-", f"-{ended.pid}-").rpartition("-")[0] + f"-{start_of(ended.pid)}"
     lock.parent.mkdir(exist_ok=True)
     lock.write_text(name)
     assert not has_ended(name)

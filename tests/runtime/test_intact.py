@@ -18,7 +18,7 @@ from verified.io.hdf5 import link_features, write_features
 from verified.io.jsonl import read_json, write_json, write_jsonl
 from verified.runtime import seals
 from verified.runtime.seals import digest_of, seal, seal_of
-from verified.runtime.verify import check_run
+from verified.runtime.verify import check
 
 COUNT = 10
 
@@ -96,11 +96,11 @@ def test_all_that_a_command_opens_of_a_run_was_checked(run, command, tmp_path, m
         if watching and event == "open" and isinstance(arguments[0], str) and "r" in (arguments[1] or "r"):
             opened.add(os.path.abspath(arguments[0]))
 
-    def check(path):
-        check_run(path)
+    def note_checked(path):
+        check(path)
         checked.add(os.path.abspath(path))
 
-    monkeypatch.setattr("verified.__main__.check_run", check)
+    monkeypatch.setattr("verified.__main__.check", note_checked)
     sys.addaudithook(note)
     assert main([word.replace("RUN", "results/demo") for word in COMMANDS[command]]) != 2
     watching.clear()
@@ -128,7 +128,7 @@ def test_a_file_of_a_job_without_a_seal_is_refused_and_one_of_a_person_read(tmp_
         write_json(tmp_path / "results" / "a" / name, {})
     write_json(tmp_path / "results" / "a" / "made.json", {})
     seal("results/a/made.json", made_of={"a/written.json": "0"})
-    with checking(check_run):
+    with checking(check):
         assert read_json("results/a/mine.json") == {}
         with refused("no seal", remedy=True):
             read_json("results/a/written.json")
@@ -147,7 +147,7 @@ def test_a_file_of_a_sealed_folder_is_held_against_the_folder_also_through_a_lin
     (tmp_path / "results" / "tables").symlink_to("demo/tables")
     (tables / "all.csv").write_text("a,c\n")
     (tables / "added.csv").write_text("a\n")
-    with checking(check_run):
+    with checking(check):
         for folder in ("results/tables", "results/demo/tables"):
             assert read_text(Path(folder, "main.csv"), 100) == "a,b\n"
             for name in ("all.csv", "added.csv"):
@@ -162,7 +162,7 @@ def test_a_file_is_read_for_its_digest_once_unless_it_changes(tmp_path, monkeypa
     seal(path)
     digested = []
     monkeypatch.setattr(seals, "digest_of", lambda path: digested.append(path) or digest_of(path))
-    with checking(check_run):
+    with checking(check):
         assert [read_json(path) for _ in range(5)] == [{}] * 5 and digested == [path]
         write_json(path, {"other": 1})
         with refused("damaged", remedy=True):
@@ -172,7 +172,7 @@ def test_a_file_is_read_for_its_digest_once_unless_it_changes(tmp_path, monkeypa
 def test_a_command_writes_over_what_it_sealed_before(tmp_path):
     """Between the two, the new file stands under the old seal, and is measured for its own."""
     target = tmp_path / "results" / "answers.jsonl"
-    with checking(check_run):
+    with checking(check):
         for count in (1, 2):
             write_jsonl(target, [{"number": 1}] * count)
             seal(target)

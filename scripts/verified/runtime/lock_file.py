@@ -16,6 +16,8 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
+from verified.runtime.processes import start_of
+
 STALE = 600.0
 """Seconds without renewal after which a lock of another machine counts as stale."""
 WAIT = 0.02
@@ -29,14 +31,14 @@ def owner() -> str:
     PLACE tells apart machines of one name, times between boots, and containers that count processes for themselves;
     START, in the kernel's clock ticks, tells apart processes that had the same number.
     """
-    return f"{_place()}-{os.getpid()}-{_start(os.getpid())}"
+    return f"{_place()}-{os.getpid()}-{start_of(os.getpid())}"
 
 
 def has_ended(name: str) -> bool:
     """Whether the `owner` of this name has ended; False for other machines, whose processes are unknown."""
     place, _, process = name.rpartition("-")
     place, _, pid = place.rpartition("-")
-    return place == _place() and pid.isdigit() and process not in ("", "0") and _start(int(pid)) != process
+    return place == _place() and pid.isdigit() and process not in ("", "0") and start_of(int(pid)) != process
 
 
 @functools.cache
@@ -45,15 +47,6 @@ def _place() -> str:
     with contextlib.suppress(OSError):
         parts += [Path("/proc/sys/kernel/random/boot_id").read_text(), os.readlink("/proc/self/ns/pid")]
     return f"{platform.node() or 'host'}-{hashlib.sha256(' '.join(parts).encode()).hexdigest()[:8]}"
-
-
-def _start(pid: int) -> str:
-    """The start time of a live process; "0" if there is none, or no /proc."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return "0"
-    return "0" if fields[0] in "ZX" else fields[19]  # zombie or dead
 
 
 class LockFile:

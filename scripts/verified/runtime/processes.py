@@ -40,14 +40,19 @@ def die_with(parent: int, message: str = "the process that started this one is d
         os._exit(1)  # no exception leaves a fork
 
 
-def runs(pid: int) -> bool:
-    """Whether the process `pid` is alive; zombies are dead."""
+def start_of(pid: int) -> str:
+    """The start of a live process in the kernel's clock ticks; "0" if there is none, or no /proc. Zombies are dead."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            state = file.read().rpartition(")")[2].split()[0]
+            fields = file.read().rpartition(")")[2].split()
     except OSError:
-        return False
-    return state not in "ZX"
+        return "0"
+    return "0" if fields[0] in "ZX" else fields[19]
+
+
+def runs(pid: int) -> bool:
+    """Whether the process `pid` is alive."""
+    return start_of(pid) != "0"
 
 
 @functools.cache

@@ -49,20 +49,15 @@ def seal_of(path: str | os.PathLike[str]) -> Path:
     return path.with_name(f".{path.name}{ENDING}")
 
 
-def seal(path: str | os.PathLike[str], **job: Any) -> None:
-    """Seal a complete file or folder; `job` as for `seal_all`."""
-    seal_all([path], **job)
-
-
-def seal_all(
-    paths: Iterable[str | os.PathLike[str]],
+def seal(
+    *paths: str | os.PathLike[str],
     temporary: Iterable[str] = (),
     rule: str = "",
     wildcards: Mapping[str, str] | None = None,
     params: Iterable[object] = (),
     made_of: Mapping[str, str] | None = None,
 ) -> None:
-    """Seal the outputs of one job of `rule`, or of a command; the run will remove those in `temporary`."""
+    """Seal the complete outputs of one job of `rule`, or of a command; the run will remove those in `temporary`."""
     folders: dict[Path, dict[str, Seal]] = {}
     for path in map(Path, paths):
         facts: Seal = measure(path) | ({"temporary": True} if str(path) in temporary else {})
@@ -187,12 +182,6 @@ class Reading(NamedTuple):
     reader: Path
 
 
-def readings_of(seal_file: Path) -> dict[str, Reading]:
-    """What the job of a seal has read, by path below `results/`. Raises InputError for a damaged seal."""
-    one = next(iter(_records(seal_file).values()))
-    return {place: Reading(one["created"], digest, seal_file) for place, digest in one["made_of"].items()}
-
-
 def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[str]]:
     """By path below `results/`, the last reading of each file that jobs with outputs below `folder` have read; and the
     paths of those without a seal there.
@@ -202,9 +191,11 @@ def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[st
     read, sealed = dict[str, Reading](), set[str]()
     for seal_file in seals_below(folder):
         with contextlib.suppress(InputError, FileNotFoundError):
-            sealed |= {record["path"] for record in _records(seal_file).values()}
-            for place, reading in readings_of(seal_file).items():
-                read[place] = max(reading, read.get(place, reading))
+            for record in _records(seal_file).values():
+                sealed.add(record["path"])
+                for place, digest in record["made_of"].items():
+                    reading = Reading(record["created"], digest, seal_file)
+                    read[place] = max(reading, read.get(place, reading))
     return read, read.keys() - sealed
 
 

@@ -23,15 +23,13 @@ from verified.runtime.seals import (
     PEOPLE,
     SHARED,
     VIDEOS,
-    Reading,
     Seal,
     difference,
     digest_of,
     place_of,
     read_seal,
     readings,
-    readings_of,
-    seal_all,
+    seal,
     seal_of,
     sealed_below,
     seals_below,
@@ -106,22 +104,6 @@ def _find_seal(path: Path) -> tuple[Path, Seal | None]:
     return path, None
 
 
-def check_run(path: str | os.PathLike[str]) -> None:
-    """`check` for a command: a file that is older than one that a job of the run read in its place is refused too."""
-    check(path)
-    if place := place_of(Path(path)):
-        written, reading = read_seal(path), _readings(_home(path, place))[0].get(place)
-        if written and reading:
-            refuse_older(Path(path), written, reading)
-
-
-def refuse_older(path: Path, written: Seal, reading: Reading) -> None:
-    """Raise InputError if `path` is older than a reading of a file with other bytes in its place."""
-    if written["sha256"] != reading.sha256 and written["created"] < reading.created:
-        earlier = f"damaged: an earlier state than the one that was read for {reading.reader.parent}"
-        raise _refusal(earlier, path, path)
-
-
 @contextlib.contextmanager
 def sealed(
     inputs: Iterable[str],
@@ -133,9 +115,7 @@ def sealed(
 ) -> Generator[None]:
     """Check `inputs` first; seal `outputs`, of a job of `rule`, if the block ends without an error."""
     outputs, made_of = list(outputs), dict[str, str]()
-    files = set(map(Path, outputs))
-    own = _seals_of(files)
-    before = {place: reading for seal_file in own for place, reading in readings_of(seal_file).items()}
+    _readings.cache_clear()
     for path in map(Path, inputs):
         built = path.parts[0] == BUILT and path.parent.name != PEOPLE
         if built:
@@ -146,24 +126,12 @@ def sealed(
         written, place = read_seal(path), place_of(path)
         if written and place and "temporary" not in written:
             made_of[place] = written["sha256"]
-            if place in before:
-                refuse_older(path, written, before[place])
-    for seal_file in [*own, *map(seal_of, files)]:
-        seal_file.unlink(missing_ok=True)
+    for path in outputs:
+        seal_of(path).unlink(missing_ok=True)
     yield
     there = [path for path in outputs if _await(Path(path).exists)]  # Snakemake reports missing outputs
     if there:
-        seal_all(there, temporary, rule, wildcards, params, made_of)
-
-
-def _seals_of(files: set[Path]) -> list[Path]:
-    """The sound seals that list one of these files."""
-    found: list[Path] = []
-    for seal_file in [file for folder in {path.parent for path in files} for file in folder.glob(f".*{ENDING}")]:
-        with contextlib.suppress(InputError, FileNotFoundError):
-            if not files.isdisjoint(sealed_below(seal_file)):
-                found.append(seal_file)
-    return found
+        seal(*there, temporary=temporary, rule=rule, wildcards=wildcards, params=params, made_of=made_of)
 
 
 def _problem(path: Path, written: Seal, member: str = "") -> str:
@@ -182,6 +150,10 @@ def _problem(path: Path, written: Seal, member: str = "") -> str:
             now = read_seal(source)
             if now and now["sha256"] != digest and now["created"] > written["created"] and source.exists():
                 return f"it was made of another {source.name} than the one that is there ({source})"
+    place = place_of(path)
+    reading = _readings(_home(path, place))[0].get(place) if place else None
+    if reading and written["sha256"] != reading.sha256 and written["created"] < reading.created:
+        return f"an earlier state than the one that was read for {reading.reader.parent}"
     return ""
 
 
@@ -259,8 +231,9 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
     Returns the number of sealed files and folders, and the findings. Files that no job wrote, such as a user's notes,
     are skipped.
     """
+    _readings.cache_clear()
     findings: list[Finding] = []
-    count, (read, unsealed) = 0, readings(folder)
+    count, unsealed = 0, readings(folder)[1]
     for seal_file in sorted(seals_below(folder)):
         try:
             paths = sealed_below(seal_file)
@@ -269,7 +242,7 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
             path = seal_file.with_name(seal_file.name[1:].removesuffix(ENDING))
             findings.append(Finding(path, "damaged", error.problem))
         count += len(paths)
-        findings += filter(None, (_finding(path, read.get(place_of(path) or "")) for path in paths))
+        findings += filter(None, map(_finding, paths))
     for path in (Path(BUILT, place) for place in sorted(unsealed)):
         if folder in path.parents and path not in {finding.path for finding in findings}:
             kind, message = ("unsealed", "its seal is gone") if path.exists() else ("gone", "it was removed")
@@ -277,20 +250,16 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
     return count, findings
 
 
-def _finding(path: Path, reading: Reading | None) -> Finding | None:
+def _finding(path: Path) -> Finding | None:
     try:
-        written = read_seal(path)
         if not path.exists():
             return None if on_demand(path) else Finding(path, "gone", "it was removed")
         check(path)
-        if problem := _changed_video(path):
-            return Finding(path, "damaged", problem)
-        if written and reading:
-            refuse_older(path, written, reading)
     except InputError as error:
-        # Targets of an HDF5 file's links are checked under their own names.
+        # The shards of an HDF5 file are checked under their own names.
         return Finding(path, "damaged", error.problem) if str(error.file) == str(path) else None
-    return None
+    problem = _changed_video(path)
+    return Finding(path, "damaged", problem) if problem else None
 
 
 def on_demand(path: Path) -> bool:
