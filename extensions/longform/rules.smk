@@ -17,7 +17,17 @@ ENCODER = {
 }
 # Roles that write down tracks without a transcript.
 LISTENING = ["speech"] if settings.generation.speech else []
-LONG_VIDEOS = {"caption": "report/longform.rst", "category": "Long videos"}
+
+
+def movie_figure(name, shows):
+    """Outputs of a figure: SVG, which the report shows, and CSV."""
+    stem, about = f"{MOVIES}/figures/{name}", {"caption": "report/longform.rst", "category": "Long videos"}
+    return [report(f"{stem}.svg", labels={"figure": shows}, **about), f"{stem}.csv"]
+
+
+def movies_of(wildcards):
+    """A params function: the settings of the data set of movies."""
+    return SETS[wildcards.movies].model_dump(mode="json")
 
 
 wildcard_constraints:
@@ -39,7 +49,7 @@ rule render_movies:
         **needs(2000, minutes=30, disk_mb=500),
     params:
         code=code_of("extensions/longform/scripts/render_movies.py"),
-        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
+        movies=movies_of,
         fps=LONGFORM.grid.fps,
         seed=settings.seed,
     script:
@@ -159,7 +169,7 @@ rule list_movie_annotations:
         **needs(4000, minutes=30),
     params:
         code=code_of("extensions/longform/scripts/list_annotations.py"),
-        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
+        movies=movies_of,
     script:
         "scripts/list_annotations.py"
 
@@ -313,18 +323,9 @@ rule draw_movie_statistics:
     input:
         statistics=MOVIE_STATISTICS,
     output:
-        moments=[
-            report(f"{MOVIES}/figures/moments.svg", labels={"figure": "moments by data set"}, **LONG_VIDEOS),
-            f"{MOVIES}/figures/moments.csv",
-        ],
-        sentences=[
-            report(f"{MOVIES}/figures/sentences.svg", labels={"figure": "length of sentences"}, **LONG_VIDEOS),
-            f"{MOVIES}/figures/sentences.csv",
-        ],
-        datasets=[
-            report(f"{MOVIES}/figures/datasets.svg", labels={"figure": "data sets beside each other"}, **LONG_VIDEOS),
-            f"{MOVIES}/figures/datasets.csv",
-        ],
+        moments=movie_figure("moments", "moments by data set"),
+        sentences=movie_figure("sentences", "length of sentences"),
+        datasets=movie_figure("datasets", "data sets beside each other"),
     log:
         f"{MOVIE_LOGS}/draw_movie_statistics.log",
     conda:
@@ -346,22 +347,10 @@ rule draw_movies:
         results=movie_jobs.result_files(settings),
         example=expand(rules.list_movie_annotations.output.rows, movies=list(SETS)[:1]),
     output:
-        splits=[
-            report(f"{MOVIES}/figures/splits.svg", labels={"figure": "moments by split"}, **LONG_VIDEOS),
-            f"{MOVIES}/figures/splits.csv",
-        ],
-        lengths=[
-            report(f"{MOVIES}/figures/lengths.svg", labels={"figure": "recall by length of the video"}, **LONG_VIDEOS),
-            f"{MOVIES}/figures/lengths.csv",
-        ],
-        example=[
-            report(f"{MOVIES}/figures/example.svg", labels={"figure": "sentences of one movie"}, **LONG_VIDEOS),
-            f"{MOVIES}/figures/example.csv",
-        ],
-        diversity=[
-            report(f"{MOVIES}/figures/diversity.svg", labels={"figure": "genres and years"}, **LONG_VIDEOS),
-            f"{MOVIES}/figures/diversity.csv",
-        ],
+        splits=movie_figure("splits", "moments by split"),
+        lengths=movie_figure("lengths", "recall by length of the video"),
+        example=movie_figure("example", "sentences of one movie"),
+        diversity=movie_figure("diversity", "genres and years"),
     log:
         f"{MOVIE_LOGS}/draw_movies.log",
     conda:
@@ -395,7 +384,7 @@ rule measure_baselines:
         **needs(2000, minutes=120),
     params:
         code=code_of("extensions/longform/scripts/measure_baselines.py"),
-        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
+        movies=movies_of,
         settings=movie_jobs.testing_values(settings, "baselines"),
     script:
         "scripts/measure_baselines.py"
@@ -417,7 +406,7 @@ rule rank_zero_shot:
         **needs(4000, minutes=720, disk_mb=2000),
     params:
         code=code_of("extensions/longform/scripts/rank_zero_shot.py"),
-        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
+        movies=movies_of,
         settings=movie_jobs.testing_values(settings, "zero-shot"),
         encoder=lambda wildcards: (
             "" if getattr(SETS[wildcards.movies].source, "features_supplied", False) else LONGFORM.encoder
@@ -454,7 +443,7 @@ if movie_jobs.embedded_sets(settings):
             threads=settings.generation.threads,
             engines=ASKING.engine_code("embed"),
             generation=ASKING.values(EMBEDDING),
-            movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
+            movies=movies_of,
             fps=LONGFORM.grid.fps,
             asked_in=asked_in_of(f"{MOVIES}/{{movies}}/dense/counts.json"),
         script:
@@ -471,7 +460,6 @@ if movie_jobs.embedded_sets(settings):
         log:
             f"{MOVIE_LOGS}/rank_dense_movies/{{movies}}.log",
         params:
-            movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
             settings=movie_jobs.testing_values(settings, "dense"),
             encoder="",
 
@@ -522,7 +510,7 @@ rule rank_vlg_net:
         gpu=LONGFORM.vlg_net.gpu,
     params:
         code=code_of("extensions/longform/scripts/rank_vlg_net.py"),
-        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
+        movies=movies_of,
         settings=movie_jobs.testing_values(settings, "vlg-net"),
     script:
         "scripts/rank_vlg_net.py"
@@ -539,7 +527,6 @@ use rule rank_vlg_net as rank_guided with:
     log:
         f"{MOVIE_LOGS}/rank_guided/{{movies}}.log",
     params:
-        movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
         settings=movie_jobs.testing_values(settings, "guided"),
 
 
@@ -558,7 +545,6 @@ if movie_jobs.pretrained_sets(settings):
         log:
             f"{MOVIE_LOGS}/rank_pretrained_vlg_net/{{movies}}.log",
         params:
-            movies=lambda wildcards: SETS[wildcards.movies].model_dump(mode="json"),
             settings=movie_jobs.testing_values(settings, PRETRAINED),
 
 

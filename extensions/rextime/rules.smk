@@ -310,12 +310,8 @@ use rule answer_rextime_questions as answer_released_questions with:
     log:
         f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.log",
     params:
-        threads=settings.generation.threads,
-        engines=lambda wildcards: suite.engine_code(ASKING, *roles_by(wildcards)),
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
-        frames=SECTION.frames,
         asked_in=asked_in_of(f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
-        seed=settings.seed,
 
 
 rule join_released_answers:
@@ -360,9 +356,7 @@ rule ground_rextime_questions:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("extensions/rextime/scripts/ground_questions.py"),
-        features=settings.features.model_dump(
-            mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
-        ),
+        features=rules.extract_text_features.params.settings,
         search=lambda wildcards: search_values(settings, wildcards.grounded),
         sources=lambda wildcards: suite.sources_of(settings, wildcards.grounded),
         model_code=suite.grounder_code,
@@ -453,9 +447,7 @@ rule fine_tune_grounder:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("extensions/rextime/scripts/fine_tune.py"),
-        features=settings.features.model_dump(
-            mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
-        ),
+        features=rules.extract_text_features.params.settings,
         settings=partial(suite.fine_tuning_values, settings),
         sources=lambda wildcards: suite.sources_of(settings, wildcards.grounded),
         model_code=suite.grounder_code,
