@@ -30,7 +30,8 @@ def is_there(name: str) -> bool:
     if name.startswith("verified "):
         return name.removeprefix("verified ") in COMMANDS
     if name.endswith((".svg", ".json")):
-        return f"/{name}" in RULES or f'"{name}"' in PACKAGE
+        drawn = f'figure("{name.removesuffix(".svg")}", ' in RULES
+        return drawn or f"/{name}" in RULES or f'"{name}"' in PACKAGE
     if name.endswith(".md"):
         return any(PROJECT.glob(f"extensions/*/prompts/{name}"))
     if "." in name:
