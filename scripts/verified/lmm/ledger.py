@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 from verified.errors import InputError
 from verified.io.files import require_version
@@ -28,7 +28,6 @@ from verified.lmm.ledger_files import (
     explain,
     faults_of,
     is_answer,
-    is_sound,
     is_whole,
     key_in,
     line_of,
@@ -40,8 +39,7 @@ from verified.lmm.ledger_files import (
 log = logging.getLogger("verified")
 
 CHUNK = 8192
-MOST_OPEN = 64
-"""Parts that are held open for reading."""
+"""Bytes that are read at once where a line begins: more than most have."""
 CASSETTE = "cassette-"
 """Begins the names of parts that hold the rows of a cassette, whose SHA-256 follows."""
 
@@ -65,7 +63,6 @@ class Ledger:
         self._index: dict[bytes, tuple[Place, ...]] = {}
         self._scanned: dict[str, tuple[tuple[int, int], int]] = {}
         """Of each part its bytes and time when it was read, and where the next reading begins."""
-        self._files: dict[str, BinaryIO] = {}
         self._totals: Counter[str] | None = None
         """Sums over the index, once they are asked for."""
         self._look()
@@ -120,17 +117,10 @@ class Ledger:
 
     def _line(self, place: Place) -> bytes:
         name, at = place
-        if name not in self._files:
-            if len(self._files) >= MOST_OPEN:
-                self._close_files()
-            with _ignore_missing():
-                self._files[name] = (self.path / name).open("rb", buffering=0)
-        if (file := self._files.get(name)) is None:
-            return b""
-        line = b""
-        while not line.endswith(b"\n") and (more := os.pread(file.fileno(), CHUNK, at + len(line))):
-            line += more[: more.find(b"\n") + 1 or None]
-        return line
+        with _ignore_missing(), (self.path / name).open("rb", buffering=CHUNK) as file:
+            file.seek(at)
+            return file.readline()
+        return b""
 
     def _row(self, key: bytes) -> Row | None:
         """The row of all sound attempts of a call, the same for all readers; None without any.
@@ -141,7 +131,7 @@ class Ledger:
         taken: list[Row] = []
         for place in sorted(self._index.get(key, ())):
             line = self._line(place)
-            if is_whole(line) and key_in(line) == key and is_sound(row := cast(Row, value_of(line))):
+            if is_whole(line) and key_in(line) == key and not any(faults_of(row := cast(Row, value_of(line)))):
                 (taken if place[0].startswith(CASSETTE) else recorded).append(row)
             else:
                 self.damaged.add(place)
@@ -248,14 +238,8 @@ class Ledger:
         for name, at in sorted(self.damaged):
             yield f"{self.path / name}: the line at byte {at:,} is damaged, and its call counts as never asked"
 
-    def _close_files(self) -> None:
-        for file in self._files.values():
-            file.close()
-        self._files.clear()
-
     def close(self) -> None:
         """Close the part of this job."""
-        self._close_files()
         self.part.close()
         if self.damaged:
             log.warning("%s: %d damaged lines count as not asked", self.path, len(self.damaged))

@@ -131,11 +131,6 @@ def _holds(text: str, kind: type) -> bool:
         return False
 
 
-def is_sound(row: Mapping[str, Any]) -> bool:
-    """Whether a row is as a run writes it."""
-    return next(faults_of(row), None) is None
-
-
 SUFFIX = ".part"
 SYNC_SECONDS = 5.0
 """At most so long does an outcome wait for the way to the file server, from where other machines see it."""

@@ -120,9 +120,10 @@ def _hide_script() -> None:
 
 def _sealed(snakemake: Script) -> contextlib.AbstractContextManager[None]:
     outputs: list[str] = list(getattr(snakemake, "output", ()))
-    rule, wildcards = getattr(snakemake, "rule", ""), dict(getattr(snakemake, "wildcards", {}).items())
-    params = getattr(snakemake, "params", ())
-    return sealed(getattr(snakemake, "input", ()), outputs, temporary_outputs(rule, outputs), rule, wildcards, params)
+    rule = getattr(snakemake, "rule", "")
+    job = {"rule": rule, "wildcards": dict(getattr(snakemake, "wildcards", {}).items())}
+    job |= {"params": getattr(snakemake, "params", ()), "temporary": temporary_outputs(rule, outputs)}
+    return sealed(getattr(snakemake, "input", ()), outputs, **job)
 
 
 @contextlib.contextmanager

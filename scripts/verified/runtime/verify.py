@@ -11,9 +11,9 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from verified.errors import InputError
 from verified.runtime.announcements import LATENCY, rebuild_command
@@ -105,21 +105,14 @@ def _find_seal(path: Path) -> tuple[Path, Seal | None]:
 
 
 @contextlib.contextmanager
-def sealed(
-    inputs: Iterable[str],
-    outputs: Iterable[str],
-    temporary: Iterable[str] = (),
-    rule: str = "",
-    wildcards: Mapping[str, str] | None = None,
-    params: Iterable[object] = (),
-) -> Generator[None]:
-    """Check `inputs` first; seal `outputs`, of a job of `rule`, if the block ends without an error."""
-    outputs, made_of = list(outputs), dict[str, str]()
+def sealed(inputs: Iterable[str], outputs: Sequence[str], **job: Any) -> Generator[None]:
+    """Check `inputs` first; seal `outputs`, with what `seal` is told of the job, if the block ends without an error."""
+    made_of = dict[str, str]()
     _readings.cache_clear()
     for path in map(Path, inputs):
         built = path.parts[0] == BUILT and path.parent.name != PEOPLE
         if built:
-            _await(lambda path=path: _find_seal(path)[1] is not None)
+            _await_seal(path)
         check(path, required=built)
         if problem := _changed_video(path):
             raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
@@ -129,9 +122,8 @@ def sealed(
     for path in outputs:
         seal_of(path).unlink(missing_ok=True)
     yield
-    there = [path for path in outputs if _await(Path(path).exists)]  # Snakemake reports missing outputs
-    if there:
-        seal(*there, temporary=temporary, rule=rule, wildcards=wildcards, params=params, made_of=made_of)
+    if there := [path for path in outputs if os.path.exists(path)]:  # Snakemake reports missing outputs
+        seal(*there, made_of=made_of, **job)
 
 
 def _problem(path: Path, written: Seal, member: str = "") -> str:
@@ -206,14 +198,11 @@ def _changed_video(path: Path) -> str | None:
     return None
 
 
-def _await(arrived: Callable[[], bool]) -> bool:
-    """Whether a file appears within the run's --latency-wait, for network file systems."""
+def _await_seal(path: Path) -> None:
+    """Wait as long as the run's --latency-wait for the seal of an input, for network file systems."""
     end = time.monotonic() + float(os.environ.get(LATENCY, 0))
-    while not arrived():
-        if time.monotonic() > end:
-            return False
+    while _find_seal(path)[1] is None and time.monotonic() < end:
         time.sleep(0.1)
-    return True
 
 
 class Finding(NamedTuple):

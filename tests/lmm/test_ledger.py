@@ -1,29 +1,126 @@
-"""Ledgers that were killed, robbed, zero-filled, damaged; cassettes that were crafted."""
+"""The ledger: many writers, full disks, killed jobs, zero-filled and changed lines; what is forgotten."""
 
-import hashlib
+import contextlib
 import json
 import random
+import resource
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from ledger_rows import put_all, row_of
 from stub_engine import StubEngine
 
 from verified.__main__ import parser
 from verified.errors import InputError
-from verified.lmm.cassette import DIGEST, STATED, _line, export, load, models_of
 from verified.lmm.client import Call, Client
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_files import COLUMNS, VERSION, key_of, line_of, value_of
+from verified.lmm.ledger_files import line_of, value_of
 from verified.lmm.request import Request
 from verified.lmm.tasks.perturbations import POSITIVES
 
 PROJECT = Path(__file__).resolve().parents[2]
+
+
+def command(*arguments):
+    """Exit status of a command line."""
+    parsed = parser().parse_args(list(map(str, arguments)))
+    return parsed.run(parsed) or 0
+
+
+WRITER = """
+import sys
+sys.path[:0] = ["scripts", "tests"]
+from ledger_rows import row_of
+from verified.lmm.ledger import Ledger
+with Ledger(sys.argv[1]) as ledger:
+    for number in range(int(sys.argv[2]), int(sys.argv[2]) + 60):
+        ledger.put(row_of(number % 60))
+"""
+
+
+def test_several_jobs_write_at_once(tmp_path):
+    """Four processes open a new ledger together and write overlapping calls; every put counts, none is lost."""
+    path = str(tmp_path / "ledger")
+    jobs = [subprocess.Popen([sys.executable, "-c", WRITER, path, str(20 * job)], cwd=PROJECT) for job in range(4)]
+    assert [job.wait() for job in jobs] == [0] * 4
+    with Ledger(tmp_path / "ledger") as ledger:
+        assert ledger.totals()["calls"] == 60 and ledger.totals()["attempts"] == 240
+        assert list(ledger.faults()) == []
+
+
+def test_attempts_add_up_and_ok_stays(tmp_path):
+    with Ledger(tmp_path / "ledger") as ledger:
+        ledger.put(row_of(1, "invalid", "?"))
+        ledger.put(row_of(1))
+        stored = ledger.put(row_of(1, "error", ""))
+        assert (stored["status"], stored["text"], stored["attempts"], stored["cost"]) == (
+            "ok",
+            "1. a\n2. b\n3. c",
+            3,
+            0.75,
+        )
+        assert put_all(ledger, (row_of(number) for number in range(5))) == 5
+        assert ledger.totals()["calls"] == 5
+        with pytest.raises(ValueError, match="splendid"):
+            ledger.put(row_of(9, "splendid"))
+        assert ledger.totals()["calls"] == 5
+
+
+def test_a_file_that_is_no_ledger_is_refused(tmp_path):
+    (tmp_path / "file").write_bytes(b"only text")
+    with pytest.raises(InputError, match="cannot be used as a ledger"):
+        Ledger(tmp_path / "file")
+    with pytest.raises(InputError, match="no such ledger"):
+        command("ledger", "stats", "--ledger", tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+@contextlib.contextmanager
+def no_file_above(size):
+    """The system refuses to let a file of this process grow beyond `size` bytes, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_is_named_and_loses_nothing(tmp_path):
+    written = 0
+    full = pytest.raises(InputError, match=r"the disk is full.*are not repeated")
+    with Ledger(tmp_path / "ledger") as ledger, no_file_above(100_000), full:
+        for number in range(10_000):
+            ledger.put(row_of(number))
+            written += 1
+    with Ledger(tmp_path / "ledger") as ledger:
+        assert ledger.totals()["calls"] == written > 10 and list(ledger.faults()) == []
+
+
+def test_stats_and_export_on_the_command_line(tmp_path, capsys):
+    path = tmp_path / "ledger"
+    with Ledger(path) as ledger:
+        put_all(ledger, [row_of(1), row_of(2, "blocked", "")])
+    assert command("ledger", "stats", "--ledger", path) == 0
+    assert "blocked" in capsys.readouterr().out
+    mine = tmp_path / "mine.yaml"
+    source = {"kind": "folder", "videos": "videos", "moments": "m.csv"}
+    generation = {"ledger": str(path), "budget": {"calls": 5, "tokens": 1}}
+    values = {"name": "mine", "datasets": {"mine": {"title": "M", "source": source}}, "generation": generation}
+    mine.write_text(json.dumps(values))
+    assert command("ledger", "stats", "--configfile", mine, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["left"] == {"calls": 3, "tokens": 0}
+    assert command("ledger", "stats", "--configfile", mine) == 0
+    assert "budget: 5 calls, of which 3 are left" in capsys.readouterr().out
+    assert command("ledger", "export", "--ledger", path, "--output", tmp_path / "c.parquet") == 0
+    assert "2 calls written" in capsys.readouterr().out
+    with pytest.raises(InputError, match=r"ends in \.parquet"):
+        command("ledger", "export", "--ledger", path, "--output", tmp_path / "c.csv")
+
+
 KILLED = """
 import os, sys
 sys.path[:0] = ["scripts", "tests"]
@@ -41,11 +138,6 @@ def killed_writer(path, first=0):
     assert subprocess.run([sys.executable, "-c", KILLED, str(path), str(first)], cwd=PROJECT).returncode == 9
     (part,) = path.glob("*.part")
     return part
-
-
-def command(*arguments):
-    parsed = parser().parse_args(list(map(str, arguments)))
-    return parsed.run(parsed) or 0
 
 
 def test_a_part_that_is_removed_under_a_job_is_named(tmp_path):
@@ -146,128 +238,16 @@ def test_failed_calls_can_be_forgotten(tmp_path, capsys):
     path = tmp_path / "ledger"
     with Ledger(path) as ledger:
         put_all(ledger, [row_of(1), row_of(2, "blocked", ""), {**row_of(3, "error", ""), "reason": "context-length"}])
+    running = Ledger(path)
+    put_all(running, [row_of(4), {**row_of(3, "error", ""), "reason": "context-length"}])
     assert command("ledger", "forget", "--ledger", path, "--status", "error", "--reason", "context-length") == 0
     assert "1 calls forgotten" in capsys.readouterr().out
+    with pytest.raises(InputError, match="was removed while a job was writing"):
+        running.put(row_of(5))
+    running.close()
     with Ledger(path) as ledger:
         assert {row["status"] for row in ledger.rows()} == {"ok", "blocked"}
-        assert ledger.totals()["attempts"] == 2
+        assert ledger.totals()["attempts"] == 3 and ledger.get(row_of(4)["key"])
         ledger.put(row_of(3))
     with Ledger(path) as ledger:
         assert ledger.get(row_of(3)["key"])["attempts"] == 1
-
-
-def test_a_cassette_replaces_failures_and_no_answers(tmp_path):
-    with Ledger(tmp_path / "other") as ledger:
-        put_all(ledger, [row_of(1, text="1. x\n2. y\n3. z"), row_of(2), row_of(3, "blocked", "")])
-        export(ledger, tmp_path / "c.parquet")
-    with Ledger(tmp_path / "ledger") as ledger:
-        failed = {**row_of(3, "error", ""), "reason": "not-on-cassette", "created": 9.0}
-        put_all(ledger, [row_of(1), row_of(2, "error", ""), failed])
-        assert load(ledger, tmp_path / "c.parquet") == 3
-        rows = [ledger.get(row_of(number)["key"]) for number in (1, 2, 3)]
-        assert rows == [row_of(1), row_of(2), row_of(3, "blocked", "")]
-    with Ledger(tmp_path / "ledger") as ledger:
-        assert load(ledger, tmp_path / "c.parquet") == 0
-        assert [ledger.get(row_of(number)["key"]) for number in (1, 2, 3)] == rows
-
-
-def test_a_cassette_with_an_edited_answer_is_refused(tmp_path):
-    path = cassette(tmp_path / "c.parquet", [row_of(1), row_of(2)])
-    table = pq.read_table(path).to_pylist()
-    table[1]["text"] = "1. forged\n2. b\n3. c"
-    pq.write_table(pa.Table.from_pylist(table, pq.read_schema(path)), path)
-    with Ledger(tmp_path / "into") as ledger:
-        with pytest.raises(InputError, match="not those that were exported"):
-            load(ledger, path)
-        assert ledger.totals()["calls"] == 0 and not list((tmp_path / "into").iterdir())
-
-
-def rewritten(**changes):
-    """A crafted row whose key fits its content."""
-    row = {**row_of(1), **changes}
-    return [{**row, "key": key_of(row)}]
-
-
-DEEP = "[" * 100_000
-CRAFTED = {
-    "unknown status": rewritten(status="splendid"),
-    "foreign key": [{**row_of(1), "prompt": "other"}],
-    "empty key": [{**row_of(1), "key": ""}],
-    "negative attempts": rewritten(attempts=-1),
-    "huge tokens": rewritten(tokens_in=2**62),
-    "infinite cost": rewritten(cost=float("inf")),
-    "cost is no number": rewritten(cost=float("nan")),
-    "negative seconds": rewritten(seconds=-1.0),
-    "notes are no JSON": rewritten(notes="{"),
-    "notes are a list": rewritten(notes="[]"),
-    "notes are deep": rewritten(notes=DEEP),
-    "notes of digits": rewritten(notes="1" * 10_000),
-    "media are an object": rewritten(media="{}"),
-    "sampling is a number": rewritten(sampling="3"),
-    "ok without text": rewritten(text=" "),
-    "no text": [{**row_of(1), "text": None}],
-    "no key": [{**row_of(1), "key": None}],
-    "no status": [{**row_of(1), "status": None}],
-    "no model": [{**row_of(1), "model": None}],
-}
-TYPES = {"attempts": pa.string(), "cost": pa.string(), "prompt": pa.binary(), "notes": pa.list_(pa.string())}
-
-
-def cassette(path, rows, types=None, drop=(), version=str(VERSION)):
-    with Ledger(path.with_suffix("")) as ledger:
-        ledger.put(row_of(1))
-        export(ledger, path)
-    schema = pq.read_schema(path)
-    fields = [pa.field(f.name, (types or {}).get(f.name, f.type)) for f in schema if f.name not in drop]
-    made = pa.schema(fields, metadata={STATED: version})
-    cast = {pa.string(): str, pa.binary(): lambda v: str(v).encode() + b"\xff", pa.list_(pa.string()): lambda v: [v]}
-    rows = [
-        {n: cast[types[n]](v) if types and n in types else v for n, v in row.items() if n not in drop} for row in rows
-    ]
-    digest = hashlib.sha256(b"".join(map(_line, rows))).hexdigest() if made.names == [*COLUMNS] and not types else ""
-    made = made.with_metadata({STATED: version, DIGEST: digest})
-    pq.write_table(pa.Table.from_pylist(rows, made), path)
-    return path
-
-
-UNFIT = {
-    **{kind: {"rows": [row_of(7), *rows]} for kind, rows in CRAFTED.items()},
-    **{f"{name} of another type": {"types": {name: kind}} for name, kind in TYPES.items()},
-    **{f"no column {name}": {"drop": (name,)} for name in ("text", "model")},
-    **{f"version {version}": {"version": version} for version in ("99", "\u00fc")},
-}
-
-
-@pytest.mark.parametrize("kind", UNFIT)
-def test_an_unfit_cassette_is_refused_and_nothing_of_it_is_kept(tmp_path, kind):
-    path = cassette(tmp_path / "c.parquet", **{"rows": [row_of(1)], **UNFIT[kind]})
-    with Ledger(tmp_path / "into") as ledger:
-        with pytest.raises(InputError, match=r"c\.parquet"):
-            models_of(path)
-            load(ledger, path)
-        assert ledger.totals()["calls"] == 0
-
-
-def test_no_flipped_byte_of_a_cassette_ends_in_a_traceback(tmp_path):
-    content = cassette(tmp_path / "c.parquet", [row_of(number) for number in range(30)]).read_bytes()
-    draw = random.Random(5)
-    for case in range(60):
-        flipped = bytearray(content)
-        for _ in range(draw.choice([1, 5, 50])):
-            flipped[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
-        path = tmp_path / "f.parquet"
-        path.write_bytes(flipped[: draw.choice([len(content), len(content) - 5, len(content) // 2])])
-        with Ledger(tmp_path / f"into-{case}") as ledger:
-            try:
-                models_of(path)
-                load(ledger, path)
-            except InputError as error:
-                assert "f.parquet" in str(error)
-            assert list(ledger.faults()) == []
-
-
-def test_notes_in_json_come_back(tmp_path):
-    rows = [{**row_of(1), "notes": json.dumps({"a": [1, "ü"]})}]
-    with Ledger(tmp_path / "ledger") as ledger:
-        assert load(ledger, cassette(tmp_path / "c.parquet", rows)) == 1
-        assert list(ledger.faults()) == []

@@ -1,0 +1,216 @@
+"""Cassettes: out of a ledger and into another, crafted and damaged ones."""
+
+import hashlib
+import json
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from ledger_rows import put_all, row_of
+from stub_engine import StubEngine
+
+from verified.config.generation import EngineSettings, Generation
+from verified.errors import InputError
+from verified.lmm.cassette import DIGEST, STATED, _line, export, load, models_of
+from verified.lmm.client import Call, Client
+from verified.lmm.engines.cassette import Cassette
+from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_files import COLUMNS, VERSION, key_of
+from verified.lmm.request import Reply, Request
+from verified.lmm.tasks.perturbations import POSITIVES
+
+
+def call(caption):
+    return Call(
+        POSITIVES, Request("positives", f"rewrite {caption!r}", {"caption": caption, "count": "3"}, seed=1), count=3
+    )
+
+
+def test_the_cassette_round_trip(tmp_path):
+    """Outcomes of every kind come out of the cassette as they went in, and exports are equal byte for byte."""
+
+    def reply(request, text):
+        finish = {"cat": "blocked", "cow": "error", "owl": "length"}.get(request.slots["caption"].split()[1], "stop")
+        return Reply("" if finish != "stop" else text, finish, "why", "words", 3, 4, 0.1, {"a": [1, "ü"]})
+
+    calls = [call(f"a {animal} runs") for animal in ("dog", "cat", "cow", "owl", "dog", "bee")]
+    with Ledger(tmp_path / "live") as ledger:
+        live = dict(Client(StubEngine(reply), ledger).ask(calls))
+        assert export(ledger, tmp_path / "a.parquet") == 5
+    engine = Cassette(str(tmp_path / "a.parquet"), "stub-1")
+    assert engine.revision == "a"
+    with Ledger(tmp_path / "replay") as ledger:
+        assert load(ledger, tmp_path / "a.parquet") == 5 and load(ledger, tmp_path / "a.parquet") == 0
+        asker = Client(engine, ledger, replay=True)
+        replayed = dict(asker.ask([*calls, call("a new one runs")]))
+        assert export(ledger, tmp_path / "b.parquet") == 6
+        assert (replayed[6].status, replayed[6].reason) == ("error", "not-on-cassette")
+        assert ledger.forget("error", "not-on-cassette") == 1 and replayed.pop(6)
+    with Ledger(tmp_path / "replay") as ledger:
+        export(ledger, tmp_path / "b.parquet")
+    assert {number: (o.key, o.status, o.reason, o.parsed, o.notes) for number, o in live.items()} == {
+        number: (o.key, o.status, o.reason, o.parsed, o.notes) for number, o in replayed.items()
+    }
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_cassettes_that_do_not_fit_are_named(tmp_path):
+    with pytest.raises(InputError, match="no such cassette"):
+        Cassette(str(tmp_path / "none.parquet"), "m")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 nothing")
+    with pytest.raises(InputError, match="not a cassette"):
+        Cassette(str(tmp_path / "bad.parquet"), "m")
+    with Ledger(tmp_path / "ledger") as ledger:
+        ledger.put(row_of(1))
+        other = {**row_of(2), "revision": "r2"}
+        ledger.put({**other, "key": key_of(other)})
+        export(ledger, tmp_path / "c.parquet")
+    with pytest.raises(InputError, match=r"no answers of the model 'x'.*it holds m"):
+        Cassette(str(tmp_path / "c.parquet"), "x")
+    with pytest.raises(InputError, match=r"the revisions r, r2 of m.*set `revision`"):
+        Cassette(str(tmp_path / "c.parquet"), "m")
+    assert Cassette(str(tmp_path / "c.parquet"), "m", "r2").revision == "r2"
+    with pytest.raises(ValueError, match="needs the key `cassette`"):
+        EngineSettings(engine="cassette")
+
+
+def test_a_session_replays_a_recorded_shard_byte_for_byte(tmp_path):
+    from captioning import make_moments, make_tar
+
+    from verified.captions.statics import caption_statics
+    from verified.keyframes.archive import KeyframeTar
+    from verified.lmm.session import Session
+    from verified.lmm.tasks.statics import TASKS
+
+    moments = make_moments(["a dog runs", "a cat sits"])
+    make_tar(tmp_path / "k.tar", moments, {101: [b"broken"]})
+
+    def rows(generation, engines=None):
+        with KeyframeTar(tmp_path / "k.tar") as tar, Session(generation, 7, TASKS, engines) as session:
+            return caption_statics(moments, tar, session), session.outcome_counts()
+
+    engine = StubEngine(model="big", revision="r")
+    live = rows(Generation(ledger=str(tmp_path / "ledger")), {"llm": engine, "image_lmm": engine})
+    with Ledger(tmp_path / "ledger") as ledger:
+        export(ledger, tmp_path / "c.parquet")
+    role = EngineSettings(engine="cassette", model="big", cassette=str(tmp_path / "c.parquet"))
+    replayed = rows(Generation(ledger=str(tmp_path / "new"), llm=role, image_lmm=role))
+    assert replayed == live
+
+
+def test_a_cassette_replaces_failures_and_no_answers(tmp_path):
+    with Ledger(tmp_path / "other") as ledger:
+        put_all(ledger, [row_of(1, text="1. x\n2. y\n3. z"), row_of(2), row_of(3, "blocked", "")])
+        export(ledger, tmp_path / "c.parquet")
+    with Ledger(tmp_path / "ledger") as ledger:
+        failed = {**row_of(3, "error", ""), "reason": "not-on-cassette", "created": 9.0}
+        put_all(ledger, [row_of(1), row_of(2, "error", ""), failed])
+        assert load(ledger, tmp_path / "c.parquet") == 3
+        rows = [ledger.get(row_of(number)["key"]) for number in (1, 2, 3)]
+        assert rows == [row_of(1), row_of(2), row_of(3, "blocked", "")]
+    with Ledger(tmp_path / "ledger") as ledger:
+        assert load(ledger, tmp_path / "c.parquet") == 0
+        assert [ledger.get(row_of(number)["key"]) for number in (1, 2, 3)] == rows
+
+
+def test_a_cassette_with_an_edited_answer_is_refused(tmp_path):
+    path = cassette(tmp_path / "c.parquet", [row_of(1), row_of(2)])
+    table = pq.read_table(path).to_pylist()
+    table[1]["text"] = "1. forged\n2. b\n3. c"
+    pq.write_table(pa.Table.from_pylist(table, pq.read_schema(path)), path)
+    with Ledger(tmp_path / "into") as ledger:
+        with pytest.raises(InputError, match="not those that were exported"):
+            load(ledger, path)
+        assert ledger.totals()["calls"] == 0 and not list((tmp_path / "into").iterdir())
+
+
+def rewritten(**changes):
+    """A crafted row whose key fits its content."""
+    row = {**row_of(1), **changes}
+    return [{**row, "key": key_of(row)}]
+
+
+DEEP = "[" * 100_000
+CRAFTED = {
+    "unknown status": rewritten(status="splendid"),
+    "foreign key": [{**row_of(1), "prompt": "other"}],
+    "empty key": [{**row_of(1), "key": ""}],
+    "negative attempts": rewritten(attempts=-1),
+    "huge tokens": rewritten(tokens_in=2**62),
+    "infinite cost": rewritten(cost=float("inf")),
+    "cost is no number": rewritten(cost=float("nan")),
+    "negative seconds": rewritten(seconds=-1.0),
+    "notes are no JSON": rewritten(notes="{"),
+    "notes are a list": rewritten(notes="[]"),
+    "notes are deep": rewritten(notes=DEEP),
+    "notes of digits": rewritten(notes="1" * 10_000),
+    "media are an object": rewritten(media="{}"),
+    "sampling is a number": rewritten(sampling="3"),
+    "ok without text": rewritten(text=" "),
+    "no text": [{**row_of(1), "text": None}],
+    "no key": [{**row_of(1), "key": None}],
+    "no status": [{**row_of(1), "status": None}],
+    "no model": [{**row_of(1), "model": None}],
+}
+TYPES = {"attempts": pa.string(), "cost": pa.string(), "prompt": pa.binary(), "notes": pa.list_(pa.string())}
+
+
+def cassette(path, rows, types=None, drop=(), version=str(VERSION)):
+    with Ledger(path.with_suffix("")) as ledger:
+        ledger.put(row_of(1))
+        export(ledger, path)
+    schema = pq.read_schema(path)
+    fields = [pa.field(f.name, (types or {}).get(f.name, f.type)) for f in schema if f.name not in drop]
+    made = pa.schema(fields, metadata={STATED: version})
+    cast = {pa.string(): str, pa.binary(): lambda v: str(v).encode() + b"\xff", pa.list_(pa.string()): lambda v: [v]}
+    rows = [
+        {n: cast[types[n]](v) if types and n in types else v for n, v in row.items() if n not in drop} for row in rows
+    ]
+    digest = hashlib.sha256(b"".join(map(_line, rows))).hexdigest() if made.names == [*COLUMNS] and not types else ""
+    made = made.with_metadata({STATED: version, DIGEST: digest})
+    pq.write_table(pa.Table.from_pylist(rows, made), path)
+    return path
+
+
+UNFIT = {
+    **{kind: {"rows": [row_of(7), *rows]} for kind, rows in CRAFTED.items()},
+    **{f"{name} of another type": {"types": {name: kind}} for name, kind in TYPES.items()},
+    **{f"no column {name}": {"drop": (name,)} for name in ("text", "model")},
+    **{f"version {version}": {"version": version} for version in ("99", "\u00fc")},
+}
+
+
+@pytest.mark.parametrize("kind", UNFIT)
+def test_an_unfit_cassette_is_refused_and_nothing_of_it_is_kept(tmp_path, kind):
+    path = cassette(tmp_path / "c.parquet", **{"rows": [row_of(1)], **UNFIT[kind]})
+    with Ledger(tmp_path / "into") as ledger:
+        with pytest.raises(InputError, match=r"c\.parquet"):
+            models_of(path)
+            load(ledger, path)
+        assert ledger.totals()["calls"] == 0
+
+
+def test_no_flipped_byte_of_a_cassette_ends_in_a_traceback(tmp_path):
+    content = cassette(tmp_path / "c.parquet", [row_of(number) for number in range(30)]).read_bytes()
+    draw = random.Random(5)
+    for case in range(60):
+        flipped = bytearray(content)
+        for _ in range(draw.choice([1, 5, 50])):
+            flipped[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        path = tmp_path / "f.parquet"
+        path.write_bytes(flipped[: draw.choice([len(content), len(content) - 5, len(content) // 2])])
+        with Ledger(tmp_path / f"into-{case}") as ledger:
+            try:
+                models_of(path)
+                load(ledger, path)
+            except InputError as error:
+                assert "f.parquet" in str(error)
+            assert list(ledger.faults()) == []
+
+
+def test_notes_in_json_come_back(tmp_path):
+    rows = [{**row_of(1), "notes": json.dumps({"a": [1, "ü"]})}]
+    with Ledger(tmp_path / "ledger") as ledger:
+        assert load(ledger, cassette(tmp_path / "c.parquet", rows)) == 1
+        assert list(ledger.faults()) == []
