@@ -11,7 +11,6 @@ from refusals import refused
 
 from verified.annotations.agreement import PARTS, agreement, frame_vectors, things_in, unit
 from verified.annotations.selection import candidates_by_moment, choose, choose_by
-from verified.config.annotations import Annotations
 from verified.features.packaged import PackagedJoint
 from verified.keyframes.archive import KeyframeTars
 
@@ -118,22 +117,8 @@ def test_a_moment_without_keyframes_or_with_one_candidate_is_not_judged_by_what_
         choose_by(candidates_by_moment([MOMENT], scores()), "agreement", similarities=rows[:1])
 
 
-def test_a_keyframe_that_is_no_picture_is_named(tmp_path):
-    path = archive(tmp_path / "a.tar", {7: (255, 0, 0)})
-    content = path.read_bytes()
-    path.write_bytes(content.replace(b"\xff\xd8\xff", b"\0\0\0"))
-    with KeyframeTars([path]) as broken, refused("7/0.jpg", remedy=True):
-        frame_vectors(broken, Colours())
-
-
 def test_things_are_found_by_name_in_the_plural_and_as_a_whole():
     assert things_in("Two mountain bikes lean on a fence") >= {"mountain bike"}
     assert "bike" not in things_in("two mountain bikes") and "bike" in things_in("a bike")
     assert things_in("foxes and a wolf") >= {"fox", "wolf"} and not things_in("")
     assert not things_in("somebody slowly walks away")
-
-
-@pytest.mark.parametrize("name", ["packaged", "small-resnet", "grid-conv"])
-def test_an_encoder_that_reads_no_sentences_is_refused(name):
-    with pytest.raises(ValueError, match="packaged-joint"):
-        Annotations(joint_encoder=name)

@@ -98,12 +98,6 @@ def test_the_table_holds_every_candidate_with_its_lineage(tmp_path):
     assert seen["dynamics"] == ["watcher", 20, None, True, "short"]
 
 
-def test_the_table_is_the_same_bytes_each_time(tmp_path):
-    for name in ("a.parquet", "b.parquet"):
-        write_candidates(tmp_path / name, MOMENTS, candidates_by_moment(MOMENTS, SCORES), ORIGIN, SAID)
-    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
-
-
 def test_the_card_states_licence_counts_and_checksums(tmp_path):
     groups = candidates_by_moment(MOMENTS, SCORES)
     file = tmp_path / "fig" / "test.jsonl"

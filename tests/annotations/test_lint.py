@@ -7,8 +7,9 @@ from given import ROW
 from refusals import refused
 
 from verified.__main__ import main
-from verified.annotations.lint import lint, table
+from verified.annotations.lint import lint
 from verified.config.annotations import Annotations
+from verified.io.fig import read_fig
 
 
 def report(tmp_path, *rows, settings: Annotations | None = None) -> dict:
@@ -99,11 +100,6 @@ def test_severity_comes_from_the_configuration(tmp_path):
     assert not result["passed"] and list(result["findings"]) == ["span_past_end"]
 
 
-def test_coarse_files_are_checked_as_far_as_they_go(tmp_path):
-    coarse = {key: value for key, value in changed(time=[5, 5]).items() if not key.startswith("fig")}
-    assert list(report(tmp_path, coarse)["findings"]) == ["span_empty"]
-
-
 def test_the_command_prints_counts_and_fails_on_errors(tmp_path, capsys):
     report(tmp_path, changed(), changed(time=[2.0, 12.0]), changed(time=[3.0, 3.0]))
     assert main(["lint", str(tmp_path / "test.jsonl")]) == 1
@@ -116,15 +112,18 @@ def test_the_command_prints_counts_and_fails_on_errors(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)[0]["findings"]["span_empty"]["severity"] == "note"
 
 
-def test_no_such_file_is_said(tmp_path, capsys):
-    with refused("gone.jsonl"):
-        lint(tmp_path / "gone.jsonl", Annotations())
-    assert main(["lint", str(tmp_path / "gone.jsonl")]) == 2
-    assert "no such file" in capsys.readouterr().err
+@pytest.mark.parametrize("character", ["\x1b", "\x00", "\x07", "\x85", "\x9b", "\u202e", "\u2066", "\ud83d"])
+@pytest.mark.parametrize("key", ["video", "cog_desc", "fig_desc"])
+def test_a_hidden_character_is_an_error_of_its_row(tmp_path, character, key):
+    path = tmp_path / "test.jsonl"
+    path.write_text(json.dumps({**ROW, key: f"a{character}b"}) + "\n", encoding="utf-8")
+    report = lint(path, Annotations())
+    assert not report["passed"] and f"U+{ord(character):04X}" in report["findings"]["malformed"]["example"]
+    with refused("test.jsonl", "row 1", remedy=True):
+        read_fig(path)
 
 
-def test_long_lists_of_rows_are_cut(tmp_path):
-    result = report(
-        tmp_path, *[changed(fig_desc_score=-1.0, fig_desc=f"A ball moves {n} times.") for n in range(30, 40)]
-    )
-    assert "rows 1, 2, 3, …" in table(result, shown=3)
+def test_a_caption_of_megabytes_takes_no_time(tmp_path):
+    path = tmp_path / "test.jsonl"
+    path.write_text(json.dumps({**ROW, "fig_desc": "a" * 3_000_000}) + "\n", encoding="utf-8")
+    assert "more than 5000 characters" in lint(path, Annotations())["findings"]["malformed"]["example"]

@@ -79,8 +79,3 @@ def test_a_moment_without_a_score_is_not_one_that_is_still_to_come(run, capsys):
     write_jsonl("results/mine/evaluator/scores/shard-00.jsonl", [])
     write_jsonl("results/mine/annotations/fig/train.jsonl", [])
     assert "fig: left out: no candidate has a score" in show(capsys, "101")[1]
-
-
-def test_what_is_not_there_is_said(run, capsys):
-    assert show(capsys, "7") == (2, show(capsys, "7")[1]) and "no moment 7 in mine" in show(capsys, "7")[1]
-    assert "no data set 'x'" in show(capsys, "101", "--dataset", "x")[1]

@@ -7,12 +7,15 @@ import h5py
 import numpy as np
 import pytest
 import torch
+from fuzz import HDF5, damaged_file
 from refusals import refused
 from safetensors.torch import save_file
 
 from verified.__main__ import main
+from verified.errors import InputError
 from verified.features.files import inspect_features
-from verified.io.hdf5 import write_features
+from verified.io.array_file import read_array, read_arrays
+from verified.io.hdf5 import FeatureFile, link_features, write_features
 from verified.io.jsonl import write_jsonl
 
 
@@ -57,12 +60,6 @@ def test_everything_unsound_is_named(tmp_path, capsys):
         assert problem in said
 
 
-def test_long_lists_are_counted(tmp_path):
-    write_features(tmp_path / "v.h5", {"dim": 1}, [(f"{k:02d}", np.zeros((1, 1), np.float16), {}) for k in range(20)])
-    _, problems = inspect_features(tmp_path / "v.h5")
-    assert problems == ["items that are all zero: 00, 01, 02, 03, 04 and 15 more"]
-
-
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "page.h5").write_text("<html>")
     with refused("HDF5"):
@@ -83,12 +80,6 @@ def test_a_list_of_videos_that_is_none_is_named(tmp_path, row):
         inspect_features(tmp_path / "v.h5", tmp_path / "videos.jsonl")
 
 
-def test_a_file_without_attributes_is_sound_as_training_reads_it(tmp_path):
-    with h5py.File(tmp_path / "v.h5", "w") as file:
-        file["a"], file["b"] = np.ones((3, 4), np.float32), np.ones((5, 4), np.float32)
-    assert inspect_features(tmp_path / "v.h5")[1] == []
-
-
 FOREIGN = {
     "v.npy": lambda path, clips: np.save(path, clips),
     "v.npz": lambda path, clips: np.savez(path, clips),
@@ -104,3 +95,101 @@ def test_the_command_names_the_form_that_is_not_read(tmp_path, capsys, name):
     FOREIGN[name](tmp_path / name, np.ones((3, 4), np.float32))
     assert main(["lint", str(tmp_path / name)]) == 2
     assert name in (said := capsys.readouterr().err) and "HDF5 is needed" in said
+
+
+ELSEWHERE = ("external-raw", "external-link", "link-to-itself", "link-to-nothing", "virtual")
+NO_NUMBERS = ("texts", "objects", "references", "opaque", "bytes", "empty", "scalar", "type", "group", "nested")
+NOT_STORED = ("huge", "huge-packed", "filter")
+
+
+def write(path):
+    write_features(path, {"dim": 4}, [(key, np.ones((3, 4), np.float16), {}) for key in ("a", "b")])
+
+
+@pytest.fixture
+def crafted(tmp_path):
+    """A file of the features a and b, with b made anew by one of `fuzz.HDF5`."""
+
+    def craft(kind: str):
+        write(tmp_path / "v.h5")
+        with h5py.File(tmp_path / "v.h5", "r+") as file:
+            del file["b"]
+            HDF5[kind](file, "b", np.ones((3, 4), np.float16), _First())
+        return tmp_path / "v.h5"
+
+    return craft
+
+
+class _First:
+    def choice(self, choices):
+        return choices[0]
+
+
+@pytest.mark.parametrize("kind", [*ELSEWHERE, *NO_NUMBERS, *NOT_STORED])
+def test_what_is_not_numbers_of_the_file_itself_is_refused(crafted, kind):
+    path = crafted(kind)
+    file = FeatureFile(path)
+    for read in (file.__getitem__, file.read_stored, file.length, lambda key: file.rows(key, 0, 1)):
+        with refused("'b'", file=path, remedy=True):
+            read("b")
+    assert (file["a"] == 1).all() and file.keys() == ["a", "b"]
+    assert any("b (" in problem for problem in inspect_features(path)[1])
+
+
+def test_a_link_on_the_way_is_not_followed(tmp_path):
+    write(tmp_path / "other.h5")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        file["in"] = h5py.ExternalLink("other.h5", "/")
+        file["round"] = h5py.SoftLink("/")
+    file = FeatureFile(tmp_path / "v.h5")
+    for key in ("in/a", "round/in/a"):
+        with refused(f"'{key}'", file=tmp_path / "v.h5"):
+            file[key]
+
+
+def test_links_of_ours_lead_no_further_than_to_plain_arrays(crafted, tmp_path):
+    path = crafted("external-raw")
+    link_features(tmp_path / "all.h5", [path], {})
+    assert (FeatureFile(tmp_path / "all.h5")["a"] == 1).all()
+    with refused("'b'", file=path, remedy=True):
+        FeatureFile(tmp_path / "all.h5")["b"]
+    link_features(tmp_path / "again.h5", [tmp_path / "all.h5"], {})
+    assert (FeatureFile(tmp_path / "again.h5")["a"] == 1).all()
+
+
+@pytest.mark.parametrize("compression", [None, "gzip", "lzf"])
+def test_honest_files_of_others_are_read(tmp_path, compression):
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        chunks = {"chunks": (2, 4), "shuffle": True} if compression else {}
+        file.create_dataset("movies/a", data=np.zeros((500, 4), ">f8"), compression=compression, **chunks)
+        file["none"] = np.zeros((0, 4), np.float32)
+    file = FeatureFile(tmp_path / "v.h5")
+    assert file["movies/a"].shape == (500, 4) and file.length("none") == 0 and "movies/b" not in file
+
+
+@pytest.mark.parametrize("width", [None, 0, -1, np.nan, "4", 2.5])
+def test_a_width_that_is_none_is_named(tmp_path, width):
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        if width is not None:
+            file.attrs["dim"] = width
+    with refused("dim", file=tmp_path / "v.h5", remedy=True):
+        FeatureFile(tmp_path / "v.h5").dim  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz"])
+def test_any_damage_to_arrays_is_read_or_named(tmp_path, kind):
+    path, outcomes = tmp_path / f"a.{kind}", set()
+    for seed in range(300):
+        if kind == "npy":
+            np.save(path, np.ones((3, 4), np.float32))
+        else:
+            np.savez(path, a=np.ones((3, 4)), b=np.array("text"))
+        damaged_file(path, seed)
+        try:
+            read = [read_array(path)] if kind == "npy" else read_arrays(path).values()
+            assert all(array.dtype.kind in "biufU" for array in read)
+            outcomes.add("read")
+        except InputError as error:
+            assert path.name in str(error) and error.remedy, seed
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}

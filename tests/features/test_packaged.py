@@ -2,20 +2,21 @@
 
 import numpy as np
 import pytest
+import tiny_models
 import torch
-from feature_settings import text_features
+from feature_settings import text_features, video_features
+from media import counted, write_video
 from refusals import refused
 from tiny_models import siglip
-from transformers import AutoTokenizer, SiglipModel
+from transformers import AutoTokenizer, PreTrainedTokenizerFast, ResNetModel, RobertaModel, SiglipModel
 
-from verified.config import load
 from verified.config.features import PACKAGED_JOINT
-from verified.errors import InputError
 from verified.features import packaged
 from verified.features.encoders import load_joint, whole_sentences
-from verified.features.packaged import EfficientNetLite0
+from verified.features.hub_models import IMAGENET_DEVIATION, IMAGENET_MEAN
 from verified.features.text import write_text_features
-from verified.features.video import load_backbone
+from verified.features.video import encode_videos, load_backbone, write_video_features
+from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_json
 from verified.nn.sentences import encode
 
@@ -28,12 +29,6 @@ def test_its_logits_are_those_of_the_original_code():
         logits = network.classes(network(pixels)).numpy()
     expected = np.load("tests/fixtures/packaged/logits.npy")
     assert np.abs(logits - expected).max() < 1e-4  # batch normalisation is folded in
-
-
-def test_weights_too_few_or_too_many_are_refused():
-    weights = {f"_bn0.{key}": torch.ones(32) for key in ("weight", "bias", "running_mean", "running_var")}
-    with pytest.raises(ValueError, match="no weights"):
-        EfficientNetLite0(weights)
 
 
 def test_a_picture_of_a_class_is_near_its_sentence():
@@ -82,15 +77,6 @@ def test_other_weights_than_on_the_card_are_refused(tmp_path, monkeypatch):
         packaged.load_network()
 
 
-def test_the_backbone_follows_from_the_corpora():
-    own = {"title": "Own", "source": {"kind": "folder", "videos": "v", "moments": "m.csv"}}
-    demo = {"title": "Demo", "source": {"kind": "demo"}}
-    assert load({"name": "x", "datasets": {"demo": demo}}).features.video_backbone == "small-resnet"
-    assert load({"name": "x", "datasets": {"own": own, "demo": demo}}).features.video_backbone == "packaged"
-    named = {"name": "x", "datasets": {"own": own}, "features": {"video_backbone": "grid-conv"}}
-    assert load(named).features.video_backbone == "grid-conv"
-
-
 @pytest.fixture(scope="module")
 def siglip_folder(tmp_path_factory):
     return siglip(tmp_path_factory.mktemp("siglip"))
@@ -111,14 +97,67 @@ def test_siglip_sees_and_reads_as_the_library_does(siglip_folder):
     assert tokens.shape == (5, 16)  # letters and the space, without padding
 
 
-def test_a_siglip_does_not_pose_as_text_encoder(siglip_folder, tmp_path):
-    with refused(siglip_folder, "siglip", remedy=True):
-        write_text_features([("1", "ab")], text_features(str(siglip_folder), batch=4), tmp_path / "t.h5")
+@pytest.fixture(scope="module")
+def resnet(tmp_path_factory):
+    return tiny_models.resnet(tmp_path_factory.mktemp("resnet"))
 
 
-def test_other_models_of_pictures_and_texts_are_named(tmp_path):
-    from transformers import AltCLIPConfig
+def test_frames_are_scaled_as_the_weights_expect(resnet):
+    backbone = load_backbone(str(resnet))
+    assert (backbone.size, backbone.dim, backbone.crop) == (224, 32, True)
+    frames = np.random.default_rng(0).integers(0, 256, (3, 224, 224, 3), dtype=np.uint8)
+    pixels = (frames / 255 - np.array(IMAGENET_MEAN)) / np.array(IMAGENET_DEVIATION)
+    model = ResNetModel.from_pretrained(resnet).eval()
+    expected = model(torch.tensor(pixels, dtype=torch.float32).permute(0, 3, 1, 2)).pooler_output.flatten(1)
+    assert np.allclose(backbone(frames), expected.detach().numpy(), atol=1e-4)
 
-    AltCLIPConfig().save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="altclip"):
-        load_backbone(str(tmp_path))
+
+def test_wide_videos_keep_their_proportions_and_their_middle(tmp_path):
+    class Watcher:
+        size, dim, crop = 32, 1, True
+        seen = ()
+
+        def __call__(self, frames):
+            self.seen = frames
+            return np.zeros((len(frames), 1), np.float32)
+
+    def look(path, height, width):
+        watcher = Watcher()
+        row = {"video": "v", "path": str(path), "height": height, "width": width}
+        assert [video for video, _ in encode_videos([row], watcher, 4.0, 1.0, 8, {})] == ["v"]
+        return watcher.seen
+
+    image = np.zeros((64, 192, 3), np.uint8)
+    image[:, 64:128] = 200  # the middle third is bright
+    wide = look(write_video(tmp_path / "wide.mp4", [image] * 8, 8), 64, 192)
+    assert wide.shape == (4, 32, 32, 3) and wide[:, :, 2:-2].min() > 150
+    tall = look(write_video(tmp_path / "tall.mp4", [np.rot90(image)] * 8, 8), 192, 64)
+    assert tall.shape == (4, 32, 32, 3) and tall[:, 2:-2].min() > 150
+
+
+def test_video_features_of_a_named_folder(resnet, tmp_path):
+    path = write_video(tmp_path / "v.mp4", counted(20), 8)
+    videos = [{"video": "v", "path": str(path), "sha256": "", "height": 48, "width": 64}]
+    settings = video_features(str(resnet), batch=4)
+    assert write_video_features(videos, settings, 1.0, tmp_path / "v.h5") == {"ok": 1}
+    file = FeatureFile(tmp_path / "v.h5")
+    assert file["v"].shape == (3, 32) and file.attributes["backbone"] == str(resnet)
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory):
+    return tiny_models.roberta(tmp_path_factory.mktemp("roberta"), places=32)
+
+
+def test_roberta_tokens_without_padding_or_ends(roberta, tmp_path):
+    captions = [("1", "a red ball moves to the left"), ("2", "a ball"), ("3", "q" * 200)]
+    assert write_text_features(captions, text_features(str(roberta), batch=3), tmp_path / "t.h5") == 3
+    file = FeatureFile(tmp_path / "t.h5")
+    assert file.dim == 48
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(roberta)
+    model = RobertaModel.from_pretrained(roberta).eval()
+    for name, text in captions[:2]:
+        tokens = tokenizer(text, return_tensors="pt")
+        expected = model(**tokens).last_hidden_state[0, 1:-1].detach().numpy()
+        assert np.allclose(file[name], expected, atol=5e-3)
+    assert file.length("3") == 30  # two of the 32 positions are the ends

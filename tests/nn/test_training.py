@@ -5,13 +5,27 @@ import json
 import math
 import os
 import signal
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from refusals import refused
+from safetensors.torch import save_file
 from torch import nn
+from torch.optim import AdamW
 
-from verified.nn.training import Training, TrainingState, train
+from verified.nn.training import (
+    BertAdam,
+    Training,
+    TrainingProgress,
+    TrainingState,
+    cosine_multiplier,
+    linear_multiplier,
+    one_dimensional,
+    parameter_groups,
+    train,
+)
 
 
 class Killed(Exception):
@@ -64,11 +78,6 @@ def test_rows_are_written_every_so_many_steps_and_after_the_last():
     assert [row["items"] for row in reached.rows] == [[4, 4, 4], [4, 4, 4], [4, 4]]
 
 
-def test_a_row_may_be_left_out():
-    reached = train(make(4, steps_per_row=1, row=lambda step, terms, reached: {"step": step} if step % 2 else None))
-    assert reached.rows == [{"step": 1}, {"step": 3}]
-
-
 @pytest.mark.parametrize("die_at", [0, 1, 3, 4, 6, 7])
 def test_killed_anywhere_it_goes_on_to_the_same_weights_and_log(die_at, tmp_path):
     whole = make()
@@ -104,18 +113,6 @@ def test_asked_to_end_it_saves_its_state_and_goes_on_to_the_same_weights(tmp_pat
     again = make()
     train(dataclasses.replace(again, losses=lambda batch, step: seen.append(step) or again.losses(batch, step)), state)
     assert seen == [6, 7] and torch.equal(weights(again), weights(whole))
-
-
-def test_the_rate_is_that_of_the_step():
-    seen = []
-    training = make(4)
-    rate = training.rate
-    train(make(4, rate=lambda step: seen.append(step) or rate(step)))
-    assert seen == [0, 1, 2, 3]
-    still = make(4, rate=lambda step: 0.0)
-    before = weights(still)
-    train(still)
-    assert torch.equal(before, weights(still))
 
 
 def test_gradients_of_several_batches_are_those_of_one(tmp_path):
@@ -159,3 +156,180 @@ def test_a_loss_that_is_not_finite_is_named(of_all):
     names = {"file": "moments.jsonl", "names": lambda batch: ["a/1", "a/2"], "remedy": "look"}
     with refused("step 0", "trial", "nan", "a/1", "a/2", file="moments.jsonl", remedy=True):
         train(make(losses=losses, **names))
+
+
+OWNER = {"code": "1", "settings": "2", "inputs": "3"}
+ROWS = [{"epoch": 0, "total": 0.1 + 0.2, "a": None}, {"total": 1e-9, "epoch": 1}]
+
+
+def network(width=3):
+    torch.manual_seed(width)
+    model = nn.Sequential(nn.Linear(3, width), nn.BatchNorm1d(width))
+    model.register_buffer("steps", torch.tensor(7))
+    return model
+
+
+def fused_adamw(groups, lr):
+    return torch.optim.AdamW(groups, lr=lr, fused=True)
+
+
+def stepped(model, kind=torch.optim.AdamW, steps=2, optimiser=None):
+    optimiser = optimiser or kind([{"params": list(model.parameters()), "weight_decay": 0.1}], lr=0.1)
+    for step in range(steps):
+        optimiser.zero_grad()
+        model(torch.arange(12.0).view(4, 3).sin() + step).square().mean().backward()
+        optimiser.step()
+    return optimiser
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A state after two steps."""
+    state, model = TrainingState(tmp_path / "unfinished.safetensors", OWNER, 0.0), network()
+    optimiser = stepped(model)
+    state.save(TrainingProgress(2, ROWS, {"best.weight": torch.ones(2)}), model, optimiser)
+    return state
+
+
+@pytest.mark.parametrize("kind", [torch.optim.AdamW, fused_adamw, torch.optim.SGD, BertAdam])
+def test_a_restored_training_goes_on_as_if_nothing_had_happened(kind, tmp_path):
+    whole, half = network(), network()
+    stepped(whole, kind, steps=4)
+    state = TrainingState(tmp_path / "state.safetensors", OWNER, 0.0)
+    optimiser = stepped(half, kind)
+    state.save(TrainingProgress(2, ROWS), half, optimiser)
+    again = network()
+    fresh = kind([{"params": list(again.parameters()), "weight_decay": 0.1}], lr=0.5)
+    assert state.restore(again, fresh).finished == 2
+    assert fresh.param_groups[0]["lr"] == 0.1
+    for step in (2, 3):
+        for model, used in ((again, fresh), (half, optimiser)):
+            used.zero_grad()
+            model(torch.arange(12.0).view(4, 3).sin() + step).square().mean().backward()
+            used.step()
+    for name, value in half.state_dict().items():
+        assert torch.equal(value, again.state_dict()[name]), name
+
+
+def test_moments_get_the_layout_of_their_parameters(tmp_path):
+    """Fused steps over weights whose channels are last in memory."""
+
+    def images():
+        torch.manual_seed(0)
+        return nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
+
+    def step(model, optimiser):
+        model(torch.arange(75.0).view(1, 3, 5, 5).sin()).square().mean().backward()
+        optimiser.step()
+
+    model, again = images(), images()
+    optimisers = [fused_adamw(list(each.parameters()), 0.1) for each in (model, again)]
+    state = TrainingState(tmp_path / "state.safetensors", OWNER, 0.0)
+    step(model, optimisers[0])
+    state.save(TrainingProgress(1, ROWS), model, optimisers[0])
+    model.zero_grad()
+    state.restore(again, optimisers[1])
+    for each, optimiser in zip((model, again), optimisers, strict=True):
+        step(each, optimiser)
+    assert torch.equal(model.weight, again.weight)
+
+
+@pytest.mark.parametrize("part", OWNER)
+def test_a_state_of_another_training_is_set_aside(kept, part, caplog):
+    model, other = network(), TrainingState(kept.path, {**OWNER, part: "other"}, 0.0)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    assert other.restore(model, stepped(model, steps=0)) == TrainingProgress()
+    assert f"unfinished.safetensors was left by a training with other {part}; set aside as" in caplog.text
+    assert other.aside.is_file() and not kept.path.is_file()
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    other.remove()
+    assert not list(kept.path.parent.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("width", "said"), [(4, "tensor 0.weight is [3, 3], not [4, 3]"), (None, "tensor added.weight [1, 1] is missing")]
+)
+def test_a_state_of_another_network_is_set_aside_whole(kept, width, said, caplog):
+    model = network(width or 3)
+    if width is None:
+        model.added = nn.Linear(1, 1)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    assert kept.restore(model, torch.optim.AdamW(model.parameters())).finished == 0
+    assert f"does not fit the model: {said}" in caplog.text
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "foreign", "old"])
+def test_a_damaged_state_is_set_aside(kept, damage, caplog):
+    content = kept.path.read_bytes()
+    if damage == "foreign":
+        save_file({"x": torch.ones(1)}, kept.path)
+    elif damage == "old":
+        save_file({"x": torch.ones(1)}, kept.path, metadata={"verified": '{"signature": "", "history": []}'})
+    else:
+        kept.path.write_bytes(content[:-9] if damage == "cut" else b"")
+    model = network()
+    assert kept.restore(model, stepped(model, steps=0)) == TrainingProgress()
+    assert "set aside" in caplog.text
+
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
+
+
+@pytest.mark.parametrize(
+    ("kind", "optimiser", "betas", "apart"),
+    [
+        ("bertadam", BertAdam, (0.9, 0.999), 1e-6),
+        # The official ones decay after a step, PyTorch's before it: rate² · decay apart, forty times.
+        ("adamw", AdamW, (0.9, 0.999), 4e-5),
+        ("adamw_hero_betas", AdamW, (0.9, 0.98), 4e-5),
+    ],
+)
+def test_forty_steps_are_the_official_ones(kind, optimiser, betas, apart):
+    with np.load(FIXTURES / "optimizers.npz") as golden:
+        names = [key.removeprefix("init.") for key in golden if key.startswith("init.")]
+        parameters = {name: torch.nn.Parameter(torch.from_numpy(golden[f"init.{name}"])) for name in names}
+        steps = optimiser(parameter_groups(parameters.items(), 0.01), lr=1e-2, betas=betas, eps=1e-6)
+        for step in range(40):
+            for name, parameter in parameters.items():
+                parameter.grad = torch.from_numpy(golden[f"grad.{name}"][step])
+            for group in steps.param_groups:
+                group["lr"] = 1e-2 * (linear_multiplier(step, 40, 0.1) if kind == "bertadam" else 1.0)
+            steps.step()
+            for name, parameter in parameters.items():
+                np.testing.assert_allclose(
+                    parameter.detach().numpy(), golden[f"{kind}.{name}"][step], atol=apart, rtol=0
+                )
+
+
+def test_learning_rate_curves_are_the_official_ones():
+    with np.load(FIXTURES / "optimizers.npz") as golden:
+        bert = golden["bertadam_lr_multiplier_t1000_warm0.01"]
+        hero = golden["hero_lr_multiplier_step1to5000"]
+    np.testing.assert_allclose([linear_multiplier(step, 1000, 0.01) for step in range(1000)], bert, atol=1e-12)
+    np.testing.assert_allclose([linear_multiplier(step, 5000, 0.1, 1e-8) for step in range(1, 5001)], hero, atol=1e-12)
+    assert linear_multiplier(0, 1000, 0.01) == 0.0
+
+
+def test_only_biases_and_layer_norms_of_that_spelling_are_spared_from_decay():
+    names = ("a.bias", "x.LayerNorm.weight", "video_cross_layernorm.weight", "conv.weight")
+    tensors = {name: torch.nn.Parameter(torch.zeros(1)) for name in names}
+    tensors["frozen.weight"] = torch.nn.Parameter(torch.zeros(1), requires_grad=False)
+    decayed, spared = parameter_groups(tensors.items(), 0.01)
+    assert decayed["params"] == [tensors["video_cross_layernorm.weight"], tensors["conv.weight"]]
+    assert spared["params"] == [tensors["a.bias"], tensors["x.LayerNorm.weight"]]
+    assert (decayed["weight_decay"], spared["weight_decay"]) == (0.01, 0.0)
+
+
+def test_umt_spares_what_has_one_dimension_and_not_the_temperature():
+    shapes = {"norm.weight": (3,), "linear.bias": (3,), "linear.weight": (3, 3), "temperature": ()}
+    tensors = {name: torch.nn.Parameter(torch.zeros(shape)) for name, shape in shapes.items()}
+    decayed, spared = parameter_groups(tensors.items(), 0.02, one_dimensional)
+    assert decayed["params"] == [tensors["linear.weight"], tensors["temperature"]]
+    assert spared["params"] == [tensors["norm.weight"], tensors["linear.bias"]]
+
+
+def test_a_cosine_rises_from_its_floor_and_falls_towards_it():
+    curve = [cosine_multiplier(step, 100, 10) for step in range(100)]
+    assert curve[0] == 0.01 and max(curve) == curve[10] == 1.0 and curve[9] < 1
+    assert curve[55] == pytest.approx(0.505) and 0.01 < curve[99] < 0.011

@@ -62,12 +62,6 @@ def test_the_front_page_leads_with_what_it_is_told_to_and_names_what_is_left_out
     assert omitted_tables(tables) == []
 
 
-def test_what_is_not_to_be_trusted_stands_first(tables, tmp_path):
-    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", ["main-4"], "Not to be <trusted>.")
-    summary = (tmp_path / "summary.html").read_text()
-    assert summary.index('<p class="warning">Not to be &lt;trusted&gt;.</p>') < summary.index("<table>")
-
-
 def corpus(keyframes=()):
     rows = [
         fig(n, f"v{n % 5}", 1.0, 3.5, cog_desc=f"coarse <{n}>", fig_desc=f"fine <i>{n}</i>", fig_desc_score=n / 10,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from captioning import settings as generation_settings
-from loopback import completion, endpoint, prompt_of, refusal
+from loopback import completion, endpoint, prompt_of
 from media import counted, write_video
 from refusals import refused
 
@@ -80,19 +80,6 @@ def test_an_endpoint_scores_four_continuations(protocol, span, tmp_path, monkeyp
     assert submission == [{"qid": "q1", "pred_relevant_windows": [[0.5, 1.5]], "ans": "C"}] and not failures
     given = [body["messages"][-1]["content"] for body in served.bodies if body["messages"][-1]["role"] == "assistant"]
     assert sorted(given) == sorted(f"From {span}, {option}" for option in ASKED["options"])
-
-
-@pytest.mark.parametrize(
-    "reply", [completion("It falls."), refusal(400, message="Unrecognized request argument supplied: prompt_logprobs")]
-)
-def test_an_endpoint_without_log_probabilities_is_refused(reply, tmp_path, monkeypatch):
-    monkeypatch.setenv("TEST_KEY", "none")
-
-    def without(number, body):
-        return completion("From 0.5 to 1.5.") if body["messages"][-1]["role"] != "assistant" else reply
-
-    with endpoint(without) as served, refused("log-probabilities", "vLLM", remedy=True):
-        taken(tmp_path, served, "locate_then_score")
 
 
 @pytest.mark.parametrize("protocol, told", [("answer", False), ("answer_in_true_span", True)])

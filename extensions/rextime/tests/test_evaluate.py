@@ -5,7 +5,6 @@ import json
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 from compared import COUNT, lines, table
 from refusals import refused, said
@@ -13,8 +12,7 @@ from refusals import refused, said
 from verified.__main__ import main
 from verified.cli.forms import read_ground_truth
 from verified.io.jsonl import write_jsonl
-from verified_rextime.evaluate import compare, evaluate_files
-from verified_rextime.metrics import Scores
+from verified_rextime.evaluate import evaluate_files
 
 FIXTURE = Path(__file__).parent / "fixtures"
 CASES = json.loads((FIXTURE / "expected.json").read_text())["cases"]
@@ -85,19 +83,6 @@ def test_only_the_first_window_counts_whatever_the_scores_say(truth, tmp_path):
     assert evaluate_files(truth, tmp_path / "many.jsonl").result == CASES["noisy_all"]["result"]
 
 
-def test_a_mode_that_is_stated_is_not_guessed_from_the_first_row(truth, tmp_path):
-    with refused("--mode grounding", row=1):
-        evaluated("row0_lacks_ans_dispatches_to_grounding_only", truth, tmp_path)
-    guessed = evaluated("row0_lacks_ans_dispatches_to_grounding_only", truth, tmp_path, mode="first-row")
-    stated = evaluated("noisy_all", truth, tmp_path, mode="grounding")
-    assert guessed.result == stated.result
-    assert any("guessed from the first row" in note for note in guessed.notes)
-    only_letters = evaluated("noisy_all", truth, tmp_path, mode="vqa")
-    assert only_letters.result == {"brief": {"VQA": CASES["noisy_all"]["result"]["VQA"]}} | {
-        "VQA": CASES["noisy_all"]["result"]["VQA"]
-    }
-
-
 def test_an_id_twice_is_an_error_unless_the_last_may_win(truth, tmp_path):
     with refused("--last-of-equal-ids", file="duplicate_ids_last_wins.jsonl", remedy=True):
         evaluated("duplicate_ids_last_wins", truth, tmp_path)
@@ -127,30 +112,6 @@ def test_the_command_prints_the_measures(truth, tmp_path, capsys):
     assert "70.29" in out.out and "99.78" in out.err
     assert main(["evaluate", str(truth), str(tmp_path / "none.jsonl")]) == 2
     said(capsys.readouterr().err, tmp_path / "none.jsonl")
-
-
-@pytest.mark.parametrize(
-    "row, named",
-    [
-        ({"ans": "A"}, "pred_relevant_windows"),
-        ({"ans": "A", "pred_relevant_windows": [1, 2]}, "[start, end]"),
-        ({"ans": "A", "pred_relevant_windows": [["0", "1"]]}, "[start, end]"),
-        ({"ans": "A", "pred_relevant_windows": [[0, 1e999]]}, "[start, end]"),
-        ({"ans": 3, "pred_relevant_windows": [[0, 1]]}, "letter"),
-        ({"qid": None, "ans": "A", "pred_relevant_windows": [[0, 1]]}, "'qid'"),
-    ],
-)
-def test_rows_that_cannot_be_scored_are_named(row, named, truth, tmp_path):
-    (tmp_path / "sub.jsonl").write_text(json.dumps({"qid": "anet_val92", **row}) + "\n")
-    with refused(named, file="sub.jsonl", row=1):
-        evaluate_files(truth, tmp_path / "sub.jsonl")
-
-
-def test_a_comparison_counts_who_alone_is_right_and_tests_nothing():
-    first, second = (Scores("vqa", ("a", "b", "c"), ("v", "v", "w"), None, np.array(r)) for r in ([1, 1, 0], [0, 1, 0]))
-    (row,) = compare(first, second)
-    assert (row["difference"], row["only_first"], row["only_second"]) == (pytest.approx(1 / 3), 1, 0)
-    assert row["low"] < row["difference"] < row["high"] and "p" not in row
 
 
 def questions(folder):

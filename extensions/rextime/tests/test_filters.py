@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused
 
-from verified.io.jsonl import write_json, write_jsonl
 from verified_rextime.config import CaptionFilters
 from verified_rextime.filters import (
     CaptionedVideo,
@@ -94,29 +92,6 @@ def test_a_corpus_serves_as_captions_and_as_queries():
     (captioned,) = captions_of_corpus(moments, videos)
     assert [event.caption for event in captioned.events] == ["a ball rolls", "a box grows", "a ball rolls"]
     assert [query.windows for query in queries_of_corpus(moments, videos)] == [((0, 8), (15, 18)), ((9, 14),)]
-
-
-@pytest.mark.parametrize(
-    "entry, message",
-    [
-        ({"duration": 3, "timestamps": [[0, 1]], "sentences": []}, "sentences"),
-        ({"duration": 0, "timestamps": [], "sentences": []}, "duration"),
-        ({"duration": 3, "timestamps": [[0]], "sentences": ["x"]}, "timestamp"),
-        ({"duration": 3, "timestamps": [[0, 1]], "sentences": [None]}, "text"),
-        (["x"], "duration"),
-    ],
-)
-def test_a_captions_file_that_is_none_is_refused_with_the_video(entry, message, tmp_path):
-    write_json(tmp_path / "captions.json", {"v_1": entry})
-    with refused("v_1", message, file="captions.json"):
-        list(read_captions(tmp_path / "captions.json"))
-
-
-def test_a_queries_file_that_is_none_is_refused_with_the_row(tmp_path):
-    row = {"qid": 1, "query": "x", "vid": "v", "duration": 150, "relevant_windows": [[0, "1"]]}
-    write_jsonl(tmp_path / "queries.jsonl", [row])
-    with refused("queries.jsonl", "row 1", "'relevant_windows'"):
-        list(read_queries(tmp_path / "queries.jsonl"))
 
 
 needs_data = pytest.mark.skipif(

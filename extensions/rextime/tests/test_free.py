@@ -1,21 +1,18 @@
 """Free answers without options: asked once, read by another model, scored where there are options, shown in a table."""
 
-import json
-
 import pytest
 from captioning import settings as generation_settings
 from media import counted, write_video
 
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
-from verified.lmm.request import Parsed, Reply
+from verified.lmm.request import Reply
 from verified.lmm.session import Session
-from verified_rextime.answer import TASKS, take_test, tasks_for
+from verified_rextime.answer import take_test, tasks_for
 from verified_rextime.results import score_all, submissions_of
 from verified_rextime.rows import read_questions
-from verified_rextime.scene_reader import event_facts
 from verified_rextime.tables import SHOWN, free_table
-from verified_rextime.tasks import FREE_ANSWER, READING, parse_letter
+from verified_rextime.tasks import READING, parse_letter
 
 OPTIONS = ["it grows", "it stays", "it falls", "it turns"]
 
@@ -112,18 +109,6 @@ def test_a_video_is_described_once_before_its_questions(videos, tmp_path):
         assert not any(option in request.prompt for option in OPTIONS)
 
 
-def test_questions_about_a_video_that_was_not_described_are_not_asked(videos, tmp_path):
-    rows = [asked(0), asked(1)]
-    (submission, failures), roles = described(tmp_path, videos, rows, Reply("A ba", "length"))
-    assert {row["reason"] for row in failures} == {"description-truncated-token-limit"} and len(failures) == 2
-    assert len(roles["video_lmm"].requests) == 1 and not roles["llm"].requests
-    nothing = {"ans": None, "text": None, "description": None}
-    assert submission == [{"qid": "q0", **nothing}, {"qid": "q1", **nothing}]
-    rows = [asked(0, options=None)]
-    (submission, _), roles = described(tmp_path / "open", videos, rows, Reply("A ball."))
-    assert submission == [{"qid": "q0", "text": "It drops down the stairs.", "description": "A ball."}]
-
-
 def test_questions_without_options_are_answered_and_not_scored(videos, tmp_path):
     rows, roles = [asked(0, options=None)], engines()
     submission, failures = answered(tmp_path, videos, rows, roles)
@@ -198,20 +183,3 @@ def test_a_reading_is_a_letter_or_none(text, letter):
 def test_an_answer_is_the_letter_of_an_option_and_no_article(text, letter):
     parsed = parse_letter({}, text, 1, False)
     assert parsed.sections.get("answer") == letter and parsed.missing == (letter is None)
-
-
-def test_a_free_answer_is_one_line_of_words_as_json_or_not():
-    assert FREE_ANSWER.read({}, '{"answer": "It\\n falls."}', 1, False).sections == {"text": "It falls."}
-    assert FREE_ANSWER.read({}, " It\n\nfalls. ", 1, False).sections == {"text": "It falls."}
-    assert FREE_ANSWER.read({}, "It fal", 1, True) == FREE_ANSWER.read({}, "...", 1, False) != Parsed()
-
-
-def test_the_demo_s_reader_finds_the_option_that_says_the_same(tmp_path):
-    told = {"question": "What happens after a red ball grows?"}
-    options = "\n".join(['A. "A blue box grows."', 'B. "A blue box vanishes."', 'C. "A blue ball grows."'])
-    answers = {"One blue box vanishes.": "B", "A blue star vanishes.": "none", "Nothing can be seen.": "none"}
-    assert event_facts("One blue box vanishes.")["motion"] == "vanishes"
-    with Session(generation_settings(tmp_path), 7, TASKS["free"]) as session:
-        calls = [session.call(READING, {**told, "options": options, "answer": answer}) for answer in answers]
-        outcomes = session.ask(READING, calls, len(calls))
-    assert [json.loads(outcome.text)["option"] for outcome in outcomes] == list(answers.values())

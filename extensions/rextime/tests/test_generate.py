@@ -207,18 +207,6 @@ def test_train_questions_get_no_options_and_a_query_s_partner_no_window(demo, tm
     assert set(DIRECTIONS) == set(tasks.QUESTIONS) and shard_names(2)
 
 
-def test_tested_questions_that_nobody_has_timed_wait_for_people(demo, tmp_path):
-    items = [item for item in demo[0] if item["form"] == "queries"]
-    with Session(generation_settings(tmp_path, scene_reader={"corrupted_share": 0.0}), 7, tasks.GENERATION) as session:
-        questions, to_mark, fates = write_questions(items, demo[1], session, RULES)
-        counts = shard_counts(items, questions, to_mark, fates, session.outcome_counts())
-    assert len(to_mark) == len(questions) == sum(counts["to_mark"].values()) == counts["fates"]["kept-to-mark"] > 0
-    assert sum(counts["fates"].values()) == len(fates) and "answer-without-span" not in counts["fates"]
-    for row in to_mark:  # its answer is the event that the model saw; all else is there
-        assert row["relevant_windows"] == [] and len(set(row["options"])) == 4 and row["question_windows"]
-        assert row["options"]["ABCD".index(row["ans"])] == row["answer"]
-
-
 def test_an_outage_leaves_the_shard_unfinished_and_the_next_run_asks_the_rest(demo, tmp_path):
     from verified.demo.scene_reader import SceneReader
 

@@ -9,7 +9,6 @@ import tiny_models
 import torch
 from captioning import settings as generation_settings
 from media import counted, write_video
-from refusals import refused
 from running import snakemake
 from safetensors.torch import load_file, save_file
 
@@ -174,20 +173,6 @@ def test_a_killed_fine_tuning_goes_on_to_the_same_bytes(tiny, shown, tmp_path, m
         assert Path(files[key]).read_bytes() == Path(whole_run[key]).read_bytes()
 
 
-def test_gradient_checkpointing_and_half_precision_change_rounding_alone(tiny, shown, tuned, tmp_path):
-    lora = LORA.model_copy(update={"epochs": 3, "learning_rate": 1e-3})
-    kept = {}
-    for name, changes in {
-        "plain": {"gradient_checkpointing": False},
-        "checkpointed": {"gradient_checkpointing": True},
-        "half": {"precision": "bfloat16"},
-    }.items():
-        files = learn(tmp_path / name, tiny, shown, lora.model_copy(update=changes))
-        kept[name] = [row["loss"] for row in read_jsonl(files["record"])]
-    assert kept["checkpointed"] == pytest.approx(kept["plain"], abs=1e-4)
-    assert kept["half"] == pytest.approx(kept["plain"], rel=0.03)
-
-
 def test_questions_are_learnt_once_an_epoch_in_an_order_of_the_seed():
     qids = [f"q{number}" for number in range(7)]
     lora = Lora(epochs=3, batch=3)
@@ -196,21 +181,6 @@ def test_questions_are_learnt_once_an_epoch_in_an_order_of_the_seed():
     epochs = [[qid for step in steps[place : place + 3] for qid in step] for place in (0, 3, 6)]
     assert all(sorted(epoch) == qids for epoch in epochs) and len({tuple(epoch) for epoch in epochs}) == 3
     assert steps == steps_of(qids[::-1], lora, 1) != steps_of(qids, lora, 2)
-
-
-def test_what_cannot_be_learnt_is_named(tiny, shown, tmp_path):
-    with refused("train", remedy=True, file="train.jsonl"):
-        learn(tmp_path / "none", tiny, shown, rows=questions()[2:])
-    engine = Transformers(role(tiny))
-    engine.load()
-    engine.most_tokens = 100
-    with refused("q0", "100", remedy=True):
-        loss_of(lesson(shown), engine)
-    text = tiny_models.mistral(tmp_path / "mistral")
-    with refused("mistral", "images", remedy=True):
-        adapted(Transformers(role(text)), LORA, 1)
-    with refused("c_attn", remedy=True):
-        adapted(Transformers(role(tiny)), LORA.model_copy(update={"targets": ("c_attn",)}), 1)
 
 
 def test_the_tuned_model_takes_the_test_beside_the_model_before(tiny, shown, tuned, tmp_path):
@@ -231,16 +201,6 @@ def test_the_tuned_model_takes_the_test_beside_the_model_before(tiny, shown, tun
     assert engines_for("answer", generation, rows) == {}
 
 
-def test_adapters_of_another_model_are_refused(tiny, tuned, tmp_path):
-    other = tiny_models.qwen_vl(tmp_path / "other")
-    with refused(other, tiny, remedy=True, file=tuned["adapter"]):
-        Transformers(role(other), adapter=tuned["adapter"]).load()
-    damaged = tmp_path / "damaged.safetensors"
-    damaged.write_bytes(Path(tuned["adapter"]).read_bytes()[:-9])
-    with refused("damaged", file=damaged):
-        Transformers(role(tiny), adapter=damaged).load()
-
-
 SUITE = {
     "sources": {
         "test": {"form": "captions", "annotations": "captions.json", "videos": "clips", "split": "test"},
@@ -255,22 +215,6 @@ ROLE = {"engine": "transformers", "model": "own"}
 
 def config(role: dict = ROLE, **changes):
     return load({"name": "mine", "generation": {"video_lmm": role}, "rextime": SUITE | changes})
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"models": ["fine_tuned_video_lmm"]},
-        {"sources": {"test": SUITE["sources"]["test"]}},
-        {"sources": {"more": {"form": "captions", "annotations": "more.json", "split": "train"}}},
-        {"role": {"engine": "scene-reader"}},
-        {"role": ROLE | {"structured": True}},
-    ],
-)
-def test_a_configuration_in_which_nothing_can_be_learnt_is_refused(changes):
-    with refused("fine_tuned_video_lmm"):
-        config(**changes)
-    assert json.dumps(config().rextime.lora.model_dump(mode="json"))
 
 
 VERBS = ("bounces", "grows", "moves to the left", "vanishes", "shrinks")

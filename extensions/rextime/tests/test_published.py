@@ -8,12 +8,9 @@ import pytest
 import tiny_models
 import torch
 import yaml
-from refusals import names, refused
 from running import snakemake
 
-from verified.__main__ import main
-from verified.benchmark.vcmr import importing
-from verified.benchmark.vcmr.checkpoint import load_model, save_model
+from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.experiment import RankingSettings
 from verified.benchmark.vcmr.registry import model_class
 from verified.config import load
@@ -107,58 +104,6 @@ def test_questions_are_read_with_both_ends_and_before_the_projection(clip, weigh
     assert text["0"].shape == (letters + 2, 16)  # the tiny CLIP projects to 12 numbers and knows single letters
 
 
-def test_weights_and_features_that_do_not_fit_are_named(clip, weights, tmp_path):
-    video = write_features_of(tmp_path / "narrow.h5", VIDEOS, 512)
-    files = {"checkpoint": weights["univtg"], "video": video, "text": str(tmp_path / "text.h5")}
-    with refused("512", "2816", file="narrow.h5", remedy=True):
-        ground_as_published("univtg", asked(VIDEOS), files, clip, SEARCH)
-    with refused("univtg", "cg_detr", file=weights["univtg"], remedy=True):
-        ground_as_published("cg_detr", asked(VIDEOS), files, clip, SEARCH)
-    files["video"] = write_features_of(tmp_path / "video.h5", {"elsewhere": 4})
-    with refused("videos", file="video.h5"):
-        ground_as_published("univtg", asked(VIDEOS), files, clip, SEARCH)
-    files |= {"checkpoint": published(tmp_path, "univtg", text_dim=12), "video": write_features_of(video, VIDEOS)}
-    with refused("16", "12", remedy=True):
-        ground_as_published("univtg", asked(VIDEOS), files, clip, SEARCH)
-
-
-CORPUS = {"title": "D", "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}}
-SOURCES = {"d": {"form": "captions", "dataset": "d", "split": "val"}}
-
-
-def checked(capsys, tmp_path, given, clip_seconds=2.0, **more):
-    """What `verified check` says of a configuration whose questions are about a data set, or which are given."""
-    values = {
-        "datasets": {"d": {**CORPUS, "spans": {"clip_seconds": clip_seconds}}},
-        "rextime": {"sources": SOURCES, "published": given},
-        **more,
-    }
-    (tmp_path / "own.yaml").write_text(yaml.safe_dump(values))
-    main(["check", "--print-config", "--configfile", str(tmp_path / "own.yaml")])
-    return capsys.readouterr().err
-
-
-def test_check_says_which_features_are_not_at_hand(weights, clip, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    own = {"checkpoint": weights["univtg"], "text_encoder": clip}
-    key = "rextime.published.univtg"
-    assert names(checked(capsys, tmp_path, {"univtg": own}), f"{key}.video", "2816", "SlowFast")
-    narrow = {**own, "video": write_features_of(tmp_path / "narrow.h5", VIDEOS, 512)}
-    assert names(checked(capsys, tmp_path, {"univtg": narrow}), f"{key}.video", "narrow.h5", "512", "2816")
-    right = {**own, "video": write_features_of(tmp_path / "video.h5", VIDEOS)}
-    assert key not in checked(capsys, tmp_path, {"univtg": right})
-    gone = {**own, "checkpoint": "gone.safetensors"}
-    assert names(checked(capsys, tmp_path, {"univtg": gone}), f"{key}.checkpoint", "gone.safetensors")
-    other = {"cg_detr": right}
-    assert names(checked(capsys, tmp_path, other), "rextime.published.cg_detr.checkpoint", "univtg")
-    hub = {"univtg": {**right, "text_encoder": "org/clip"}}
-    assert names(checked(capsys, tmp_path, hub), f"{key}.text_encoder", "org/clip", "verified fetch")
-    model, _ = load_model(weights["univtg"])
-    trained = tmp_path / "trained.safetensors"
-    save_model(trained, "univtg", model, model.state_dict(), {"epochs": 3})
-    assert names(checked(capsys, tmp_path, {"univtg": {**right, "checkpoint": str(trained)}}), "trained here")
-
-
 @pytest.mark.night
 def test_both_take_the_test_through_the_suite(clip, weights, tmp_path):
     described = {
@@ -248,33 +193,3 @@ def test_a_published_grounding_model_becomes_ours(name, video_dim, first, ground
     assert config.get("clip_centre", 1.0) == 1.0  # of two seconds
     assert state.keys() == model.state_dict().keys()
     assert all(torch.equal(value, state[key]) for key, value in model.state_dict().items())
-
-
-def drop(key):
-    return lambda state: state.pop(key)
-
-
-def put(key, *shape):
-    return lambda state: state.update({key: torch.zeros(shape)})
-
-
-@pytest.mark.parametrize("name", GROUNDERS)
-@pytest.mark.parametrize(
-    ("change", "key"),
-    [
-        (drop("transformer.encoder.layers.1.linear2.bias"), "transformer.encoder.layers.1.linear2.bias"),
-        (drop("input_vid_proj.0.LayerNorm.weight"), "input_vid_proj.0.LayerNorm.weight"),
-        (put("token_type_embeddings.weight", 2), "token_type_embeddings.weight"),
-        (put("class_embed.more.weight", 3), "class_embed.more.weight"),
-        (put("input_txt_proj.1.net.1.weight", 16, 9), "input_txt_proj.1.net.1.weight"),
-        (put("input_vid_proj.2.net.1.weight", 16, 16), "input_vid_proj.2.net.1.weight"),
-    ],
-    ids=["missing", "missing size", "flat size", "unknown", "misshapen", "third projection"],
-)
-def test_a_tensor_that_does_not_fit_a_grounding_model_is_named(name, change, key, grounder, tmp_path, monkeypatch):
-    file, _ = grounder(name, 512, change)
-    content = torch.load(file, weights_only=False)["model"]  # of the test itself; reading is tested above
-    monkeypatch.setattr(importing, "read_tensors", lambda source: content)
-    with refused(key, file=file, remedy=True):
-        import_grounder(name, file, tmp_path / "c.safetensors", {})
-    assert not (tmp_path / "c.safetensors").exists()

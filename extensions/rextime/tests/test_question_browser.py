@@ -55,10 +55,3 @@ def test_questions_are_shown_with_options_spans_and_frames(questions, tmp_path):
         )
         assert chromium.run(text.format("place")) == "1–1 of 1 questions"
         assert not chromium.run("window.caught === true") and chromium.messages == []
-
-
-def test_frames_end_where_the_page_would_become_too_large(questions, tmp_path):
-    path = write_video(tmp_path / "seen.mp4", counted(16), 8)
-    videos = {name: {"video": name, "path": str(path), **probe(path)} for name in ("seen", "lost")}
-    write_question_browser(tmp_path / "questions.html", "Test", questions, videos, embedded=10)
-    assert "1 of them without frames" in (tmp_path / "questions.html").read_text()

@@ -12,7 +12,7 @@ from refusals import refused, said
 from verified.__main__ import main
 from verified.demo.source import write_video
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
-from verified.people.answers import collect, read_answers
+from verified.people.answers import collect
 from verified_rextime.people import aggregate, agreement, read_items
 
 
@@ -40,29 +40,6 @@ def test_items_come_from_json_lines_or_csv(questions, tmp_path):
         (tmp_path / "bad.csv").write_text(text)
         with refused(message, file="bad.csv"):
             read_items(tmp_path / "bad.csv", "verify")
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        {"duration": float("nan")},
-        {"duration": 10**400},
-        {"relevant_windows": [[1.0, float("inf")]]},
-        {"relevant_windows": {"a": 1}},
-        {"relevant_windows": [[1.0]]},
-        {"answer": ["a"]},
-        {"options": [1, 2, 3, 4]},
-        {"options": "abcd"},
-        {"query": "half \ud800"},
-        {"answer": "turned \u202e"},
-        {"ans": 3},
-    ],
-)
-def test_a_question_that_no_page_can_show_is_named_by_its_row(tmp_path, keys):
-    rows = [json.dumps({**row, **keys} if number == 1 else row) for number, row in enumerate(QUESTIONS)]
-    (tmp_path / "q.jsonl").write_text("\n".join(rows))
-    with refused(file="q.jsonl", row=2):
-        read_items(tmp_path / "q.jsonl", "verify")
 
 
 def test_items_are_divided_among_annotators():
@@ -225,43 +202,3 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
     scores = performance["annotator 1"]
     assert performance["mean of 1"] == scores
     assert scores["questions"] == 3 and scores["VQA"] == pytest.approx(2 / 3) and scores["MR-full-R1@0.5"] == 100
-
-
-IMPOSSIBLE = {
-    "reversed": ("verify", {"start": 3, "end": 2}, "3", "2"),
-    "empty": ("verify", {"start": 2, "end": 2}, "2"),
-    "after the end": ("verify", {"end": 4.5}, "4.0 s"),
-    "before the start": ("verify", {"start": -1}, "1"),
-    "no start": ("verify", {"start": None}, "numbers"),
-    "no seconds": ("verify", {"end": True}, "numbers"),
-    "no such option": ("human", {"answer": "E"}, "option"),
-}
-
-
-@pytest.mark.parametrize("case", IMPOSSIBLE)
-def test_answers_that_cannot_be_are_refused_with_the_item(case, tmp_path):
-    tool, answer, *named = IMPOSSIBLE[case]
-    key = question_key(tool)
-    write_json(tmp_path / "back.json", marked(key, 1, lambda number: answer))
-    with refused("item 1", "q/1", *named, file="back.json", remedy=True):
-        read_answers(tmp_path / "back.json", key, PAGES)
-
-
-def test_questions_are_not_written_over_by_what_people_marked(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    write_json("pages/key.json", question_key("verify"))
-    write_json("pages/1.json", marked(question_key("verify")))
-    write_jsonl("pages/questions.jsonl", [{"qid": "q/1"}])
-    before = Path("pages/questions.jsonl").read_bytes()
-    words = ["pages/1.json", "--key", "pages/key.json"]
-    assert main(["answers", *words, "--questions", "pages/questions.jsonl"]) == 2
-    said(capsys.readouterr().err, "pages/questions.jsonl", remedy=True)
-    assert Path("pages/questions.jsonl").read_bytes() == before
-    assert not Path("pages/answers.jsonl").exists(), "what is refused leaves nothing behind"
-    assert main(["answers", *words, "--output", "checked"]) == 0
-    assert Path("checked/items.jsonl").is_file() and not Path("pages/items.jsonl").exists()
-    assert main(["answers", "pages/1.json", "--key", "pages/1.json"]) == 2
-    said(capsys.readouterr().err, "pages/1.json")
-    for option, value in (("--raters", ["2"]), ("--per-answer", [])):
-        assert main(["answers", *words, option, *value]) == 2
-        said(capsys.readouterr().err, option)

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 import yaml
 from loopback import completion, endpoint
-from media import counted, write_video
-from refusals import names, refused
+from refusals import names
 
 from verified.__main__ import main
 from verified.config import load
@@ -85,9 +84,6 @@ def test_files_that_are_not_there_are_named_and_planned_around(config, tmp_path)
     assert set(missing(settings, tmp_path)) == {"queries.jsonl", "clips", "given.jsonl", "mine.jsonl"}
 
 
-OPTIONS = {"options": ["it grows", "it stays", "it falls", "it turns"]}
-
-
 @pytest.fixture
 def check(tmp_path, monkeypatch, capsys):
     """Check a configuration that has a video LMM answer `rows` about the videos in clips; (status, lines printed)."""
@@ -125,28 +121,6 @@ def test_the_endpoint_of_a_video_lmm_is_tried_and_its_key_looked_for(check, monk
     assert status == 1 and names(shown, "problem", "generation.video_lmm", "127.0.0.1:9")
 
 
-def test_questions_without_a_video_are_counted_and_none_with_one_is_a_problem(check, tmp_path, monkeypatch):
-    monkeypatch.setenv("OWN_KEY", "k")
-    status, shown = check(questions(**OPTIONS))
-    assert status == 1 and names(shown, "problem", "rextime.released.val", "3 questions in 2 videos", "3 would")
-    write_video(tmp_path / "clips" / "a.mp4", counted(16), 8)
-    status, shown = check(questions(**OPTIONS))
-    assert status == 0 and names(shown, "note", "rextime.released.val", "letters", "1 would", "b")
-    write_video(tmp_path / "clips" / "b.mp4", counted(16), 8)
-    assert names(check(questions())[1], "ok", "rextime.released.val", "spans alone")
-
-
-def test_letters_without_options_are_a_problem(check, tmp_path, monkeypatch):
-    monkeypatch.setenv("OWN_KEY", "k")
-    for name in "ab":
-        write_video(tmp_path / "clips" / f"{name}.mp4", counted(16), 8)
-    status, shown = check(questions(), protocols=["answer_with_span", "answer"])
-    assert status == 1 and names(shown, "problem", "rextime.released.val", "answer", "options")
-    assert check(questions(**OPTIONS), protocols=["answer_with_span", "answer"])[0] == 0
-    status, shown = check([*questions(**OPTIONS), {"qid": 9, "query": "What?", "duration": 2.0, "vid": "a"}])
-    assert status == 1 and names(shown, "problem", "rextime.released.val", "val.jsonl", "relevant_windows")
-
-
 def write(path, items):
     path.parent.mkdir(exist_ok=True)
     with h5py.File(path, "w") as file:
@@ -181,19 +155,6 @@ def test_clips_of_published_weights_are_held_against_the_videos_of_given_questio
     assert finding.level == level and "clips.h5" in finding.message and named in finding.message
 
 
-def test_queries_without_tokens_are_refused():
-    source = {"form": "captions", "dataset": "demo"}
-    values = {
-        "datasets": {"demo": {"title": "Demo", "source": {"kind": "demo"}}},
-        "generation": {"embed": {"engine": "packaged-joint"}},
-        "features": {"text_encoder": "embed"},
-        "rextime": {"sources": {"s": source}},
-    }
-    load(values)
-    with refused("rextime.models", "features.text_encoder"):
-        load(values | {"rextime": {"sources": {"s": source}, "models": ["retrieval"]}})
-
-
 @pytest.mark.parametrize(
     ("suite", "needed"),
     [
@@ -221,23 +182,3 @@ def test_the_models_of_questions_are_needed_without_a_data_set(suite, needed):
     }
     wanted = wanted_models(load({"name": "asked", "rextime": suite, "generation": generation}))
     assert {model.name for model in wanted} == needed
-
-
-GIVEN = {"questions": "val.jsonl", "videos": "clips"}
-
-
-@pytest.mark.parametrize(
-    "suite",
-    [
-        {"released": {"val": "val.jsonl"}, "models": ["video_lmm"]},
-        {"released": {"val": {"questions": "val.jsonl", "scored": False}}},
-        {"released": {"val": {**GIVEN, "scored": False}}, "protocols": ["score_with_true_span"]},
-        {"released": {"val": "val.jsonl"}, "models": ["retrieval", "fine_tuned_retrieval"]},
-        {"released": {"val": "val.jsonl"}, "published": {"univtg": {"checkpoint": "a.safetensors"}}},
-        {"released": {"val": GIVEN}, "submissions": {"mine": {"file": "mine.jsonl", "questions": "other"}}},
-        {"sources": {"captions": {"form": "captions", "dataset": "none"}}},
-    ],
-)
-def test_a_test_that_nobody_could_take_is_refused(suite):
-    with refused("rextime"):
-        load({"name": "asked", "rextime": suite})

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.lmm import parsing
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks import structured_form
 from verified_rextime import tasks
@@ -37,11 +36,6 @@ READ = {
 
 PROMPTS = Path(__file__).parents[1] / "prompts"
 TASKS = {task.name: task for task in tasks.TASKS}
-
-
-def test_each_task_has_its_prompt_and_each_prompt_its_task():
-    prompts = read_prompts("config/prompts", tasks.TASKS)
-    assert len(prompts) == len(tasks.TASKS) == len([*PROMPTS.glob("*.md")])
 
 
 def test_a_prompt_of_ones_own_takes_the_place_of_the_shipped_one(tmp_path):
@@ -109,11 +103,6 @@ def test_an_answer_that_lacks_something_gives_nothing_and_is_asked_for_again(tex
     assert parsed.missing > 0 and not parsed.usable
 
 
-def test_a_comment_mark_inside_a_text_is_text():
-    parsed = parse("rextime/event_pair", {}, written(event1="see http://x.y // and z"), 1)
-    assert parsed.sections["event1"] == "see http://x.y // and z"
-
-
 def test_related_events_may_be_one_sided_or_none():
     both = {
         "explain": "e",
@@ -178,8 +167,3 @@ def test_a_span_is_found_in_words():
 def test_no_reply_makes_a_parser_fail(text, task):
     parsed = parse(task, {"answer": "x"}, text, 1)
     assert parsed.usable == (parsed.missing == 0)
-
-
-@given(st.floats(0, 9999).map(lambda value: round(value, 2)), st.floats(0, 9999).map(lambda value: round(value, 2)))
-def test_spans_survive_writing_and_reading(start, end):
-    assert parsing.span_of(parsing.span([start, end])) == (float(f"{start:g}"), float(f"{end:g}"))

@@ -59,16 +59,6 @@ def test_a_sample_has_so_many_of_each_kind_and_hangs_on_seed_and_ids_alone(publi
         choose([Question("q", "?", "v", 9.0, ((0.0, 1.0),))], given, 1)
 
 
-def test_a_sample_may_be_listed(published, tmp_path):
-    questions = read_questions(published)
-    (tmp_path / "ids.txt").write_text("anet_test3\n\nanet_test1\n")
-    given = ReleasedQuestions(questions=str(published), only=str(tmp_path / "ids.txt"))
-    assert [one.qid for one in choose(questions, given, 1)] == ["anet_test1", "anet_test3"]
-    (tmp_path / "ids.txt").write_text("anet_test3\nanet_test99\n")
-    with refused("anet_test99", file="ids.txt"):
-        choose(questions, given, 1)
-
-
 def test_systems_are_shown_by_the_kind_of_question(published):
     questions = read_questions(published)
     letters = {q.qid: Prediction((2.0, 8.0), "B" if q.kind == "sequential" else "A") for q in questions}
