@@ -153,23 +153,6 @@ def test_a_folder_of_submissions_is_scored_best_first(runs, truth, tmp_path, cap
     said(capsys.readouterr().err, "seed-2.json")
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        (lambda good, half, folder: [str(good)], "compared"),
-        (lambda good, half, folder: [str(good), str(good)], "'good'"),
-        (lambda good, half, folder: [str(good), str(folder)], "no submission"),
-        (lambda good, half, folder: [str(good), str(half), "--metric", "VCMR/r1"], "VCMR/r1"),
-        (lambda good, half, folder: [str(good), str(half), "--keyframes", str(folder)], "keyframe"),
-    ],
-)
-def test_what_cannot_be_compared_is_said(change, named, runs, truth, tmp_path, capsys):
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    assert main(["compare", str(truth), *change(runs[0], runs[1], folder), "--output", str(tmp_path / "out")]) == 2
-    said(capsys.readouterr().err, named)
-
-
 def test_trainings_that_an_earlier_configuration_left_are_refused_by_name(runs, truth):
     kept = {seed: runs[2] / f"seed-{seed}" / "fig" / "metrics.json" for seed in (1, 2)}
     known = {"dataset": "demo", "model": "xml", "ground_truth_sha256": "a", "settings_sha256": "a"}

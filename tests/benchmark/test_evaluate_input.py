@@ -41,21 +41,6 @@ def test_rows_of_moments_count_by_their_first_three_elements(tmp_path, capsys, r
     assert found["notes"] == ["VR: not in the submission"]
 
 
-@pytest.mark.parametrize(
-    ("content", "named"),
-    [
-        ("a 1 2##a dog runs.\n", ["charades-sta", "VCMR"]),
-        ('{"video2idx": {"a": 0}, "vcmr": []}', ["'vcmr'", "VCMR"]),
-        ("{}", ["no other key"]),
-    ],
-)
-def test_other_forms_are_named_with_those_that_are_read(tmp_path, capsys, content, named):
-    (tmp_path / "s").write_text(content)
-    assert main(["evaluate", str(written(tmp_path / "truth.jsonl", TVR)), str(tmp_path / "s")]) == 2
-    shown = capsys.readouterr().err
-    assert all(part in shown for part in named), shown
-
-
 ODD = [
     ([[40.0, 30.0]], [[20.0, 10.0]], ["2 of 2 spans end before they start"]),
     ([[35.0, 35.0]], [[10.0, 20.0]], ["1 of 2 spans have no length"]),
@@ -92,14 +77,6 @@ def test_rows_have_numbers_and_ids_and_whole_numbers_are_texts(tmp_path):
     rows = [(number, name, row["x"]) for number, name, row in rows_by_id(path, "id", ("x",), last_of_equal_ids=True)]
     assert rows == [(1, "a", 1), (2, "7", 2), (3, "a", 3)]
     with refused("a", file=path, row=3, remedy=True):
-        list(rows_by_id(path, "id"))
-
-
-@pytest.mark.parametrize("line", ['{"id": null}', '{"id": " "}', '{"id": true}', '{"id": [1]}', "{}", "[1]", "{"])
-def test_a_row_without_an_id_is_refused(line, tmp_path):
-    path = tmp_path / "rows.jsonl"
-    path.write_text(f'{{"id": "a"}}\n{line}\n')
-    with refused(file=path, row=2):
         list(rows_by_id(path, "id"))
 
 

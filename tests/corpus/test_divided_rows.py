@@ -11,7 +11,6 @@ import pytest
 
 from verified.corpus import video_folder
 from verified.corpus.divided_rows import HEAD, PART, read_own_rows
-from verified.errors import InputError
 from verified.io.jsonl import write_jsonl
 from verified.runtime.wildcards import shard_of
 
@@ -105,16 +104,6 @@ def test_rows_are_divided_again_when_something_changed_and_only_then(corpus):
     assert len(parts(corpus)) == SHARDS and all(tags[-1] in name for name in parts(corpus)), "none of the earlier ones"
 
 
-@pytest.mark.parametrize("damage", [lambda data: b"\0" * len(data), lambda data: data[:-9], lambda data: b""])
-@pytest.mark.parametrize("what", [HEAD, PART])
-def test_a_damaged_division_is_made_again(corpus, damage, what):
-    found(corpus)
-    for path in [*corpus.iterdir()]:
-        if path.name.startswith(what):
-            path.write_bytes(damage(path.read_bytes()))
-    assert found(corpus) == wanted() and len(parts(corpus)) == SHARDS
-
-
 def test_jobs_that_start_together_divide_once(corpus):
     code = "print([row['desc_id'] for row in read_own_rows(SOURCE, FILES, {}, SHARDS, Path('shards'))])"
     jobs = [started(code.format(shard)) for shard in range(SHARDS)]
@@ -142,12 +131,3 @@ read_own_rows(SOURCE, FILES, 0, SHARDS, Path("shards"))
     left = parts(corpus)
     assert left and not (corpus / HEAD).exists()
     assert found(corpus) == wanted() and not set(left) & set(parts(corpus))
-
-
-def test_a_row_that_cannot_be_read_leaves_nothing(corpus):
-    with open("m.jsonl", "a", encoding="utf-8") as file:
-        file.write("{\n")
-    for _ in range(2):
-        with pytest.raises(InputError) as raised:
-            read_own_rows(SOURCE, FILES, 0, SHARDS, corpus)
-        assert raised.value.row == 61 and not parts(corpus)

@@ -1,6 +1,5 @@
 """A user's folder of videos and moments file: what is used, what is left out and why, and what stops the run."""
 
-import csv
 import json
 import math
 import tracemalloc
@@ -10,7 +9,6 @@ import media
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from refusals import refused
 from whole_corpus import Corpus, read_folder
 
 from verified.corpus.assemble import write_corpus
@@ -164,28 +162,6 @@ def test_equal_stems_need_their_ending(folder, clip):
     reconcile(corpus, rows=3, videos=3)
 
 
-def test_no_usable_moment_is_an_error_that_says_why(folder):
-    with refused("2 rows", "unknown-video (2)", "row 1", remedy=True):
-        read(folder, [GOOD | {"video": "x"}, GOOD | {"video": "y"}])
-
-
-@pytest.mark.parametrize("place", ["no such folder", "moments.jsonl"])
-def test_a_missing_folder_is_an_error(folder, place):
-    moments = folder.parent / "moments.jsonl"
-    moments.write_text(json.dumps(GOOD) + "\n")
-    with refused(file=folder.parent / place):
-        read_folder(folder.parent / place, moments, "test")
-
-
-def write_csv(path: Path, rows: list[list], **options) -> Path:
-    with path.open("w", newline="", **{"encoding": "utf-8", **options}) as file:
-        csv.writer(file).writerows(rows)
-    return path
-
-
-HEADER = ["video", "start", "end", "caption", "desc_id", "split"]
-
-
 def test_the_line_that_excel_writes_above_the_header_is_passed_over(folder, tmp_path):
     (tmp_path / "m.csv").write_bytes(b"\xef\xbb\xbfsep=,\r\nvideo,start,end,caption\r\na,0,1,x\r\nno,0,1,x\r\n")
     corpus = read_folder(folder, tmp_path / "m.csv", "train")
@@ -199,42 +175,6 @@ def test_csv_rows_end_where_lines_end_and_nowhere_else(folder, tmp_path, end):
     path.write_bytes(end.join(rows).encode("utf-8"))
     corpus = read_folder(folder, path, "test")
     assert [row["caption"] for row in corpus.moments] == ["a ball moves up", "it stops"]
-
-
-def test_csv_rows_with_too_few_or_too_many_cells_are_left_out(folder, tmp_path):
-    rows = [HEADER, ["a", "0", "1", "x", "1", "val"], ["a", "0"], ["a", "0", "1", "a ball", " moves", "2", "val"]]
-    corpus = read_folder(folder, write_csv(tmp_path / "m.csv", rows), "test")
-    assert reasons(corpus) == [(3, "invalid-id"), (4, "invalid-id")]
-    rows = [HEADER[:4], ["a", "0", "1", "x"], ["a", "0"], ["a", "0", "1", "a ball", " moves"]]
-    corpus = read_folder(folder, write_csv(tmp_path / "m.csv", rows), "test")
-    assert reasons(corpus) == [(3, "missing-field"), (4, "malformed-row")]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "named"),
-    [
-        ("m.jsonl", b"", None),
-        ("m.csv", b"", "'video', 'start', 'end', 'caption'"),
-        ("m.csv", b"video,start,end,caption\r\n", None),
-        ("m.csv", b"video\tstart\tend\tcaption\na\t0\t1\tx\n", "commas"),
-        ("m.csv", b"video,start,end,text\na,0,1,x\n", "'caption'"),
-        ("m.csv", b"video,start,end,caption,end\na,0,1,x,1\n", "twice"),
-        ("m.csv", b"video,start,end,caption\na,0,1,x\nb,0,1,\xe9\n", "row 3: not UTF-8"),
-        ("m.csv", b'video,start,end,caption\na,0,1,"x', "row 2: not CSV"),
-        ("m.csv", b'video,start,end,caption\na,0,1,x\na,0,1,"x\n' + b"a,0,1,y\n" * 9, "row 3: not CSV"),
-        ("m.csv", b'video,start,end,caption\na,0,1,"x\na,0,1,y\na,0,1,"z"\n', "row 2: not CSV"),
-        ("m.csv", b"sep=;\r\nvideo;start;end;caption\r\na;0;1;x\r\n", "row 2: its cells are separated by semicolons"),
-        ("m.csv", b"video,start,end,caption\na,0,1,\0\n", "NUL"),
-        ("m.jsonl", b'{"video": "a"}\n{"video": \n', "row 2"),
-        ("m.jsonl", b'["a"]\n', "row 1"),
-        ("m.jsonl", b'{"video": "\xe9"}\n', "row 1: not UTF-8"),
-        ("m.txt", b"video\n", "'.txt'"),
-    ],
-)
-def test_a_moments_file_that_cannot_be_read_is_an_error(folder, tmp_path, name, content, named):
-    (tmp_path / name).write_bytes(content)
-    with refused(*[named] * bool(named), file=name):
-        read_folder(folder, tmp_path / name, "test")
 
 
 anything = (

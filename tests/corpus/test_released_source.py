@@ -10,7 +10,7 @@ from refusals import refused
 
 from verified.config.sources import ReleasedSource
 from verified.released.collections import DOWNLOADS, moments_of, read_release, resolve
-from verified.released.files import SourceFile, collections, read_sources, verify
+from verified.released.files import SourceFile, collections, read_sources
 
 HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"
 
@@ -66,13 +66,6 @@ def test_without_a_folder_open_files_are_to_be_downloaded(listed, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     resolved = resolve(release("set-fig", ("train", "test"), None), listed)
     assert resolved.splits == ["test"] and resolved.paths("test") == [DOWNLOADS / "set" / "test.jsonl"]
-
-
-def test_unknown_names_are_answered_with_the_nearest(listed, folder):
-    with refused("'sett-fig'", "'set-fig'", remedy=True):
-        resolve(release("sett-fig", ("test",)), listed)
-    with refused("'tests'", remedy=True):
-        resolve(release("set-fig", ("tests",), folder), listed)
 
 
 def test_a_wrong_byte_is_refused_before_it_is_read(listed, folder):
@@ -155,18 +148,6 @@ def test_the_collections_have_the_paper_s_sizes():
     }
     assert (sizes["charades-fig"], sizes["didemo-fig"], sizes["activitynet-fig"]) == (16128, 41091, 71656)
     assert sizes["activitynet-captions"] == 71957
-
-
-def test_a_wrong_byte_is_refused_by_name(tmp_path):
-    (tmp_path / "test.jsonl").write_bytes(b"{]\n")
-    with refused("test.jsonl", "set/test.jsonl", "3 bytes", remedy=True):
-        verify(tmp_path / "test.jsonl", source(b"{}\n"))
-
-
-def test_a_missing_form_file_says_where_to_fetch_and_how_to_check_it(tmp_path):
-    wanted = source(b"{}\n", access="form")
-    with refused("set/test.jsonl", "https://example.org/t", wanted.sha256, "by hand"):
-        verify(tmp_path / "test.jsonl", wanted)
 
 
 def test_a_list_that_leaves_the_folder_is_refused(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from verified.config import load
 from verified.config.sources import FolderSource
 from verified.corpus import shards, video_folder
-from verified.corpus.shards import VideoStates, folder_state, next_start, rows_by_shard, shard_state
+from verified.corpus.shards import folder_state, next_start, rows_by_shard, shard_state
 from verified.corpus.video_folder import file_state
 from verified.runtime.wildcards import shard_names, shard_of
 
@@ -96,14 +96,6 @@ def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
     assert changed(first, again) == [shard_of("v3", SHARDS)]
     written([row(number, desc_id=number) for number in range(23)])
     assert changed(again, states_of_shards()[0]) == [shard_of("v11", SHARDS)]
-
-
-@pytest.mark.parametrize("content", [b"", b"[1]", b"{"])
-def test_a_damaged_memory_is_an_empty_one(source, content):
-    for name in ("verified-videos.json", "verified-states.json"):
-        Path(shards.REMEMBERED, name).write_bytes(content)
-    written([row(number) for number in range(12)])
-    assert len(states_of_shards()[0]) == SHARDS and VideoStates().of("videos/v1.mp4")
 
 
 @pytest.fixture

@@ -133,20 +133,3 @@ def test_files_of_all_kinds_of_cameras_are_found_and_others_are_counted(tmp_path
     assert other_files(tmp_path) == ".dat 1, .txt 1"
     named = {"i:j": "i:j", "i:j.mp4": "i:j", "~k.mkv": "~k", "./~k": "~k", "a.MTS": "a"}
     assert {name: folder.video_id(name) for name in named} == named
-
-
-@pytest.mark.parametrize(
-    "name, told",
-    [
-        ("KITCHEN.mp4", "kitchen.mp4"),
-        ("kitchen.mp4 ", "kitchen.mp4"),
-        ("kitchen.avi", "kitchen.mp4"),
-        ("n.txt", ".txt"),
-    ],
-)
-def test_a_near_match_names_the_file_that_was_probably_meant(tmp_path, name, told):
-    for file in ("kitchen.mp4", "n.txt"):
-        (tmp_path / file).write_bytes(b"x")
-    with pytest.raises(NameRefused) as refusal:
-        VideoFolder(tmp_path).video_id(name)
-    assert refusal.value.reason == "unknown-video" and told in refusal.value.detail

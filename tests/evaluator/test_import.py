@@ -53,23 +53,6 @@ def test_any_number_of_frames(tmp_path, four_frames, umt_size, io):
     torch.testing.assert_close(tokens, io["T6_native_x_vis"], atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        (lambda w: w.pop("itm_head.bias"), "match_head.bias"),
-        (lambda w: w.update({"temp": torch.zeros(3)}), "temperature"),
-        (lambda w: w.update({"visual.proj": torch.zeros(3)}), "'visual.proj'"),
-        (lambda w: w.update({"vision_proj.weight": torch.zeros(24, 32)}), "video_projection.weight"),
-    ],
-)
-def test_what_does_not_fit_is_named(tmp_path, monkeypatch, umt_weights, umt_size, change, message):
-    change(umt_weights)
-    monkeypatch.setattr("verified.evaluator.umt.read_tensors", lambda source: umt_weights)
-    with refused(message, file="umt.pth"):
-        import_umt(tmp_path / "umt.pth", tmp_path / "out", umt_size(4))
-    assert not (tmp_path / "out").exists()
-
-
 class Bomb:
     """A pickle that makes a file when it is read."""
 
@@ -107,16 +90,6 @@ def test_no_refusal_advises_to_read_the_file_unguarded(tmp_path, umt_size, conte
     assert not any(word in said for word in ("weights_only", "torch.load", "pytorch", "trusted", "re-running"))
     if content == "bomb":
         assert "posix.mkdir" in said
-
-
-def test_checkpoints_of_ours_that_cannot_be_used(tmp_path, four_frames):
-    path = tmp_path / "c.safetensors"
-    save_checkpoint(path, four_frames.state_dict(), four_frames.size, "x")
-    with refused("'tiny'"):
-        load_checkpoint(path, architecture("tiny", 8, 64))
-    path.write_bytes(b"nothing")
-    with refused(file=path):
-        load_checkpoint(path)
 
 
 def large_layout():

@@ -35,13 +35,6 @@ def test_every_moment_is_an_item_or_counted(dataset):
     assert len(tuples) + sum(tuples.left_out.values()) == MOMENTS
 
 
-def test_nothing_to_train_on_is_named(dataset):
-    rows = read_jsonl(dataset["perturbations"][0])
-    write_jsonl(dataset["perturbations"][0], [{**row, "selected": {}} for row in rows])
-    with refused("perturbations-not-selected: 9", "split-not-trained-on: 1", remedy=True):
-        read_tuples([dataset], ("train", "test"))
-
-
 def test_a_lost_row_is_an_error_and_no_smaller_training(dataset):
     rows = read_jsonl(dataset["perturbations"][0])
     write_jsonl(dataset["perturbations"][0], rows[:-1])
@@ -64,15 +57,6 @@ def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):
     again = [tmp_path / "again" / file.name for file in files]
     run_finetuning(FineTuning(tmp_path / "start.safetensors", [dataset], FINE_TUNING, 1, 1, 60.0, *again))
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(files, again)), "same seed, same bytes"
-
-
-def test_a_loss_that_is_not_a_number_stops_with_the_items(dataset, tmp_path):
-    path = start(tmp_path / "start.safetensors")
-    model = load_checkpoint(path)
-    model.match_head.weight.data.fill_(float("nan"))
-    save_checkpoint(path, model.state_dict(), model.size, "broken")
-    with refused("step 0", "nan", "small", remedy=True):
-        run_finetuning(FineTuning(path, [dataset], FINE_TUNING, 1, 1, 60.0, *(tmp_path / name for name in "abc")))
 
 
 def test_scores_of_all_candidates(dataset, tmp_path):

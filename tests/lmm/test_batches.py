@@ -15,7 +15,6 @@ from refusals import refused
 
 from verified.config.generation import EngineSettings, Generation
 from verified.config.params import deciding
-from verified.errors import InputError
 from verified.lmm.budget import Budget
 from verified.lmm.client import Client
 from verified.lmm.engines import batches
@@ -146,13 +145,6 @@ def test_an_answer_that_cannot_be_used_is_another_attempt_in_another_batch(tmp_p
     assert len(seeds) == 2 and not set(seeds[0]) & set(seeds[1])
 
 
-def test_a_file_that_is_full_is_followed_by_another(tmp_path):
-    with provider() as served:
-        outcomes = ask(tmp_path, engine(tmp_path, served.url, most_rows=4), [call(number) for number in range(10)])
-    assert {outcome.status for outcome in outcomes} == {"ok"}
-    assert [len(rows) for _, rows in served.sent.values()] == [4, 4, 2]
-
-
 JOB = """
 import sys
 from pathlib import Path
@@ -278,21 +270,6 @@ def test_too_much_under_way_waits_and_a_wrong_file_stops(tmp_path):
     assert left(tmp_path) == []
 
 
-def test_an_endpoint_without_batches_and_one_that_is_down_are_named(tmp_path):
-    with provider() as served:
-        for status in (404, 405, 501):
-            served.before = lambda method, path, status=status: (status, {"error": {"message": "no"}})
-            with refused("/files", remedy=True):
-                ask(tmp_path, engine(tmp_path, served.url), [call(1)])
-        served.before = lambda method, path: (503, {})
-        with pytest.raises(NotNow) as stop:
-            ask(tmp_path, engine(tmp_path, served.url, outage_seconds=0.2), [call(1)])
-        assert stop.value.reason == "outage"
-        served.before = lambda method, path: None
-        (outcome,) = ask(tmp_path, engine(tmp_path, served.url), [call(1)])
-        assert outcome.status == "ok" and len(served.asked) == 1
-
-
 def test_names_that_would_lead_elsewhere_are_not_followed(tmp_path):
     with provider() as served:
         served.before = lambda method, path: (
@@ -307,14 +284,6 @@ def test_a_call_of_a_batch_costs_its_share():
     settings = role("http://a/v1", price_in=2.0, price_out=4.0)
     assert settings.prices == (1.0, 2.0) and role(None, batch=False, price_in=2.0).prices == (2.0, 0.0)
     assert deciding(settings) == deciding(role("http://a/v1", batch=False)), "an answer is the same"
-
-
-def test_a_provider_that_makes_nothing_of_its_own_file(tmp_path):
-    with provider() as served:
-        served.before = lambda method, path: (403, {"error": {"message": "no key"}}) if path == "/batches" else None
-        with pytest.raises(InputError) as caught:
-            ask(tmp_path, engine(tmp_path, served.url), [call(1)])
-        assert not isinstance(caught.value, NotNow)
 
 
 def test_a_stage_asks_in_batches_what_it_would_ask_in_calls(tmp_path):

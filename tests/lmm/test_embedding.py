@@ -11,7 +11,6 @@ from refusals import refused
 from verified.config.generation import Generation
 from verified.lmm.embedding import embed_texts, shown_call, stack
 from verified.lmm.ledger import Ledger
-from verified.lmm.preflight import endpoint_findings
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING, read_vector, vector_of, vector_text
 
@@ -103,15 +102,6 @@ def test_answers_that_are_no_vectors_are_typed_and_leave_zeros(tmp_path):
     other = Scripted(200, json.dumps({"data": []}).encode())
     with endpoint(lambda number, body: other) as served, refused("garbage"):
         asked(served_by(tmp_path / "none", served.url, retries=0), ["a"])
-
-
-@pytest.mark.parametrize("shows", ["nothing", "frames"])
-def test_a_check_asks_for_a_vector_and_not_for_words(tmp_path, shows):
-    with endpoint(lambda number, body: embedding([1.0])) as served:
-        generation = served_by(tmp_path, served.url, shows=shows)
-        (finding,) = [one for one in endpoint_findings(generation, generation.roles()) if "embed" in one.key]
-        assert finding.level == "ok" and len(served.bodies) == 1
-        assert ("messages" in served.bodies[0]) == (shows == "frames")
 
 
 def test_the_packaged_encoder_embeds_both(tmp_path):

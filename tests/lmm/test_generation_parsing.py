@@ -62,11 +62,6 @@ def test_three_candidates_from_every_form(form):
     assert parsed.missing == 0 and parsed.form != "none"
 
 
-def test_at_least_three_means_the_first_three():
-    parsed = candidates("\n".join(f"{number}. A man rides bicycle {number * 'a'}." for number in range(1, 12)))
-    assert len(parsed.items) == 3 and parsed.missing == 0 and parsed.items[2].endswith("aaa.")
-
-
 def test_too_few_are_kept_and_counted():
     parsed = candidates(f"1. {THREE[0]}\n2. {THREE[1]}")
     assert list(parsed.items) == THREE[:2] and parsed.missing == 1 and parsed.usable
@@ -115,11 +110,6 @@ def test_keyframe_sections(form):
     assert parsed.missing == 0
 
 
-def test_a_missing_section_is_counted():
-    parsed = parse("keyframe_description", {"caption": COARSE}, "Background: a wall.\nDesc: a man.", 1)
-    assert parsed.missing == 1 and parsed.sections["foreground"] == "" and parsed.usable
-
-
 ANSWERS = {
     "printed": "1. It goes left.\n2. It is slow.\n\nThe man rides left. Then he stops.",
     "one line": "1. It goes left. 2. It is slow. The man rides left. Then he stops.",
@@ -138,11 +128,6 @@ def test_answers_then_description(form):
     assert parsed.items == ("It goes left.", "It is slow.")
     assert parsed.sections["description"] == "The man rides left. Then he stops."
     assert parsed.missing == 0
-
-
-def test_more_answers_than_questions_do_not_become_the_description():
-    parsed = parse("answers", {"caption": COARSE}, "1. A.\n2. B.\n3. C.\n\nThe man rides.", 2)
-    assert parsed.items == ("A.", "B.") and "rides" in parsed.sections["description"]
 
 
 def test_answers_without_description_lack_one_part():
@@ -243,11 +228,6 @@ def test_answers_and_description_are_texts(answers, description, items):
 )
 def test_thoughts_and_quotes_within_items(text, items):
     assert list(BY_NAME["positives"].read({"caption": "a man opens a door"}, text, 3, False).items) == items
-
-
-def test_a_plan_that_is_cut_off_is_no_list():
-    text = "Okay, the user wants three.\n1. A man opens it.\n2. A dog waits.\n3. A bell rings.\n4. A"
-    assert not BY_NAME["positives"].read({"caption": "a man opens a door"}, text, 3, True).usable
 
 
 def test_parts_of_a_keyframe_may_be_objects():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.config.generation import Generation
-from verified.lmm.prompts import Prompt, quote, read_prompt, read_prompts
+from verified.lmm.prompts import quote, read_prompt, read_prompts
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER, prompt_set
 from verified.lmm.tasks.perturbations import POSITIVES
@@ -48,12 +48,6 @@ def test_filling_is_one_pass(text):
     assert prompt.fill({"caption": text, "count": "3"}) == quote(text).join(around)
 
 
-def test_percent_signs_and_braces_of_a_prompt_stay_as_they_are():
-    prompt = Prompt("t", "100 % of {{x}} {a}%s, %(a)s {n}%% { {b}", {"a": "quoted", "b": "lines", "n": "number"})
-    filled = prompt.fill({"a": "50 %s {n}", "b": "%%", "n": "7"}, ending="\n\n{a} %d")
-    assert filled == '100 % of {x} "50 %s {n}"%s, %(a)s 7%% { %%\n\n{a} %d'
-
-
 HEAD = "---\nslots: {caption: quoted, count: number}\n---\n"
 
 
@@ -81,16 +75,6 @@ def test_bad_files_are_named_with_their_fault(tmp_path, text, message):
     file.write_text(text)
     with refused(message, file=file):
         read_prompt(file, POSITIVES)
-
-
-def test_a_missing_file_is_an_error_at_the_start(tmp_path):
-    shutil.copytree(FOLDER, tmp_path / "prompts")
-    (tmp_path / "prompts" / "answers.md").unlink()
-    with refused("answers", file="answers.md"):
-        read_prompts(tmp_path / "prompts", PAPER)
-    (tmp_path / "prompts" / "answers.md").write_bytes(b"---\n\xff")
-    with refused("UTF-8"):
-        read_prompts(tmp_path / "prompts", PAPER)
 
 
 PRINTED_FORMATS = ("1. ...", "original", "Background:", "Desc:", ", numbered:", "leave an empty line", '1. "')

@@ -15,7 +15,7 @@ from verified.lmm.engines import probe_picture
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.perturbations import POSITIVES
-from verified.planning.quote import quote, roles_without_prices, totals
+from verified.planning.quote import quote, totals
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
 
@@ -130,15 +130,6 @@ def test_an_endpoint_says_what_a_picture_takes(tmp_path):
         probe_picture((roles := config(served.url).generation).image_lmm, roles)
 
 
-def test_no_moments_no_quote(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with refused("moments.jsonl"):
-        quote(config("http://127.0.0.1:1/v1"))
-    demo = load({"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}})
-    with refused("rendered"):
-        quote(demo)
-
-
 def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):
     """Two moments of one caption in two videos differ in their pictures, and so in all that follows from these."""
     monkeypatch.chdir(tmp_path)
@@ -173,11 +164,3 @@ def test_what_like_calls_took_with_all_their_attempts_tells_what_others_will(tmp
         row = next(row for row in quote(settings) if row["task"] == "positives")
     assert (row["calls"], row["known"], row["tokens_out"]) == (2, 20, 2 * 2 * 4)
     assert row["tokens_in"] == pytest.approx(2 * 2 * 12, rel=0.05)
-
-
-def test_roles_without_prices_are_named():
-    settings = config("http://127.0.0.1:9")
-    free = settings.generation.llm.model_copy(update={"price_in": 0.0, "price_out": 0.0})
-    settings = settings.model_copy(update={"generation": settings.generation.model_copy(update={"llm": free})})
-    rows = [{"task": "positives", "calls": 3}, {"task": "answers", "calls": 3}, {"task": "questions", "calls": 0}]
-    assert roles_without_prices(settings, rows) == ["llm"] and roles_without_prices(settings, rows[1:]) == []

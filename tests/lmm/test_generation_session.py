@@ -40,15 +40,6 @@ def test_one_unanswered_call_fails_the_job_or_is_counted(tmp_path):
     assert ask(tmp_path, None, "fail") == {}
 
 
-def test_a_final_failure_is_no_reason_to_ask_again(tmp_path):
-    assert ask(tmp_path, lambda request, text: Reply("", "blocked", "content-filter"), "fail") == {}
-
-
-def test_even_where_it_is_allowed_a_job_without_any_answer_fails(tmp_path):
-    with refused("4 of 4", remedy=True):
-        ask(tmp_path, lambda request, text: Reply("", "error", "timeout"), "allow")
-
-
 def test_an_endpoint_that_is_down_is_named_with_what_is_answered(tmp_path):
     def reply(request, text):
         if request.slots["caption"] == "dog 3 runs":

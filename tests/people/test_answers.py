@@ -58,22 +58,6 @@ def test_files_that_are_not_whole_and_genuine_are_refused_with_the_item(case, tm
         read_answers(tmp_path / "back.json", key, form)
 
 
-IMPOSSIBLE = {
-    "a grade is missing": (STUDY, study(), {"dynamics": None}, "dynamics"),
-    "out of range": (STUDY, study(), {"accuracy": 6}, "6", "1, 2, 3, 4, 5"),
-    "not a number": (STUDY, study(), {"statics": True}, "statics", "True"),
-}
-
-
-@pytest.mark.parametrize("case", IMPOSSIBLE)
-def test_answers_that_cannot_be_are_refused_with_the_item(case, tmp_path):
-    form, key, answer, *named = IMPOSSIBLE[case]
-    write_json(tmp_path / "back.json", answer_file(form, key, 1, lambda number: answer))
-    first = form.shares(key)[0][0]
-    with refused(f"{form.item} {first}", *named, file="back.json", remedy=True):
-        read_answers(tmp_path / "back.json", key, form)
-
-
 def test_who_stopped_early_counts_with_what_there_is(tmp_path):
     form, key = STUDY, KEY
     files = [answer_file(form, key, person) for person in (1, 2)]

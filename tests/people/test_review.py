@@ -1,7 +1,5 @@
 """Reviewers' decisions: what they come to, what is refused, and which captions are given out after them."""
 
-import json
-
 import pytest
 from refusals import refused
 
@@ -19,10 +17,9 @@ from verified.annotations.selection import (
 from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
-from verified.io.jsonl import write_jsonl
 from verified.people.review.adjudicate import adjudicate, needs_another
 from verified.people.review.agreement import agreement
-from verified.people.review.decisions import content_id, read_decisions
+from verified.people.review.decisions import content_id
 from verified.people.review.edits import check_edits
 from verified.people.review.tables import review_tables
 
@@ -152,63 +149,6 @@ def test_tables_name_conflicts_and_stale_decisions():
     assert dict(zip(made.header, made.rows[0]))["accept"] == 2 and dict(became.rows)["stale"] == 1
     assert [row[3] for row in still_open.rows] == ["open conflict", "open conflict", "stale"]
     assert still_open.rows[2][5] == "a.jsonl, row 1"
-
-
-REFUSED = {
-    "another word": ({"decision": "maybe"}, "'maybe'"),
-    "no reviewer": ({"reviewer": " "}, "'reviewer'"),
-    "no time": ({"when": "yesterday"}, "'when'"),
-    "no reason": ({"decision": "reject"}, "'reason'"),
-    "no text": ({"decision": "edit", "text": ""}, "'text'"),
-    "a text that turns": ({"decision": "edit", "text": "a \u202e b"}, "'text'"),
-    "nothing chosen": ({"decision": "choose"}, "'instead'"),
-    "another type": ({"type": "coarse"}, "'type'"),
-    "no number": ({"desc_id": True}, "'desc_id'"),
-    "no seconds": ({"start": "0"}, "seconds"),
-    "a reversed time": ({"time": [2, 1]}, "'time'"),
-    "a draw without times": ({"decision": "draw", "text": "a b"}, "'time'"),
-    "one part": ({"decision": "split", "parts": [{"time": [0, 1], "text": "a b"}]}, "'parts'"),
-    "a part without text": ({"decision": "split", "parts": [{"time": [0, 1]}] * 2}, "'text'"),
-    "a merge of what is not named": (
-        {"decision": "merge", "text": "a b", "time": [0, 1], "other": {"moment": "x", "desc_id": []}},
-        "'moment'",
-    ),
-    "a reason that is a list": ({"reason": ["a"]}, "'reason'"),
-    "merged with nothing": ({"decision": "merge", "text": "a b", "time": [0, 1]}, "'other'"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_rows_that_no_page_writes_are_refused_with_file_and_row(case, tmp_path):
-    change, named = REFUSED[case]
-    path = tmp_path / "decisions.jsonl"
-    path.write_text(json.dumps(decision(1, "accept")) + "\n" + json.dumps(decision(1, "accept") | change) + "\n")
-    with refused(named, file=path, row=2):
-        read_decisions([path])
-
-
-def test_decisions_of_another_version_are_refused_with_what_to_do(tmp_path):
-    for version in (1, 3, "2", True):
-        write_jsonl(tmp_path / "a.jsonl", [decision(1, "accept", version=version)])
-        with refused("version", file=tmp_path / "a.jsonl", remedy=True):
-            read_decisions([tmp_path / "a.jsonl"])
-
-
-def test_an_edit_that_the_lint_would_refuse_is_named_where_it_is_read():
-    def checked(*rows, **severities) -> None:
-        check_edits(found_of(*rows)["decisions"], MOMENTS, Lint(**severities))
-
-    timed = decision(1, "edit", text="it falls for 3 seconds", row=7)
-    with refused("a.jsonl", "row 7", "'ann'", "moment 1", "speaks_of_time", "'3 seconds'", remedy=True):
-        checked(timed)
-    with refused("row 7", "b.jsonl", "row 2", remedy=True):
-        checked(timed, decision(2, "edit", text="see www.example.org", file="b.jsonl", row=2))
-    with refused("5000 characters", remedy=True):
-        checked(decision(1, "edit", text="a" * 6000))
-    checked(timed, speaks_of_time="warning")
-    checked(timed, decision(1, "edit", text="it falls", when=1))  # said better since
-    checked(timed, decision(1, "accept", "bob"))  # an open conflict: nothing is given out
-    check_edits(found_of(timed)["decisions"], [{**MOMENTS[0], "caption": "falls for 3 seconds"}], Lint())
 
 
 def test_what_people_decided_stands_in_the_annotations_with_who_and_when(tmp_path):

@@ -3,22 +3,17 @@
 import csv
 import html.parser
 import io
-import json
 import re
 
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import settings as cases
 from hypothesis import strategies as st
-from refusals import refused
 from running import PROJECT
-from shown_settings import shown_settings
 
-from verified.tables.collect import Collection
 from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.table import Estimate, Table, read_table_json, write_table_json
-from verified.tables.write import tidy_rows, write_simple, write_tables
+from verified.tables.write import tidy_rows, write_simple
 
 TABLE = Table(
     "long-form",
@@ -78,45 +73,12 @@ def test_it_travels_as_json(tmp_path):
     assert read_table_json(tmp_path / "tables.json") == [TABLE, TABLE]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [[], {}, {"tables": [{"key": "a"}]}, {"tables": [1]}, {"tables": [{**vars(TABLE), "rows": [[1]], "notes": []}]}],
-)
-def test_a_file_of_something_else_is_named(content, tmp_path):
-    content = {"version": 1, **content} if isinstance(content, dict) else content
-    (tmp_path / "tables.json").write_text(json.dumps(content))
-    with refused(file="tables.json"):
-        read_table_json(tmp_path / "tables.json")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"key": "../up"}, "lower-case letters"),
-        ({"header": ("a", "a", "b", "c", "d")}, "two columns have one heading"),
-        ({"rows": [["a", "b"]]}, "row 0: 2 values for 5 columns"),
-        ({"rows": [["a", "b", float("nan"), 1, "c"]]}, "row 0, R@1: cannot show nan"),
-        ({"rows": [["a", "b", True, 1, "c"]]}, "cannot show True"),
-        ({"digits": (1, 2)}, "digits for 2 of 5 columns"),
-    ],
-)
-def test_what_does_not_fit_is_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        Table(**{**vars(TABLE), **change})
-
-
 def test_the_example_of_the_documentation_can_be_read(tmp_path):
     page = (PROJECT / "docs" / "tables.md").read_text(encoding="utf-8")
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
     exec(code.replace("results/NAME/longform", str(tmp_path)))
     (table,) = read_table_json(tmp_path / "tables.json")
     assert table.texts()[0] == ["Movies", "180 s", "12.30 [10.00, 14.50]", "200"]
-
-
-@pytest.mark.parametrize("tables", [[TABLE, TABLE], [Table("main-4", "t", ("a",), [["b"]])]])
-def test_two_tables_of_one_name_are_refused(tables, tmp_path):
-    with refused("called"):
-        write_tables(tmp_path / "t", shown_settings({"d": "D"}), Collection([], []), tmp_path, [], tables)
 
 
 TAGS = {

@@ -92,20 +92,6 @@ def test_spans_behind_the_last_clip_are_clamped_and_counted(files, logged):
     assert "2 of 36 spans end after the last clip and are clamped to it" in logged.text
 
 
-def test_a_split_without_moments_or_captions_is_an_error(files):
-    empty = files.annotations.with_name("empty.jsonl")
-    empty.write_text("")
-    with refused("empty.jsonl"):
-        read_moments(empty, "fig")
-    with refused("none.jsonl"):
-        read_moments(files.annotations.with_name("none.jsonl"), "fig")
-    rows = [{key: value for key, value in row.items() if key != "fig_desc"} for row in read_jsonl(files.annotations)]
-    write_jsonl(files.annotations, rows)
-    with refused("fig-3.jsonl", "row 1", "'fig_desc'", remedy=True):
-        read_moments(files.annotations, "fig")
-    assert len(read_moments(files.annotations, "cog")) == 36
-
-
 def test_the_held_out_part_and_the_rest_divide_the_videos(tmp_path):
     files = plant(tmp_path, 60, seed=4)
     whole = read_moments(files.annotations, "fig")
@@ -125,13 +111,6 @@ def test_the_official_cast_normalises_in_the_files_own_format(files):
     normalised = official.batch([0])[0][0, :9].numpy()
     assert normalised.dtype == np.float32 and np.array_equal(normalised, half.astype(np.float32))
     assert not np.array_equal(normalised, early.batch([0])[0][0, :9].numpy())
-
-
-def test_features_too_long_for_float16_are_named(files):
-    edit(files.video, "video03-000", np.full((5, VIDEO_DIM), 200, np.float16))
-    names = read_moments(files.annotations, "fig").videos
-    with refused("'video03-000'", "float16", "feature_cast: float32"):
-        Videos(files.video, names, XML, CLIPS, 1.0, cast="official").batch([0])
 
 
 def test_splits_share_the_room_and_what_finds_none_is_read_again():

@@ -1,6 +1,5 @@
 import pytest
 import torch
-from refusals import refused
 from safetensors.torch import save_file
 from vcmr_golden import Golden, cross_pairs
 
@@ -115,12 +114,3 @@ def test_training_may_start_from_every_second_layer_of_roberta(tmp_path):
     assert torch.equal(words[:48], state["roberta.embeddings.word_embeddings.weight"])
     assert torch.equal(words[48:], before[48:])
     assert torch.equal(*cross.embeddings.token_type_embeddings.weight)
-
-
-def test_a_folder_without_fitting_weights_is_named(tmp_path):
-    model = Hero(HeroConfig(**SIZES, roberta=str(tmp_path)))
-    with refused("model.safetensors", remedy=True):
-        model.initial_weights()
-    roberta(tmp_path, model, hidden=32)
-    with refused("word_embeddings.weight", "50", "24"):
-        model.initial_weights()

@@ -59,11 +59,6 @@ def test_a_published_checkpoint_becomes_ours(name, prefix, published, tmp_path):
     assert (target.parent / "log.jsonl").read_text() == ""
 
 
-def test_a_checkpoint_of_another_model_is_named(published, tmp_path):
-    with refused("xml.pth", remedy=True):
-        import_checkpoint("conquer", published("xml"), tmp_path / "c.safetensors")
-
-
 class Malicious:
     def __reduce__(self):
         return (print, ("this must never run",))
@@ -87,19 +82,6 @@ def test_a_file_that_is_not_plain_tensors_is_refused_unread(content, tmp_path, c
         import_checkpoint("xml", tmp_path / "none.pth", tmp_path / "c.safetensors")
 
 
-def test_options_are_typed_and_a_missing_one_is_named(published, tmp_path):
-    file, target = published("conquer"), tmp_path / "c.safetensors"
-    given = {**GOLDEN["conquer"][1], "video_head": "false"}
-    import_checkpoint("conquer", file, target, given)
-    assert load_model(target)[1]["config"]["video_head"] is False
-    with refused("--option video_head=false"):
-        import_checkpoint("conquer", file, target, {**given, "video_head": "yes"})
-    with refused("video_head", remedy=True):
-        import_checkpoint("conquer", file, target, {**given, "video_head": "perhaps"})
-    with refused("head", "known", remedy=True):
-        import_checkpoint("conquer", file, target, {"head": "4"})
-
-
 @pytest.mark.parametrize(("value", "form"), [("nan", "plain"), ("inf", "model"), ("-inf", "state_dict")])
 def test_a_weight_that_is_not_finite_is_named(tmp_path, value, form):
     content = {key: value.clone() for key, value in Golden(GOLDEN["xml"][0]).weights.items()}
@@ -108,9 +90,3 @@ def test_a_weight_that_is_not_finite_is_named(tmp_path, value, form):
     torch.save(content if form == "plain" else {form: content, "epoch": 3}, tmp_path / "diverged.pth")
     with refused(name, file="diverged.pth", remedy=True):
         import_checkpoint("xml", tmp_path / "diverged.pth", tmp_path / "c.safetensors", {"heads": 4})
-
-
-def test_an_unknown_form_names_the_keys(tmp_path):
-    torch.save({"generator": {"weight": torch.ones(2)}, "epoch": 3}, tmp_path / "other.pth")
-    with refused("generator", "epoch", file="other.pth"):
-        import_checkpoint("xml", tmp_path / "other.pth", tmp_path / "c.safetensors")

@@ -1,7 +1,6 @@
 """Ranked lists with what two-stage models draw from them, and numbers per query as they are written."""
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,10 +73,3 @@ def test_hits_and_shares_are_read_as_they_were_written(tmp_path):
     assert read.desc_id.tolist() == [1, 2, 3] and read.video.tolist() == ["a", "a", "b"]
     assert read.values["VCMR/0.5/r1"].tolist() == [[0.0, 1.0, 1.0]]
     assert read.values["VCMR/mIoU"].tolist() == [[0.0, 1.0, 0.5]]
-
-
-@pytest.mark.parametrize("values", [["much", "none"], [0.5, np.nan]], ids=["texts", "not finite"])
-def test_other_values_are_refused(values, tmp_path):
-    write_per_query(tmp_path / PER_QUERY_FILE, np.arange(2), ["a", "a"], {"VR/r1": np.array(values)})
-    with refused(file=PER_QUERY_FILE):
-        read_per_query([tmp_path])

@@ -257,37 +257,6 @@ def test_a_checkpoint_holds_the_model_whole(run):
     assert same(model.state_dict(), tensors)
 
 
-def test_a_checkpoint_that_does_not_fit_is_named(run, tmp_path):
-    model, _ = load_model(run / "one" / "c.safetensors")
-    state = model.state_dict()
-    state.pop("video_st_predictor.weight")
-    save_model(tmp_path / "cut.safetensors", "xml", model, state, {})
-    with refused("cut.safetensors", "'xml'", "video_st_predictor"):
-        load_model(tmp_path / "cut.safetensors")
-    (tmp_path / "half.safetensors").write_bytes((run / "one" / "c.safetensors").read_bytes()[:1000])
-    with refused("half.safetensors"):
-        load_model(tmp_path / "half.safetensors")
-    with refused("none.safetensors"):
-        load_model(tmp_path / "none.safetensors")
-
-
-def test_an_unknown_option_or_model_is_named_with_the_nearest(planted, tmp_path):
-    files = {"video": str(planted[0].video), "text": str(planted[0].text)}
-    files |= {"train": str(planted[0].annotations), "selection": str(planted[0].annotations)}
-    with refused("'hiden'", "'hidden'", remedy=True):
-        train_model(
-            "xml",
-            "fig",
-            1,
-            files,
-            SETTINGS.model_copy(update={"options": {"hiden": 8}}),
-            str(tmp_path / "c"),
-            str(tmp_path / "l"),
-        )
-    with refused("'xlm'", "'xml'", remedy=True):
-        train_model("xlm", "fig", 1, files, SETTINGS, str(tmp_path / "c"), str(tmp_path / "l"))
-
-
 @pytest.mark.parametrize("videos, least", [(3, 4), (3, 3)])
 def test_a_handful_of_videos_selects_no_epoch(videos, least, planted, tmp_path, monkeypatch):
     """The first epoch looks best to a few queries: it is taken only where there are videos enough to be believed."""

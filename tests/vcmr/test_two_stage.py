@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from planted import plant, small_model
-from refusals import refused
 
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import SearchSettings, search
@@ -44,14 +43,6 @@ def test_queries_outside_their_list_are_left_out_of_training_and_counted(name, f
     result = train(model, split, split, recipe, SEARCHING, Run(5, tmp_path / "log.jsonl"))
     assert result.left_out == 3
     assert np.isfinite(result.history[0]["total"])
-
-
-def test_lists_too_short_for_the_negatives_are_an_error(files, tmp_path):
-    model = small_model("squidnet")
-    split = listed(files, model, kept=4)
-    with refused("4 videos", "5 negatives", remedy=True):
-        recipe = replace(model.recipe, negatives=5)
-        train(model, split, split, recipe, SEARCHING, Run(5, tmp_path / "log.jsonl"))
 
 
 @pytest.mark.parametrize("name", ["conquer", "squidnet"])

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from running import PROJECT
 
-IMAGE, CUDA = "/opt/verified", "Containerfile.cuda"
-
 
 def instructions(file: str = "Containerfile") -> list[tuple[str, str]]:
     """(instruction, its text) of a container file."""
@@ -26,17 +24,6 @@ def texts(name: str, file: str = "Containerfile") -> list[str]:
 
 def ignored() -> list[str]:
     return (PROJECT / ".dockerignore").read_text(encoding="utf-8").split()
-
-
-def test_the_images_differ_in_where_torch_comes_from():
-    """So the steps that one test runs are those of both."""
-    names = [name for name, _ in instructions()]
-    assert names.index("ARG") < next(i for i, (_, text) in enumerate(instructions()) if "$TORCH_INDEX" in text)
-    of_cpu = [step.replace(' TORCH_INDEX="$TORCH_INDEX"', "") for step in texts("RUN")]
-    *same, checked = texts("RUN", CUDA)
-    assert same == of_cpu[:-1] and "not torch.version.cuda" in checked
-    assert texts("COPY") == texts("COPY", CUDA) and texts("FROM") == texts("FROM", CUDA)
-    assert texts("ENV", CUDA)[0].startswith(texts("ENV")[0])
 
 
 PIP = """#!/bin/sh

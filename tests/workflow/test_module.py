@@ -117,16 +117,6 @@ def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
     assert ended.returncode != 0 and "gone.yaml" in ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("line", ['prefix: "part"', 'replace_prefix: {"results/": "part/"}'])
-def test_a_prefix_is_refused_with_a_way_out(tmp_path, line):
-    text = DEPLOYED.replace("    config: config\n", f"    config: config\n    {line}\n")
-    folder = importer(tmp_path / "project", text)
-    ended = subprocess.run([sys.executable, "-m", "snakemake", "--dry-run"], cwd=folder, capture_output=True, text=True)
-    printed = ended.stdout + ended.stderr
-    assert ended.returncode != 0
-    assert "prefix" in printed and "results/NAME" in printed
-
-
 @pytest.mark.night
 def test_rules_read_from_a_repository_with_the_package_installed(tmp_path):
     """snakedeploy's form. GitHub is a repository on this disk, by git's own redirection of addresses."""

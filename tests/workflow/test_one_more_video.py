@@ -97,17 +97,6 @@ def test_one_more_video_reruns_its_shard(finished):
     assert {"build_corpus", "finetune_evaluator", "score_captions", "train_model", "build_tables"} <= set(jobs)
 
 
-def test_a_replaced_video_reruns_its_shard(finished):
-    video = finished / "videos" / "v2.mp4"
-    before = video.read_bytes()
-    video.write_bytes(b"another length")
-    try:
-        jobs = planned(finished)
-    finally:
-        video.write_bytes(before)
-    assert jobs["extract_keyframes"] == jobs["extract_video_features"] == {shard_name(shard_of("v2", SHARDS))}
-
-
 def test_a_moved_project_has_nothing_to_do(finished, tmp_path):
     moved = tmp_path / "elsewhere"
     shutil.copytree(finished, moved, copy_function=shutil.copy2, symlinks=True)

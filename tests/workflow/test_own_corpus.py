@@ -20,7 +20,7 @@ import pyarrow.parquet
 import pytest
 from loopback import endpoint, images_of
 from PIL import Image
-from refusals import names, said
+from refusals import said
 from running import PROJECT, digests, snakemake
 
 from verified.demo.source import render_demo
@@ -250,12 +250,3 @@ def test_a_changed_prompt_repeats_the_calls_below_it_and_no_others(corpus):
     (folder / target).unlink()
     assert run(folder, target).returncode == 0 and (folder / target).read_bytes() == made
     assert len(served.bodies) - asked == sum(new.values()), "an output made again asks nothing"
-
-
-def test_a_bad_prompt_stops_before_any_call(corpus):
-    folder, served, _ = corpus
-    prompt, asked = folder / "prompts" / "questions.md", len(served.bodies)
-    prompt.write_text(prompt.read_text().replace("{caption}", "{capton}"))
-    done = run(folder, "results/kitchen/captions/dynamics/shard-00.jsonl")
-    assert done.returncode != 0 and len(served.bodies) == asked
-    assert names(done.stdout, "questions.md", "slot caption")

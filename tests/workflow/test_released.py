@@ -55,16 +55,3 @@ def test_the_lint_reports_and_lets_released_annotations_pass(built):
     reports = json.loads((built / "results/mine/annotations/lint.json").read_text())
     assert [report["findings"].get("span_past_end", {}).get("rows") for report in reports] == [[4], None]
     assert all(report["rows"] == 6 for report in reports)
-
-
-def test_a_bad_row_stops_with_file_row_and_key_and_leaves_nothing(built, tmp_path):
-    (tmp_path / "given").mkdir()
-    rows = annotations(0).splitlines(keepends=True)
-    (tmp_path / "given" / "train.jsonl").write_bytes(b"".join(rows[:2]) + rows[2].replace(b'"duration": 20.0, ', b""))
-    (tmp_path / "config.yaml").write_text(CONFIG)
-    run = snakemake(
-        tmp_path, "--cores", "1", "results/mine/annotations/fig/train.jsonl", config=tmp_path / "config.yaml"
-    )
-    assert run.returncode != 0
-    assert "given/train.jsonl, row 3: missing key 'duration'" in run.stdout and "Traceback" not in run.stdout
-    assert not (tmp_path / "results/mine/annotations/fig/train.jsonl").exists()

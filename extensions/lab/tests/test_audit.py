@@ -5,13 +5,12 @@ import json
 import numpy as np
 import pytest
 from browser import browser
-from refusals import said
 
 from verified.__main__ import main
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified_lab.audit.checks import alike, disagreement, leaks, outside
 from verified_lab.audit.findings import open_findings
-from verified_lab.audit.queries import Audited, of_file, spans_of_runs
+from verified_lab.audit.queries import Audited, of_file
 from verified_lab.config import Audit
 
 SETTINGS = Audit()
@@ -133,20 +132,6 @@ def test_the_command_counts_and_writes_what_is_clean(files, capsys):
     assert told["5", "outside"] == [3, 20.0] and told["6", "disagreement"] == [12.2, 17.2]
 
 
-def test_files_of_other_forms_are_read(tmp_path):
-    (tmp_path / "sta.txt").write_text("AAA 1.0 40.5##a person sits.\n")
-    (tmp_path / "lengths.csv").write_text("id,length\nAAA,30.0\n")
-    (read,) = of_file(tmp_path / "sta.txt", tmp_path / "lengths.csv")
-    assert (read.id, read.duration, read.spans) == ("0", 30.0, ((1.0, 40.5),))
-
-
-def test_a_span_in_another_video_is_no_answer(files):
-    (query,) = [one for one in of_file(files / "test.jsonl") if one.id == "6"]
-    lists = [{"desc_id": 6, "predictions": [[1, 0, 5, 1.0]]}]
-    write_json(files / "s.json", {"video2idx": {"c": 0, "a": 1, "d": 2}, "SVMR": lists})
-    assert spans_of_runs([files / "s.json"], "test", [query]) == {str(files / "s.json"): {}}
-
-
 def decided(files, number: int, decision: str, **more) -> dict:
     audited = [one for name in ("train", "test") for one in of_file(files / f"{name}.jsonl")]
     query = audited[number - 1]
@@ -174,21 +159,6 @@ def test_decisions_confirm_mend_and_reject(files, capsys):
     clean = {row["desc_id"]: row for row in read_jsonl(files / "out" / "clean" / "test.jsonl")}
     assert set(clean) == {3, 4, 6}
     assert clean[6]["time"] == [12.2, 17.2] and clean[4]["fig_desc"] == "a dog runs home"
-
-
-def test_what_cannot_be_audited_is_refused(files, capsys):
-    write_json(files / "movies.json", {"1": {"movie": "m", "sentence": "x", "timestamps": [0, 1], "movie_duration": 9}})
-    assert run(files / "movies.json") == 2
-    said(capsys.readouterr().err, "movies", "movies.json", remedy=True)
-    assert run(files / "test.jsonl", "--runs", f"val={files / 'seed-1.json'}") == 2
-    said(capsys.readouterr().err, "val", remedy=True)
-    (files / "other").mkdir()
-    write_jsonl(files / "other" / "test.jsonl", [fig(1, "z", 0, 1, "x")])
-    assert run(files / "test.jsonl", files / "other" / "test.jsonl") == 2
-    said(capsys.readouterr().err, "one name", remedy=True)
-    write_json(files / "vr.json", {"video2idx": {"c": 0}, "VR": [{"desc_id": 3, "predictions": [[0, 0, 0, 1.0]]}]})
-    assert run(files / "test.jsonl", "--runs", files / "vr.json") == 2
-    said(capsys.readouterr().err, "SVMR", "vr.json", remedy=True)
 
 
 def test_pages_show_findings_and_proposed_spans(files, capsys):

@@ -4,13 +4,11 @@ import av
 import numpy as np
 import pytest
 from quality_clips import black, board, written
-from refusals import refused
 from sounds import silence, tone, write_film
 
 from verified.io.video import probe
 from verified.runtime.previous_output import PreviousOutput
 from verified_lab.config import Quality
-from verified_lab.quality import measure
 from verified_lab.quality.measure import find_text, measure_frames, measure_moments
 
 SECONDS = 2.0
@@ -48,11 +46,6 @@ def test_a_video_is_measured_moment_by_moment_from_one_decode(tmp_path, monkeypa
     assert len(opened) == 4  # the probe, the pictures, whether there is sound, and the sound
 
 
-def test_a_video_without_sound_has_no_loudness(tmp_path):
-    (row,) = measured(tmp_path, board(16))
-    assert row["loudness"] is None and row["motion"] > 0.5
-
-
 def test_a_video_that_was_measured_is_not_decoded_again(tmp_path, monkeypatch):
     first = measured(tmp_path, board(16), maker="m")
     (tmp_path / "measures.jsonl").write_text("")
@@ -64,10 +57,3 @@ def test_written_text_is_found_and_a_pattern_is_none(tmp_path):
     pytest.importorskip("rapidocr")
     plain = board(4, still=True, blur=3.0)
     assert find_text(plain[0]) < 0.02 < find_text(written(plain, "BREAKING NEWS")[0]) < 0.4
-
-
-def test_a_missing_package_is_named_when_text_is_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(measure, "NEEDED", ("no_such_package",))
-    measure._reader.cache_clear()
-    with refused("no_such_package", "max_text", remedy=True):
-        measured(tmp_path, board(8), max_text=0.1)

@@ -112,23 +112,6 @@ def test_of_a_review_the_latest_decisions_count(tmp_path):
     assert [one.desc_id for one in by_review(scores, moments, [*found.values()])] == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"grade": "good"}, "grade"),
-        ({"start": 3, "end": 1}, "start"),
-        ({"caption": ""}, "caption"),
-        ({"right": 1}, "right"),
-        ({"desc_id": [1]}, "desc_id"),
-        ({"references": 3}, "references"),
-    ],
-)
-def test_a_plain_row_that_cannot_be_read_is_named(tmp_path, change, named):
-    write_jsonl(tmp_path / "a.jsonl", [{"video": "v", "caption": "c", "grade": 1, **change}])
-    with refused(named, file=tmp_path / "a.jsonl", row=1):
-        read_judgements(tmp_path / "a.jsonl")
-
-
 def world(count=12):
     """Moments of a rendered world, their candidates with scores, and what is false in them."""
     truth = [

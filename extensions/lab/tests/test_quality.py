@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loopback import endpoint, transcription
-from pydantic import ValidationError
 from quality_clips import black, board
 from refusals import refused
 from running import PROJECT
@@ -17,14 +16,12 @@ from sounds import silence, tone, write_film
 from verified.config import load
 from verified.config.generation import Generation
 from verified.corpus.assemble import write_shard
-from verified.corpus.preflight import dataset_findings
 from verified.io.jsonl import read_json, read_jsonl
 from verified.io.video import probe
 from verified.lmm.prompts import read_prompt
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 from verified.lmm.tasks.transcription import TRANSCRIPTION
-from verified.planning.check import problems
 from verified.planning.quote import quote
 from verified.runtime.previous_output import PreviousOutput
 from verified_lab.config import Quality
@@ -65,21 +62,12 @@ def test_each_limit_has_its_reason_and_what_keeps_it_stays(quality, bad, reason)
     assert judged({}, **bad)["reason"] is None
 
 
-def test_a_single_frame_is_not_still():
-    assert judged({"min_motion": 0.5}, motion=None)["reason"] is None
-
-
 def test_speech_is_counted_once_where_segments_overlap():
     segments = [[0.0, 2.0, "one"], [1.0, 3.0, "two"], [9.0, 10.0, "three"]]
     assert spoken_share(segments, 0.0, 4.0) == 0.75 and spoken_share(segments, 4.0, 8.0) == 0.0
     assert said_within(segments, 0.0, 2.5) == "one two" and said_within(segments, 4.0, 9.0) == ""
     endless = said_within([(0.0, 1.0, "word " * 10**6)], 0.0, 1.0)
     assert len(endless) <= LONGEST and endless.endswith("word …")
-
-
-def test_limits_of_speech_need_transcripts():
-    with pytest.raises(ValidationError):
-        Quality(min_speech=0.5)
 
 
 @pytest.fixture
@@ -178,12 +166,6 @@ def test_a_model_is_asked_where_no_subtitles_are(kitchen):
     assert unasked["segments"] is None and unasked["reason"] == "no-subtitles"
 
 
-def test_filters_name_data_sets_that_are_annotated_here(kitchen):
-    values = settings(max_black=0.5)
-    with refused("kitchens"):
-        load({**values, "filters": {"datasets": {"kitchens": {}}}})
-
-
 def test_what_is_said_stands_in_quotes_in_any_prompt(tmp_path):
     text = (PROJECT / "config" / "prompts" / "keyframe_description.md").read_text()
     (tmp_path / "p.md").write_text(text.replace("caption: quoted\n", "caption: quoted\n  said: lines\n"))
@@ -205,21 +187,6 @@ def test_a_prompt_that_has_the_slot_shows_what_is_said_and_others_keep_their_cal
                 asked[folder == "prompts", said] = call.request.prompt
     assert 'One hears: "hello"' in asked[True, "hello"] and asked[True, "hello"] != asked[True, ""]
     assert asked[False, "hello"] == asked[False, ""] and "hello" not in asked[False, "hello"]
-
-
-def test_what_will_fail_is_said_before_a_run(kitchen, monkeypatch):
-    values = settings(max_text=0.1, transcripts="speech")
-    values["generation"].pop("speech")
-    monkeypatch.setattr("verified_lab.quality.measure.NEEDED", ("no_such_package",))
-    found = {problem.key: problem for problem in problems(load(values), "kitchen.yaml")}
-    assert "no_such_package" in found["filters.datasets.kitchen.max_text"].message
-    assert "generation.speech" in found["filters.datasets.kitchen.transcripts"].remedy
-    Path("videos/talk.srt").write_text("not subtitles\n")
-    (row,) = transcripts([{"video": "talk", "path": "videos/talk.mkv"}], None)
-    assert row["segments"] is None and row["reason"] == "unreadable-subtitles"
-    found = {finding.key: finding for finding in dataset_findings(load(values), "kitchen")}
-    assert found["filters.datasets.kitchen.transcripts"].level == "note"
-    assert "talk.srt, row 1" in found["filters.datasets.kitchen.transcripts"].message
 
 
 def coded(*codes):

@@ -163,19 +163,6 @@ def test_nothing_is_shown_without_a_token_nor_under_another_name_of_the_machine(
     assert stat.S_IMODE(os.stat(tmp_path / "served" / "people.json").st_mode) == 0o600
 
 
-def test_names_that_cannot_be_shown_and_folders_in_use_are_refused(lab, pages, tmp_path):
-    lab("Ann")
-    with refused("another server", remedy=True):
-        lab("Bob")
-    for name in ("", " Ann", "a" * 61, "a\u202eb", "a\nb"):
-        with refused("no name", remedy=True):
-            Handout(tmp_path / "other", "kitchen", [], [name])
-    with refused("nobody", remedy=True):
-        Handout(tmp_path / "third", "kitchen", [])
-    with refused("no review pages", remedy=True):
-        BuiltPages(tmp_path)
-
-
 @pytest.mark.parametrize("damage", [b'"items":[', b'"moment":"', b"data:video/mp4", b'"dataset"'])
 def test_damaged_pages_are_refused_and_name_the_page(pages, tmp_path, damage):
     shutil.copytree(pages, tmp_path / "pages")

@@ -53,11 +53,3 @@ def test_each_video_with_speech_gets_subtitles_once(whisper, tmp_path, capsys):
     assert sound.shape == pytest.approx((32_000,), abs=2_000) and (language, detects) == ("en", True)
     main(["transcribe", str(spoken)])
     assert "has spoken.srt" in capsys.readouterr().out and len(whisper.heard) == 1
-
-
-def test_what_is_missing_is_named_with_the_command(monkeypatch, tmp_path, capsys):
-    film = write_film(tmp_path / "film.mp4", counted(8), tone(1.0))
-    monkeypatch.setitem(sys.modules, "faster_whisper", None)
-    assert main(["transcribe", str(film)]) == 2
-    assert "pip install faster-whisper" in capsys.readouterr().err
-    assert main(["transcribe", str(tmp_path / "nothing")]) == 2

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
@@ -38,30 +37,6 @@ def test_what_is_written_is_read_back(tmp_path):
     assert read_mad(tmp_path / "x.json", "val") == rows
     with refused("'a'"):
         write_mad(tmp_path / "x.json", rows * 2)
-
-
-@pytest.mark.parametrize(
-    "values, said",
-    [
-        ("{", "JSON"),
-        ("[" * 100_000, "JSON"),
-        ("[]", "object"),
-        ('{"1": {}, "1": {}}', "'1'"),
-        ({"1": 3}, "'1'"),
-        ({"1": {**GOOD, "movie": None}}, "movie None"),
-        ({"1": {**GOOD, "sentence": 5}}, "sentence 5"),
-        ({"1": {**GOOD, "movie_duration": "long"}}, "movie_duration 'long'"),
-        ({"1": {**GOOD, "movie_duration": float("nan")}}, "movie_duration nan"),
-        ({"1": {**GOOD, "ext_timestamps": [1]}}, "ext_timestamps [1]"),
-        ({"1": {**GOOD, "ext_timestamps": [1, float("inf")]}}, "ext_timestamps [1, inf]"),
-        ({"1": {key: GOOD[key] for key in GOOD if key != "ext_timestamps"}}, "ext_timestamps"),
-        ({"1": {}}, "missing key 'movie', 'sentence'"),
-    ],
-)
-def test_hostile_files_are_named_with_the_annotation(tmp_path, values, said):
-    path = _file(tmp_path, values)
-    with refused(said, file=path):
-        read_mad(path, "test")
 
 
 def test_bad_rows_are_named_and_counted():

@@ -100,36 +100,6 @@ def test_an_endpoint_without_a_key_is_tried_where_only_movies_are_collected(chec
         assert status == 0 and names(shown, "ok", "generation.speech", "loud-1") and len(served.bodies) == 1
 
 
-def test_an_annotated_movie_without_a_video_is_named(check, tmp_path):
-    row = {"movie": "x", "sentence": "A dog.", "movie_duration": 9, "timestamps": [1, 2], "ext_timestamps": [1, 2]}
-    (tmp_path / "test.json").write_text(json.dumps({"1": row, "2": {**row, "movie": "y"}}))
-    (tmp_path / "films" / "x.mp4").touch()
-    source = {"kind": "mad", "annotations": {"test": "test.json"}, "videos": "films"}
-    status, shown = check(source, "--offline")
-    assert status == 0 and names(shown, "note", "mine.source", "1 of 2", "y (no video in films)")
-
-
-@pytest.mark.parametrize("options", [("--offline",), ("--print-config",)])
-def test_missing_files_that_a_configuration_names_are_problems(check, options):
-    mad = {"kind": "mad", "annotations": {"test": "test.json"}, "frames": "frames.h5", "videos": "v"}
-    status, shown = check(mad, *options, wordnet="words", published=["didemo"], published_dir="released")
-    keys = ("annotations.test", "test.json", "source.frames", "frames.h5", "source.videos", "no folder v")
-    assert status == 1 and names(shown, *keys, "longform.wordnet", "words", "longform.published", "train_data.json")
-    status, shown = check({**DESCRIBED, "videos": "gone"}, *options)
-    assert status == 1 and names(shown, "source.manifest", "m.csv", "source.videos", "gone")
-    status, shown = check(DESCRIBED, *options, models=["vlg-net"], vlg_net={"warm_start": "gtad.pth.tar"})
-    assert status == 1 and names(shown, "longform.vlg_net.warm_start", "no file gtad.pth.tar")
-
-
-def test_an_evaluator_that_has_seen_no_real_video_is_a_note(check, tmp_path):
-    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,a.srt,,test\n")
-    files_of_movies(tmp_path)
-    (tmp_path / "films" / "a.mp4").touch()
-    status, shown = check(DESCRIBED, "--offline", encoder="evaluator")
-    assert status == 0 and names(shown, "note", "longform.encoder", "mine", "no real video", "packaged-joint")
-    assert "no real video" not in check(DESCRIBED, "--offline")[1]
-
-
 DIM, SECONDS = 16, 20.0
 
 

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from refusals import refused
 
 from verified.io.subtitles import read_subtitles, read_voices, voice_activity
 from verified_longform.alignment import align_tracks
@@ -72,14 +71,6 @@ def test_a_clip_is_found_in_its_movie(first):
     assert located.first == first and located.agreement == 1 and len(located.firsts) == 10
 
 
-def test_a_foreign_clip_and_one_longer_than_the_movie_are_refused():
-    random = np.random.default_rng(3)
-    movie = np.repeat(random.normal(size=(250, 16)), 4, axis=0)
-    for _ in range(20):
-        assert locate_clip(movie, np.repeat(random.normal(size=(10, 16)), 4, axis=0)).first is None
-    assert "41 frames, the movie 40" in locate_clip(movie[:40], movie[:41]).reason
-
-
 SRT = """1
 00:00:01,000 --> 00:00:02,500
 <i>Where is she?</i>
@@ -143,25 +134,6 @@ def test_webvtt_is_read_as_subrip_is(tmp_path):
     assert [word.text for word in read_transcript(path)] == ["Where is she?", "[door slams]"]
 
 
-@pytest.mark.parametrize(
-    "content, said",
-    [
-        (b"", "holds no subtitle"),
-        (b"WEBVTT\n\nNOTE nothing\n", "holds no subtitle"),
-        (b"1\n00:00:01 -> 00:00:02\nHi\n", "row 1"),
-        (b"1\nHi\n", "row 1"),
-        (b"1\n00:00:05,000 --> 00:00:04,000\nHi\n", "4.000 s"),
-        (b"1\n00:00:01,000 --> 00:00:02,000\nHi\n\n\xe9\n", "not UTF-8"),
-        (b"1\n00:99:01,000 --> 00:00:02,000\nHi\n", "row 2"),
-    ],
-)
-def test_broken_subtitles_are_named_with_their_line(tmp_path, content, said):
-    path = tmp_path / "movie.srt"
-    path.write_bytes(content)
-    with refused(said, file=path):
-        read_subtitles(path)
-
-
 def _words(*texts, start=0.0):
     return [
         {"word": f" {text}", "start": start + number, "end": start + number + 0.5} for number, text in enumerate(texts)
@@ -192,22 +164,6 @@ def test_whisper_and_azure_give_sentences(tmp_path):
     assert sentences(read_transcript(_transcript(tmp_path, AZURE))) == [waits]
     assert sentences(read_transcript(_transcript(tmp_path, DETAILED))) == [waits]
     assert sentences(read_transcript(_transcript(tmp_path, [DETAILED]))) == [waits]
-
-
-@pytest.mark.parametrize(
-    "value, said",
-    [
-        ({}, "transcript"),
-        ({"segments": 3}, "list"),
-        ({"segments": [{"text": "x"}]}, "'words'"),
-        ({"segments": [{"words": [{"word": "x", "start": 2, "end": 1}]}]}, "segment 1"),
-        ({"segments": [{"words": [{"word": "x", "start": "a", "end": 1}]}]}, "segment 1"),
-        ({"recognizedPhrases": [{"nBest": [{"display": "x"}]}]}, "phrase 1"),
-    ],
-)
-def test_broken_transcripts_are_named(tmp_path, value, said):
-    with refused(said, file="transcript.json"):
-        read_transcript(_transcript(tmp_path, value))
 
 
 def test_sentences_that_overlap_a_voice_go_and_touching_ones_stay():

@@ -2,7 +2,6 @@
 
 import xml.etree.ElementTree as ElementTree
 
-import pytest
 from refusals import refused
 
 from verified.benchmark.published import read_published
@@ -31,21 +30,6 @@ def test_genres_and_decades_are_those_of_the_movies_asked_for(tmp_path):
     }
     draw_diversity([("Mine $x$", counts)], [tmp_path / "f.svg"])
     assert all(f"<!-- {word}" in _said(tmp_path / "f.svg") for word in ("Drama", "Crime", "1990s", "2000s", "Mine"))
-
-
-@pytest.mark.parametrize(
-    "text, row",
-    [
-        ("movie,genres\na,Drama\n", 1),
-        ("movie,year,genres\na,soon,Drama\n", 2),
-        ("movie,year,genres\na,19945,Drama\n", 2),
-        ("movie,year,genres\na,1994,\na,1995,\n", 3),
-    ],
-)
-def test_metadata_that_cannot_be_used_are_named_by_row(tmp_path, text, row):
-    (tmp_path / "m.csv").write_text(text)
-    with refused(file="m.csv", row=row):
-        count_diversity(tmp_path / "m.csv", ["a"])
 
 
 def test_the_example_is_the_movie_with_the_most_sentences(tmp_path):

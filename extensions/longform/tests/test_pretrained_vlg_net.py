@@ -23,7 +23,6 @@ from verified_longform.pretrained import (
     PRETRAINED,
     SHIPPED,
     read_card,
-    require_its_encoder,
     shipped_vlg_net,
 )
 from verified_longform.ranking import cut_movies, measure_recall, rank_rows
@@ -97,13 +96,3 @@ def test_no_event_of_a_demo_is_one_that_it_was_trained_on(seed):
 def test_the_seed_that_it_was_trained_with_is_refused():
     with refused(str(CARD["seed"]), PRETRAINED, remedy=True):
         result_files(configured("longform-demo", seed=CARD["seed"]))
-
-
-def test_features_of_another_evaluator_are_refused(tmp_path):
-    require_its_encoder(shipped_evaluator())
-    (tmp_path / "other.safetensors").write_bytes(b"another")
-    with refused(PRETRAINED, file=tmp_path / "other.safetensors", remedy=True):
-        require_its_encoder(tmp_path / "other.safetensors")
-    values = yaml.safe_load(running.SHIPPED["longform-demo"].read_text())
-    with refused("models", PRETRAINED, "encoder"):
-        load({**values, "longform": {**values["longform"], "encoder": "packaged-joint"}})

@@ -5,10 +5,8 @@ import json
 import pytest
 import yaml
 from given import fig
-from refusals import refused
 from running import PROJECT, snakemake
 
-from verified.config import load
 from verified.io.jsonl import read_json
 
 PUBLISHED = PROJECT.parent / "shared" / "data"
@@ -73,11 +71,3 @@ def test_another_file_under_a_published_name_is_refused(tmp_path):
     target = "results/grounds/longform/published/charades-sta.json"
     run = snakemake(tmp_path, "--cores", "1", target, config=config)
     assert run.returncode != 0 and "charades_sta_train.txt" in run.stdout
-
-
-@pytest.mark.parametrize("key, said", [("mnie", "'mnie'"), ("mine", "videos")])
-def test_movies_of_a_data_set_that_is_not_there_or_has_no_videos(tmp_path, key, said):
-    datasets = {"mine": {"title": "Mine", "source": _own(tmp_path / "own")}}
-    movies = {"movies": {"title": "x", "source": {"kind": "dataset", "dataset": key}}}
-    with refused(said, "mine"):
-        load({"datasets": datasets, "longform": {"datasets": movies}})

@@ -1,10 +1,7 @@
 """Recall in movies with intervals, and submissions: written, read, scored, refused."""
 
-import json
-
 import numpy as np
 import pytest
-from refusals import refused
 
 from verified.benchmark.tiou import tiou
 from verified_longform.experiment import retrieve_clips
@@ -99,31 +96,3 @@ def test_a_written_submission_scores_as_it_stands(tmp_path):
     assert score["recall"][0] == [0, 0, 0] and score["recall"][1] == [100, 100, 100]
     assert score["queries"] == 6 and score["movies"] == 2
     assert all(0 < low < 100 for low in score["low"][1]) and score["high"][1] == [100, 100, 100]
-
-
-def test_missing_and_unknown_queries_are_named_unless_partial():
-    spans = {row["id"]: np.array([[row["start"], row["end"]]]) for row in ROWS[:4]}
-    with refused("4", "5", remedy=True):
-        evaluate(ROWS, spans)
-    with refused("unknown", "x", remedy=True):
-        evaluate(ROWS[:4], {**spans, "x": np.zeros((0, 2))})
-    score = evaluate(ROWS, {**spans, "x": np.zeros((0, 2))}, partial=True)
-    assert (score["queries"], score["missing"], score["unknown"]) == (4, 2, 1)
-
-
-@pytest.mark.parametrize(
-    "line, said",
-    [
-        ({"id": "0", "spans": []}, "0"),
-        ({"id": "1"}, "'spans'"),
-        ({"id": "1", "spans": 3}, "list"),
-        ({"id": "1", "spans": [[1]]}, "[start, end]"),
-        ({"id": "1", "spans": [[2, 1]]}, "[2, 1]"),
-        ({"id": "1", "spans": [[0, float("nan")]]}, "[start, end]"),
-    ],
-)
-def test_broken_lines_are_named(tmp_path, line, said):
-    path = tmp_path / "s.jsonl"
-    path.write_text(json.dumps({"id": "0", "spans": []}) + "\n" + json.dumps(line) + "\n")
-    with refused(said, file=path, row=2):
-        read_submission(path)

@@ -1,13 +1,11 @@
 """The stage's rules: a few rendered movies end to end; MAD's published files; what the shipped configuration plans."""
 
-import json
 from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
-from refusals import refused
 from running import SHIPPED, snakemake
 
 from verified.config import load
@@ -155,10 +153,3 @@ def test_published_features_say_which_annotations_can_be_used(tmp_path):
         "5": "no-text-features",
     }
     assert counts["rows"] == 5
-
-
-def test_an_id_in_two_splits_is_an_error(tmp_path):
-    movies, files = _mad_files(tmp_path, [_row(1, "test"), _row(2, "train")])
-    files["annotations"][0].write_text(json.dumps(json.loads(files["annotations"][1].read_text())))
-    with refused("'1'", remedy=True):
-        collect_rows(movies, files)

@@ -1,7 +1,6 @@
 """VLG-Net's windows, training and search."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,13 +10,11 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.io.hdf5 import FeatureFile, write_features
-from verified.nn import checkpoint
 from verified.nn.training import TrainingState
 from verified_longform.config import VlgNet
 from verified_longform.feature_files import LongFeatures
 from verified_longform.grid import Grid
 from verified_longform.recall import first_hits, recall
-from verified_longform.vlg_checkpoint import FORM, load, save
 from verified_longform.vlg_net import VLGSettings
 from verified_longform.vlg_search import rank_windows
 from verified_longform.vlg_training import alignment_loss, draw_window, initial, targets, train
@@ -139,9 +136,6 @@ def test_a_killed_training_goes_on_to_the_same_weights_and_log(trained, tmp_path
         assert torch.equal(one, other)
 
 
-ALIGNED = SETTINGS.model_copy(update={"align_epochs": 3, "epochs": 2, "batch": 40, "decay": "cosine"})
-
-
 def test_a_sentence_is_held_against_its_own_moment_among_all_clips_of_the_batch():
     video = torch.eye(4).view(4, 2, 2).transpose(0, 1)  # two windows of two clips, each of a direction of its own
     query = torch.zeros(2, 4, 3)
@@ -153,54 +147,6 @@ def test_a_sentence_is_held_against_its_own_moment_among_all_clips_of_the_batch(
     assert alignment_loss(video, query, lengths, ~own) > 10
     whole = alignment_loss(video, query, lengths, torch.ones_like(own))  # half of each share lies on the other clip
     assert whole == pytest.approx(0.5 / 0.07, abs=0.01)
-
-
-def test_a_training_that_begins_with_alignment_is_the_same_after_a_kill_in_either_stage(tmp_path):
-    rows, features = _world(tmp_path)
-    whole = initial(SIZE, GRID, 1)
-    log = train(whole, rows, {"s": features}, GRID, ALIGNED, 1)
-    assert [row["stage"] for row in log] == ["alignment"] * 3 + ["grounding"] * 2
-    assert [row["positives"] == row["queries"] for row in log] == [True] * 3 + [False] * 2
-    assert log[2]["loss"] < log[0]["loss"] and log[4]["learning_rate"] < log[1]["learning_rate"]
-    for steps in (3, 12):
-        state = TrainingState(tmp_path / f"{steps}.safetensors", {}, 0.0)
-        dying = KilledAfter(state.path, {}, 0.0)
-        dying.steps = steps
-        with pytest.raises(Killed):
-            train(initial(SIZE, GRID, 1), rows, {"s": features}, GRID, ALIGNED, 1, dying)
-        again = initial(SIZE, GRID, 1)
-        assert train(again, rows, {"s": features}, GRID, ALIGNED, 1, state) == log
-        for one, other in zip(whole.state_dict().values(), again.state_dict().values(), strict=True):
-            assert torch.equal(one, other)
-
-
-def test_a_checkpoint_is_read_for_its_own_windows(trained, tmp_path):
-    path, model = tmp_path / "c.safetensors", trained[2]
-    save(path, model, GRID, {})
-    assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), load(path, GRID).state_dict().values()))
-    with refused("window", "16", "32", file=path, remedy=True):
-        load(path, replace(GRID, window=32))
-    tensors, facts = checkpoint.load(path, FORM)
-    for damaged in ({}, {**facts, "size": 3}, {**facts, "grid": None}, {**facts, "size": {"hidden": 64}}):
-        checkpoint.save(path, FORM, tensors, damaged)
-        with refused(file=path):
-            load(path, GRID)
-
-
-def test_features_that_are_not_finite_are_named(trained, tmp_path):
-    import h5py
-
-    rows, features, _, _ = trained
-    with h5py.File(tmp_path / "frames.h5", "w") as file:
-        for movie in features.frames:
-            values = features.frames[movie]
-            values[7] = np.nan
-            file[movie] = values
-    broken = LongFeatures(FeatureFile(tmp_path / "frames.h5"), features.tokens)
-    with refused("frames.h5", "'f0'", "6 values", remedy=True):
-        broken.movie("f0")
-    with refused("finite"):
-        train(initial(SIZE, GRID, SEED), rows, {"s": broken}, GRID, SETTINGS, SEED)
 
 
 def test_movies_shorter_than_a_window_are_said_and_covered_by_the_switch(trained, tmp_path):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from refusals import refused
 
 from verified.io.files import file_digest
 from verified.io.hdf5 import write_features
@@ -46,19 +45,6 @@ def test_every_pass_has_the_published_block_and_nothing_else_changes(tmp_path, p
         own = name.split(".", 2)
         wanted = block[own[2]] if own[0] == "context_aggregator" else untouched[name]
         assert torch.equal(value, wanted), name
-
-
-@pytest.mark.parametrize("change", ["none", "narrow", "partial"])
-def test_another_checkpoint_is_refused_and_changes_nothing(tmp_path, change):
-    model, before = _model(), _model().state_dict()
-    block = _block(_model(hidden=16) if change == "narrow" else model)
-    if change == "partial":
-        block.pop("sconvs.4.bias")
-    prefix = "elsewhere." if change == "none" else "backbone1.2."
-    torch.save({prefix + name: value for name, value in block.items()}, tmp_path / "own.pth")
-    with refused(file="own.pth"):
-        warm_start(model, tmp_path / "own.pth")
-    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
 def test_the_trained_checkpoint_states_where_it_started(tmp_path):

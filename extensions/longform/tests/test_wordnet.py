@@ -5,14 +5,13 @@ from itertools import permutations
 import numpy as np
 import pytest
 import yaml
-from refusals import refused
 from running import snakemake
 from small_wordnet import pack_wordnet, write_wordnet
 
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_json
 from verified_longform.annotations import write_mad
-from verified_longform.uniqueness import measure_uniqueness, movie_scores
+from verified_longform.uniqueness import movie_scores
 from verified_longform.wordnet import WORDNET_FILES, load_wordnet, unpack_wordnet, wordnet_digest
 
 pytest.importorskip("nltk")
@@ -40,30 +39,6 @@ def test_the_archive_gives_the_same_files_and_nothing_else(tmp_path):
     assert wordnet_digest(tmp_path / "a" / "unpacked") == wordnet_digest(folder)
     assert {path.name for path in (tmp_path / "a" / "unpacked").iterdir()} == {*WORDNET_FILES, "LICENSE"}
     assert not list(tmp_path.glob("outside")) and not list(tmp_path.glob("a/outside"))
-
-
-def test_an_archive_without_a_file_or_that_is_none_is_named(tmp_path):
-    folder = write_wordnet(tmp_path / "wordnet")
-    (folder / "verb.exc").unlink()
-    with refused("wordnet.zip", "wordnet/verb.exc"):
-        unpack_wordnet(pack_wordnet(folder, tmp_path / "wordnet.zip"), tmp_path / "unpacked")
-    (tmp_path / "page.zip").write_text("<html>")
-    with refused("ZIP"):
-        unpack_wordnet(tmp_path / "page.zip", tmp_path / "unpacked")
-
-
-@pytest.mark.parametrize(
-    "name, text, said",
-    [
-        ("index.noun", "car n many\n", "NLTK"),
-        ("data.noun", "", "index.noun, row 2"),
-    ],
-)
-def test_files_that_are_no_wordnet_are_said(tmp_path, name, text, said):
-    folder = write_wordnet(tmp_path / "wordnet")
-    (folder / name).write_text(text)
-    with refused(said):
-        measure_uniqueness({"f": MOVIE}, str(folder))
 
 
 def test_the_rule_measures_with_the_folder_of_the_configuration(tmp_path):

@@ -5,7 +5,6 @@ import shutil
 import numpy as np
 import pytest
 from media import write_video
-from refusals import refused
 from running import PROJECT
 from starlette.testclient import TestClient
 
@@ -18,7 +17,6 @@ from verified_search.folder import index_videos
 from verified_search.fusion import LEAST
 from verified_search.serve import application
 from verified_search.survey import survey
-from verified_search.update import add_files
 
 pytestmark = pytest.mark.slow
 
@@ -146,19 +144,3 @@ def test_captions_decide_where_the_encoder_knows_nothing_of_the_kind(videos, tmp
     assert first.parts["joint"] <= LEAST < first.parts["coarse"] and answer.caution == ""
     assert "cannot be told" in index.hint(answer) and index.hint(answer, "three") == ""
     assert index.ask(first.seen[0]).moments[0].parts["joint"] > LEAST, "what it names, it knows"
-
-
-def test_what_cannot_be_indexed_is_said(videos, tmp_path):
-    (tmp_path / "empty").mkdir()
-    with refused(file=tmp_path / "empty", remedy=True):
-        index_videos(tmp_path / "empty", tmp_path / "index")
-    with refused("grid-conv", remedy=True):
-        index_videos(videos, tmp_path / "index", "grid-conv")
-    index_videos(videos, tmp_path / "index")
-    other = tmp_path / "other"
-    shutil.copytree(videos, other)
-    with refused(videos, file=tmp_path / "index", remedy=True):
-        index_videos(other, tmp_path / "index")
-    assert main(["index", str(videos), "--index", str(tmp_path / "index"), "--remove", "three"]) == 2
-    with refused(f"verified index {videos}", file=tmp_path / "index", remedy=True):
-        add_files(tmp_path / "index", [videos / "three.mp4"])

@@ -12,10 +12,8 @@ from verified.__main__ import main
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
 from verified.nn.sentences import encode
-from verified.runtime.verify import verify
-from verified_search import captions
 from verified_search.ask import Index
-from verified_search.captions import SENTENCES, Captions, Words
+from verified_search.captions import Captions, Words
 from verified_search.fusion import LEAST, above_average, shares, standing_out
 from verified_search.origin import caution, ranked_before, ranking_of, skill
 from verified_search.presence import (
@@ -147,32 +145,6 @@ def test_a_sentence_in_other_words_finds_the_moment_that_was_described(corpus, t
     assert [one.score for one in answer.moments] == sorted((one.score for one in answer.moments), reverse=True)
     # What nothing was written about is found by the model alone, one video by itself too.
     assert {one.video for one in index.ask("rain", video="v0006").moments} == {"v0006"}
-
-
-def test_captions_that_stay_are_not_encoded_again(corpus, tmp_path, monkeypatch):
-    files, settings = corpus
-    folder, encoded = tmp_path / "index", []
-
-    def counted(texts, **rest):
-        if not {*texts} <= {*UNRELATED}:
-            encoded.append(sorted(texts))
-        return encode(texts, **rest)
-
-    monkeypatch.setattr("verified.nn.sentences.encode", counted)
-    update(folder, files, settings)
-    assert [len(texts) for texts in encoded] == [8]
-    before = (folder / SENTENCES).read_bytes()
-    update(folder, files, settings)
-    assert len(encoded) == 1 and (folder / SENTENCES).read_bytes() == before
-    rows = read_jsonl(files["annotations"][0])
-    rows[1]["fig_desc"] = "a parrot speaks"
-    write_fig(files["annotations"][0], rows[:3])
-    update(folder, files, settings)
-    assert encoded[1:] == [["a parrot speaks"]] and verify(folder)[1] == []
-    assert Index(folder).ask("the bird talks").moments[0].video == "v0001"
-    update(folder, files, settings)
-    texts = captions.stored_vectors(folder).keys()
-    assert texts == {row[kind] for row in read_jsonl(folder / captions.FILE) for kind in ("fine", "coarse")}
 
 
 def test_scores_say_how_far_above_the_average_a_moment_is():

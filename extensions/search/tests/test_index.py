@@ -9,7 +9,6 @@ import torch
 from feature_settings import text_features
 from refusals import refused
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
-from whole_files import sealed_anew
 
 from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.checkpoint import load_model
@@ -19,7 +18,7 @@ from verified.io.hdf5 import FeatureFile
 from verified.runtime.seals import seal
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
-from verified_search.store import describe, export, present, read_manifest
+from verified_search.store import export, present
 from verified_search.update import remove_videos, update
 from verified_search.windows import Windows, write_windows
 
@@ -114,26 +113,6 @@ def test_videos_come_and_go_and_the_others_are_not_encoded_again(tmp_path, monke
     ]
 
 
-def test_a_removed_video_stays_away(tmp_path):
-    videos = random_videos(6)
-    names = sorted(videos)
-    files, settings = write_corpus(tmp_path, {name: videos[name] for name in names[:4]})
-    folder = tmp_path / "index"
-    update(folder, files, settings)
-    remove_videos(folder, ["v0001"])
-    assert "v0001" not in Index(folder).positions
-    write_video_features(files["features"], videos)
-    manifest = update(folder, files, settings)
-    assert sorted(present(folder, manifest)) == [name for name in names if name != "v0001"]
-    assert [path.name for path in (folder / "builds").iterdir() if path.is_dir()] == [manifest["build"]["name"]]
-    with refused("'v0001'"):
-        remove_videos(folder, ["v0001"])
-    remove_videos(folder, names[:1] + names[2:])
-    assert describe(read_manifest(folder))[0].startswith("0 videos")
-    with refused("without videos", file=folder, remedy=True):
-        Index(folder)
-
-
 def test_the_best_windows_are_found_however_many_clips_the_first_have(tmp_path):
     draw = np.random.default_rng(0)
     sizes = [400, 300, *draw.integers(1, 9, 200)]
@@ -180,28 +159,6 @@ def test_a_sentence_is_encoded_as_the_benchmark_encodes_a_caption(tmp_path):
     for start, end in ((0.2 * seconds, 0.2 * seconds), (0.2 * seconds, 0.1 * seconds)):
         with refused("holds no clip"):
             index.like("v0001", start, end)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("windows", 3),
-        ("windows", [[0.0, 1.0]]),
-        ("windows", [[0.0, 1.0, -2, 2]]),
-        ("windows", [[0.0, 1.0, float("inf"), 2]]),
-        ("video", [1]),
-    ],
-)
-def test_rows_of_another_kind_are_named(field, value, tmp_path):
-    """Also under a seal of their own: an index may come from elsewhere."""
-    files, settings = write_corpus(tmp_path, random_videos(4))
-    update(tmp_path / "index", files, settings)
-    path = tmp_path / "index" / "builds" / "000001" / "videos.jsonl"
-    first, *others = path.read_text().splitlines()
-    path.write_text("\n".join([json.dumps({**json.loads(first), field: value}), *others]) + "\n")
-    sealed_anew(tmp_path / "index")
-    with refused("videos.jsonl"):
-        Index(tmp_path / "index")
 
 
 def test_the_stretch_around_the_best_clip():

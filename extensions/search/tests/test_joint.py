@@ -5,13 +5,11 @@ import pytest
 import torch
 from feature_settings import video_features
 from media import counted, scenes, write_video
-from refusals import refused
 from small_index import SPANS
 from starlette.testclient import TestClient
 from tiny_models import clip
 
 from verified.__main__ import main
-from verified.config import read
 from verified.config.datasets import Spans
 from verified.config.features import PACKAGED, PACKAGED_JOINT
 from verified.features.hub_models import Clip
@@ -22,7 +20,6 @@ from verified.io.video import probe
 from verified_search.ask import Index, vector_of, window_around_best
 from verified_search.config import FrameSettings, IndexSettings
 from verified_search.encoders import JointEncoder
-from verified_search.jobs import index_folder
 from verified_search.serve import application
 from verified_search.update import update
 
@@ -124,13 +121,6 @@ def test_videos_come_and_go_and_the_page_knows(built, tmp_path, capsys):
     text = capsys.readouterr().out
     assert "v3" in text and "v0" not in text and "new one" not in text
     assert update(place, files, settings)["videos"] == 3  # what was removed stays away
-
-
-def test_a_backbone_that_is_no_clip_is_refused_before_anything_is_built(tmp_path):
-    path = tmp_path / "c.yaml"
-    path.write_text("name: c\nsearch: {model: joint}\n", encoding="utf-8")
-    with refused("CLIP", remedy=True):
-        index_folder(read("config/nano.yaml", path))
 
 
 def test_features_of_the_backbone_lead_to_the_joint_space(tmp_path):

@@ -1,10 +1,8 @@
 """`verified search` on the command line."""
 
 import json
-from pathlib import Path
 
 import pytest
-from refusals import said
 from small_index import random_videos, write_corpus
 
 from verified.__main__ import main
@@ -30,25 +28,6 @@ def test_a_search_prints_moments_as_text_and_as_json(index, capsys):
     assert answer["moments"][0]["caption"]["overlap"] >= 0
     assert main(["search", "a surgeon operates", "--index", str(index), "--video", "v0001"]) == 0
     assert "Probably not here" not in capsys.readouterr().out  # one video is not judged
-
-
-@pytest.mark.parametrize(
-    "words, named",
-    [
-        (["search"], "sentence"),
-        (["search", " ", "--index", "INDEX"], "empty"),
-        (["search", "x", "--index", "nowhere"], "nowhere"),
-        (["search", "x", "--index", "INDEX", "--video", "other"], "'other'"),
-        (["index", "--index", "INDEX"], "--add, --remove"),
-        (["index", "--index", "INDEX", "--remove", "other"], "'other'"),
-        (["index", "--index", "nowhere", "--remove", "other"], "nowhere"),
-        (["index", "--index", "INDEX", "--export", __file__], __file__),
-    ],
-)
-def test_what_cannot_be_done_is_said(words, named, index, capsys):
-    assert main([str(index) if word == "INDEX" else word for word in words]) == 2
-    said(capsys.readouterr().err, named)
-    assert not Path("nowhere").exists()
 
 
 def test_a_page_that_is_served_takes_no_sentence(capsys):
