@@ -1,16 +1,28 @@
 """Answer files of several people, of every kind of pages: read, refused, collected; keys, shares and agreement."""
 
+import json
 from collections import Counter
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
-from people.answered import STUDY, answer_file, study
-from refusals import refused
+from browser import browser
+from people.answered import STUDY, annotations, answer_file, study
+from refusals import refused, said
 
+from verified.__main__ import main
+from verified.demo.source import write_video
 from verified.io.jsonl import write_json
+from verified.io.video import cut, probe
+from verified.io.video.cut import clips_of
 from verified.people.agreement import krippendorff_alpha
 from verified.people.answers import checksum, collect, read_answers, read_key
+from verified.people.pages import STUDY as STUDY_PAGE
+from verified.people.pages import write_pages
 from verified.people.sample import assign
+from verified.people.study.aggregate import summarise
+from verified.people.study.sample import pages, plan
 
 NAN = float("nan")
 KEY = study()
@@ -134,3 +146,186 @@ def test_simulated_raters_recover_the_alpha_they_were_made_with(guessing):
             matrix[person, places] = np.where(random.random(len(places)) < guessing, guesses, truth[places])
         for level in ("nominal", "ordinal", "interval") if name == "steps" else ("nominal",):
             assert krippendorff_alpha(matrix, level) == pytest.approx((1 - guessing) ** 2, abs=0.03)
+
+
+def test_the_paper_s_study_has_ten_participants_with_thirty_questions():
+    key = study()
+    assert Counter(row["type"] for row in key["questions"]) == {"statics": 50, "dynamics": 50}
+    assert [len(numbers) for numbers in key["participants"]] == [30] * 10
+    assert key == study()
+    assert key["study"] != plan("demo", "Demo", annotations(60, 70), 50, 30, 3, 2)["study"]
+
+
+def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grades(tmp_path, capsys):
+    key = study()
+    write_json(tmp_path / "key.json", key)
+    files = []
+    for participant in range(1, 10):
+        files.append(str(tmp_path / f"{participant}.json"))
+        write_json(files[-1], answer_file(STUDY, key, participant))
+    command = ["answers", "--key", str(tmp_path / "key.json")]
+    assert main([*command, *files]) == 0
+    shown = capsys.readouterr().out
+    waiting = sorted(key["participants"][9])
+    assert f"no answers of participant 10; open questions: {', '.join(map(str, waiting))}" in shown
+    assert "of 9 of 10 participants" in shown
+    assert "30 of 100 captions are left out: fewer than 3 people graded them" in shown and "--raters 2" in shown
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["missing"] == [10] and summary["left_out"] == waiting
+    assert summary["answers"] == 210 and summary["measures"]["S_total"]["captions"] == 70
+
+    assert main([*command, "--raters", "2", *files]) == 0, "two grades are enough if one says so"
+    assert json.loads((tmp_path / "summary.json").read_text())["measures"]["S_total"]["captions"] == 100
+    assert "left out" not in capsys.readouterr().out
+
+    whole = json.loads((tmp_path / "9.json").read_text())
+    write_json(tmp_path / "9.json", whole | {"answers": whole["answers"][:5]})
+    assert main([*command, "--raters", "2", *files]) == 0
+    assert "5 of 30 answers of participant 9; open questions: " in capsys.readouterr().out
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert (summary["unfinished"], summary["missing"]) == ([9], [10])
+    assert summary["answers"] == 8 * 30 + 5 - len(summary["left_out"]), "what has one grade alone is left out"
+
+    before = (tmp_path / "summary.json").read_bytes()
+    assert main([*command, files[0]]) == 2
+    said(capsys.readouterr().err, "3 people")
+    assert (tmp_path / "summary.json").read_bytes() == before
+
+
+def test_measures_are_majorities_and_medians_per_caption():
+    key = {
+        "dataset": "d",
+        "title": "D",
+        "study": "0",
+        "seed": 1,
+        "raters": 3,
+        "questions": [{"question": 1, "type": "statics"}, {"question": 2, "type": "dynamics"}],
+        "participants": [[1, 2]] * 3,
+    }
+    grades = {1: [(1, 0, 5), (1, 0, 4), (0, 0, 1)], 2: [(0, 1, 2), (0, 0, 3), (1, 0, 3)]}
+    answers = [
+        {"participant": person + 1, "question": number, "statics": s, "dynamics": d, "accuracy": a}
+        for number, given in grades.items()
+        for person, (s, d, a) in enumerate(given)
+    ]
+    measures = summarise(answers, key)["measures"]
+    assert {name: measure["value"] for name, measure in measures.items()} == {
+        "R_s_percent": 100,
+        "S_statics": 4,
+        "R_d_percent": 0,
+        "S_dynamics": 3,
+        "S_total": 3.5,
+    }
+    per_answer = summarise(answers, key, per_answer=True)["measures"]
+    assert per_answer["R_s_percent"]["value"] == pytest.approx(200 / 3)
+    assert per_answer["S_total"]["value"] == pytest.approx(18 / 6)
+
+
+@pytest.fixture(scope="module")
+def small_study(tmp_path_factory):
+    """A study of six captions with three participants, with real clips; (folder, key)."""
+    folder = tmp_path_factory.mktemp("study")
+    key = study(4, 3, captions=3, questions=6)
+    random = np.random.default_rng(1)
+    videos = []
+    for name in ("v0", "v1", "v2"):
+        frames = np.repeat(random.integers(0, 255, (1, 64, 96, 3), dtype=np.uint8), 16, axis=0)
+        write_video(folder / f"{name}.mp4", frames, 8)
+        videos.append({"video": name, "path": str(folder / f"{name}.mp4")})
+    clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 80)
+    write_pages(folder / "pages", STUDY_PAGE, pages(key, clips))
+    write_json(folder / "key.json", key)
+    (folder / "clip.mp4").write_bytes(clips[1])
+    return folder, key
+
+
+def test_clips_have_the_length_and_size_asked_for(small_study):
+    folder, _ = small_study
+    probed = probe(folder / "clip.mp4")
+    assert (probed["width"], probed["height"]) == (80, 54)
+    assert probed["duration"] == pytest.approx(1.0, abs=0.2)
+
+
+def test_pages_do_not_tell_the_type_of_a_caption(small_study):
+    folder, _ = small_study
+    data = (folder / "pages" / "participant-01.html").read_text(encoding="utf-8").split('id="study">')[1]
+    assert '"type"' not in data.split("</script>")[0] and "<b>fine" not in data
+
+
+def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processor():
+    images = np.random.default_rng(0).integers(0, 255, (12, 64, 96, 3), dtype=np.uint8)
+
+    def encoded(*options: dict[str, str]) -> bytes:
+        clip = cut.Clip(64, 96, Fraction(8), *options)
+        for number, image in enumerate(images):
+            clip.add(number / 8, image)
+        return clip.finish(len(images) / 8)
+
+    plain_c = {"crf": "26", "preset": "veryfast", "threads": "1", "x264-params": "no-asm=1"}
+    assert encoded() == encoded(plain_c)
+
+
+def assert_in_view(chromium, opened: bool):
+    """Description 2, and the clip below folded instructions, are on the screen without scrolling."""
+    chromium.screenshot("study-large", 1500, 1100)
+    below = "document.getElementById('{}').getBoundingClientRect().bottom"
+    assert chromium.run(below.format("fine")) < 1100 and chromium.run("window.scrollY") == 0
+    assert opened or chromium.run(below.format("clip")) < 1100
+    assert chromium.run("document.getElementById('instructions').open") == opened
+    chromium.screenshot("study-small", 400, 1000)
+    assert chromium.run("document.documentElement.scrollWidth") <= 400
+    chromium.screenshot("study-large", 1500, 1100)
+
+
+def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsys):
+    folder, key = small_study
+    exports = []
+    for participant in (1, 2, 3):
+        with browser(tmp_path / f"browser-{participant}") as chromium:
+            page = folder / "pages" / f"participant-{participant:02d}.html"
+            chromium.open(page)
+            chromium.wait("document.getElementById('clip').readyState >= 2")
+            if participant == 1:
+                assert_in_view(chromium, opened=True)
+                chromium.wait("!document.getElementById('clip').paused && document.getElementById('clip').muted")
+            assert chromium.run("document.getElementById('clip').videoWidth") == 80
+            text = "document.getElementById('{}').textContent"
+            for number_before, number in enumerate(key["participants"][participant - 1]):
+                chromium.wait(text.format("heading") + f" === 'Question {number_before + 1} of 6'")
+                assert chromium.run(text.format("fine")).startswith("<b>fine</b>")
+                if number_before:
+                    assert_in_view(chromium, opened=False)
+                if number_before == 1:  # exporting too early names what is open, and stays there
+                    chromium.run("document.getElementById('export').click()")
+                    assert "Open: question 2, 3, 4, 5, 6." in chromium.run(text.format("message"))
+                    chromium.screenshot("study")
+                if number_before == 2:  # begun again with nothing but what it kept: it goes on where it was
+                    chromium.run("answers = {}; at = 0; begin()")
+                    assert chromium.run(text.format("heading")) == "Question 3 of 6"
+                    assert chromium.run(text.format("progress")) == "2 of 6 answered"
+                for name, value in (("statics", 1), ("dynamics", number % 2), ("accuracy", 1 + number % 5)):
+                    # by keyboard: the space bar marks the radio button that has the focus
+                    button = f"document.querySelector('input[name={name}][value=\"{value}\"]')"
+                    chromium.run(f"{button}.focus()")
+                    chromium.insist(lambda: chromium.press(" ", 32, " "), f"{button}.checked")
+                chromium.run("document.getElementById('next').focus()")
+                chromium.press("Enter", 13, "\r")
+            chromium.run("document.getElementById('export').click()")
+            assert "Please send this file back" in chromium.run(text.format("message"))
+            chromium.screenshot("study-complete")
+            exports.append(str(chromium.downloaded(f"study-{key['study']}-{participant}.json")))
+            assert chromium.messages == []
+    assert main(["answers", *exports, "--key", str(folder / "key.json")]) == 0
+    assert "R_s_percent  100.00" in capsys.readouterr().out
+    summary = json.loads((folder / "summary.json").read_text())
+    assert (
+        summary["answers"] == 18
+        and summary["missing"] == summary["left_out"] == []
+        and summary["agreement"]["accuracy"]["alpha"] == pytest.approx(1)
+    )
+    wanted = np.mean([1 + row["question"] % 5 for row in key["questions"]])
+    assert summary["measures"]["S_total"]["value"] == pytest.approx(wanted)
+    tampered = json.loads(Path(exports[0]).read_text())
+    tampered["answers"][0]["accuracy"] = 6 - tampered["answers"][0]["accuracy"] or 1
+    write_json(tmp_path / "tampered.json", tampered)
+    assert main(["answers", str(tmp_path / "tampered.json"), *exports[1:], "--key", str(folder / "key.json")]) == 2

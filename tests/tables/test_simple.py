@@ -11,7 +11,9 @@ from hypothesis import settings as cases
 from hypothesis import strategies as st
 from running import PROJECT
 
+from verified.config import load
 from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
+from verified.tables.shown import Shown, select_shown
 from verified.tables.table import Estimate, Table, read_table_json, write_table_json
 from verified.tables.write import tidy_rows, write_simple
 
@@ -137,3 +139,30 @@ def test_any_text_stays_text(text):
         assert not re.search(r"(?<!\\)[&%$#_{}]|\\(?![&%$#_{}])|[~^]", "".join(line.removesuffix(r" \\").split(" & ")))
     rows = list(csv.reader(io.StringIO(csv_text(pd.DataFrame([[text, 1]], columns=["t", "n"]), ["c"]), newline="")))
     assert len(rows) == 3 and len(rows[2]) == 2 and rows[2][0][:1] not in ("=", "+", "-", "@", "\t", "\r")
+
+
+DEMO = {"title": "Demo", "source": {"kind": "demo"}}
+
+
+def settings(**values: object) -> Shown:
+    return select_shown(load({"datasets": {"demo": DEMO}, **values}))
+
+
+def test_tables_depend_on_what_they_show_and_on_nothing_else():
+    first = settings()
+    costs_time_alone = {"retrieval": {"threads": 7}, "generation": {"llm": {"api_slots": 3}}, "features": {"batch": 2}}
+    assert settings(**costs_time_alone) == first
+    for values in (
+        {"seed": 1},
+        {"datasets": {"demo": {**DEMO, "title": "Other"}}},
+        {"retrieval": {"models": ["hero"]}},
+        {"generation": {"llm": {"model": "another"}}},
+        {"evaluator": {"hard_negatives": "own"}},
+        {"annotations": {"choose_by": "random"}},
+    ):
+        assert settings(**values) != first
+
+
+def test_data_sets_that_only_teach_the_evaluator_are_not_shown():
+    both = {"demo": DEMO, "other": {**DEMO, "title": "Other"}}
+    assert list(settings(datasets=both, tables=["other"]).datasets) == ["other"]

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from running import PROJECT
 
+IMAGE = "/opt/verified"
+
 
 def instructions(file: str = "Containerfile") -> list[tuple[str, str]]:
     """(instruction, its text) of a container file."""

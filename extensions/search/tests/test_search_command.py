@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from refusals import said
 from small_index import random_videos, write_corpus
 
 from verified.__main__ import main
