@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from asking_loopback import GOOD, call
 from batch_loopback import answered, expired, failed, good, provider
-from loopback import completion, endpoint, strict
+from loopback import completion, endpoint
 from refusals import refused
 
 from verified.config.generation import EngineSettings, Generation
@@ -113,21 +113,6 @@ def test_answers_that_are_final_are_not_asked_for_again(tmp_path):
         assert len(served.asked) == 3
     assert [outcome.status for outcome in outcomes] == ["blocked", "error", "ok"]
     assert outcomes[1].reason == "context-length"
-
-
-def test_fields_that_a_model_does_not_take_are_left_out_of_the_next_batch(tmp_path):
-    def script(number, calls):
-        said = {key: (strict(0, body), body) for key, body in calls.items()}
-        error = {key: json.loads(reply.body).get("error") for key, (reply, _) in said.items()}
-        return [
-            failed(key, 400, error[key]["code"], error[key]["message"]) if error[key] else answered(key, body)
-            for key, (_, body) in said.items()
-        ]
-
-    with provider(script) as served:
-        outcomes = ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(3)])
-    assert [outcome.status for outcome in outcomes] == ["ok"] * 3 and len(served.batches) == 3
-    assert outcomes[0].notes["untaken"] == ["max_tokens", "temperature"]
 
 
 def test_an_answer_that_cannot_be_used_is_another_attempt_in_another_batch(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.config.generation import Generation
-from verified.lmm.prompts import quote, read_prompt, read_prompts
+from verified.lmm.prompts import quote, read_prompts
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER, prompt_set
 from verified.lmm.tasks.perturbations import POSITIVES
@@ -46,35 +46,6 @@ def test_filling_is_one_pass(text):
     mark = "\x00mark\x00"
     around = prompt.fill({"caption": mark, "count": "3"}).split(quote(mark))
     assert prompt.fill({"caption": text, "count": "3"}) == quote(text).join(around)
-
-
-HEAD = "---\nslots: {caption: quoted, count: number}\n---\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("---\nslots: {caption: quoted, count: number}\n---\n{caption}", "slot count"),
-        ("---\nslots: {caption: quoted}\n---\n{caption} {count}", "header"),
-        ("---\nslots: {caption: quoted, count: number}\n---\n{caption} {count} {mood}", "slot mood"),
-        ("---\nslots: {caption: quoted, count: number, x: lines}\n---\n{caption} {count} {x}", "slot x"),
-        ("---\nslots: {caption: raw, count: number}\n---\n{caption} {count}", "quoted, number, lines"),
-        ("---\nslots: {caption: quoted, count: number}\n---\n{caption} {count} {", "line 1"),
-        ("---\nslots: {caption: quoted, count: number}\n---\n\n", "no text"),
-        (f"{HEAD}[printed]\n{{caption}} {{count}}\n[structured]\n{{caption}}\n[end]", "structured"),
-        (f"{HEAD}[printed]\n{{caption}}\n[structured]\n{{caption}} {{count}}\n[end]", "slot count"),
-        (f"{HEAD}{{caption}} {{count}}\n[structured]\n[end]", "[printed]"),
-        (f"{HEAD}{{caption}} {{count}}\n[printed]\n[end]", "[end]"),
-        (f"{HEAD}{{caption}} {{count}}\n[printed]\n[structured]", "[structured]"),
-        ("{caption} {count}", "YAML header"),
-        ("---\n[\n---\nx", "not YAML"),
-    ],
-)
-def test_bad_files_are_named_with_their_fault(tmp_path, text, message):
-    file = tmp_path / "positives.md"
-    file.write_text(text)
-    with refused(message, file=file):
-        read_prompt(file, POSITIVES)
 
 
 PRINTED_FORMATS = ("1. ...", "original", "Background:", "Desc:", ", numbered:", "leave an empty line", '1. "')

@@ -134,12 +134,6 @@ def test_a_mask_that_is_missing_behind_the_filter_of_pads_is_found_out_in_every_
     assert dict(failures(forgetful, only=("padding",)))["padding"]
 
 
-def test_weights_that_overflow_are_no_leak():
-    overflowing = next(variant for variant in BROKEN if variant.name == "weights overflow to infinity")
-    reason = dict(failures(overflowing.cls(), only=("no_leak",)))["no_leak"]
-    assert "not finite" in reason and "true video" not in reason
-
-
 def test_an_option_that_changes_no_number_is_one_that_the_model_names():
     base = model_class("xml")
     config = make_dataclass("Config", [("at_once", int, 64)], bases=(base.Config,), frozen=True, kw_only=True)

@@ -15,7 +15,6 @@ from verified.benchmark.lists import Lists, suppress
 from verified.benchmark.vcmr.evaluate import evaluate_files
 from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
 from verified.benchmark.vcmr.submission import read_submission, write_submission
-from verified.cli.forms import LONGEST, first_row
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
 METRICS = sorted(FIXTURES.glob("eval_0*.json")) + sorted(FIXTURES.glob("eval_1*.json"))
@@ -140,13 +139,6 @@ def test_unsorted_repeated_and_unknown_videos_are_noted_and_scored_as_they_stand
     assert "VCMR: 1 lists hold videos that video2idx does not know: desc_id 2" in text
 
 
-def test_a_true_video_without_an_index_is_an_error_that_names_it(tmp_path):
-    lists = submission()
-    del lists["video2idx"]["b"]
-    with refused("video2idx", "truth.jsonl", "b", file="submission.json"):
-        evaluate_files(*written(tmp_path, TRUTH, lists))
-
-
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -162,20 +154,6 @@ def test_a_true_video_without_an_index_is_an_error_that_names_it(tmp_path):
 def test_a_malformed_submission_is_named_with_task_and_id(change, named, tmp_path):
     with refused(*named, file="submission.json"):
         evaluate_files(*written(tmp_path, TRUTH, submission(**change)))
-
-
-def test_the_first_bad_row_is_named_though_the_rows_of_a_task_are_checked_at_once(tmp_path):
-    lists = [entry(1, [0, 0, 1, 1]), entry(2, [0, 0, 1, 1], [0, 0, 1, 1], [0.5, 0, 1, 1]), entry(3, [-1, 0, 1, 1])]
-    with refused("VCMR", "desc_id 2", "prediction 2", "0.5", file="submission.json"):
-        read_submission(written(tmp_path, TRUTH, submission(VCMR=lists))[1])
-
-
-def test_a_form_is_told_by_the_first_row_and_not_by_a_whole_document(tmp_path):
-    rows, document = tmp_path / "rows.jsonl", tmp_path / "document.json"
-    rows.write_text(json.dumps({"qid": 1, "pred_saliency_scores": [0.5] * 10_000}) + "\n[", encoding="utf-8")
-    document.write_text(json.dumps({"qid": 1, "VCMR": [0.25] * LONGEST}), encoding="utf-8")
-    assert "qid" in first_row(rows)
-    assert first_row(document) == {} == first_row(tmp_path) == first_row(tmp_path / "missing")
 
 
 def test_two_of_four_annotators_must_agree(tmp_path):
@@ -210,14 +188,6 @@ def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):
     assert "mIoU" not in evaluation.metrics["SVMR"]
     assert main(["evaluate", *map(str, files)]) == 0
     assert re.search(r"0\.7-r100.* mIoU .*\n.* 66\.67 ", capsys.readouterr().out, re.MULTILINE)
-
-
-def test_two_of_four_annotators_decide_mean_overlap_too():
-    spans = np.array([[[0, 10], [0, 5], [20, 30], [40, 50]]], dtype=float)
-    lists = Lists.pad([np.array([[3, 0, 10, 1.0]])])
-    assert per_query("SVMR", Truth(np.array([1]), np.array([3]), spans), lists)["mIoU"].tolist() == [0.5]
-    three = Truth(np.array([1]), np.array([3]), np.where(spans == 20, np.nan, spans))
-    assert per_query("SVMR", three, lists)["mIoU"].tolist() == [1.0]
 
 
 def test_a_written_submission_is_read_back_and_has_the_same_bytes(tmp_path):

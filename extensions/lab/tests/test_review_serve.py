@@ -18,7 +18,6 @@ import pytest
 from browser import browser
 from every_reader import shoot_everywhere, walk_by_tab
 from fuzz import damaged, requests
-from kill_points import killed_at
 from refusals import refused
 from small_review import COUNT, GROUPS, MOMENTS, build_pages
 from starlette.testclient import TestClient
@@ -194,43 +193,6 @@ def test_a_full_disk_is_said_and_nothing_is_handed_out(lab, monkeypatch):
     assert served.client.get(f"/{served.tokens['Ann']}/").status_code == 507
     answer = served.decide("Ann", decision(item))
     assert answer.status_code == 507 and "No space" in answer.json()["problem"] and served.handout.decisions == []
-
-
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("leases.jsonl", '{"reviewer": "Ann", "until": "soon", "moments": []}'),
-        ("leases.jsonl", '{"reviewer": "Ann", "until": 1, "moments": [[]]}'),
-        ("people.json", '{"Ann": 7}'),
-        ("people.json", r'{"\u001b[2J": "token"}'),
-    ],
-)
-def test_what_a_server_kept_is_refused_if_it_is_damaged(pages, tmp_path, name, line):
-    Lab(pages, tmp_path, ["Ann"]).handout.close()
-    (tmp_path / name).write_text(f"{line}\n")
-    with refused(file=name, remedy=True):
-        Lab(pages, tmp_path, ["Ann"])
-
-
-def test_a_decision_that_was_being_kept_at_a_kill_is_kept_once_by_sending_it_again(pages, tmp_path, monkeypatch):
-    monkeypatch.setattr("secrets.token_urlsafe", lambda count: "t" * count)
-    folder, number = tmp_path / "served", 0
-    row = decision(BuiltPages(pages).items[0])
-
-    def decide():
-        served = Lab(pages, folder, ["Ann"])
-        served.handout.hand_out("Ann")
-        served.handout.keep("Ann", [row])
-        served.handout.close()
-
-    while True:
-        shutil.rmtree(folder, ignore_errors=True)
-        number += 1
-        if not killed_at(number, decide):
-            break
-        killed_at(0, decide)
-        assert [kept["desc_id"] for kept in read_decisions([folder / "decisions.jsonl"])] == [1], number
-    assert number > 4
 
 
 @contextlib.contextmanager

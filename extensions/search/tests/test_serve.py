@@ -326,12 +326,3 @@ def test_a_flood_is_turned_away_in_one_line_and_visitors_come_back(app, monkeypa
         for one in crowd:
             one.close()
         assert b"here" in until(lambda: asked(address))
-
-
-def test_who_asks_nothing_is_sent_away(app, monkeypatch):
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
-    with running(app) as (address, _), contextlib.ExitStack() as held:
-        silent, slow = (held.enter_context(socket.create_connection(address, 30)) for _ in range(2))
-        slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
-        assert silent.recv(1) == b"" and slow.recv(1) == b""
-        assert b"here" in asked(address)
