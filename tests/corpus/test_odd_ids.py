@@ -11,7 +11,6 @@ from feature_settings import video_features
 from given import fig
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from refusals import refused
 from whole_corpus import read_folder
 
 from verified.annotations.export import write_candidates
@@ -19,7 +18,6 @@ from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.submission import read_submission, write_submission
 from verified.config.datasets import Keyframes
-from verified.corpus.video_folder import VideoFolder
 from verified.features.files import inspect_features
 from verified.features.video import write_video_features
 from verified.io.characters import hidden
@@ -122,23 +120,3 @@ def test_odd_files_pass_the_stages_that_open_them(corpus, tmp_path):
     assert inspect_features(tmp_path / "video.h5", tmp_path / "videos.jsonl")[1] == []
     spans = [(number, row["video"], 0.0, 1.0) for number, row in enumerate(corpus.moments[:4])]
     assert len(clips_of(spans, videos, 64)) == 4
-
-
-def test_a_name_means_the_same_video_each_time(corpus, tmp_path):
-    folder = VideoFolder(next(iter(corpus.videos))["path"].partition("/videos/")[0] + "/videos")
-    assert {video: folder.video_id(video) for video in ODD} == {video: video for video in ODD}
-    assert {video: folder.video_id(f"{video}.mp4") for video in ODD} == {video: video for video in ODD}
-
-
-def test_a_group_in_a_file_of_others_is_a_problem_with_a_name(tmp_path):
-    import h5py
-
-    with h5py.File(tmp_path / "others.h5", "w") as file:
-        file.attrs["dim"] = 2
-        file["kitchen/breakfast"] = np.ones((1, 2), np.float32)
-        file["100%"] = np.ones((1, 2), np.float32)
-    features = FeatureFile(tmp_path / "others.h5")
-    assert (features["kitchen/breakfast"] == 1).all() and (features["100%"] == 1).all(), "read as others wrote them"
-    with refused("group"):
-        features["kitchen"]
-    assert "cannot be read: kitchen" in " ".join(inspect_features(tmp_path / "others.h5")[1])

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from refusals import refused
 
 from verified.released.formats import read_split
@@ -91,49 +90,3 @@ def test_didemo_takes_the_most_frequent_interval_and_the_first_on_ties(tmp_path)
         "annotator_times": [[20, 25], [0, 5], [0, 10], [0, 10], [20, 25]],
     }
     assert rows[1]["time"] == [0, 15]
-
-
-VIDEO = {"duration": 1, "timestamps": [[0, 1]], "sentences": ["a"]}
-
-
-@pytest.mark.parametrize(
-    ("form", "value", "named"),
-    [
-        ("activitynet-captions", [], ["object"]),
-        ("activitynet-captions", {"v": {"duration": 1, "timestamps": []}}, ["'v'", "'sentences'"]),
-        ("activitynet-captions", {"v": VIDEO | {"duration": "1"}}, ["'v'", "duration", "type"]),
-        ("activitynet-captions", {"v": VIDEO | {"sentences": []}}, ["'v'", "1 timestamps", "0 sentences"]),
-        ("activitynet-captions", {"v": VIDEO | {"timestamps": [[0]]}}, ["'v'", "[0]"]),
-        ("activitynet-captions", {"v": VIDEO | {"sentences": [" "]}}, ["'v'", "empty"]),
-        ("didemo", {}, ["list"]),
-        ("didemo", [didemo(times=None)], ["annotation 1", "missing", "'times'"]),
-        ("didemo", [didemo(times=[[1]])], ["annotation 1", "'times'", "list"]),
-        ("didemo", [didemo(description="")], ["annotation 1", "'description'"]),
-        ("didemo", [didemo(), didemo()], ["annotation 2", "annotation_id 3"]),
-        ("didemo", [didemo(video=5)], ["annotation 1", "'video'", "5"]),
-        ("didemo", [didemo(num_segments="6")], ["annotation 1", "'num_segments'", "'6'"]),
-    ],
-)
-def test_a_bad_document_is_named_with_its_place(tmp_path, form, value, named):
-    with refused(*named, file="file.json"):
-        read_split(document(tmp_path, form, value))
-
-
-@pytest.mark.parametrize(
-    ("text", "row", "named"),
-    [
-        (b"AO8RW 0.0 6.9 a person sits.\n", 1, "START END##caption"),
-        (b"AO8RW 0.0 6.9##ok\nAO8RW 0.0\n", 2, "START END##caption"),
-        (b"AO8RW 0.0 nan##a person sits.\n", 1, "'nan'"),
-        (b"ZZZZZ 0.0 1.0##a person sits.\n", 1, "'ZZZZZ'"),
-        (b"AO8RW 0.0 6.9##caf\xe9\n", None, "UTF-8"),
-        (b"<html>\n", None, "page"),
-    ],
-)
-def test_a_bad_line_of_charades_is_named(tmp_path, text, row, named):
-    files = charades(tmp_path, "")
-    files["charades-sta"].write_bytes(text)
-    with refused(named, file="sta.txt", row=row):
-        read_split(files)
-    with refused("'id'", "'length'", file="v1.csv", row=1):
-        read_split(charades(tmp_path, "AO8RW 0.0 6.9##a\n", csv="id,subject\nAO8RW,X\n"))

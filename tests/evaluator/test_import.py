@@ -8,6 +8,7 @@ import struct
 import pytest
 import torch
 from refusals import refused
+from rehearsal.umt_file import shapes
 
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.registry import model_class
@@ -97,49 +98,13 @@ def test_no_refusal_advises_to_read_the_file_unguarded(tmp_path, umt_size, conte
         assert "posix.mkdir" in said
 
 
-def large_layout():
-    """Names and shapes of the authors' L/16 retrieval file, written down from its published structure."""
-    shapes = {"temp": (), "text_encoder.embeddings.position_ids": (1, 512)}
-
-    def linear(name, out, into):
-        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (out, into), (out,)
-
-    def norm(name):
-        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (1024,), (1024,)
-
-    vision = "vision_encoder.encoder"
-    shapes[f"{vision}.patch_embed.proj.weight"] = (1024, 3, 1, 16, 16)
-    shapes[f"{vision}.patch_embed.proj.bias"] = (1024,)
-    for block in range(24):
-        name = f"{vision}.blocks.{block}"
-        norm(f"{name}.norm1"), norm(f"{name}.norm2")
-        shapes[f"{name}.attn.q_bias"] = shapes[f"{name}.attn.v_bias"] = (1024,)
-        shapes[f"{name}.attn.qkv.weight"] = (3072, 1024)
-        linear(f"{name}.attn.proj", 1024, 1024)
-        linear(f"{name}.mlp.fc1", 4096, 1024), linear(f"{name}.mlp.fc2", 1024, 4096)
-    norm(f"{vision}.norm"), norm("vision_encoder.pool_norm")
-    text = "text_encoder.embeddings"
-    for table, rows in (("word_embeddings", 30522), ("position_embeddings", 512), ("token_type_embeddings", 2)):
-        shapes[f"{text}.{table}.weight"] = (rows, 1024)
-    norm(f"{text}.LayerNorm")
-    for layer in range(24):
-        name = f"text_encoder.encoder.layer.{layer}"
-        for attention in ("attention", "crossattention")[: 2 if layer >= 19 else 1]:
-            for projection in ("query", "key", "value"):
-                linear(f"{name}.{attention}.self.{projection}", 1024, 1024)
-            linear(f"{name}.{attention}.output.dense", 1024, 1024), norm(f"{name}.{attention}.output.LayerNorm")
-        linear(f"{name}.intermediate.dense", 4096, 1024), linear(f"{name}.output.dense", 1024, 4096)
-        norm(f"{name}.output.LayerNorm")
-    linear("vision_proj", 768, 1024), linear("text_proj", 768, 1024), linear("itm_head", 2, 1024)
-    return shapes
-
-
 def test_the_large_layout_maps_onto_our_network_without_rest():
-    shapes = large_layout()
-    assert len(shapes) == 765
+    size = architecture("L/16", 20, 224)
+    layout = shapes(size)
+    assert len(layout) == 765
     with torch.device("meta"):
-        renamed, dropped, unknown = rename({name: torch.empty(shape) for name, shape in shapes.items()}, 19)
-        expected = NoiseEvaluator(architecture("L/16", 20, 224)).state_dict()
+        renamed, dropped, unknown = rename({name: torch.empty(shape) for name, shape in layout.items()}, 19)
+        expected = NoiseEvaluator(size).state_dict()
     assert dropped == ["text_encoder.embeddings.position_ids"] and unknown == []
     assert misfit({k: v.shape for k, v in renamed.items()}, {k: v.shape for k, v in expected.items()}) is None
     assert sum(tensor.numel() for tensor in renamed.values()) == 659_747_331

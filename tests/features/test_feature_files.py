@@ -60,26 +60,6 @@ def test_everything_unsound_is_named(tmp_path, capsys):
         assert problem in said
 
 
-def test_other_files_are_refused(tmp_path):
-    (tmp_path / "page.h5").write_text("<html>")
-    with refused("HDF5"):
-        inspect_features(tmp_path / "page.h5")
-    with h5py.File(tmp_path / "empty.h5", "w"):
-        pass
-    _, problems = inspect_features(tmp_path / "empty.h5")
-    assert problems and "no data set" in problems[0]
-
-
-@pytest.mark.parametrize(
-    "row", [{"video": "a", "duration": "3"}, {"video": ["a"], "duration": 3.0}, {"video": 2.5, "duration": 3}]
-)
-def test_a_list_of_videos_that_is_none_is_named(tmp_path, row):
-    sound(tmp_path / "v.h5")
-    write_jsonl(tmp_path / "videos.jsonl", [{"video": "b", "duration": 3.0}, row])
-    with refused("duration", file=tmp_path / "videos.jsonl", row=2, remedy=True):
-        inspect_features(tmp_path / "v.h5", tmp_path / "videos.jsonl")
-
-
 FOREIGN = {
     "v.npy": lambda path, clips: np.save(path, clips),
     "v.npz": lambda path, clips: np.savez(path, clips),

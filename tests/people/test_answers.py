@@ -17,7 +17,7 @@ from verified.io.jsonl import write_json
 from verified.io.video import cut, probe
 from verified.io.video.cut import clips_of
 from verified.people.agreement import krippendorff_alpha
-from verified.people.answers import checksum, collect, read_answers, read_key
+from verified.people.answers import checksum, collect, read_key
 from verified.people.pages import STUDY as STUDY_PAGE
 from verified.people.pages import write_pages
 from verified.people.sample import assign
@@ -42,32 +42,6 @@ def test_each_item_goes_to_as_many_different_people(total, most, raters):
 def test_checksum_is_fnv_1a():
     assert checksum("") == "cbf29ce484222325"
     assert checksum("foobar") == "85944171f73967e8"
-
-
-REFUSALS = {
-    "of other pages": (lambda v, form: v.update({form.task: "f" * 16}), "ffffffffffffffff"),
-    "no such person": (lambda v, form: v.update({form.person: 11}), "{person} 11"),
-    "no number of a person": (lambda v, form: v.update({form.person: True}), "{person} True"),
-    "another person's": (lambda v, form: v.update({form.person: 3}), "{person} 3"),
-    "nothing answered": (lambda v, form: v["answers"].clear(), "no answer"),
-    "doubled": (lambda v, form: v["answers"].append(v["answers"][1]), "{item} {n}", "twice"),
-    "not asked": (lambda v, form: v["answers"][1].update({form.item: 999}), "{item} 999", "{person} 2"),
-    "no number": (lambda v, form: v["answers"][1].update({form.item: [1]}), "{person} 2"),
-    "edited": (lambda v, form: v["answers"][1].update({form.values[0]: 0}), "{item} {n}", "edited"),
-    "no list": (lambda v, form: v.update(answers="x"), "{person} 2"),
-    "not an answer file": (lambda v, form: v.clear(), "answer file"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSALS)
-def test_files_that_are_not_whole_and_genuine_are_refused_with_the_item(case, tmp_path):
-    form, key, (change, *named) = STUDY, KEY, REFUSALS[case]
-    values = answer_file(form, key, 2)
-    words = {"person": form.person, "item": form.item, "n": values["answers"][1][form.item]}
-    change(values, form)
-    write_json(tmp_path / "back.json", values)
-    with refused(*(one.format(**words) for one in named), file="back.json", remedy=True):
-        read_answers(tmp_path / "back.json", key, form)
 
 
 def test_who_stopped_early_counts_with_what_there_is(tmp_path):

@@ -19,11 +19,9 @@ from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.io.video import probe
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.prompts import read_prompts
-from verified.lmm.session import Session
 from verified.nn.checkpoint import load as load_tensors
 from verified.nn.low_rank import FORM, merge
 from verified_rextime import fine_tune_lmm
-from verified_rextime.answer import engines_for, take_test, tasks_for
 from verified_rextime.config import Lora
 from verified_rextime.fine_tune_lmm import Shown, adapted, fine_tune, lessons_of, loss_of, steps_of
 from verified_rextime.tasks import LOCATE, SCORING
@@ -181,24 +179,6 @@ def test_questions_are_learnt_once_an_epoch_in_an_order_of_the_seed():
     epochs = [[qid for step in steps[place : place + 3] for qid in step] for place in (0, 3, 6)]
     assert all(sorted(epoch) == qids for epoch in epochs) and len({tuple(epoch) for epoch in epochs}) == 3
     assert steps == steps_of(qids[::-1], lora, 1) != steps_of(qids, lora, 2)
-
-
-def test_the_tuned_model_takes_the_test_beside_the_model_before(tiny, shown, tuned, tmp_path):
-    rows = [questions()[n] | {"ans": "A", "options": ["it grows", "it falls", "it turns", "it stays"]} for n in (0, 1)]
-    generation = generation_settings(tmp_path, video_lmm=role(tiny), attempts=1)
-    asked, letters = [], {}
-    for adapter in (None, tuned["adapter"], tuned["adapter"]):
-        engines = engines_for("score_with_true_span", generation, rows, adapter)
-        with Session(generation, 7, tasks_for("score_with_true_span", rows), engines) as session:
-            submission, _ = take_test(rows, shown.videos, "score_with_true_span", FRAMES, session)
-            asked.append(session.askers["video_lmm"].asked)
-            letters[adapter] = [row["ans"] for row in submission]
-            assert (adapter is None) == (session.askers["video_lmm"].engine.revision == "")
-    assert asked == [10, 10, 0]  # two spans and eight options, of either model; nothing twice
-    assert all(letter in "ABCD" for given in letters.values() for letter in given)
-    plain = engines_for("answer", generation, rows, tuned["adapter"])["video_lmm"]
-    assert plain.revision == f"with adapters {file_digest(tuned['adapter'])[:16]}"
-    assert engines_for("answer", generation, rows) == {}
 
 
 SUITE = {
