@@ -272,6 +272,13 @@ def test_a_seal_that_was_copied_with_its_file_is_no_pass_for_another(tmp_path, m
     check(tmp_path / "other" / "results" / "a" / "cog" / "metrics.json")  # a copy of the whole run is as good
     shutil.copytree(cog.parent, tmp_path / "elsewhere")
     check(tmp_path / "elsewhere" / "metrics.json")
+    with sealed(["results/a/cog/metrics.json"], ["results/a/cog/rows.csv"]):
+        Path("results/a/cog/rows.csv").write_text("a\n")
+    for path in (Path("results/a/cog/rows.csv"), seal_of("results/a/cog/rows.csv")):
+        shutil.copy(path, path.name)
+    check("rows.csv")
+    monkeypatch.chdir("results/a/cog")
+    check("rows.csv")
 
 
 @pytest.mark.parametrize("module, step", [(seals, "seal"), (Path, "replace")])

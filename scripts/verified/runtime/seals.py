@@ -154,7 +154,7 @@ def _records(seal_file: Path) -> dict[str, Seal]:
         path = seal_file.with_name(seal_file.name[1:].removesuffix(ENDING))
         try:
             job: Seal = read_record(seal_file)
-        except ValueError:
+        except (OSError, ValueError):
             raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path])) from None
         require_version(job.pop("version"), VERSION, "seal", path, rebuild_command([path]))
         files: dict[str, Seal] = job.pop("files")

@@ -150,10 +150,14 @@ def _problem(path: Path, written: Seal, member: str = "") -> str:
 
 
 def sources_of(path: Path, written: Seal) -> dict[Path, str]:
-    """The files that `path` was made of, with their SHA-256 then."""
+    """The files that `path` was made of, with their SHA-256 then; none for a copy below no `results/`."""
     own: str = written["path"]
     made_of: dict[str, str] = written["made_of"]
-    return {path.parents[own.count("/")] / place: digest for place, digest in made_of.items()}
+    depth = own.count("/")
+    if place_of(path) is None:
+        return {}
+    results = (path if len(path.parents) > depth else Path(os.path.abspath(path))).parents[depth]
+    return {results / place: digest for place, digest in made_of.items()}
 
 
 def is_job_output(path: Path) -> bool:
@@ -161,8 +165,8 @@ def is_job_output(path: Path) -> bool:
     place = place_of(path)
     if place is None:
         return False
-    unsealed = _readings(_home(path, place))[1]
-    return any("/".join(place.split("/")[:end]) in unsealed for end in range(2, place.count("/") + 2))
+    places = {place, *map(str, Path(place).parents)}
+    return not places.isdisjoint(_readings(_home(path, place))[1])
 
 
 def _home(path: str | os.PathLike[str], place: str) -> Path:
