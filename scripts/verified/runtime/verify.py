@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,7 +112,7 @@ def sealed(inputs: Iterable[str], outputs: Sequence[str], **job: Any) -> Generat
     for path in map(Path, inputs):
         built = path.parts[0] == BUILT and path.parent.name != PEOPLE
         if built:
-            _await_seal(path)
+            _await(lambda path=path: _find_seal(path)[1] is not None)
         check(path, required=built)
         if problem := _changed_video(path):
             raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
@@ -122,7 +122,7 @@ def sealed(inputs: Iterable[str], outputs: Sequence[str], **job: Any) -> Generat
     for path in outputs:
         seal_of(path).unlink(missing_ok=True)
     yield
-    if there := [path for path in outputs if os.path.exists(path)]:  # Snakemake reports missing outputs
+    if there := [path for path in outputs if _await(Path(path).exists)]:  # Snakemake reports missing outputs
         seal(*there, made_of=made_of, **job)
 
 
@@ -202,11 +202,12 @@ def _changed_video(path: Path) -> str | None:
     return None
 
 
-def _await_seal(path: Path) -> None:
-    """Wait as long as the run's --latency-wait for the seal of an input, for network file systems."""
+def _await(arrived: Callable[[], bool]) -> bool:
+    """Whether a file appears within the run's --latency-wait, for network file systems."""
     end = time.monotonic() + float(os.environ.get(LATENCY, 0))
-    while _find_seal(path)[1] is None and time.monotonic() < end:
+    while not (there := arrived()) and time.monotonic() < end:
         time.sleep(0.1)
+    return there
 
 
 class Finding(NamedTuple):
