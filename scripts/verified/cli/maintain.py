@@ -31,7 +31,7 @@ def verify_run(arguments: argparse.Namespace) -> int:
     """Print a line per finding, and with --heal the commands; 1 if there are findings, else 0."""
     from verified.runtime.announcements import rebuild_command
     from verified.runtime.seals import BUILT
-    from verified.runtime.verify import on_demand, verify
+    from verified.runtime.verify import build_order, on_demand, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
     if not arguments.directory.is_dir():
@@ -51,8 +51,8 @@ def verify_run(arguments: argparse.Namespace) -> int:
         unneeded = [str(path) for path in paths if on_demand(path) and os.path.lexists(path)]
         if unneeded:
             print(f"  {shlex.join(['rm', '-r', *unneeded])}")
-        if rebuilt := [path for path in paths if not on_demand(path)]:
-            print(f"  {rebuild_command(rebuilt, shlex.join(map(str, arguments.configfile)))}")
+        for together in build_order(path for path in paths if not on_demand(path)):
+            print(f"  {rebuild_command(together, shlex.join(map(str, arguments.configfile)))}")
     return int(bool(findings))
 
 

@@ -256,6 +256,22 @@ def _finding(path: Path) -> Finding | None:
     return Finding(path, "damaged", problem) if problem else None
 
 
+def build_order(paths: Iterable[Path]) -> list[list[Path]]:
+    """The paths in the order in which they were built, by folders: rebuilt in this order, one command a folder, they
+    outdate nothing else."""
+    folders: dict[Path, list[Path]] = {}
+    for path in sorted(paths, key=_time_of):
+        folders.setdefault(path.parent, []).append(path)
+    return list(folders.values())
+
+
+def _time_of(path: Path) -> float:
+    with contextlib.suppress(InputError):
+        if written := read_seal(path):
+            return written["created"]
+    return path.stat().st_mtime if path.exists() else 0.0
+
+
 def on_demand(path: Path) -> bool:
     """Whether a run makes `path` on demand, so that nobody has to request it."""
     if SHARED in path.parents:
