@@ -14,8 +14,8 @@ with job(snakemake) as log:
     settings = snakemake.params
     counts = write_proposals(snakemake.output.moments, rows, settings.proposals, settings.splits, settings.seed, copies)
     if lost := Counter(row["reason"] for row in rows if row["caption"] is None):
-        told = ", ".join(f"{count} x {reason}" for reason, count in lost.most_common())
-        log.warning("%d of %d scenes have no caption that can be used: %s", lost.total(), len(rows), told)
+        reasons = ", ".join(f"{count} x {reason}" for reason, count in lost.most_common())
+        log.warning("%d of %d scenes have no caption that can be used: %s", lost.total(), len(rows), reasons)
     if counts["same_caption"]:
         log.warning("%d of %d scenes have one caption, which is left out", counts["same_caption"], len(rows))
     log.info("%s; correct a copy of %s and name it in the source's `moments`", counts, snakemake.output.moments)

@@ -26,9 +26,9 @@ class InputError(Exception):
     def __init__(self, problem: str, *, file: object = None, row: int | None = None, remedy: str | None = None):
         if len(problem) > LONGEST:  # something quoted from a hostile file
             problem = f"{problem[: LONGEST - 200]} … {problem[-200:]}"
-        where = ", ".join(
+        place = ", ".join(
             location for location in (str(file) if file else "", f"row {row}" if row is not None else "") if location
         )
-        text = f"{where}: {problem}" if where else problem
+        text = f"{place}: {problem}" if place else problem
         super().__init__(f"{text} ({remedy})" if remedy else text)
         self.problem, self.file, self.row, self.remedy = problem, file, row, remedy

@@ -39,17 +39,17 @@ def test_lists_are_read_back_in_the_numbering_of_another_corpus(tmp_path):
 
 def test_the_external_score_is_read_as_the_config_says():
     lists = ranked()
-    video, score = lists.rows(np.array([20, 0]), kept=4)
+    video, score = lists.rows(np.array([20, 0]), depth=4)
     assert video.tolist() == lists.video[[2, 0], :4].tolist()
     assert torch.allclose(score, torch.exp(20 * torch.from_numpy(lists.cosine[[2, 0], :4])))
     lists.external_score = "cosine"
-    assert torch.equal(lists.rows(np.array([20]), kept=4)[1], torch.from_numpy(lists.cosine[[2], :4]))
+    assert torch.equal(lists.rows(np.array([20]), depth=4)[1], torch.from_numpy(lists.cosine[[2], :4]))
 
 
 def test_a_query_without_a_list_is_an_error_and_a_video_outside_one_is_told():
     lists = ranked(kept=3)
     with refused("desc_id 7", "1 missing"):
-        lists.rows(np.array([0, 7]), kept=2)
+        lists.rows(np.array([0, 7]), depth=2)
     inside, outside = lists.video[1, 2], next(v for v in range(9) if v not in lists.video[1])
     assert lists.rank_of(np.array([10, 10]), np.array([inside, outside])).tolist() == [2, NO_VIDEO]
 

@@ -29,8 +29,8 @@ with job(snakemake, snakemake.params.threads) as log:
     engines = {"video_lmm": scoring_engine(generation)} if YES_OR_NO in tasks else {}
     with Session(generation, params.seed, tasks, engines) as session:
         lists, cost = work(first, moments, videos, step, session)
-        asked = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
-    facts = {**params.facts, "dataset": key_of(snakemake.wildcards.dataset), "parameters": 0, "cost": cost, **asked}
+        counts = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
+    facts = {**params.facts, "dataset": key_of(snakemake.wildcards.dataset), "parameters": 0, "cost": cost, **counts}
     outputs = snakemake.output.submission, snakemake.output.metrics, snakemake.output.queries
     write_test(lists, moments, params.nms_threshold, facts, outputs)
     log.info("%d queries, %d calls without an answer", len(moments), cost["without_answer"])

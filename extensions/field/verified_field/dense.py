@@ -57,7 +57,7 @@ def _chunk(
     step: float,
     spans: Spans,
 ) -> tuple[Lists, Lists, Lists]:
-    asked = np.asarray(queries.any(axis=1))
+    columns = np.asarray(queries.any(axis=1))
     best, nearness = _nothing(len(queries)), np.full((len(queries), len(videos)), -np.inf)
     alone = _nothing(len(queries))
     for number, vectors in enumerate(videos):
@@ -78,7 +78,7 @@ def _chunk(
     zeros = np.zeros(order.shape)
     by_video = Lists(order, zeros, zeros, np.take_along_axis(nearness, order, axis=1))
     silenced = [
-        Lists(np.where(asked[:, None], lists.video, NO_VIDEO), lists.start, lists.end, lists.score)
+        Lists(np.where(columns[:, None], lists.video, NO_VIDEO), lists.start, lists.end, lists.score)
         for lists in (suppress(best, spans.nms_threshold, None), suppress(alone, spans.nms_threshold, None), by_video)
     ]
     return silenced[0], silenced[1], silenced[2]

@@ -135,16 +135,16 @@ def measures(queries: list[GradedQuery], lists: list[list[tuple[str, float, floa
 def relevance_found(query: GradedQuery, rows: list[tuple[str, float, float]], threshold: float) -> list[float]:
     """Relevance of the moment that each row finds; 0 without one."""
     # The order in which the authors' code looks at them, which decides between moments of equal tIoU.
-    left = sorted(query.moments, key=lambda moment: -moment.relevance)
+    remaining = sorted(query.moments, key=lambda moment: -moment.relevance)
     relevance = []
     for video, start, end in rows:
         overlaps = [
             (float(tiou(start, end, moment.start, moment.end)), -place)
-            for place, moment in enumerate(left)
+            for place, moment in enumerate(remaining)
             if moment.video == video
         ]
         overlap, place = max(overlaps, default=(0.0, 0))
-        relevance.append(left.pop(-place).relevance if overlap > threshold else 0.0)
+        relevance.append(remaining.pop(-place).relevance if overlap > threshold else 0.0)
     return relevance
 
 
@@ -178,14 +178,14 @@ def evaluate_files(truth: str | os.PathLike, submission: str | os.PathLike, part
     lists = given.tasks["VCMR"]
     found = match([query.id for query in queries], lists, partial, submission, key="desc_id ")
     names = {number: video for video, number in given.video_index.items()}
-    asked = [query for query in queries if query.id in lists]
+    answered = [query for query in queries if query.id in lists]
     rows = [
         [(names.get(int(video), ""), float(start), float(end)) for video, start, end, _ in lists[query.id]]
-        for query in asked
+        for query in answered
     ]
     short = sum(len(own) < DEPTHS[0] for own in rows)
     notes = (f"{short} lists have fewer than {DEPTHS[0]} rows",) if short else ()
-    return GradedEvaluation(asked, rows, measures(asked, rows), (*found.notes(), *notes))
+    return GradedEvaluation(answered, rows, measures(answered, rows), (*found.notes(), *notes))
 
 
 RIGHT = 0.5

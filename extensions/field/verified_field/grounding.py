@@ -125,9 +125,9 @@ def ground(
     pairs = pairs_to_ground(first, moments, durations, settings.videos)
     calls = pair_calls(GROUND, pairs, moments, videos, settings.frames, session)
     outcomes = session.ask(GROUND, calls, len(calls))
-    said: dict[tuple[int, int], list[tuple[float, float, float]] | None] = {}
+    spans_of: dict[tuple[int, int], list[tuple[float, float, float]] | None] = {}
     for pair, outcome in zip(pairs, outcomes):
-        said[pair.query, pair.video] = _spans(outcome, pair.end)
+        spans_of[pair.query, pair.video] = _spans(outcome, pair.end)
     lists: dict[str, list[np.ndarray]] = {task: [] for task in TASKS}
     for query, own in enumerate(moments.video.tolist()):
         before = {task: _rows(first[task], query) for task in TASKS}
@@ -135,13 +135,13 @@ def ground(
         found = [
             (confidence, rank, video, start, end)
             for rank, video in enumerate(best)
-            for start, end, confidence in said[query, video] or ()
+            for start, end, confidence in spans_of[query, video] or ()
         ]
         found.sort(key=lambda one: (-one[0], one[1]))
-        mine = sorted(said[query, own] or (), key=lambda one: -one[2])
+        mine = sorted(spans_of[query, own] or (), key=lambda one: -one[2])
         lists["VCMR"].append(_ranked([(video, start, end) for _, _, video, start, end in found], before["VCMR"]))
         lists["SVMR"].append(_ranked([(own, start, end) for start, end, _ in mine], before["SVMR"]))
-        sure = {video: _confidence(said[query, video]) for video in best}
+        sure = {video: _confidence(spans_of[query, video]) for video in best}
         order = sorted(best, key=lambda video: -sure[video])  # stable: equals keep their order
         lists["VR"].append(_ranked([(video, 0.0, 0.0) for video in order], before["VR"][len(best) :]))
     return {task: Lists.pad(rows) for task, rows in lists.items()}, costs(outcomes, len(moments))
@@ -197,9 +197,9 @@ def grade(
     likely, outcomes = [], []
     for word in (YES, NO):
         calls = pair_calls(YES_OR_NO, pairs, moments, videos, settings.frames, session, word)
-        asked = session.ask(YES_OR_NO, calls, len(calls))
-        likely.append([one.parsed.sections.get("mean_log_probability") for one in asked])
-        outcomes += asked
+        answers = session.ask(YES_OR_NO, calls, len(calls))
+        likely.append([one.parsed.sections.get("mean_log_probability") for one in answers])
+        outcomes += answers
     return [LOWEST if None in both else _share_of_yes(*map(float, both)) for both in zip(*likely)], outcomes
 
 

@@ -42,13 +42,13 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
 
 def _rows(collection: Collection, name: str) -> list[Row]:
     """First stages, each before the rows that depend on it."""
-    asked = {
+    steps = {
         (first_stage(model), model, trained_on)
         for dataset, model, trained_on, _ in collection.runs
         if dataset == name and first_stage(model) != model
     }
     found = {}
-    for first, model, trained_on in sorted(asked):
+    for first, model, trained_on in sorted(steps):
         for named in (first, model):
             title = title_of(named)
             found[title] = Row((title,), title, trained_on if trained_on == UNTRAINED else "FIG", "FIG")

@@ -33,8 +33,8 @@ def read_moments(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
         return Parsed(sections={"moments": "; ".join(found)}, missing=int(cut), form="json")
     if listed == [] or text.strip() == "[]":
         return Parsed(sections={"moments": "none"}, form="json")
-    if not listed and (told := span_in_words(text)):
-        return Parsed(sections={"moments": f"{told} {MOST / 2:g}"}, missing=int(cut), form="words")
+    if not listed and (span := span_in_words(text)):
+        return Parsed(sections={"moments": f"{span} {MOST / 2:g}"}, missing=int(cut), form="words")
     if not listed and NOT_SHOWN.search(text):
         return Parsed(sections={"moments": "none"}, form="words")
     return Parsed(missing=1)

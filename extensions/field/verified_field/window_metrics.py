@@ -46,24 +46,24 @@ class WindowScores:
 
 def score(queries: list[WindowQuery], answers: dict[str, WindowAnswer]) -> WindowScores:
     """Score the queries that have an answer, in their order."""
-    asked = [query for query in queries if query.qid in answers]
-    given = [answers[query.qid] for query in asked]
+    answered = [query for query in queries if query.qid in answers]
+    given = [answers[query.qid] for query in answered]
     first, precision, highlights = {}, {}, {}
     listed = [answer.windows for answer in given if answer.windows is not None]
     if listed and len(listed) == len(given):
         for name, bounds in RANGES.items():
-            found = [_moments(_within(query.windows, bounds), rows) for query, rows in zip(asked, listed)]
+            found = [_moments(_within(query.windows, bounds), rows) for query, rows in zip(answered, listed)]
             first[name] = np.array([best for best, _ in found])
             precision[name] = np.array([each for _, each in found])
     rated = [
         (query.saliency, answer.saliency)
-        for query, answer in zip(asked, given)
+        for query, answer in zip(answered, given)
         if query.saliency is not None and answer.saliency is not None
     ]
     if rated and len(rated) == len(given):
         for name, least in SALIENT.items():
             highlights[name] = np.array([_highlights(truth >= least, saliency) for truth, saliency in rated])
-    return WindowScores(tuple(query.video for query in asked), first, precision, highlights)
+    return WindowScores(tuple(query.video for query in answered), first, precision, highlights)
 
 
 def _within(windows: np.ndarray, bounds: tuple[float, float] | None) -> np.ndarray:

@@ -112,11 +112,11 @@ def read_window_answers(path: str | os.PathLike, last_of_equal_ids: bool = False
     kinds: tuple[str, ...] | None = None
     remedy = "keep one row for each, or let the last one win with --last-of-equal-ids"
     for number, qid, row in rows_by_id(path, "qid", (), last_of_equal_ids, remedy):
-        here = tuple(key for key in ("pred_relevant_windows", "pred_saliency_scores") if key in row)
-        kinds = here if kinds is None else kinds
-        if not here or here != kinds:
+        present = tuple(key for key in ("pred_relevant_windows", "pred_saliency_scores") if key in row)
+        kinds = present if kinds is None else kinds
+        if not present or present != kinds:
             raise InputError(
-                f"qid {qid} has {' and '.join(here) or 'no answer'}"
+                f"qid {qid} has {' and '.join(present) or 'no answer'}"
                 + (f", the rows before {' and '.join(kinds)}" * bool(kinds)),
                 file=path,
                 row=number,

@@ -45,9 +45,9 @@ class WindowTruth:
     def queries(self) -> list[Query]:
         """The queries, each with its first window."""
         return [
-            Query(asked.qid, asked.video, *spans[0], asked.query, None, asked.duration, spans)
-            for asked in self.asked
-            if (spans := tuple((float(start), float(end)) for start, end in asked.windows))
+            Query(query.qid, query.video, *spans[0], query.query, None, query.duration, spans)
+            for query in self.asked
+            if (spans := tuple((float(start), float(end)) for start, end in query.windows))
         ]
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
@@ -59,11 +59,11 @@ class WindowTruth:
         answers = read_window_answers(file)
         scores = evaluate(self.asked, answers, file=file).scores
         first, ranks = [], []
-        for asked in self.asked:
-            if (rows := answers[asked.qid].windows) is None:
+        for query in self.asked:
+            if (rows := answers[query.qid].windows) is None:
                 raise InputError("has no pred_relevant_windows", file=file, remedy="give them, best first")
-            ranks.append(first_ranks(overlap(asked.windows, rows).max(axis=1) >= RIGHT))
-            first.append((asked.video, float(rows[0, 0]), float(rows[0, 1])) if len(rows) else None)
+            ranks.append(first_ranks(overlap(query.windows, rows).max(axis=1) >= RIGHT))
+            first.append((query.video, float(rows[0, 0]), float(rows[0, 1])) if len(rows) else None)
         return Answers(measures(scores), np.array(ranks), first)
 
 
@@ -136,20 +136,20 @@ def evaluate(
 
 
 def _notes(queries: list[WindowQuery], answers: dict[str, WindowAnswer], scores: WindowScores) -> Iterator[str]:
-    asked = [(query, answers[query.qid]) for query in queries if query.qid in answers]
+    pairs = [(query, answers[query.qid]) for query in queries if query.qid in answers]
     if scores.first:
-        listed = [(query.qid, len(answer.windows)) for query, answer in asked if answer.windows is not None]
+        listed = [(query.qid, len(answer.windows)) for query, answer in pairs if answer.windows is not None]
         empty = [qid for qid, count in listed if not count]
         more = sum(count > MOST_WINDOWS for _, count in listed)
         if empty:
             yield f"{len(empty)} queries without a window count as missed: qid {list_some(empty)}"
-        windows = [answer.windows if answer.windows is not None else np.empty((0, 3)) for _, answer in asked]
-        ids, durations = [query.qid for query, _ in asked], [query.duration for query, _ in asked]
-        true = Spans.of(ids, [query.windows for query, _ in asked], durations)
+        windows = [answer.windows if answer.windows is not None else np.empty((0, 3)) for _, answer in pairs]
+        ids, durations = [query.qid for query, _ in pairs], [query.duration for query, _ in pairs]
+        true = Spans.of(ids, [query.windows for query, _ in pairs], durations)
         yield from span_notes(Spans.of(ids, windows, durations), true, "qid ")
         undefined = [
             query.qid
-            for (query, _), rows in zip(asked, windows)
+            for (query, _), rows in zip(pairs, windows)
             if (_lengths(rows[:MOST_WINDOWS])[:, None] + _lengths(query.windows) == 0).any()
         ]
         if undefined:
@@ -164,7 +164,7 @@ def _notes(queries: list[WindowQuery], answers: dict[str, WindowAnswer], scores:
     if scores.highlights:
         odd = [
             query.qid
-            for query, answer in asked
+            for query, answer in pairs
             if query.saliency is not None and answer.saliency is not None
             if len(query.saliency) != len(answer.saliency)
         ]
@@ -176,7 +176,7 @@ def _notes(queries: list[WindowQuery], answers: dict[str, WindowAnswer], scores:
     else:
         yield "highlights are not scored: " + (
             "no pred_saliency_scores"
-            if any(answer.saliency is None for _, answer in asked)
+            if any(answer.saliency is None for _, answer in pairs)
             else "the ground truth has no saliency_scores"
         )
 

@@ -28,7 +28,7 @@ with job(snakemake, snakemake.params.threads) as log:
     videos = {row["video"]: row for row in rows_of(inputs.videos)}
     with Session(generation, params.seed, (GRADE,)) as session:
         grades, _ = judge_grades(judged, videos, params.section["frames"], session)
-        asked = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
-    write_json(snakemake.output.counts, asked)
+        counts = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
+    write_json(snakemake.output.counts, counts)
     write_jsonl(snakemake.output.judged, judged_rows(judged, scores, grades))
     log.info("%d captions judged", len(judged))

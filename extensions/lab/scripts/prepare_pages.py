@@ -22,8 +22,8 @@ with job(snakemake) as log:
     if inputs.get("findings"):
         numbers = {(moment["split"], str(moment["desc_id"])): moment["desc_id"] for moment in moments}
         findings = (Finding(**row) for row in read_jsonl(inputs.findings))
-        open_here = (one for one in findings if (one.split, one.id) in numbers)  # people drew the others
-        shown = audit_queue(moments, groups, by_number(open_here, numbers))
+        open_findings = (one for one in findings if (one.split, one.id) in numbers)  # people drew the others
+        shown = audit_queue(moments, groups, by_number(open_findings, numbers))
     else:
         shown = queue(moments, groups, settings.review["order"])
     dataset, size = key_of(snakemake.wildcards.dataset), (settings.review["moments"], settings.review["clip_side"])

@@ -63,7 +63,7 @@ def plan(
     random = generator(seed, "preference", *names)
     drawn = [differing[place] for place in random.permutation(len(differing))[:captions]]
     swapped = random.random(len(drawn)) < 0.5
-    asked = [
+    lists = [
         {
             "question": number,
             "video": one["video"],
@@ -79,8 +79,8 @@ def plan(
         "seed": seed,
         "raters": raters,
         "equal": len(pairs) - len(differing),
-        "questions": asked,
-        "participants": assign(len(asked), min(questions, len(asked)), raters, seed),
+        "questions": lists,
+        "participants": assign(len(lists), min(questions, len(lists)), raters, seed),
     }
     return add_digest("preference", key)
 
@@ -117,29 +117,29 @@ def summarise(answers: Sequence[Mapping], key: Mapping) -> dict[str, Any]:
             for row in answers
         )
         matrix = grade_matrix(given, people, numbers)
-        told = ~np.isnan(matrix).all(axis=0)
-        verdict = np.nanmean(matrix[:, told], axis=0)
-        share = mean_interval(100 * verdict[None, :, None], videos[told], top=100)
+        answered = ~np.isnan(matrix).all(axis=0)
+        verdict = np.nanmean(matrix[:, answered], axis=0)
+        share = mean_interval(100 * verdict[None, :, None], videos[answered], top=100)
         wins, losses = int((verdict > 0.5).sum()), int((verdict < 0.5).sum())
         found[name] = {
-            "captions": int(told.sum()),
+            "captions": int(answered.sum()),
             "share": float(share.value[0]),
             "low": _plain(share.low[0]),
             "high": _plain(share.high[0]),
             "preferred": wins,
             "other_preferred": losses,
-            "undecided": int(told.sum()) - wins - losses,
+            "undecided": int(answered.sum()) - wins - losses,
             "p": sign_test(wins, losses),
             "alpha": krippendorff_alpha(matrix, "ordinal"),
         }
     return {"names": list(key["names"]), "answers": len(answers), "equal": key["equal"], "questions": found}
 
 
-def _value(said: str, question: Mapping, key: Mapping) -> float:
+def _value(answer: str, question: Mapping, key: Mapping) -> float:
     """1 if the first run's caption is preferred, 0 for the second's, one half for neither."""
-    if said == EQUAL:
+    if answer == EQUAL:
         return 0.5
-    return float(question["shown"][SIDES.index(said)] == key["names"][0])
+    return float(question["shown"][SIDES.index(answer)] == key["names"][0])
 
 
 def sign_test(wins: int, losses: int) -> float | None:

@@ -59,10 +59,10 @@ def align_tracks(
         delays.append(float(low + lag - first) / rate if peak == peak else float("nan"))
         peaks.append(peak)
     reason = ""
-    heard = [delay for delay in delays if delay == delay]
-    middle = float(median_low(heard)) if heard else float("nan")
-    if len(heard) < len(delays):
-        reason = f"{len(delays) - len(heard)} of {len(delays)} windows are silent or beyond the description's end"
+    audible = [delay for delay in delays if delay == delay]
+    middle = float(median_low(audible)) if audible else float("nan")
+    if len(audible) < len(delays):
+        reason = f"{len(delays) - len(audible)} of {len(delays)} windows are silent or beyond the description's end"
     else:
         off = [(abs(delay - middle), window) for window, delay in enumerate(delays)]
         distance, window = max(off)

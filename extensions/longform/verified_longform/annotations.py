@@ -61,24 +61,24 @@ def _object(path: Path) -> dict:
     return values
 
 
-def _row(value: object, times: str, path: Path, where: str) -> dict:
+def _row(value: object, times: str, path: Path, place: str) -> dict:
     if not isinstance(value, dict):
-        raise InputError(f"{where}: expected an object, found {type(value).__name__}", file=path)
+        raise InputError(f"{place}: expected an object, found {type(value).__name__}", file=path)
     missing = [key for key in (*KEYS, times) if key not in value]
     if missing:
         needed = f"each needs {', '.join((*KEYS, times))}"
         remedy = "choose the other key with `times`" if missing == [times] else needed
-        raise InputError(f"{where}: missing key {', '.join(map(repr, missing))}", file=path, remedy=remedy)
+        raise InputError(f"{place}: missing key {', '.join(map(repr, missing))}", file=path, remedy=remedy)
     movie, sentence, duration = (value[key] for key in KEYS)
     if not isinstance(movie, str | int) or isinstance(movie, bool) or not str(movie):
-        raise InputError(f"{where}: movie {movie!r:.80} is no id", file=path)
+        raise InputError(f"{place}: movie {movie!r:.80} is no id", file=path)
     if not isinstance(sentence, str):
-        raise InputError(f"{where}: sentence {sentence!r:.80} is no text", file=path)
+        raise InputError(f"{place}: sentence {sentence!r:.80} is no text", file=path)
     if not finite(duration):
-        raise InputError(f"{where}: movie_duration {duration!r:.80} is not a number of seconds", file=path)
+        raise InputError(f"{place}: movie_duration {duration!r:.80} is not a number of seconds", file=path)
     span = value[times]
     if not is_span(span):
-        raise InputError(f"{where}: {times} {span!r:.80} is not [start, end] in seconds", file=path)
+        raise InputError(f"{place}: {times} {span!r:.80} is not [start, end] in seconds", file=path)
     start, end = map(float, span)
     return {"movie": str(movie), "sentence": sentence, "duration": float(duration), "start": start, "end": end}
 

@@ -32,7 +32,7 @@ from verified_longform.transcripts import Sentence, Word, read_transcript, sente
 
 
 def described_sentences(
-    spoken: list[Sentence], delay: float, voices: list[tuple[float, float]], duration: float
+    sentences: list[Sentence], delay: float, voices: list[tuple[float, float]], duration: float
 ) -> tuple[list[Sentence], dict[str, int]]:
     """Sentences of the description on the movie's time, and counts by outcome.
 
@@ -41,10 +41,10 @@ def described_sentences(
     ``outside``, ``kept``.
     """
     inside = []
-    counts = {"spoken": len(spoken), "dialogue": 0, "outside": 0}
+    counts = {"spoken": len(sentences), "dialogue": 0, "outside": 0}
     starts = np.array([start for start, _ in voices])
     ends = np.array([end for _, end in voices])
-    for sentence in spoken:
+    for sentence in sentences:
         start, end = max(0.0, sentence.start - delay), min(duration, sentence.end - delay)
         if end <= start:
             counts["outside"] += 1
@@ -59,7 +59,7 @@ def collect_movie(
     movie: str,
     tracks: tuple[np.ndarray, np.ndarray],
     rate: int,
-    spoken: list[Sentence],
+    transcript: list[Sentence],
     voices: list[tuple[float, float]],
     split: str,
     window_seconds: float,
@@ -82,8 +82,8 @@ def collect_movie(
         "peaks": [None if peak != peak else round(peak, 6) for peak in located.peaks],
     }
     if located.delay is None:
-        return [], report | {"spoken": len(spoken), "dialogue": 0, "outside": 0, "kept": 0}
-    sentences, counts = described_sentences(spoken, located.delay, voices, duration)
+        return [], report | {"spoken": len(transcript), "dialogue": 0, "outside": 0, "kept": 0}
+    sentences, counts = described_sentences(transcript, located.delay, voices, duration)
     rows = [
         {
             "id": f"{movie}-{number:05d}",
@@ -119,11 +119,11 @@ def collect_part(manifest: Path, part: str, settings: Collection, listen: Listen
 
 
 def collect(
-    manifest: Iterable[dict], settings: Collection, kept: Path | None = None, listen: Listener | None = None
+    manifest: Iterable[dict], settings: Collection, cache: Path | None = None, listen: Listener | None = None
 ) -> tuple[dict[str, list[dict]], list[dict]]:
     """({split: rows}, a report per movie), both in the manifest's order.
 
-    A movie with an unreadable file, or whose tracks do not align, gives no row: its report has the reason. kept: a
+    A movie with an unreadable file, or whose tracks do not align, gives no row: its report has the reason. cache: a
     folder that caches every movie's result while its files and the settings are the same. listen: transcribes tracks
     without transcript or subtitles; None: a movie without transcript is omitted, and one without subtitles loses no
     sentence to dialogue.
@@ -132,7 +132,7 @@ def collect(
     rows: dict[str, list[dict]] = {movie["split"]: [] for movie in movies}
     reports = []
     for movie in track(movies, "collect", len(movies), "movies"):
-        place = None if kept is None else kept / f"{_part_name(movie, settings)}.json"
+        place = None if cache is None else cache / f"{_part_name(movie, settings)}.json"
         if place is not None and place.is_file():
             part = read_json(place)
         else:
@@ -147,13 +147,13 @@ def collect(
     return rows, reports
 
 
-def unreadable(movie: dict, heard: bool) -> str:
+def unreadable(movie: dict, transcribes: bool) -> str:
     """Why a row of a manifest will give no sentence, judged by its files without their sound; "" without a reason.
 
-    heard: whether the role `speech` transcribes tracks without a transcript.
+    transcribes: whether the role `speech` transcribes tracks without a transcript.
     """
     try:
-        _written(movie, heard)
+        _written(movie, transcribes)
         for sound in OPTIONAL.values():
             read_part(movie[sound], 0.0, 0.1, 4000)
     except InputError as error:
@@ -161,11 +161,11 @@ def unreadable(movie: dict, heard: bool) -> str:
     return ""
 
 
-def _written(movie: dict, heard: bool) -> tuple[list[Word], list[Cue]]:
+def _written(movie: dict, transcribes: bool) -> tuple[list[Word], list[Cue]]:
     """Its transcript and subtitles. Raises InputError for the first file that cannot be used."""
     if absent := absent_files(movie):
         raise InputError("no such file", file=absent[0])
-    if movie["transcript"] is None and not heard:
+    if movie["transcript"] is None and not transcribes:
         remedy = "name one, put one beside the file, or set generation.speech in a workflow, whose role writes it"
         raise InputError("no transcript of the described track", file=movie["described"], remedy=remedy)
     words = read_transcript(movie["transcript"]) if movie["transcript"] else []
@@ -191,7 +191,7 @@ def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> 
         if "transcript" not in given:
             words = [Word(text, start, end, True) for start, end, text in listen(movie["described"])]
         if "subtitles" not in given:
-            cues = [spoken(*said) for said in listen(movie["track"])]
+            cues = [spoken(*segment) for segment in listen(movie["track"])]
     rows, report = collect_movie(
         movie["movie"],
         tracks,

@@ -40,11 +40,11 @@ def render_movies(source: dict, fps: int, seed: int, folder: str | Path) -> None
     for name in track(names, "movies", len(names), "movies"):
         rng = random.Random(derive_seed(seed, "longform film", name))
         seconds = rng.randint(source["shortest"], source["longest"])
-        world = make_world(derive_seed(seed, "longform"), name, seconds, fps)
-        frames = render_world(world, source["size"], derive_seed(seed, "longform noise", name))
+        scenes = make_world(derive_seed(seed, "longform"), name, seconds, fps)
+        frames = render_world(scenes, source["size"], derive_seed(seed, "longform noise", name))
         write_video(folder / "videos" / f"{name}.mp4", frames, fps)
         events = []
-        for number, event in enumerate(world.events):
+        for number, event in enumerate(scenes.events):
             sentence = word(describe(facts(event, fps), rng), rng.getrandbits(32))
             sentence = f"{sentence[0].upper()}{sentence[1:]}."
             span = {"start": event.first / fps, "end": event.last / fps}
@@ -79,14 +79,14 @@ def _describe_movie(events: list[dict], seconds: int, other_cut: bool, seed: int
         middle = len(described) // 2
         inserted = _sound(random, INSERTED)
         described = np.concatenate([described[:middle], inserted, described[middle:]])
-    subtitles, segments, spoken_over = [], [], []
+    subtitles, segments, voiced = [], [], []
     for event in events:
         draw = random.random()
         start, end = event["start"], event["end"]
         text = event["sentence"]
         shift = delay / TRACK_RATE + float(random.normal(0, 0.1))  # narrators are not exact
         if end + shift <= 0.5:  # the description begins later than this
-            spoken_over.append(event["id"])
+            voiced.append(event["id"])
             continue
         segments.append(_segment(text, max(0.0, start + shift), end + shift))
         first, last = (round(max(0.0, moment + shift) * TRACK_RATE) for moment in (start, end))
@@ -95,7 +95,7 @@ def _describe_movie(events: list[dict], seconds: int, other_cut: bool, seed: int
             line = f"<i>{LINES[int(random.integers(len(LINES)))]}</i>" if draw < 0.12 else "♪ la la la ♪"
             subtitles.append((start + 0.2, end - 0.2, line))
             segments.append(_segment(LINES[0], max(0.0, start + shift), end + shift))
-            spoken_over.append(event["id"])
+            voiced.append(event["id"])
         elif draw < 0.2:
             subtitles.append((start, end, SOUNDS[int(random.integers(len(SOUNDS)))]))
     write_wave(paths[0], movie_sound, TRACK_RATE)
@@ -108,7 +108,7 @@ def _describe_movie(events: list[dict], seconds: int, other_cut: bool, seed: int
             for number, (start, end, text) in enumerate(subtitles or [(0.0, 0.1, SOUNDS[0])], start=1)
         ),
     )
-    return {"delay": delay / TRACK_RATE, "other_cut": other_cut, "spoken_over": spoken_over, "events": events}
+    return {"delay": delay / TRACK_RATE, "other_cut": other_cut, "spoken_over": voiced, "events": events}
 
 
 def _sound(random: np.random.Generator, seconds: float) -> np.ndarray:

@@ -26,15 +26,15 @@ def write_embedded_movies(
     """
     settings = embed_settings(session.settings)
     vectors = embed_videos(movies, settings, session)
-    asked = embed_texts([row["sentence"] for row in rows], session)
-    attributes = {"backbone": settings.model, "dim": asked.shape[1]}
+    answers = embed_texts([row["sentence"] for row in rows], session)
+    attributes = {"backbone": settings.model, "dim": answers.shape[1]}
 
     def items() -> Iterator[tuple[str, np.ndarray, dict]]:
         for movie, pieces in vectors.items():
             yield movie, spread(pieces, movies[movie]["duration"], fps, settings.step_seconds).astype(np.float16), {}
 
     write_features(frames, {**attributes, "fps": fps}, items())
-    of_rows = ((row["id"], vector[None].astype(np.float16), {}) for row, vector in zip(rows, asked))
+    of_rows = ((row["id"], vector[None].astype(np.float16), {}) for row, vector in zip(rows, answers))
     write_features(sentences, attributes, of_rows)
 
 

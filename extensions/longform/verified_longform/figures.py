@@ -118,9 +118,9 @@ def draw_datasets(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | o
     """
     with drawing(paths, WIDE, 7.0) as figure:
         rows = [(title, 100 * one["coverage"], one["minutes"], one["vocabulary"]) for title, one in groups]
-        said = "; ".join(f"{title} {minutes:.1f} minutes, {words} words" for title, _, minutes, words in rows)
+        text = "; ".join(f"{title} {minutes:.1f} minutes, {words} words" for title, _, minutes, words in rows)
         header = ("data set", "moment / video length, %", "minutes of a video", "vocabulary")
-        figure.describe(f"Data sets beside each other. {said}", header, rows)
+        figure.describe(f"Data sets beside each other. {text}", header, rows)
         axis = figure.subplots()
         largest = max((measures["vocabulary"] for _, measures in groups), default=1)
         for number, (title, measures) in enumerate(groups):
@@ -128,8 +128,8 @@ def draw_datasets(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | o
             colour, _, _ = SERIES[number % len(SERIES)]
             area = 200 + 2500 * measures["vocabulary"] / max(1, largest)
             axis.scatter([coverage], [minutes], s=area, color=colour, alpha=0.5, linewidths=0)
-            said = f"{title}: {measures['vocabulary']:,} words"
-            axis.annotate(literal(said), (coverage, minutes), ha="center", va="center")
+            text = f"{title}: {measures['vocabulary']:,} words"
+            axis.annotate(literal(text), (coverage, minutes), ha="center", va="center")
         axis.set_xscale("log")
         axis.set_yscale("log")
         axis.margins(0.3)
@@ -184,11 +184,11 @@ def count_diversity(path: str | os.PathLike, movies: Iterable[str]) -> dict:
     among them, of which the file has no row. Raises InputError with the row for an unusable value.
     """
     rows = _read(Path(path))
-    asked = sorted(set(movies))
-    known = [rows[movie] for movie in asked if movie in rows]
+    names = sorted(set(movies))
+    known = [rows[movie] for movie in names if movie in rows]
     return {
-        "movies": len(asked),
-        "unknown": len(asked) - len(known),
+        "movies": len(names),
+        "unknown": len(names) - len(known),
         "genres": dict(Counter(genre for _, genres in known for genre in genres).most_common()),
         "decades": dict(sorted(Counter(year // 10 * 10 for year, _ in known if year is not None).items())),
     }

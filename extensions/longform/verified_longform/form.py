@@ -42,10 +42,14 @@ def _movies(arguments: argparse.Namespace) -> None:
         if score[name]:
             print(f"{name.replace('_', ' ')}: {score[name]}")
     print(recalls(score))
-    alike = [number for row in score["intra_class"] for number in row if number is not None]
+    correlations = [number for row in score["intra_class"] for number in row if number is not None]
     print(
         "In brackets: 95 % interval over movies, drawn with all of their queries, not over trainings."
-        + (f" Intra-class correlation of queries of one movie: {min(alike):.2f} to {max(alike):.2f}." if alike else "")
+        + (
+            f" Intra-class correlation of queries of one movie: {min(correlations):.2f} to {max(correlations):.2f}."
+            if correlations
+            else ""
+        )
     )
 
 

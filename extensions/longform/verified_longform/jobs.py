@@ -236,8 +236,8 @@ def _features_note(settings: Config, movies: MovieSet) -> str:
         return f"frames and sentences by {PACKAGED_JOINT}, which {PACKAGED_KNOWS}"
     if section.encoder != EVALUATOR:
         return f"frames and sentences by {section.encoder}"
-    said = f"frames and sentences by this configuration's evaluator, begun from {start or 'the rendered world alone'}"
-    return f"{said}: {BLIND_EVALUATOR}" if has_blind_encoder(settings, movies) else said
+    note = f"frames and sentences by this configuration's evaluator, begun from {start or 'the rendered world alone'}"
+    return f"{note}: {BLIND_EVALUATOR}" if has_blind_encoder(settings, movies) else note
 
 
 BLIND_EVALUATOR = "it has seen no real video, and what rests on it is close to random"

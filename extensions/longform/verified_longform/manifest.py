@@ -47,10 +47,10 @@ def read_manifest(path: str | os.PathLike) -> list[dict]:
 
 def _with_default_files(files: dict[str, Path | None]) -> dict[str, Path | None]:
     for column, sound in OPTIONAL.items():
-        if files[column] is None and (spoken := files[sound]) is not None:
-            beside = (spoken.with_suffix(ending) for ending in DEFAULT_SUFFIXES)
+        if files[column] is None and (track := files[sound]) is not None:
+            candidates = (track.with_suffix(ending) for ending in DEFAULT_SUFFIXES)
             # Both tracks may share a name: the transcript of one is not also the subtitles of the other.
-            files[column] = next((path for path in beside if path not in files.values() and isfile(path)), None)
+            files[column] = next((path for path in candidates if path not in files.values() and isfile(path)), None)
     return files
 
 

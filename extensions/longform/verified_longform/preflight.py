@@ -41,42 +41,44 @@ def movie_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding
         key, source = f"longform.datasets.{name}.source", movie_set.source
         if isinstance(source, MadSource | DescribedSource) and not any(other.startswith(key) for other in stuck):
             try:
-                movies, lacking = _movies(source, movie_set.times, heard=settings.generation.speech is not None)
+                movies, lacking = _movies(source, movie_set.times, transcribes=settings.generation.speech is not None)
             except InputError as error:
                 yield Finding("problem", key, str(error))
                 continue
             remedy = "put the files there, or correct them or their names"
             if lacking:
-                said = [f"{movie} ({lacks})" for movie, lacks in lacking.items()]
-                more = f", and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
-                message = f"{len(said)} of {len(movies)} movies would be left out: {', '.join(said[:SHOWN])}{more}"
-                yield Finding("problem" if len(said) == len(movies) else "note", key, message, remedy)
+                problems = [f"{movie} ({lacks})" for movie, lacks in lacking.items()]
+                more = f", and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
+                message = (
+                    f"{len(problems)} of {len(movies)} movies would be left out: {', '.join(problems[:SHOWN])}{more}"
+                )
+                yield Finding("problem" if len(problems) == len(movies) else "note", key, message, remedy)
             else:
                 yield Finding("ok", key, f"{len(movies)} movies, each with files that can be read")
-            left = set[str]().union(*(splits for movie, splits in movies.items() if movie not in lacking))
-            if left and movie_set.test_split not in left:
+            remaining = set[str]().union(*(splits for movie, splits in movies.items() if movie not in lacking))
+            if remaining and movie_set.test_split not in remaining:
                 yield Finding(
                     "problem", key, f"no movie is left of the split {movie_set.test_split!r}, {TESTED}", remedy
                 )
-            if left and movie_set.train_split not in left and name in trainings(settings):
+            if remaining and movie_set.train_split not in remaining and name in trainings(settings):
                 yield Finding(
                     "problem", key, f"no movie is left of the split {movie_set.train_split!r}, {TRAINED}", remedy
                 )
 
 
 def _movies(
-    source: MadSource | DescribedSource, times: Literal["ext_timestamps", "timestamps"], heard: bool
+    source: MadSource | DescribedSource, times: Literal["ext_timestamps", "timestamps"], transcribes: bool
 ) -> tuple[dict[str, set[str]], dict[str, str]]:
     """Movies of a data set with their splits, and {movie: missing file}. Raises InputError for an unreadable file.
 
-    heard: whether the role `speech` transcribes movies without a transcript.
+    transcribes: whether the role `speech` transcribes movies without a transcript.
     """
     movies: dict[str, set[str]] = {}
     lacking: dict[str, str] = {}
     if isinstance(source, DescribedSource):
         for row in read_manifest(source.manifest):
             movies[row["movie"]] = {row["split"]}
-            if reason := unreadable(row, heard):
+            if reason := unreadable(row, transcribes):
                 lacking[row["movie"]] = reason
     else:
         for split, path in source.annotations.items():

@@ -30,8 +30,8 @@ def cut_movies(rows: list[dict], seconds: float | None) -> list[dict]:
         length = row["duration"] if seconds is None else min(seconds, row["duration"] - first)
         start, end = row["start"] - first, row["end"] - first
         name = row["movie"] if seconds is None else f"{row['movie']}#{segment}"
-        where = {"movie": name, "duration": length, "origin": (row["movie"], first)}
-        cut.append({**row, **where, "start": start, "end": end})
+        common = {"movie": name, "duration": length, "origin": (row["movie"], first)}
+        cut.append({**row, **common, "start": start, "end": end})
     return cut
 
 

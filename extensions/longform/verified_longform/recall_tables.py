@@ -85,13 +85,13 @@ def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping)
             "Oracle and Random Chance" if name == "baselines" else METHODS[name]
         )
     videos = "movies" if seconds is None else f"segments of {seconds:g} s"
-    alike = {
+    correlations = {
         METHODS[method]: sorted(number for row in measures["intra_class"] for number in row if number is not None)
         for method, measures in _methods(results, seconds).items()
     }
-    said = [f"{method} {median(known):.2f}" for method, known in alike.items() if known]
+    texts = [f"{method} {median(known):.2f}" for method, known in correlations.items() if known]
     return [
-        f"{title}: intra-class correlation of queries of one movie (median of the cells): {', '.join(said) or '?'}.",
+        f"{title}: intra-class correlation of queries of one movie (median of the cells): {', '.join(texts) or '?'}.",
         f"{title}: {baselines['queries']} queries in {tail['videos']} {videos} of {baselines['movies']} movies;"
         + ";".join(f" a hit {way} the IoU ({', '.join(names)})" for way, names in ways.items())
         + ".",

@@ -48,17 +48,17 @@ def statistics_table(statistics: Sequence[Mapping], published: Published) -> Tab
     """Table 1: a row of ours per data set, and the published row below it if there is one."""
     rows = []
     for measures in statistics:
-        figures_here = [_format_figure(name, measures["all"].get(name), _comparable(measures)) for name in FIGURES]
-        rows.append((measures["title"], "this run", *figures_here, _percent(measures["all"].get("coverage"))))
+        our_figures = [_format_figure(name, measures["all"].get(name), _comparable(measures)) for name in FIGURES]
+        rows.append((measures["title"], "this run", *our_figures, _percent(measures["all"].get("coverage"))))
         if _comparable(measures) and Place("mad-1", measures["title"], metric="hours") in published:
             figures = [published[Place("mad-1", measures["title"], metric=name)] for name in FIGURES]
             rows.append((measures["title"], "published", *figures, None))
     notes = ["Coverage is the mean of a moment's length by its video's length; the paper prints it in a figure only."]
     for measures in statistics:
-        left_out = measures["counts"]["rows"] - measures["counts"]["usable"]
-        if left_out or measures["counts"]["clipped"]:
+        excluded = measures["counts"]["rows"] - measures["counts"]["usable"]
+        if excluded or measures["counts"]["clipped"]:
             notes.append(
-                f"{measures['title']}: {left_out} of {measures['counts']['rows']} annotations cannot be used,"
+                f"{measures['title']}: {excluded} of {measures['counts']['rows']} annotations cannot be used,"
                 f" {measures['counts']['clipped']} are cut to their video."
             )
         for split, why in measures["missing"].items():
@@ -159,10 +159,10 @@ def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Map
     for measures in statistics:
         for split in ("train", "val/test"):
             if split in measures:
-                figures_here = [
+                our_figures = [
                     _format_figure(name, measures[split].get(name), _comparable(measures)) for name in FIGURES
                 ]
-                rows.append((measures["title"], split, "this run", *figures_here))
+                rows.append((measures["title"], split, "this run", *our_figures))
                 places = [Place("mad-7", measures["title"], test=split, metric=name) for name in FIGURES]
                 if _comparable(measures) and places[0] in published:
                     rows.append((measures["title"], split, "published", *(published[place] for place in places)))
@@ -258,10 +258,12 @@ def annotations_table(counts: Mapping[str, Mapping[str, int]], collected: Mappin
 
 def _left_out(title: str, summary: Mapping) -> list[str]:
     without = summary["without_subtitles"]
-    said = f", {without} of them without subtitles, so that dialogue stays in" if without else ""
-    said += f", {summary['transcribed']} of them with transcripts by the role speech" if summary["transcribed"] else ""
+    remark = f", {without} of them without subtitles, so that dialogue stays in" if without else ""
+    remark += (
+        f", {summary['transcribed']} of them with transcripts by the role speech" if summary["transcribed"] else ""
+    )
     return [
-        f"{title}: collected from {summary['collected']} of {summary['movies']} movies{said}.",
+        f"{title}: collected from {summary['collected']} of {summary['movies']} movies{remark}.",
         f"{title}: {summary['spoken']} sentences were described; {summary['dialogue']} overlap dialogue or songs"
         f" and {summary['outside']} lie outside their movie: {summary['kept']} are kept.",
         *(f"{title} lacks {movie}: {reason.rstrip('.')}." for movie, reason in summary["left_out"].items()),

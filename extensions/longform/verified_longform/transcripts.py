@@ -67,18 +67,18 @@ def read_transcript(path: str | os.PathLike) -> list[Word]:
 def _whisper(segments: object, path: Path) -> list[list[Word]]:
     phrases = []
     for number, segment in enumerate(_list(segments, path, "segments"), start=1):
-        where = f"segment {number}"
+        place = f"segment {number}"
         if isinstance(segment, dict) and "words" not in segment and "start" in segment:
-            text, start, end = (_key(segment, key, path, where) for key in ("text", "start", "end"))
-            phrases.append([_word(text, start, end, True, path, where)])
+            text, start, end = (_key(segment, key, path, place) for key in ("text", "start", "end"))
+            phrases.append([_word(text, start, end, True, path, place)])
             continue
-        words_heard = _key(segment, "words", path, where, "transcribe with word_timestamps=True")
-        words_heard = _list(words_heard, path, f"{where}: words")
+        recognised = _key(segment, "words", path, place, "transcribe with word_timestamps=True")
+        recognised = _list(recognised, path, f"{place}: words")
         words = []
-        for position, word in enumerate(words_heard):
-            start, end = (_key(word, key, path, where) for key in ("start", "end"))
+        for position, word in enumerate(recognised):
+            start, end = (_key(word, key, path, place) for key in ("start", "end"))
             words.append(
-                _word(_key(word, "word", path, where), start, end, position == len(words_heard) - 1, path, where)
+                _word(_key(word, "word", path, place), start, end, position == len(recognised) - 1, path, place)
             )
         phrases.append(words)
     return phrases
@@ -87,44 +87,44 @@ def _whisper(segments: object, path: Path) -> list[list[Word]]:
 def _azure(
     phrases: object, path: Path, best: str, words_key: str, word_key: str, offset: str, duration: str
 ) -> list[list[Word]]:
-    heard = []
+    collected = []
     for number, phrase in enumerate(_list(phrases, path, "phrases"), start=1):
-        where = f"phrase {number}"
-        options = _list(_key(phrase, best, path, where), path, f"{where}: {best}")
+        place = f"phrase {number}"
+        options = _list(_key(phrase, best, path, place), path, f"{place}: {best}")
         if not options:
             continue
-        words_heard = _list(_key(options[0], words_key, path, where, "ask for word-level timestamps"), path, where)
+        recognised = _list(_key(options[0], words_key, path, place, "ask for word-level timestamps"), path, place)
         words = []
         shown = str(options[0].get("display", options[0].get("Display", ""))).split()
-        for position, word in enumerate(words_heard):
-            first, length = (_key(word, key, path, where) for key in (offset, duration))
+        for position, word in enumerate(recognised):
+            first, length = (_key(word, key, path, place) for key in (offset, duration))
             if not finite(first) or not finite(length):
-                raise InputError(f"{where}: a word's time is {first!r:.40}, {length!r:.40}", file=path)
+                raise InputError(f"{place}: a word's time is {first!r:.40}, {length!r:.40}", file=path)
             # The lexical words carry no punctuation; the display form does, word by word where both have as many.
-            text = shown[position] if len(shown) == len(words_heard) else _key(word, word_key, path, where)
-            last = position == len(words_heard) - 1
-            words.append(_word(text, first / TICKS, (first + length) / TICKS, last, path, where))
-        heard.append(words)
-    return heard
+            text = shown[position] if len(shown) == len(recognised) else _key(word, word_key, path, place)
+            last = position == len(recognised) - 1
+            words.append(_word(text, first / TICKS, (first + length) / TICKS, last, path, place))
+        collected.append(words)
+    return collected
 
 
-def _word(text: object, start: object, end: object, last: bool, path: Path, where: str) -> Word:
+def _word(text: object, start: object, end: object, last: bool, path: Path, place: str) -> Word:
     if not isinstance(text, str) or not finite(start) or not finite(end):
-        raise InputError(f"{where}: word {text!r:.40} from {start!r:.40} to {end!r:.40}", file=path)
+        raise InputError(f"{place}: word {text!r:.40} from {start!r:.40} to {end!r:.40}", file=path)
     if end < start:
-        raise InputError(f"{where}: word {text!r:.40} ends before it starts", file=path)
+        raise InputError(f"{place}: word {text!r:.40} ends before it starts", file=path)
     return Word(plain(text), float(start), float(end), last)
 
 
-def _list(value: object, path: Path, where: str) -> list:
+def _list(value: object, path: Path, place: str) -> list:
     if not isinstance(value, list):
-        raise InputError(f"{where}: expected a list, found {type(value).__name__}", file=path)
+        raise InputError(f"{place}: expected a list, found {type(value).__name__}", file=path)
     return value
 
 
-def _key(value: object, key: str, path: Path, where: str, remedy: str | None = None):
+def _key(value: object, key: str, path: Path, place: str, remedy: str | None = None):
     if not isinstance(value, dict) or key not in value:
-        raise InputError(f"{where}: missing key {key!r}", file=path, remedy=remedy)
+        raise InputError(f"{place}: missing key {key!r}", file=path, remedy=remedy)
     return value[key]
 
 

@@ -79,6 +79,6 @@ def warm_start(model: VLGNet, path: str | Path) -> dict[str, str | int]:
         if name.startswith(prefix)
     }
     checkpoint.fill(model.context_aggregator[0], block, "VLG-Net's GCNeXt block", path)
-    left = len(read) - len(block)
-    log.info("GCNeXt from %s: %d tensors taken, %d not", path, len(block), left)
-    return {"file": str(path), "sha256": file_digest(path), "taken": len(block), "not_taken": left}
+    remaining = len(read) - len(block)
+    log.info("GCNeXt from %s: %d tensors taken, %d not", path, len(block), remaining)
+    return {"file": str(path), "sha256": file_digest(path), "taken": len(block), "not_taken": remaining}

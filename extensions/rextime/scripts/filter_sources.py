@@ -7,8 +7,8 @@ with job(snakemake) as log:
     from verified_rextime.config import Rextime
     from verified_rextime.sources import read_sources
 
-    suite = Rextime(**snakemake.params.suite)
-    items, rejections, counts = read_sources(suite, snakemake.params.corpora)
+    section = Rextime(**snakemake.params.suite)
+    items, rejections, counts = read_sources(section, snakemake.params.corpora)
     write_jsonl(snakemake.output.rows, items)
     write_jsonl(snakemake.output.rejected, rejections)
     write_json(snakemake.output.counts, counts)

@@ -170,16 +170,16 @@ def score_options(
     session: Session,
 ) -> dict[str, str | None]:
     """The letter of the option with the largest mean log-probability, by question; None without scores."""
-    items, slots, asked = [], [], []
+    items, slots, scored = [], [], []
     for row in questions:
         for letter, option in zip(LETTERS, row["options"]):
             items.append({"item": row["qid"], "video": row["vid"]})
-            asked.append((row["qid"], letter))
+            scored.append((row["qid"], letter))
             text = continuation(spans[row["qid"]] or NOT_PARSED, option)
             slots.append({"question": row["query"], "continuation": text, "frame_number": str(frames)})
     calls: Iterable[Call] = whole_video_calls(SCORING, items, slots, videos, session, frames)
     likelihoods: dict[str, list[tuple[float, str]]] = {}
-    for (qid, letter), outcome in zip(asked, session.ask(SCORING, calls, len(items))):
+    for (qid, letter), outcome in zip(scored, session.ask(SCORING, calls, len(items))):
         if outcome.status == "ok":
             likelihoods.setdefault(qid, []).append((float(outcome.parsed.sections["mean_log_probability"]), letter))
     best = {qid: max(scores, key=lambda score: score[0])[1] for qid, scores in likelihoods.items() if len(scores) == 4}

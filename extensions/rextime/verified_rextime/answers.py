@@ -48,11 +48,11 @@ def _collect(arguments: argparse.Namespace) -> None:
     if arguments.questions:
         if key["tool"] == "human":
             raise InputError("answers of the tool human change no questions", remedy="leave out --questions")
-        asked = read_jsonl(arguments.questions, ("qid",))
-        for number, row in enumerate(asked, start=1):
+        question_rows = read_jsonl(arguments.questions, ("qid",))
+        for number, row in enumerate(question_rows, start=1):
             if not isinstance(row["qid"], str):
                 raise InputError("'qid' must be a text", file=arguments.questions, row=number, remedy="correct the row")
-        questions, bad, untimed = people.annotated_questions(asked, rows, key["tool"])
+        questions, bad, untimed = people.annotated_questions(question_rows, rows, key["tool"])
         with _written_from(arguments.questions):
             write_jsonl(target / "questions.jsonl", questions)
         out = f"{len(bad)} left out as bad, {len(untimed)} until people mark their answers"
@@ -84,10 +84,10 @@ def _performance(submissions: dict[int, list[dict]], key: dict, folder: Path) ->
     for annotator, rows in submissions.items():
         write_jsonl(folder / f"annotator-{annotator:02d}.jsonl", rows)
         predictions = {row["qid"]: Prediction(tuple(row["pred_relevant_windows"][0]), row["ans"]) for row in rows}
-        asked = [question for question in questions if question.qid in predictions]
-        if asked:
-            brief = official_result(score(asked, predictions, "both"))["brief"]
-            measured[f"annotator {annotator}"] = {"questions": len(asked), **brief}
+        answered = [question for question in questions if question.qid in predictions]
+        if answered:
+            brief = official_result(score(answered, predictions, "both"))["brief"]
+            measured[f"annotator {annotator}"] = {"questions": len(answered), **brief}
     if measured:
         names = next(iter(measured.values())).keys()
         means = {name: statistics.fmean(row[name] for row in measured.values()) for name in names}

@@ -33,8 +33,8 @@ def drop_paths(x: Tensor, share: float, training: bool) -> Tensor:
     """A branch of a residual layer, dropped for whole sequences with probability `share` while training; [N, S, D]."""
     if not training or share == 0:
         return x
-    kept = torch.rand(len(x), 1, 1, device=x.device) >= share
-    return x * kept.to(x.dtype) / (1 - share)
+    mask = torch.rand(len(x), 1, 1, device=x.device) >= share
+    return x * mask.to(x.dtype) / (1 - share)
 
 
 class PositionedLayer(nn.Module):
@@ -156,10 +156,10 @@ class DecoderLayer(nn.Module):
         everything = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
         seen = self.self_attn.combine(self.self_attn.shares(query, key, everything), self.sa_v_proj(x))
         x = self.norm1(self._joined(x, seen))
-        query, key, where = self.ca_qcontent_proj(x), self.ca_kcontent_proj(clips), self.ca_kpos_proj(positions)
+        query, key, location = self.ca_qcontent_proj(x), self.ca_kcontent_proj(clips), self.ca_kpos_proj(positions)
         if self.ca_qpos_proj is not None:
-            query, key = query + self.ca_qpos_proj(place), key + where
-        query, key = self._side_by_side(query, self.ca_qpos_sine_proj(sine)), self._side_by_side(key, where)
+            query, key = query + self.ca_qpos_proj(place), key + location
+        query, key = self._side_by_side(query, self.ca_qpos_sine_proj(sine)), self._side_by_side(key, location)
         seen = self.cross_attn.combine(self.cross_attn.shares(query, key, mask), self.ca_v_proj(clips))
         x = self.norm2(self._joined(x, seen))
         return self.norm3(self._joined(x, self.linear2(self.dropout(self.activation(self.linear1(x))))))

@@ -61,8 +61,8 @@ def evaluate(
     Questions and predictions must have the same ids. With `partial` the ids that both have are scored, as the official
     evaluator does with match_number=False: missing ones are left out of the denominator instead of counting as wrong.
     """
-    asked = [question.qid for question in questions]
-    found = match(asked, predictions, partial, source, "questions", "row")
+    ids = [question.qid for question in questions]
+    found = match(ids, predictions, partial, source, "questions", "row")
     if mode != "grounding" and (without := [q.qid for q in questions if q.answer is None]):
         raise InputError(
             f"the questions have no letter for {list_some(without)}", remedy="--mode grounding scores windows alone"
@@ -121,14 +121,14 @@ class QuestionTruth:
 
     def __init__(self, path: Path):
         self.questions = read_questions(path)
-        if any(asked.answer is None for asked in self.questions):
+        if any(question.answer is None for question in self.questions):
             self.shown = tuple(metric for metric in self.shown if "VQA" not in metric)
 
     def queries(self) -> list[Query]:
         """The questions, each with its first window."""
         return [
-            Query(asked.qid, asked.video, *asked.windows[0], asked.query, None, asked.duration)
-            for asked in self.questions
+            Query(question.qid, question.video, *question.windows[0], question.query, None, question.duration)
+            for question in self.questions
         ]
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
@@ -141,6 +141,6 @@ class QuestionTruth:
         scores = evaluate(self.questions, predictions, mode, source=str(file)).scores
         values = {name: numbers / top_of(name) for name, numbers in measures(scores).items()}
         right = values["R1@0.5" if "R1@0.5" in values else "VQA"]
-        windows = [(asked.video, predictions[asked.qid].window) for asked in self.questions]
+        windows = [(question.video, predictions[question.qid].window) for question in self.questions]
         first = [None if window is None else (video, *window) for video, window in windows]
         return Answers(values, np.where(right > 0, 1.0, np.inf), first)

@@ -69,7 +69,7 @@ class Questions:
 def exported_row(row: Mapping) -> dict:
     """A row of COLUMNS from a generated question."""
     (start, end), *_ = row["relevant_windows"]
-    asked = row["question_windows"][0] if row["question_windows"] else (None, None)
+    span = row["question_windows"][0] if row["question_windows"] else (None, None)
     options = row["options"] or [None] * len(LETTERS)
     plain = {name: row[name] for name in ("qid", "query", "vid", "duration", "ans", "answer", "kind", "direction")}
     return {
@@ -77,8 +77,8 @@ def exported_row(row: Mapping) -> dict:
         "start": start,
         "end": end,
         **{f"option_{letter}": text for letter, text in zip(LETTERS, options)},
-        "question_start": asked[0],
-        "question_end": asked[1],
+        "question_start": span[0],
+        "question_end": span[1],
         "source": row["source"],
         "verification": row["verification"],
         "lineage": " ".join(f"{step}={key}" for step, key in sorted(row["lineage"].items())),

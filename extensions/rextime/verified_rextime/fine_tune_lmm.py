@@ -195,13 +195,13 @@ def adapted(engine: Any, lora: Lora, seed: int) -> nn.ModuleDict:
 def lessons_of(row: Mapping, forms: Mapping[str, Prompt], frames: int) -> tuple[Lesson, Lesson]:
     """Both lessons of a question: the time of its answer, and the answer. `forms` are the prompts by task."""
     span = tuple(row["relevant_windows"][0])
-    said = continuation(span, row["answer"])
+    continued = continuation(span, row["answer"])
     shared = {"question": row["query"], "frame_number": str(frames)}
-    slots = {LOCATE: shared | {"duration": f"{row['duration']:g}"}, SCORING: shared | {"continuation": said}}
-    where, what = (Request(task.name, forms[task.name].fill(given), given) for task, given in slots.items())
+    slots = {LOCATE: shared | {"duration": f"{row['duration']:g}"}, SCORING: shared | {"continuation": continued}}
+    locate, answer = (Request(task.name, forms[task.name].fill(given), given) for task, given in slots.items())
     return (
-        Lesson(row["qid"], row["vid"], where, f"{said.partition(',')[0]}."),
-        Lesson(row["qid"], row["vid"], replace(what, prompt=before_continuation(what)), said),
+        Lesson(row["qid"], row["vid"], locate, f"{continued.partition(',')[0]}."),
+        Lesson(row["qid"], row["vid"], replace(answer, prompt=before_continuation(answer)), continued),
     )
 
 

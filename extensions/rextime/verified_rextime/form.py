@@ -8,12 +8,12 @@ from verified.cli.command import option
 from verified.cli.forms import Form
 from verified.io.jsonl import Row
 
-ASKED = {"ans", "options", "question", "category", "kind"}
+QUESTION_KEYS = {"ans", "options", "question", "category", "kind"}
 """Keys that questions have and other rows with `qid` have not."""
 
 
 def _recognise(path: Path, first: Row, submission: Path | None) -> bool:
-    return "qid" in first and bool(ASKED & set(first))
+    return "qid" in first and bool(QUESTION_KEYS & set(first))
 
 
 def _questions(arguments: argparse.Namespace) -> None:

@@ -118,14 +118,14 @@ def to_moments(questions: list[dict], file: Path, about: Sequence[str] | None = 
     Their place in `questions` is the id, their answer's window the time.
     """
     ids = [number for number, row in enumerate(questions) if about is None or row["vid"] in about]
-    kept = [questions[number] for number in ids]
-    corpus = sorted({row["vid"] for row in kept})
+    chosen = [questions[number] for number in ids]
+    corpus = sorted({row["vid"] for row in chosen})
     position = {video: number for number, video in enumerate(corpus)}
     return Moments(
         desc_id=np.array(ids, dtype=np.int64),
-        video=np.array([position[row["vid"]] for row in kept], dtype=np.int64),
-        time=np.array([row["relevant_windows"][0] for row in kept], dtype=np.float64),
-        caption=[row["query"] for row in kept],
+        video=np.array([position[row["vid"]] for row in chosen], dtype=np.int64),
+        time=np.array([row["relevant_windows"][0] for row in chosen], dtype=np.float64),
+        caption=[row["query"] for row in chosen],
         videos=corpus,
         file=file,
     )
@@ -148,9 +148,9 @@ def ground_by_vectors(
     settings = embed_settings(session.settings)
     shown = {video: videos[video] for video in sorted({row["vid"] for row in questions})}
     vectors = embed_videos(shown, settings, session)
-    asked = embed_texts([row["query"] for row in questions], session)
+    answers = embed_texts([row["query"] for row in questions], session)
     predictions = {}
-    for row, query in zip(questions, asked):
+    for row, query in zip(questions, answers):
         pieces = vectors[row["vid"]]
         found = windows(len(pieces), settings.step_seconds, spans)
         scores = window_scores(pieces, query[None], found)[0]

@@ -32,14 +32,14 @@ def folder(settings: Config) -> str:
     return f"{home(settings)}/rextime"
 
 
-def splits(suite: Rextime) -> list[str]:
+def splits(section: Rextime) -> list[str]:
     """Splits that questions are written for."""
-    return sorted({source.split for source in suite.sources.values()})
+    return sorted({source.split for source in section.sources.values()})
 
 
-def tested_splits(suite: Rextime) -> list[str]:
+def tested_splits(section: Rextime) -> list[str]:
     """Splits whose questions have options."""
-    return [split for split in splits(suite) if split != TRAIN]
+    return [split for split in splits(section) if split != TRAIN]
 
 
 def datasets_used(settings: Config) -> list[str]:
@@ -76,8 +76,8 @@ def protocols(settings: Config) -> list[str]:
 
 def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
     """Roles that answer by a protocol, or by any that is configured: the llm reads free answers."""
-    asked = protocols(settings) if protocol is None else [protocol]
-    return ["llm", "video_lmm"] if {*FREE} & {*asked} else ["video_lmm"]
+    chosen = protocols(settings) if protocol is None else [protocol]
+    return ["llm", "video_lmm"] if {*FREE} & {*chosen} else ["video_lmm"]
 
 
 def answered(settings: Config) -> list[str]:
@@ -189,23 +189,23 @@ def free_answers(settings: Config) -> dict[str, dict]:
     """By test, where the video LMM answers freely: files of `questions` and `answers`, whether they are `scored`."""
     tests: dict[str, dict] = {}
     for protocol in (protocol for protocol in FREE if protocol in protocols(settings)):
-        asked = protocol.removeprefix("free").replace("_", " ").replace(" ", ", ", 1)
+        words = protocol.removeprefix("free").replace("_", " ").replace(" ", ", ", 1)
         files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
         for split in tested_splits(_suite(settings)):
             questions = f"{folder(settings)}/annotations/{split}.jsonl"
-            tests[f"{split}{asked}"] = {"questions": questions, "scored": True, "answers": files}
+            tests[f"{split}{words}"] = {"questions": questions, "scored": True, "answers": files}
         for name in answered(settings):
             given = _suite(settings).released[name]
             file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
             questions = given_file(settings, name)
-            tests[f"{name}{asked}"] = {"questions": questions, "scored": given.scored, "answers": [file]}
+            tests[f"{name}{words}"] = {"questions": questions, "scored": given.scored, "answers": [file]}
     return tests
 
 
 def question_files_by_name(settings: Config) -> dict[str, str]:
     """Question files of the systems' scores, by name: the generated splits and the given files."""
-    suite_files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))}
-    return suite_files | given_files(settings)
+    files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))}
+    return files | given_files(settings)
 
 
 def given_files(settings: Config) -> dict[str, str]:
@@ -240,11 +240,11 @@ def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
     With a separate feature file: all generated questions, and each released file that is scored; without, the questions
     about each data set, whose features it reads.
     """
-    suite = _suite(settings)
-    if suite.published[model].video is None:
+    section = _suite(settings)
+    if section.published[model].video is None:
         tests = [f"dataset-{name}" for name in datasets_used(settings)]
     else:
-        tests = (["suite"] if suite.sources else []) + [f"{RELEASED}{name}" for name in given_files(settings)]
+        tests = (["suite"] if section.sources else []) + [f"{RELEASED}{name}" for name in given_files(settings)]
     return {test: f"{folder(settings)}/grounding/published/{model}/{test}.jsonl" for test in tests}
 
 
@@ -329,7 +329,7 @@ def filter_values(settings: Config) -> dict:
 
 def card_facts(settings: Config) -> dict:
     """Facts for the card of the exported questions (see `export.collection.Collection`)."""
-    asked, generation = generation_facts(settings), settings.generation
+    facts, generation = generation_facts(settings), settings.generation
     return {
         "title": f"Questions across time of {settings.name}",
         "name": "rextime",
@@ -340,30 +340,30 @@ def card_facts(settings: Config) -> dict:
         "url": settings.export.url,
         "statements": settings.export.statements.model_dump(exclude_none=True),
         "models": {"Language model": generation.llm.model, "Video model": generation.video_lmm.model},
-        "prompts": {"name": asked["prompts"], "sha256": asked["prompts_sha256"]},
+        "prompts": {"name": facts["prompts"], "sha256": facts["prompts_sha256"]},
     }
 
 
 def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
     """(key of the configuration, path, whether it is a folder) of the inputs that no rule makes."""
-    suite, named = _suite(settings), []
-    for name, source in suite.sources.items():
+    section, named = _suite(settings), []
+    for name, source in section.sources.items():
         if source.annotations:
             named.append((f"rextime.sources.{name}.annotations", source.annotations, False))
         if source.videos:
             named.append((f"rextime.sources.{name}.videos", source.videos, True))
-    for name, given in suite.released.items():
+    for name, given in section.released.items():
         named.append((f"rextime.released.{name}", given.questions, False))
         if given.only:
             named.append((f"rextime.released.{name}.only", given.only, False))
         if given.videos:
             named.append((f"rextime.released.{name}.videos", given.videos, True))
-    for name, published in suite.published.items():
+    for name, published in section.published.items():
         named.append((f"rextime.published.{name}.checkpoint", published.checkpoint, False))
         if published.video:
             named.append((f"rextime.published.{name}.video", published.video, False))
     return named + [
-        (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in suite.submissions.items()
+        (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in section.submissions.items()
     ]
 
 

@@ -45,13 +45,13 @@ def _window(prediction: Prediction) -> tuple[float, float]:
 
 def score(questions: list[Question], predictions: dict[str, Prediction], mode: Mode) -> Scores:
     """Numbers per question for the questions that have a prediction, in their order."""
-    asked = [question for question in questions if question.qid in predictions]
+    answered = [question for question in questions if question.qid in predictions]
     iou = right = None
     if mode != "vqa":
-        iou = np.array([best_iou(_window(predictions[question.qid]), question.windows) for question in asked])
+        iou = np.array([best_iou(_window(predictions[question.qid]), question.windows) for question in answered])
     if mode != "grounding":
-        right = np.array([predictions[question.qid].answer == question.answer for question in asked], dtype=bool)
-    qids, videos = (tuple(getattr(question, name) for question in asked) for name in ("qid", "video"))
+        right = np.array([predictions[question.qid].answer == question.answer for question in answered], dtype=bool)
+    qids, videos = (tuple(getattr(question, name) for question in answered) for name in ("qid", "video"))
     return Scores(mode, qids, videos, iou, right)
 
 

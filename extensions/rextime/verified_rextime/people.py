@@ -121,16 +121,16 @@ def pages(key: Mapping, paths: Mapping[str, str], side: int) -> Iterator[Page]:
             f"no file of the video {missing[0]} ({len(missing)} missing)", remedy="name the folder of all videos"
         )
     for annotator, numbers in enumerate(key["annotators"], start=1):
-        asked = [items[number] for number in numbers]
-        clip_number = {video: n for n, video in enumerate(sorted({item["video"] for item in asked}), start=1)}
+        chosen = [items[number] for number in numbers]
+        clip_number = {video: n for n, video in enumerate(sorted({item["video"] for item in chosen}), start=1)}
         names = SHOWN[key["tool"]]
         shown = [
             {"item": item["item"], "clip": clip_number[item["video"]], **{name: item[name] for name in names}}
-            for item in asked
+            for item in chosen
         ]
         clips = {}
         for video, number in clip_number.items():
-            length = max(item["duration"] for item in asked if item["video"] == video)
+            length = max(item["duration"] for item in chosen if item["video"] == video)
             clips[f"video-{number}"] = cut(paths[video], {0: (0.0, length)}, side)[0]
         task = {name: key[name] for name in ("task", "tool", "title")} | {"annotator": annotator, "items": shown}
         title = f"Questions about videos, annotator {annotator}"

@@ -35,8 +35,8 @@ def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Find
             continue
         there = VideoFolder(Path(str(given.videos))).paths
         videos = {row["vid"] for row in rows}
-        asked = "spans alone, as no question has options" if without_options(rows) else "letters too"
-        counted = f"{len(rows)} questions in {len(videos)} videos, asked for {asked}"
+        scope = "spans alone, as no question has options" if without_options(rows) else "letters too"
+        counted = f"{len(rows)} questions in {len(videos)} videos, asked for {scope}"
         if missing := sorted(videos - set(there)):
             lost = sum(row["vid"] not in there for row in rows)
             message = f"{counted}; {lost} would be answered by nothing, as no video is there: {list_some(missing)}"
@@ -48,13 +48,13 @@ def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Find
 
 def feature_findings(settings: Config) -> Iterator[Finding]:
     """Problems of the clips of grounding models with published weights, for the videos of given questions only."""
-    suite = settings.section(Rextime)
+    section = settings.section(Rextime)
     try:
-        given = [one for each in suite.released.values() for one in read_questions(each.questions, each.scored)]
+        given = [one for each in section.released.values() for one in read_questions(each.questions, each.scored)]
     except InputError:  # another check reports it
         return
     videos = {question.video: question.duration for question in given}
-    for name, published in suite.published.items():
+    for name, published in section.published.items():
         if published.video and videos:
             yield from file_findings(f"rextime.published.{name}.video", published.video, "videos", videos, CLIP_SECONDS)
 

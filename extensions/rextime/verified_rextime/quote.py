@@ -53,8 +53,8 @@ def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
             for protocol in jobs.protocols(config):
                 take_test(questions, videos, protocol, section.frames, session)
             if jobs.vector_files(config):
-                asked = [row for row in questions if row["options"] and section.sources[row["source"]].dataset]
-                calls = grounding_calls(asked, videos, session)
+                with_options = [row for row in questions if row["options"] and section.sources[row["source"]].dataset]
+                calls = grounding_calls(with_options, videos, session)
                 session.ask(EMBEDDING, calls, len(calls))
         for name in jobs.answered(config):
             given = section.released[name]

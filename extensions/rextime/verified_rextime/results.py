@@ -225,7 +225,7 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
     system, its answers to these questions are used, and it is omitted without any. Free answers to questions without
     options have no letters, and are omitted too.
     """
-    asked = {question.qid for question in questions}
+    ids = {question.qid for question in questions}
     submissions = {}
     for system_name, system in systems.items():
         if system.get("questions", name) != name:
@@ -238,7 +238,7 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
             mode, read = read_submission(file, system["mode"], may_be_empty=True)
             predictions |= read
         if "questions" not in system:
-            predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
+            predictions = {qid: prediction for qid, prediction in predictions.items() if qid in ids}
         if predictions or "questions" in system:
             submissions[system_name] = System(
                 mode,

@@ -161,12 +161,12 @@ def _questions(kind: str, events: list[str], seed: int, share: float) -> tuple[d
     written, notes = {}, []
     for number, (question, answer) in enumerate(FORMS[kind], start=1):
         rng = random.Random(derive_seed(seed, "spoiled question", number))
-        asked = list(events)
+        chosen = list(events)
         place = 1 if "{1}" in answer else 0
         if rng.random() < share:
-            asked[place], note = _corrupted(events, place, rng)
+            chosen[place], note = _corrupted(events, place, rng)
             notes.append({"question": number, **note})
-        text = answer.format(*asked)
+        text = answer.format(*chosen)
         written[f"Type{number}"] = {"Question": question.format(*events), "Answer": text[0].upper() + text[1:]}
     return written, notes
 
@@ -197,19 +197,19 @@ def event_facts(text: str) -> dict:
 def _verification(request: Request) -> Reply:
     scores = {}
     for number in (1, 2):
-        asked, answered = (event_facts(request.slots[f"{part}{number}"]) for part in ("question", "answer"))
-        whole = {"shape", "motion"} <= answered.keys()
-        scores[f"case_{number}_score"] = (0 if asked == answered else 3) if whole else 1
+        question, answer = (event_facts(request.slots[f"{part}{number}"]) for part in ("question", "answer"))
+        whole = {"shape", "motion"} <= answer.keys()
+        scores[f"case_{number}_score"] = (0 if question == answer else 3) if whole else 1
     return _json("An answer that names what the question names answers nothing.", scores)
 
 
 def _reading(request: Request) -> Reply:
     """The option that shares more facts with the answer than any other, and contradicts none of shape and motion."""
-    said, shared = event_facts(request.slots["answer"]), {}
+    stated, shared = event_facts(request.slots["answer"]), {}
     for letter, text in re.findall(r"(?m)^([A-D])\W+(.+)$", request.slots["options"]):
         facts = event_facts(text.strip('" '))
-        shared[letter] = sum(said.get(name) == value for name, value in facts.items())
-        if any(said.get(name) != facts.get(name) for name in ("shape", "motion")):
+        shared[letter] = sum(stated.get(name) == value for name, value in facts.items())
+        if any(stated.get(name) != facts.get(name) for name in ("shape", "motion")):
             shared[letter] = 0
     best = max(shared.values(), default=0)
     letters = [letter for letter, count in shared.items() if count == best]

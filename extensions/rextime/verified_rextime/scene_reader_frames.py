@@ -24,8 +24,8 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     if task == "description":
         return Reply(" ".join(spoken(sentence(_named(event.facts), rng, plain=True)) for event in events) or UNSEEN)
     if task == "answer_in_span":
-        told = tuple(float(request.slots[name]) for name in ("start", "end"))
-        answer = max(events, key=lambda event: tiou(event.start, event.end, *told), default=None)
+        span = tuple(float(request.slots[name]) for name in ("start", "end"))
+        answer = max(events, key=lambda event: tiou(event.start, event.end, *span), default=None)
     else:
         answer = find_answer(events, request.slots["question"])
     end = float(request.slots["duration"])
@@ -73,19 +73,19 @@ def best_option(answer: Seen | None, options: str, rng: random.Random) -> str:
 
 def _related(events: list[Seen], request: Request, rng: random.Random) -> Reply:
     """Cause and effect of the event that the query names, by the convention of the synthetic scenes."""
-    told = caption_facts(clause(request.slots["query"]))
-    if not events or not {"shape", "motion"} <= told.keys():
+    stated = caption_facts(clause(request.slots["query"]))
+    if not events or not {"shape", "motion"} <= stated.keys():
         return Reply("none")
-    place = max(range(len(events)), key=lambda index: likeness(told, events[index]))
+    place = max(range(len(events)), key=lambda index: likeness(stated, events[index]))
     pivot = events[place]
     value = {"explain": f"The pivotal event is seen from {pivot.start:.1f} s to {pivot.end:.1f} s."}
     for side, other in (("cause", place - 1), ("effect", place + 1)):
         there = 0 <= other < len(events)
         pair = (events[other], pivot) if side == "cause" else (pivot, events[other] if there else pivot)
         linked = there and relation(pair[0].facts, pair[1].facts, pair[1].start - pair[0].end) != "sequential"
-        said = sentence(_named(events[other].facts), rng, plain=True) if there else "none"
+        text = sentence(_named(events[other].facts), rng, plain=True) if there else "none"
         sure = there and events[other].end - events[other].start >= 1.5 * SHORTEST
-        value[side] = said
+        value[side] = text
         value[f"{side}-relevant"] = "yes" if linked else "no"
         value[f"{side}-alignment"] = "high" if sure else "medium" if there else "low"
     return Reply(json.dumps(value, indent=1))

@@ -134,9 +134,9 @@ def free_table(tests: Mapping[str, Mapping], model: str, reader: str) -> Table:
     numbers = []
     for name, test in tests.items():
         given = {row["qid"]: row for file in test["answers"] for row in iterate_jsonl(file)}
-        asked = [one for one in read_questions(test["questions"], test["scored"]) if one.qid in given]
-        numbers.append(f"{name} {len(asked)}")
-        for question in asked[:SHOWN]:
+        answered = [one for one in read_questions(test["questions"], test["scored"]) if one.qid in given]
+        numbers.append(f"{name} {len(answered)}")
+        for question in answered[:SHOWN]:
             letter, row = question.answer, given[question.qid]
             true = question.options[LETTERS.index(letter)] if question.options and letter else None
             verdict = None if "ans" not in row or letter is None else "right" if row["ans"] == letter else "wrong"

@@ -173,8 +173,8 @@ def parse_text(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
 def parse_reading(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """The letter of the option that an answer means, or ``none``, as JSON or as its first word."""
     value = best_object(text, ("option",))
-    said = value.get("option") if value else text
-    match = READ.match(said) if isinstance(said, str) else None
+    verdict = value.get("option") if value else text
+    match = READ.match(verdict) if isinstance(verdict, str) else None
     letter = match.group(1).upper() if match else None
     return _parse_sections({"option": NO_OPTION if letter == "NONE" else letter})
 
@@ -201,7 +201,7 @@ _SIDES = {
         ("-alignment", {"enum": list(ALIGNED)}),
     )
 }
-_ASKED = {f"{suffix}{number}": WORDS for number in (1, 2) for suffix in ("question", "answer")}
+_PAIR_KEYS = {f"{suffix}{number}": WORDS for number in (1, 2) for suffix in ("question", "answer")}
 _SEQUENTIAL = {"pre_event": WORDS, "pre_event_span": "0 1", "post_event": WORDS, "post_event_span": "1 2"}
 _PAIR = {
     "event1": WORDS,
@@ -266,10 +266,10 @@ QUESTIONS = {
         _WHY | _PRE_POST | _TWO_QUESTIONS,
         200,
         **_SEQUENTIAL,
-        **_ASKED,
+        **_PAIR_KEYS,
     ),
     **{
-        kind: _task(kind, "llm", ("event1", "event2"), question_pair, _WHY | _TWO_QUESTIONS, 140, **_ASKED)
+        kind: _task(kind, "llm", ("event1", "event2"), question_pair, _WHY | _TWO_QUESTIONS, 140, **_PAIR_KEYS)
         for kind in ("cause_effect", "means_to_an_end")
     },
 }

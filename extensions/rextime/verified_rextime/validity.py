@@ -24,13 +24,13 @@ CLAIMED = {
 def true_answers(question: Mapping, answer: str, events: list[dict]) -> list[dict]:
     """The events of corpus/truth.jsonl (those of one video) that support `answer` as an answer to the question."""
     events = sorted(events, key=lambda event: event["start"])
-    asked, answered = caption_facts(question["query"]), caption_facts(answer)
+    question_facts, answer_facts = caption_facts(question["query"]), caption_facts(answer)
     answers = []
     for first, second in itertools.pairwise(events):
-        named, told = (first, second) if question["direction"] == "forward" else (second, first)
+        named, answering = (first, second) if question["direction"] == "forward" else (second, first)
         claim = relation(first["facts"], second["facts"], second["start"] - first["end"])
-        if claim in CLAIMED[question["kind"]] and _fits(asked, named) and _fits(answered, told):
-            answers.append(told)
+        if claim in CLAIMED[question["kind"]] and _fits(question_facts, named) and _fits(answer_facts, answering):
+            answers.append(answering)
     return answers
 
 

@@ -73,7 +73,7 @@ def test_a_span_is_made_once_and_the_oldest_is_forgotten(client, monkeypatch):
         return await run(*command, **options)
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", counting)
-    monkeypatch.setattr(transcode, "KEPT", 1)
+    monkeypatch.setattr(transcode, "CACHED_SPANS", 1)
     first = asked(client, "v0000", 1.0, 1.5).content
     assert asked(client, "v0000", 1.0, 1.5).content == first and len(made) == 1
     assert asked(client, "v0000", 2.0, 2.5).content != first and len(made) == 2

@@ -132,13 +132,13 @@ class Index:
         query = self.encoder.query(text)
         candidates = self.candidates(vector_of(query), self.manifest["searched_videos"], only=video)
         located = self.moments(query, candidates, DEPTH)
-        here = None if video else presence(self.manifest["here"], candidates, located)
+        probability = None if video else presence(self.manifest["here"], candidates, located)
         moments, written = self.fused(text, vector_of(query), located, top, video)
-        told = caution(self.manifest["ranking"], written)
-        if not told and not self.captions.all:
-            told = self._understood(vector_of(query))
+        warning = caution(self.manifest["ranking"], written)
+        if not warning and not self.captions.all:
+            warning = self._understood(vector_of(query))
         unrelated = None if video else self._unrelated(text)
-        return Answer(text, self._named(moments, vector_of(query)), here, unrelated, told)
+        return Answer(text, self._named(moments, vector_of(query)), probability, unrelated, warning)
 
     def _unrelated(self, text: str) -> float | None:
         """Share of the unrelated sentences that are at least as near to a caption as this one."""
@@ -290,9 +290,9 @@ class Index:
                 for window in self.windows(only)
             ]
             return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
-        left_out = {window for video in without if video in self.positions for window in self.windows(video)}
-        windows, scores = self.stored.search(query, count + len(left_out))
-        ranked = [Candidate(int(one), float(score)) for one, score in zip(windows, scores) if one not in left_out]
+        excluded = {window for video in without if video in self.positions for window in self.windows(video)}
+        windows, scores = self.stored.search(query, count + len(excluded))
+        ranked = [Candidate(int(one), float(score)) for one, score in zip(windows, scores) if one not in excluded]
         return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
 
     def moments(self, query: Encoded, candidates: list[Candidate], top: int) -> list[Moment]:

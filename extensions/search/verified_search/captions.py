@@ -39,8 +39,8 @@ class Words:
         self._texts = len(texts)
         self._found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         for word, pairs in rows.items():
-            where, times = np.array(pairs).T
-            self._found[word] = where, times * (K1 + 1) / (times + shortening[where])
+            places, times = np.array(pairs).T
+            self._found[word] = places, times * (K1 + 1) / (times + shortening[places])
 
     def scores(self, query: str) -> np.ndarray:
         """[texts] float64 from 0 to 1: BM25 divided by its limit for a text of the query's words only, repeated
@@ -48,9 +48,9 @@ class Words:
         """
         scores, most = np.zeros(self._texts), 0.0
         for word in set(words_of(query)):
-            where, saturated = self._found.get(word, (np.zeros(0, int), np.zeros(0)))
-            rarity = np.log(1 + (self._texts - len(where) + 0.5) / (len(where) + 0.5))
-            scores[where] += rarity * saturated
+            places, saturated = self._found.get(word, (np.zeros(0, int), np.zeros(0)))
+            rarity = np.log(1 + (self._texts - len(places) + 0.5) / (len(places) + 0.5))
+            scores[places] += rarity * saturated
             most += rarity * (K1 + 1)
         return scores / most if most else scores
 

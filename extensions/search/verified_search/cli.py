@@ -143,8 +143,10 @@ def search(arguments: argparse.Namespace) -> int:
         raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
     index = open_quietly(place_of(arguments))
     answer = index.ask(arguments.query, arguments.top or 10, arguments.video)
-    told = index.hint(answer, arguments.video)
-    print(json.dumps({**answer.plain(), "hint": told}, indent=1) if arguments.json else format_answer(answer, told))
+    message = index.hint(answer, arguments.video)
+    print(
+        json.dumps({**answer.plain(), "hint": message}, indent=1) if arguments.json else format_answer(answer, message)
+    )
     return 0
 
 

@@ -104,7 +104,7 @@ def caution(ranking: Mapping[str, Any], captions: bool) -> str:
     because = list(ranking["reasons"])
     if before := ranking["before"]:
         because.append(f"the right video is before {before['value']:.0%} of the others, by chance {CHANCE:.0%}")
-    told = f"close to random ({'; '.join(because)})."
+    text = f"close to random ({'; '.join(because)})."
     if captions:
-        return f"Found by what was written about the moments: the ranking by {ranking['model']} is {told}"
-    return f"This ranking is {told} Nothing was written about these videos that could be searched."
+        return f"Found by what was written about the moments: the ranking by {ranking['model']} is {text}"
+    return f"This ranking is {text} Nothing was written about these videos that could be searched."

@@ -25,7 +25,7 @@ PASSES = 0.1
 """Share of unrelated sentences that may be mistaken for content of the corpus."""
 TOO_NEAR = 0.5
 """Cosine of that quantile beyond which the corpus shows too many of the sentences: they are no measure of absence."""
-NOT_HERE = 0.5
+UNLIKELY = 0.5
 """Probability below which the answer is introduced as probably not here."""
 
 _SENTENCES = """
@@ -118,15 +118,15 @@ def unrelated_scores(captions: Captions) -> list[float]:
     return scores if scores and np.quantile(scores, 1 - PASSES) < TOO_NEAR else []
 
 
-def hint(fitted: dict | None, here: float | None, unrelated: float | None) -> str:
+def hint(fitted: dict | None, probability: float | None, unrelated: float | None) -> str:
     """The sentence above a list of results, or an empty text.
 
     `unrelated`: share of the unrelated sentences that are as near to a caption; None in an index without this
     measurement.
     """
     if fitted is not None and fitted["tells"]:
-        if here is not None and here < NOT_HERE:
-            return f"Probably not here (probability {here:.0%} that the corpus has it). The nearest moments:"
+        if probability is not None and probability < UNLIKELY:
+            return f"Probably not here (probability {probability:.0%} that the corpus has it). The nearest moments:"
         return ""
     if unrelated is None:
         return "Whether this corpus has it at all cannot be told: no captions, or captions of all kinds of things."

@@ -128,8 +128,8 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
                 }
                 for moment in answer.plain()["moments"]
             ]
-            told = index.hint(answer, request.query_params.get("video"))
-            return JSONResponse({**answer.plain(), "moments": shown, "hint": told})
+            message = index.hint(answer, request.query_params.get("video"))
+            return JSONResponse({**answer.plain(), "moments": shown, "hint": message})
         except InputError as error:
             return JSONResponse({"problem": error.problem, "remedy": error.remedy or ""}, status_code=400)
 

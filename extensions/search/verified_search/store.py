@@ -108,13 +108,13 @@ def finish(folder: Path, manifest: dict) -> bool:
         seal(folder / MANIFEST)
     added = [row["video"] for row in present(folder, manifest).values() if row["origin"] == "added"]
     wanted = {build_folder(folder, manifest), *(decoded_path(folder, video) for video in added)}
-    here = {_sealed_by(path) for below in (BUILDS, DECODED) for path in (folder / below).glob("*")}
-    left = sorted({*here, *folder.glob(".*.partial*")} - wanted)
-    for path in left:
+    existing = {_sealed_by(path) for below in (BUILDS, DECODED) for path in (folder / below).glob("*")}
+    leftovers = sorted({*existing, *folder.glob(".*.partial*")} - wanted)
+    for path in leftovers:
         # The checksum record is deleted last: while it exists, a repeated change finds the remaining files.
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         seal_of(path).unlink(missing_ok=True)
-    return unfinished or bool(left)
+    return unfinished or bool(leftovers)
 
 
 def _sealed_by(path: Path) -> Path:
@@ -158,8 +158,8 @@ def present(folder: Path, manifest: dict) -> dict[str, dict]:
 
 def rebuild(folder: Path, manifest: dict, gone: Container[str], items: Iterable[Item] = ()) -> dict:
     """Write a build without the videos `gone`, and with those of `items`; returns the manifest, not yet in force."""
-    kept = (row["video"] for row in present(folder, manifest).values())
-    stay = any(video not in gone for video in kept)
+    videos = (row["video"] for row in present(folder, manifest).values())
+    stay = any(video not in gone for video in videos)
     every = iter(chain(open_windows(folder, manifest).items(gone) if stay else (), items))
     first = next(every, None)
     if first is None:
@@ -191,26 +191,26 @@ def describe(manifest: dict) -> list[str]:
 def _ranking(ranking: dict, weights: dict[str, float]) -> str:
     weighed = ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
     if before := ranking["before"]:
-        told = (
+        text = (
             f"the right video is before {before['value']:.0%} [{before['low']:.0%}, {before['high']:.0%}] of the"
             f" others on {before['queries']} queries, by chance 50%"
         )
     else:
-        told = "not measured, too few known queries"
+        text = "not measured, too few known queries"
     because = f" ({'; '.join(ranking['reasons'])})" if ranking["reasons"] else ""
     verdict = ": close to random" if ranking["random"] else ""
-    return f"ranking by {ranking['model']}{verdict}: {told}{because}; weights: {weighed}"
+    return f"ranking by {ranking['model']}{verdict}: {text}{because}; weights: {weighed}"
 
 
-def _presence(here: dict | None, unrelated: list[float]) -> str:
-    told = "whether a sentence is here at all: "
-    if here is not None and here["tells"]:
-        low, high = here["auroc_interval"]
-        measure = f"AUROC {here['auroc']:.2f} [{low:.2f}, {high:.2f}] on {here['queries']} queries"
-        return f"{told}{measure}, by {here['known_by']}"
+def _presence(fitted: dict | None, unrelated: list[float]) -> str:
+    text = "whether a sentence is here at all: "
+    if fitted is not None and fitted["tells"]:
+        low, high = fitted["auroc_interval"]
+        measure = f"AUROC {fitted['auroc']:.2f} [{low:.2f}, {high:.2f}] on {fitted['queries']} queries"
+        return f"{text}{measure}, by {fitted['known_by']}"
     if unrelated:
-        return f"{told}by {len(unrelated)} unrelated sentences, of which {PASSES:.0%} pass as here"
-    return f"{told}unknown, no captions or captions of all kinds of things"
+        return f"{text}by {len(unrelated)} unrelated sentences, of which {PASSES:.0%} pass as here"
+    return f"{text}unknown, no captions or captions of all kinds of things"
 
 
 ROWS_PER_FILE = 1_000_000

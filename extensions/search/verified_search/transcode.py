@@ -1,7 +1,7 @@
 """Transcode spans of videos to MP4 for browsers without support for the original, on demand, in a separate process.
 
 Such a process reads one file that the server has checked, and writes H.264 without sound. It ends with its request: if
-the visitor disconnects, after a time limit, and with the server. The latest `KEPT` spans are cached while the server
+the visitor disconnects, after a time limit, and with the server. The latest spans are cached while the server
 runs.
 """
 
@@ -26,7 +26,7 @@ AT_ONCE = 2
 """Simultaneous processes; more requests wait, and each connection has one request at a time."""
 PATIENCE = 60
 """Seconds of a process."""
-KEPT = 64
+CACHED_SPANS = 64
 """Spans: some 60 MB."""
 GLANCE = 0.2
 """Seconds between two looks at whether the visitor is still there."""
@@ -48,22 +48,22 @@ class Transcoder:
         """
         end = min(end, start + LONGEST)
         name = hashlib.sha256(f"{digest} {start:.3f} {end:.3f} {SIDE}".encode()).hexdigest()
-        kept = Path(self._folder.name, f"{name}.mp4")
-        if not kept.is_file():
+        cached = Path(self._folder.name, f"{name}.mp4")
+        if not cached.is_file():
             async with self._slots:
-                if await gone() or not await self._made(path, start, end, kept, gone):
+                if await gone() or not await self._made(path, start, end, cached, gone):
                     return None
-        os.utime(kept)
-        for path in sorted(kept.parent.glob("*.mp4"), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+        os.utime(cached)
+        for path in sorted(cached.parent.glob("*.mp4"), key=lambda path: path.stat().st_mtime_ns)[:-CACHED_SPANS]:
             self.forget(path)
-        return kept
+        return cached
 
     def forget(self, span: Path) -> None:
         """Delete a span; transfers in progress complete."""
         span.unlink(missing_ok=True)
 
     async def _made(
-        self, path: Path, start: float, end: float, kept: Path, gone: Callable[[], Awaitable[bool]]
+        self, path: Path, start: float, end: float, cached: Path, gone: Callable[[], Awaitable[bool]]
     ) -> bool:
         handle, unfinished = tempfile.mkstemp(".part", dir=self._folder.name)
         os.close(handle)
@@ -79,7 +79,7 @@ class Transcoder:
                 if process.returncode is None and await gone():
                     return False
             if process.returncode == 0:
-                os.replace(unfinished, kept)
+                os.replace(unfinished, cached)
             return process.returncode == 0
         finally:
             if process.returncode is None:

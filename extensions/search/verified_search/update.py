@@ -101,8 +101,8 @@ def add_files(folder: Path, paths: Iterable[Path]) -> list[str]:
         manifest = store.read_manifest(folder)
         _extraction(folder, manifest)
         rows, there, paths = [], store.present(folder, manifest), list(map(Path, paths))
-        asked = {"added": [str(path.resolve()) for path in paths]}
-        if store.finish(folder, manifest) and manifest.get("last") == asked:
+        request = {"added": [str(path.resolve()) for path in paths]}
+        if store.finish(folder, manifest) and manifest.get("last") == request:
             return [path.stem for path in paths]  # killed just before clean-up
         for path in paths:
             if path.stem in {*there, *(row["video"] for row in rows)}:
@@ -113,7 +113,7 @@ def add_files(folder: Path, paths: Iterable[Path]) -> list[str]:
         _extract(folder, manifest, rows, list(added.values()))
         dropped = [video for video in manifest["dropped"] if video not in added]
         encoded = _encode_items(_added(folder, manifest, added), encoder_of(folder, manifest))
-        manifest = store.rebuild(folder, {**manifest, "dropped": dropped, "last": asked}, (), encoded)
+        manifest = store.rebuild(folder, {**manifest, "dropped": dropped, "last": request}, (), encoded)
         store.write_manifest(folder, manifest)
         return list(added)
 
@@ -200,13 +200,13 @@ def remove_videos(folder: Path, videos: Iterable[str]) -> None:
         manifest, videos = store.read_manifest(folder), set(videos)
         there = store.present(folder, manifest)
         store.finish(folder, manifest)
-        asked = {"removed": sorted(videos)}
-        if manifest.get("last") == asked and not videos & there.keys():
+        request = {"removed": sorted(videos)}
+        if manifest.get("last") == request and not videos & there.keys():
             return
         if unknown := sorted(videos - there.keys()):
             raise InputError(f"no video {unknown[0]!r} in the index", file=folder)
         dropped = sorted({*manifest["dropped"], *(one for one in videos if there[one]["origin"] == "corpus")})
-        store.write_manifest(folder, store.rebuild(folder, {**manifest, "dropped": dropped, "last": asked}, videos))
+        store.write_manifest(folder, store.rebuild(folder, {**manifest, "dropped": dropped, "last": request}, videos))
 
 
 def _old_manifest(folder: Path) -> dict:
@@ -316,8 +316,8 @@ def _ranking(
     index: Index, queries, same: dict[int, frozenset[str]], files: Mapping[str, Any], settings: IndexSettings
 ) -> dict:
     """Measure the model's ranking of videos against chance, by the same queries (see `origin`)."""
-    asked = ((row["video"], vector_of(query), same.get(row["desc_id"], frozenset())) for row, query in queries)
-    return ranking_of(settings.model, ranked_before(index, asked, settings.seed), reasons(files, settings))
+    queries_of = ((row["video"], vector_of(query), same.get(row["desc_id"], frozenset())) for row, query in queries)
+    return ranking_of(settings.model, ranked_before(index, queries_of, settings.seed), reasons(files, settings))
 
 
 def _presence(

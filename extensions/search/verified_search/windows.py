@@ -97,14 +97,14 @@ class Windows:
 
         The number of clips asked for grows until they belong to `count` windows.
         """
-        asked = 10 * count
+        number = 10 * count
         while True:
-            scores, rows = (found[0] for found in self._index.search(query[None], min(asked, len(self.owner))))
+            scores, rows = (found[0] for found in self._index.search(query[None], min(number, len(self.owner))))
             windows, first = np.unique(self.owner[rows], return_index=True)
-            if len(windows) >= count or asked >= len(self.owner):
+            if len(windows) >= count or number >= len(self.owner):
                 order = np.argsort(first)[:count]
                 return windows[order], scores[first[order]]
-            asked *= 4
+            number *= 4
 
     def search_vectors(self, window: int) -> np.ndarray:
         """[clips, D] float32 of length 1."""

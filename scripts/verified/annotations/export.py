@@ -74,12 +74,12 @@ def count(
     groups: dict[int, list[dict]],
     splits: Iterable[str],
     types: Mapping[int, str] | None = None,
-    left_out: Mapping[int, str] | None = None,
+    omitted: Mapping[int, str] | None = None,
 ) -> dict:
     """Counts that reconcile: moments = annotated + without (by reason), over all splits and for each.
 
     A moment of a split that the configuration does not name counts as ``split-not-annotated``. `types` are the types of
-    the selected captions and `left_out` the reasons of the others, by desc_id (see `select`); without them, the highest
+    the selected captions and `omitted` the reasons of the others, by desc_id (see `select`); without them, the highest
     caption of each moment counts. Captions of the type coarse are annotated and neither statics nor dynamics.
     """
     splits = tuple(splits)
@@ -93,7 +93,7 @@ def count(
         row = per_split[moment["split"]]
         row["moments"] += 1
         outcome = choose(groups[moment["desc_id"]])
-        reason = outcome if isinstance(outcome, str) else (left_out or {}).get(moment["desc_id"])
+        reason = outcome if isinstance(outcome, str) else (omitted or {}).get(moment["desc_id"])
         if reason:
             without[reason] += 1
             continue

@@ -39,7 +39,7 @@ TALK = {
     "markup": "markup",
 }
 """The reasons for which generation refuses a caption, and the findings they are here."""
-SAID = {TALK[reason] for reason in MAY_BE_SAID}
+QUOTABLE = {TALK[reason] for reason in MAY_BE_SAID}
 """Findings that quoted speech of somebody in the video does not trigger."""
 
 
@@ -182,10 +182,10 @@ def caption_findings(caption: str, coarse: str) -> Iterator[tuple[str, str]]:
     """(check, matched text) for the text of a caption; most words that also occur in `coarse` (or "") are allowed."""
     for check, pattern, coarse_may in TEXT_RULES:
         allowed = coarse.lower() if coarse_may else ""
-        text = without_speech(caption) if check in SAID else caption
-        spoken = [match.group(0) for match in pattern.finditer(text) if match.group(0).lower() not in allowed]
-        if spoken:
-            yield check, f"{spoken[0]!r} in: {caption}" if check in TALK.values() else caption
+        text = without_speech(caption) if check in QUOTABLE else caption
+        matches = [match.group(0) for match in pattern.finditer(text) if match.group(0).lower() not in allowed]
+        if matches:
+            yield check, f"{matches[0]!r} in: {caption}" if check in TALK.values() else caption
 
 
 def table(report: dict, shown: int = 5) -> str:
@@ -228,7 +228,7 @@ FUNCTION = re.compile(
 )
 """Words that a caption may say or leave out; the others are its content."""
 ORDER = re.compile(rf"(?:^|[.!?;:]\s+|\bnow )(?:{ORDERS})\b", re.I)
-SPOKEN = re.compile(rf"(?<![\w'])(?:{META}|{ADDRESS})(?![\w'])|\b(?:system|human|user):", re.I)
+META_WORDS = re.compile(rf"(?<![\w'])(?:{META}|{ADDRESS})(?![\w'])|\b(?:system|human|user):", re.I)
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)")
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
@@ -242,25 +242,27 @@ def doubts(caption: str, coarse: str) -> list[str]:
     """Formal reasons to doubt that a caption describes its moment, in words; empty for most captions."""
     caption = caption.strip().replace("’", "'")
     # Quoted text on a screen may have any content; quotation marks around the whole caption are a separate finding.
-    spoken = caption[1:-1] if QUOTED.fullmatch(caption) else QUOTED.sub(" ", caption)
-    words, known = _words(spoken), set(_words(coarse.replace("’", "'")))
+    text_outside_quotes = caption[1:-1] if QUOTED.fullmatch(caption) else QUOTED.sub(" ", caption)
+    words, known = _words(text_outside_quotes), set(_words(coarse.replace("’", "'")))
     found = []
     if len(words) < 2:
         found.append("no sentence")
     elif len(set(words)) * 3 <= len(words):
         found.append("words repeated")
     content = [word for word in _words(caption) if not FUNCTION.fullmatch(word)]
-    asked = [word for word in known if not FUNCTION.fullmatch(word)]
-    if len(content) < LEAST_SHARE * len(asked):
-        found.append(f"{len(content)} content words where the coarse caption has {len(asked)}")
-    if len(re.findall(r"[.!?]+(?=\s|$)", spoken)) > MOST_SENTENCES:
+    known_words = [word for word in known if not FUNCTION.fullmatch(word)]
+    if len(content) < LEAST_SHARE * len(known_words):
+        found.append(f"{len(content)} content words where the coarse caption has {len(known_words)}")
+    if len(re.findall(r"[.!?]+(?=\s|$)", text_outside_quotes)) > MOST_SENTENCES:
         found.append(f"more than {MOST_SENTENCES} sentences")
-    order = ORDER.search(spoken)
+    order = ORDER.search(text_outside_quotes)
     if order and WORD.findall(order.group(0).lower())[-1] not in known:
         found.append(f"an order: {order.group(0).strip(' .,;:!?')!r}")
-    said = [match.group(0) for match in SPOKEN.finditer(spoken) if match.group(0).lower() not in known]
-    if said:
-        found.append(f"about something other than the moment: {said[0]!r}")
+    matches = [
+        match.group(0) for match in META_WORDS.finditer(text_outside_quotes) if match.group(0).lower() not in known
+    ]
+    if matches:
+        found.append(f"about something other than the moment: {matches[0]!r}")
     if re.search(r"https?:|www\.|[<>{}\[\]|\\`]|=\s*$|[a-z]{3}\(\S", caption):
         found.append("markup or code")
     letters = [letter for letter in caption if letter.isalpha()]

@@ -200,13 +200,13 @@ def select(
     below-min-score, and, of these last two, fell-back and left-out; retimed: those whose times people corrected; added:
     rows of moments that took the place of split and merged ones.
     """
-    selected, left_out, counts = [], {}, Counter()
+    selected, omitted, counts = [], {}, Counter()
     for row in rows:
         outcome, group = outcomes.get(row["desc_id"]), groups[row["desc_id"]]
         if outcome and outcome["decision"] in REPLACED:
-            left_out[row["desc_id"]] = REPLACED[outcome["decision"]]
+            omitted[row["desc_id"]] = REPLACED[outcome["decision"]]
             new_rows = [_part(row, part, outcome) for part in outcome["parts"]]
-            counts.update({left_out[row["desc_id"]]: 1, "added": len(new_rows)} if new_rows else [REPLACED["merge"]])
+            counts.update({omitted[row["desc_id"]]: 1, "added": len(new_rows)} if new_rows else [REPLACED["merge"]])
             selected += new_rows
             continue
         new, decision = _apply_decision(row, outcome, group, least) if outcome else _apply_threshold(row, least)
@@ -215,13 +215,13 @@ def select(
         if decision in (REJECTED, BELOW):
             counts["left-out" if otherwise == "leave-out" else "fell-back"] += 1
             if otherwise == "leave-out":
-                left_out[row["desc_id"]] = decision
+                omitted[row["desc_id"]] = decision
                 continue
             new = {**new, "fig_desc": row["cog_desc"], "fig_desc_type": COARSE}
         elif best > 1:
             new = {**new, "further": _further(new, row, outcome, group, least, best - 1)}
         selected.append(new)
-    return selected, left_out, counts
+    return selected, omitted, counts
 
 
 def drawn_rows(drawn: Iterable[Mapping]) -> list[dict]:
@@ -249,8 +249,8 @@ def drawn_rows(drawn: Iterable[Mapping]) -> list[dict]:
 def id_of(video: str, part: Mapping) -> int:
     """The `desc_id` of a moment that people made: 52 bits from its video, time and text, and so far above counted ones
     and below 2^53."""
-    told = json.dumps([video, part["time"], part["text"]], ensure_ascii=True)
-    return 2**52 + int.from_bytes(hashlib.sha256(told.encode()).digest()[:6], "big")
+    identity = json.dumps([video, part["time"], part["text"]], ensure_ascii=True)
+    return 2**52 + int.from_bytes(hashlib.sha256(identity.encode()).digest()[:6], "big")
 
 
 def with_times(rows: Iterable[dict], outcomes: Mapping[int, Mapping]) -> list[dict]:

@@ -88,8 +88,8 @@ def mean_grades(grades: np.ndarray) -> np.ndarray:
 def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarray], weights: np.ndarray) -> np.ndarray:
     """`MEASURES` of `scores` [n], each caption counted so often as `weights` [n] says; NaN if undefined."""
     correlations = [_correlations(scores, grades, weights) for grades in rated.grades]
-    told = ~np.isnan(rated.right)
-    area = auroc(scores[told], rated.right[told] == 1, weights[told])
+    rated_right = ~np.isnan(rated.right)
+    area = auroc(scores[rated_right], rated.right[rated_right] == 1, weights[rated_right])
     better, worse = pairs
     hits = (scores[better] > scores[worse]) + (scores[better] == scores[worse]) / 2
     trials = weights[better].sum()

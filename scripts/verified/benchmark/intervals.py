@@ -57,8 +57,8 @@ def mean_of_training(
     if not len(values):
         return {name: np.full(shape, None).tolist() for name in names}
     columns = values.reshape(1, len(values), -1).astype(np.float64)
-    found, alike = mean_interval(columns, videos, top), intra_class_correlation(columns, videos)
-    arrays = (unit * found.value, unit * found.low, unit * found.high, alike)
+    found, correlation = mean_interval(columns, videos, top), intra_class_correlation(columns, videos)
+    arrays = (unit * found.value, unit * found.low, unit * found.high, correlation)
     return {name: _plain(array.reshape(shape)) for name, array in zip(names, arrays)}
 
 

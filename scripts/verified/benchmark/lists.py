@@ -69,16 +69,16 @@ def unsuppressed_mask(
 
     inside: [rows, lists] bool, false for pads. With `enough`, it is settled only until so many stay of every list.
     """
-    kept: np.ndarray = np.ones_like(start, dtype=bool) if inside is None else inside.copy()
-    row, found = 0, np.zeros(kept.shape[1], int)
-    while row < len(kept):
+    mask: np.ndarray = np.ones_like(start, dtype=bool) if inside is None else inside.copy()
+    row, found = 0, np.zeros(mask.shape[1], int)
+    while row < len(mask):
         later = slice(row + 1, None)
-        kept[later] &= ~((tiou(start[row], end[row], start[later], end[later]) > threshold) & kept[row])
-        found += kept[row]
-        if not kept[later].any() or (enough is not None and found.min() >= enough):
+        mask[later] &= ~((tiou(start[row], end[row], start[later], end[later]) > threshold) & mask[row])
+        found += mask[row]
+        if not mask[later].any() or (enough is not None and found.min() >= enough):
             break
-        row += 1 + int(kept[later].ravel().argmax()) // kept.shape[1]  # the next that stays in any list
-    return kept
+        row += 1 + int(mask[later].ravel().argmax()) // mask.shape[1]  # the next that stays in any list
+    return mask
 
 
 def suppress_spans(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
@@ -88,8 +88,8 @@ def suppress_spans(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray
     and its rounding decides which spans are listed.
     """
     spans = np.asarray(spans, np.float32)
-    kept = unsuppressed_mask(spans[:, :1], spans[:, 1:], np.float32(threshold), enough=keep)
-    return np.flatnonzero(kept)[:keep]
+    mask = unsuppressed_mask(spans[:, :1], spans[:, 1:], np.float32(threshold), enough=keep)
+    return np.flatnonzero(mask)[:keep]
 
 
 def best_spans(scores: np.ndarray, spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
@@ -142,11 +142,11 @@ def _suppress(lists: Lists, threshold: float) -> Lists:
         if similar.any():
             fallen.append(grouped[_suppressed_rows(begins[similar], sizes[similar], grouped, start, end, threshold)])
         bound *= 2
-    kept = video != NO_VIDEO
-    kept[np.concatenate(fallen or [np.zeros(0, np.int64)])] = False
-    kept = kept.reshape(lists.video.shape)
-    whole = Lists(np.where(kept, lists.video, NO_VIDEO), lists.start, lists.end, lists.score)
-    return _take_rows(whole, np.argsort(~kept, axis=1, kind="stable"))
+    mask = video != NO_VIDEO
+    mask[np.concatenate(fallen or [np.zeros(0, np.int64)])] = False
+    mask = mask.reshape(lists.video.shape)
+    whole = Lists(np.where(mask, lists.video, NO_VIDEO), lists.start, lists.end, lists.score)
+    return _take_rows(whole, np.argsort(~mask, axis=1, kind="stable"))
 
 
 def _suppressed_rows(begins, sizes, grouped, start, end, threshold: float) -> np.ndarray:

@@ -20,12 +20,12 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     5). A moment whose questions or answers failed gets no candidates and says why. `dynamics` are the data set's
     settings: fps or frames, max_frames.
     """
-    videos, asked, answered, candidates = ask_dynamics(moments, videos, dynamics, session)
+    videos, questions, answers, candidates = ask_dynamics(moments, videos, dynamics, session)
     return [
         _row(
             moment,
-            asked[index],
-            answered[index],
+            questions[index],
+            answers[index],
             candidates.get(index),
             _sampling(moment, videos, dynamics),
             session.settings.candidates,
@@ -46,12 +46,12 @@ class VideoAnswers(NamedTuple):
 def ask_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> VideoAnswers:
     """All calls of `caption_dynamics`."""
     videos = _add_max_frames(moments, videos, dynamics, session)
-    asked = session.ask(QUESTIONS, (questions_call(moment, session) for moment in moments), len(moments))
-    answered = _answers(moments, asked, videos, dynamics, session)
-    ready = {index: outcome for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"}
-    calls = (_candidates_call(moments[index], asked[index], answer, session) for index, answer in ready.items())
+    questions = session.ask(QUESTIONS, (questions_call(moment, session) for moment in moments), len(moments))
+    answers = _answers(moments, questions, videos, dynamics, session)
+    ready = {index: outcome for index, outcome in enumerate(answers) if outcome is not None and outcome.status == "ok"}
+    calls = (_candidates_call(moments[index], questions[index], answer, session) for index, answer in ready.items())
     candidates = dict(zip(ready, session.ask(DYNAMICS_CANDIDATES, calls, len(ready))))
-    return VideoAnswers(videos, asked, answered, candidates)
+    return VideoAnswers(videos, questions, answers, candidates)
 
 
 def _add_max_frames(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> dict[str, dict]:
@@ -76,10 +76,10 @@ def questions_call(moment: dict, session: Session) -> Call:
 
 
 def _answers(
-    moments: list[dict], asked: list[Outcome], videos: dict[str, dict], dynamics: dict, session: Session
+    moments: list[dict], questioned: list[Outcome], videos: dict[str, dict], dynamics: dict, session: Session
 ) -> list[Outcome | None]:
     """Answers by the position of the moment; None if there are no questions."""
-    order = [index for index in order_by_video(moments) if asked[index].status == "ok"]
+    order = [index for index in order_by_video(moments) if questioned[index].status == "ok"]
     side = session.settings.frame_side
     calls: list[Call] = []
 
@@ -89,7 +89,7 @@ def _answers(
     threads, ahead = session.settings.clip_threads, session.settings.video_lmm.batch_size
     clips = Clips([moments[index] for index in order], videos, dynamics, side, needed, threads, ahead)
     for position, index in enumerate(order):
-        moment, questions = moments[index], asked[index].parsed.items
+        moment, questions = moments[index], questioned[index].parsed.items
         duration, sampling = moment["end"] - moment["start"], _sampling(moment, videos, dynamics)
         slots = {
             "caption": moment["caption"],
@@ -113,26 +113,26 @@ def _answers(
     return outcomes
 
 
-def _candidates_call(moment: dict, asked: Outcome, answered: Outcome, session: Session) -> Call:
+def _candidates_call(moment: dict, questions: Outcome, answers: Outcome, session: Session) -> Call:
     lines = []
-    for number, (question, answer) in enumerate(_pairs(asked, answered), start=1):
+    for number, (question, answer) in enumerate(_pairs(questions, answers), start=1):
         lines += [f"{number}. (Q) {quote(question)}", f"   (A) {quote(answer)}"]
     slots = {
         "caption": moment["caption"],
         "start": _seconds(moment["start"]),
         "end": _seconds(moment["end"]),
         "questions_and_answers": "\n".join(lines),
-        "description": answered.parsed.sections.get("description", ""),
+        "description": answers.parsed.sections.get("description", ""),
         "count": str(session.settings.candidates),
         "said": moment.get("said", ""),
     }
     return session.call(DYNAMICS_CANDIDATES, slots, session.settings.candidates)
 
 
-def _pairs(asked: Outcome, answered: Outcome) -> Iterator[tuple[str, str]]:
+def _pairs(questions: Outcome, answers: Outcome) -> Iterator[tuple[str, str]]:
     """Questions with their answers; a question without one is omitted."""
-    for question, answer in zip(answered.parsed.positions, answered.parsed.items):
-        yield asked.parsed.items[question], answer
+    for question, answer in zip(answers.parsed.positions, answers.parsed.items):
+        yield questions.parsed.items[question], answer
 
 
 def _seconds(value: float) -> str:
@@ -140,25 +140,25 @@ def _seconds(value: float) -> str:
 
 
 def _row(
-    moment: dict, asked: Outcome, answered: Outcome | None, answer: Outcome | None, dynamics: dict, wanted: int
+    moment: dict, questions: Outcome, reply: Outcome | None, answer: Outcome | None, dynamics: dict, wanted: int
 ) -> dict:
     reason = None
-    if answered is None:
-        reason = f"questions-{asked.status}: {asked.reason}"
+    if reply is None:
+        reason = f"questions-{questions.status}: {questions.reason}"
     elif answer is None:
-        reason = f"answers-{answered.status}: {answered.reason}"
+        reason = f"answers-{reply.status}: {reply.reason}"
     row = candidate_row(moment, "dynamics", answer, wanted, reason)
     frames, thin = frames_given(moment["end"] - moment["start"], dynamics)
-    steps = {"questions": asked, "answers": answered, "candidates": answer}
-    answers = [""] * len(asked.parsed.items)
-    if answered is not None:
-        for question, text in zip(answered.parsed.positions, answered.parsed.items):
+    steps = {"questions": questions, "answers": reply, "candidates": answer}
+    answers = [""] * len(questions.parsed.items)
+    if reply is not None:
+        for question, text in zip(reply.parsed.positions, reply.parsed.items):
             answers[question] = text
     return {
         **row,
-        "questions": list(asked.parsed.items),
+        "questions": list(questions.parsed.items),
         "answers": answers,
-        "description": answered.parsed.sections.get("description", "") if answered is not None else "",
+        "description": reply.parsed.sections.get("description", "") if reply is not None else "",
         "frames": frames,
         "thinned": thin,
         "lineage": {name: outcome.key for name, outcome in steps.items() if outcome is not None},

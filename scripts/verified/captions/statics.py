@@ -43,9 +43,9 @@ def ask_statics(
     lengths = [len(frames) for frames in shown]
     calls = _description_calls(moments, shown, keyframes, session)
     grouped = _group(session.ask(KEYFRAME_DESCRIPTION, calls, sum(lengths)), lengths)
-    asked = [position for position, outcomes in enumerate(grouped) if any(map(_is_described, outcomes))]
-    calls = (_candidates_call(moments[position], grouped[position], session) for position in asked)
-    return shown, grouped, dict(zip(asked, session.ask(STATICS_CANDIDATES, calls, len(asked))))
+    described = [position for position, outcomes in enumerate(grouped) if any(map(_is_described, outcomes))]
+    calls = (_candidates_call(moments[position], grouped[position], session) for position in described)
+    return shown, grouped, dict(zip(described, session.ask(STATICS_CANDIDATES, calls, len(described))))
 
 
 def _is_described(outcome: Outcome) -> bool:

@@ -133,14 +133,14 @@ def import_model(arguments: argparse.Namespace) -> None:
             print(named(convert)(arguments.file, arguments.output, options))
             return
     if arguments.model == "umt":
-        told = _import_umt(arguments.file, target, options)
+        report = _import_umt(arguments.file, target, options)
     else:
         from verified.benchmark.vcmr.importing import import_checkpoint
 
         count = import_checkpoint(arguments.model, arguments.file, target, options)
-        told = f"{arguments.model} with {count:,} parameters"
+        report = f"{arguments.model} with {count:,} parameters"
     seal_built(target)
-    print(f"{target}: {told}")
+    print(f"{target}: {report}")
 
 
 def _import_umt(file: Path, target: Path, options: dict[str, str]) -> str:

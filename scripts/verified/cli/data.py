@@ -119,9 +119,9 @@ def export(arguments: argparse.Namespace) -> int:
     if unknown := [form for form in arguments.form if form not in forms | archives]:
         raise InputError(f"--form {unknown[0]!r} is unknown", remedy=f"known: {', '.join(forms | archives)}")
     settings = read(*arguments.configfile)
-    asked = arguments.form or settings.export.forms
-    folders = export_folders(settings, [form for form in asked if form in forms])
-    written = [form for form in asked if form in archives]
+    requested = arguments.form or settings.export.forms
+    folders = export_folders(settings, [form for form in requested if form in forms])
+    written = [form for form in requested if form in archives]
     if not folders and not written:  # Snakemake without a target would run everything
         raise InputError(
             "nothing to export: the configuration shows no data set or names no form", remedy="give --form"

@@ -123,8 +123,8 @@ def _moments(arguments: argparse.Namespace) -> None:
     )
     note(evaluation.notes)
     if arguments.json:
-        further = {"further": _plain(evaluation.further), "notes": evaluation.notes}
-        print(json.dumps(_plain(evaluation.metrics) | further, indent=1))
+        extra = {"further": _plain(evaluation.further), "notes": evaluation.notes}
+        print(json.dumps(_plain(evaluation.metrics) | extra, indent=1))
     else:
         print(_metrics_table(evaluation.metrics, evaluation.further))
 
@@ -159,12 +159,12 @@ def _plain(metrics: dict) -> dict:
     }
 
 
-def _metrics_table(metrics: dict, further: dict[str, dict[str, float]]) -> str:
+def _metrics_table(metrics: dict, extra: dict[str, dict[str, float]]) -> str:
     from verified.benchmark.vcmr.metrics import TASKS
 
     lines = []
     for task in (name for name in TASKS if name in metrics):
-        shown = metrics[task] | further.get(task, {})
+        shown = metrics[task] | extra.get(task, {})
         lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in shown))
         lines.append(" " * 5 + "".join(f"{value:10.2f}" for value in shown.values()))
     return "\n".join(lines)

@@ -16,7 +16,7 @@ def study(arguments: argparse.Namespace) -> int:
     return build_pages(arguments, "study", study_pages)
 
 
-def build_pages(arguments: argparse.Namespace, kind: str, what_to_do: Callable[[Path], str]) -> int:
+def build_pages(arguments: argparse.Namespace, kind: str, next_step: Callable[[Path], str]) -> int:
     from verified.config import read
     from verified.config.folders import dataset_folder, datasets_with
     from verified.planning.running import run_workflow
@@ -25,7 +25,7 @@ def build_pages(arguments: argparse.Namespace, kind: str, what_to_do: Callable[[
     if status := run_workflow(arguments, "--", kind):
         return status
     for name in datasets_with(settings, "annotated_here"):
-        print(what_to_do(Path(dataset_folder(settings, name), kind)))
+        print(next_step(Path(dataset_folder(settings, name), kind)))
     return 0
 
 
@@ -58,8 +58,8 @@ def _study_answers(arguments: argparse.Namespace) -> None:
         raise InputError("--raters must be at least 1")
     collected = collect(arguments.files, key, FORM)
     for participant, numbers in collected.open.items():
-        asked = len(key["participants"][participant - 1])
-        came = f"{asked - len(numbers)} of {asked}" if participant in collected.unfinished else "no"
+        expected = len(key["participants"][participant - 1])
+        came = f"{expected - len(numbers)} of {expected}" if participant in collected.unfinished else "no"
         print(f"{came} answers of participant {participant}; open questions: {', '.join(map(str, numbers))}")
     summary = summarise(collected.answers, key, arguments.per_answer, arguments.raters)
     summary["unfinished"] = collected.unfinished

@@ -17,8 +17,8 @@ HOST_AND_PORT = (
 )
 
 
-def run_server(app: "Starlette", arguments: argparse.Namespace, told: Callable[[str], str]) -> None:
-    """Serve an application at the options HOST_AND_PORT until interrupted; prints the text `told` about its address.
+def run_server(app: "Starlette", arguments: argparse.Namespace, greeting: Callable[[str], str]) -> None:
+    """Serve an application at the options HOST_AND_PORT until interrupted; prints `greeting` of its address.
 
     Raises InputError for an address in use.
     """
@@ -37,4 +37,4 @@ def run_server(app: "Starlette", arguments: argparse.Namespace, told: Callable[[
         host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
         address = f"http://{host}:{listening.getsockname()[1]}/"
         with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends it, without a traceback
-            server(app, lambda: print(told(address), flush=True)).run(sockets=[listening])
+            server(app, lambda: print(greeting(address), flush=True)).run(sockets=[listening])

@@ -12,8 +12,8 @@ def is_name(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(PATTERN, value) is not None
 
 
-def check_name(name: str, what: str = "name") -> None:
+def check_name(name: str, kind: str = "name") -> None:
     """Raise ValueError, as validators of configurations do, where `name` cannot be the name of a folder."""
     if not is_name(name):
         shown = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
-        raise ValueError(f"{what} {shown!r} must be lower-case letters, digits and hyphens, {LONGEST} at most")
+        raise ValueError(f"{kind} {shown!r} must be lower-case letters, digits and hyphens, {LONGEST} at most")

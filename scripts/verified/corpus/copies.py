@@ -17,7 +17,7 @@ RATE = 4.0
 """Hashes a second: two cuts of a video show frames at most an eighth of a second apart."""
 DIGITS, BITS, BANDS = 16, 64, 4
 """Hexadecimal digits and bits of a hash, and the bands in which it is looked up."""
-ALIKE = 0.85
+LEAST_EQUAL_BITS = 0.85
 """Share of equal bits above which two videos show the same; unrelated real clips reach 0.75."""
 PART = 0.5
 """Share of the shorter video that the other must show too; openings that many videos share are shorter."""
@@ -25,7 +25,7 @@ SHORTEST = 3
 """Hashes at least of which two videos that show the same agree."""
 FLAT = 4
 """Set bits up to which a frame is empty: black, white or fading."""
-ASKED = 4
+STEP = 4
 """Every so many-th hash of a video is looked up."""
 CROWDED = 1000
 """Frames with the same band beyond which the band is ignored."""
@@ -56,7 +56,7 @@ def frame_hash(frame: np.ndarray) -> bytes:
     return np.packbits(small[:, 1:] > small[:, :-1]).tobytes()
 
 
-def video_copies(hashes: Mapping[str, str], least: float = ALIKE) -> dict[str, str]:
+def video_copies(hashes: Mapping[str, str], least: float = LEAST_EQUAL_BITS) -> dict[str, str]:
     """{video: the video that it repeats, whole or in part}, by hashes as of `hash_videos`.
 
     `least`: share of equal bits above which two videos show the same. Of several equal videos the first by name is the
@@ -78,21 +78,21 @@ def _offsets(codes: list[np.ndarray], bits: list[np.ndarray]) -> Iterator[tuple[
     if not codes:
         return
     bands = np.concatenate(codes).view(np.uint16)  # [frames, BANDS]
-    told = np.concatenate([_tells(each) for each in bits])
+    telling = np.concatenate([_tells(each) for each in bits])
     owner = np.repeat(np.arange(len(codes)), list(map(len, codes)))
     place = np.concatenate([np.arange(len(code)) for code in codes])
     orders = [np.argsort(band, kind="stable") for band in bands.T]
     ordered = [band[order] for band, order in zip(bands.T, orders)]
     for video in range(len(codes)):
         mine = np.arange(*np.searchsorted(owner, [video, video + 1]))
-        asked = mine[told[mine]][::ASKED]
+        sampled = mine[telling[mine]][::STEP]
         hits = []
         for band, order, values in zip(bands.T, orders, ordered):
-            starts, ends = (np.searchsorted(values, band[asked], side=side) for side in ("left", "right"))
-            for frame, start, end in zip(asked, starts, ends):
+            starts, ends = (np.searchsorted(values, band[sampled], side=side) for side in ("left", "right"))
+            for frame, start, end in zip(sampled, starts, ends):
                 if end - start <= CROWDED:
                     near = order[start:end]
-                    near = near[(owner[near] < video) & told[near]]
+                    near = near[(owner[near] < video) & telling[near]]
                     hits.append(np.stack([owner[near], place[near] - place[frame]], axis=1))
         found, counts = np.unique(np.concatenate(hits), axis=0, return_counts=True) if hits else ([], [])
         for at in np.argsort(-np.asarray(counts), kind="stable")[:TRIED]:
@@ -115,9 +115,9 @@ def _show_the_same(one: np.ndarray, other: np.ndarray, offset: int, least: float
         if last - first < needed:
             continue
         here, there = one[first:last], other[first + shift : last + shift]
-        told = _tells(here) & _tells(there)
-        equal = np.r_[0, np.cumsum((here == there).mean(axis=1) * told)]
-        count = np.r_[0, np.cumsum(told)]
+        telling = _tells(here) & _tells(there)
+        equal = np.r_[0, np.cumsum((here == there).mean(axis=1) * telling)]
+        count = np.r_[0, np.cumsum(telling)]
         sums, counts = equal[needed:] - equal[:-needed], count[needed:] - count[:-needed]
         if np.any((2 * counts >= needed) & (sums > least * counts)):
             return True

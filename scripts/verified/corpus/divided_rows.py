@@ -41,16 +41,16 @@ def read_own_rows(source: dict, files: dict[str, str], shard: int, shards: int, 
     use it only if neither the moments file nor a folder of videos has changed since. Raises InputError if the source
     cannot be read.
     """
-    asked = {"source": source, "files": files, "shards": shards}
+    request = {"source": source, "files": files, "shards": shards}
     waited = False
     while True:
-        if (rows := _read(folder, asked, shard)) is not None:
+        if (rows := _read(folder, request, shard)) is not None:
             return rows
         with exclusive(folder / LOCK, 0.0) as lock:
             if lock:
-                if (rows := _read(folder, asked, shard)) is not None:
+                if (rows := _read(folder, request, shard)) is not None:
                     return rows
-                head = _divide(asked, folder, lock)
+                head = _divide(request, folder, lock)
                 if (rows := _read_part(folder, head, shard)) is not None:
                     return rows
         if not waited:
@@ -59,11 +59,11 @@ def read_own_rows(source: dict, files: dict[str, str], shard: int, shards: int, 
         time.sleep(WAIT)
 
 
-def _read(folder: Path, asked: dict, shard: int) -> list[dict] | None:
+def _read(folder: Path, request: dict, shard: int) -> list[dict] | None:
     """The rows of a shard if they were divided from the current files; else None."""
     try:
         head = json.loads((folder / HEAD).read_bytes())
-        if not is_object(head) or head["asked"] != asked or not head["settled"]:
+        if not is_object(head) or head["asked"] != request or not head["settled"]:
             return None
         if head["stamps"] != {path: stamp(path)[0] for path in head["stamps"]}:
             return None
@@ -83,9 +83,9 @@ def _read_part(folder: Path, head: dict[str, Any], shard: int) -> list[dict] | N
     return [json.loads(line) for line in content.splitlines()]
 
 
-def _divide(asked: dict, folder: Path, lock: LockFile) -> dict[str, Any]:
+def _divide(request: dict, folder: Path, lock: LockFile) -> dict[str, Any]:
     """Divide the current files, replace the last division, and return the new head."""
-    source, files, shards = asked["source"], asked["files"], asked["shards"]
+    source, files, shards = request["source"], request["files"], request["shards"]
     paths = [files["moments"], *folders_below(files["videos"])]
     stamps, settled = {}, True
     for path in paths:
@@ -96,7 +96,7 @@ def _divide(asked: dict, folder: Path, lock: LockFile) -> dict[str, Any]:
     parts = [_part(folder, tag, shard) for shard in range(shards)]
     try:
         sizes = _write(parts, usable_moments(files, source), lock)
-        head = {"asked": asked, "stamps": stamps, "settled": settled, "tag": tag, "parts": sizes}
+        head = {"asked": request, "stamps": stamps, "settled": settled, "tag": tag, "parts": sizes}
         if lock.holds():
             write_text(folder / HEAD, json.dumps(head))
     except BaseException:

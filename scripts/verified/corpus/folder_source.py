@@ -219,8 +219,8 @@ def _finish_row(number: int | None, row: dict, probes: Probes) -> tuple[dict, di
     if "annotator_times" in row:
         inside = ([first, min(last, duration)] for first, last in row["annotator_times"] if first < duration)
         row = {**row, "annotator_times": list(inside)}
-    said = {"said": judged["said"]} if "said" in judged else {}
-    return {**row, "end": end, "duration": duration, **said}, clamped
+    speech = {"said": judged["said"]} if "said" in judged else {}
+    return {**row, "end": end, "duration": duration, **speech}, clamped
 
 
 def finish(usable: Iterable[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:

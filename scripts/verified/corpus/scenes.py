@@ -36,8 +36,8 @@ def scene_spans(
         shortest_at = min(range(len(spans)), key=lambda n: (_length(spans[n]), n))
         if _length(spans[shortest_at]) >= min_seconds:
             break
-        beside = [n for n in (shortest_at - 1, shortest_at + 1) if 0 <= n < len(spans)]
-        first = min(shortest_at, min(beside, key=lambda n: (_length(spans[n]), n)))
+        neighbours = [n for n in (shortest_at - 1, shortest_at + 1) if 0 <= n < len(spans)]
+        first = min(shortest_at, min(neighbours, key=lambda n: (_length(spans[n]), n)))
         spans[first : first + 2] = [(spans[first][0], spans[first + 1][1])]
     return [piece for span in spans for piece in _parts(span, max_seconds)]
 

@@ -124,11 +124,11 @@ class VideoFolder:
     @cached_property
     def _ids_by_spelling(self) -> dict[str, set[str]]:
         """Ids by the names that lead to them, in one spelling."""
-        alike: dict[str, set[str]] = {}
+        ids: dict[str, set[str]] = {}
         for names in (self._ids, self._by_stem):
             for name, video in names.items():
-                alike.setdefault(_spelling(name), set()).add(video)
-        return alike
+                ids.setdefault(_spelling(name), set()).add(video)
+        return ids
 
     def _name_published(self, files: list[str], published: Collection[str]) -> None:
         by_name: dict[str, list[str]] = {}
@@ -159,22 +159,22 @@ class VideoFolder:
             or re.match(r"[A-Za-z]:[/\\]", name)
         ):
             raise NameRefused("invalid-video-id", "the video's name is not a plain path below the folder of videos")
-        asked = PurePosixPath(name).as_posix()
-        if asked in self._ids or asked in self._by_stem:
-            self._resolved[name] = self._ids.get(asked) or self._by_stem[asked]
+        path = PurePosixPath(name).as_posix()
+        if path in self._ids or path in self._by_stem:
+            self._resolved[name] = self._ids.get(path) or self._by_stem[path]
             return self._resolved[name]
-        if asked in self._ambiguous:
-            raise NameRefused("ambiguous-video", f"{' and '.join(self._ambiguous[asked])} both match; give the ending")
-        alike = self._ids_by_spelling.get(_spelling(asked), set())
-        if len(alike) > 1:
+        if path in self._ambiguous:
+            raise NameRefused("ambiguous-video", f"{' and '.join(self._ambiguous[path])} both match; give the ending")
+        candidates = self._ids_by_spelling.get(_spelling(path), set())
+        if len(candidates) > 1:
             raise NameRefused("ambiguous-video", "several videos have this name, in other Unicode forms; rename one")
-        if alike:
-            self._resolved[name] = next(iter(alike))
+        if candidates:
+            self._resolved[name] = next(iter(candidates))
             return self._resolved[name]
         for file, reason, detail in self.refused:
-            if asked in (file, PurePosixPath(file).with_suffix("").as_posix()):
+            if path in (file, PurePosixPath(file).with_suffix("").as_posix()):
                 raise NameRefused(reason, detail)
-        raise NameRefused("unknown-video", f"no such video in the folder of videos{self._hint(asked)}")
+        raise NameRefused("unknown-video", f"no such video in the folder of videos{self._hint(path)}")
 
     def _hint(self, name: str) -> str:
         """Why a name may have been written, as the end of a sentence."""

@@ -120,9 +120,9 @@ def describe(facts: dict, rng: random.Random) -> Description:
     first = facts["scenes"][0]
     later = [scene["background"] for scene in facts["scenes"][1:]]
     stays = all(scene["bystander"] == first["bystander"] for scene in facts["scenes"])
-    beside = first["bystander"] if stays or rng.random() < 0.5 else None
-    if beside and facts["motion"] != "meets" and rng.random() < 0.3:
-        beside = None
+    bystander = first["bystander"] if stays or rng.random() < 0.5 else None
+    if bystander and facts["motion"] != "meets" and rng.random() < 0.3:
+        bystander = None
     keep = [rng.random() for _ in range(5)]
     return Description(
         shape=facts["shape"],
@@ -133,8 +133,8 @@ def describe(facts: dict, rng: random.Random) -> Description:
         texture=facts["texture"] if keep[1] < (0.5 if facts["texture"] == "plain" else 0.85) else None,
         background=first["background"] if keep[2] < 0.8 else None,
         next_background=later[0] if later and keep[2] < 0.8 and keep[3] < 0.7 else None,
-        bystander_shape=beside and beside["shape"],
-        bystander_colour=beside and beside["colour"],
+        bystander_shape=bystander and bystander["shape"],
+        bystander_colour=bystander and bystander["colour"],
         direction=facts["direction"],
         speed=facts["speed"] if keep[4] < 0.75 else None,
     )
@@ -226,10 +226,10 @@ def _subject(description: Description, draws: list[float]) -> str:
 
 def _predicate(description: Description, draws: list[float]) -> str:
     manner = f" {_pick(_SPEEDS[description.speed], draws[4])}" if description.speed else ""
-    where = f" {_pick(_DIRECTIONS[description.direction], draws[5])}" if description.direction else ""
+    direction = f" {_pick(_DIRECTIONS[description.direction], draws[5])}" if description.direction else ""
     motion = "moves" if description.motion == "meets" else description.motion
     verb = _pick(_VERBS[motion], draws[6])[description.count > 1]
-    tail = f"{manner}{where}" if draws[11] < 0.5 else f"{where}{manner}"
+    tail = f"{manner}{direction}" if draws[11] < 0.5 else f"{direction}{manner}"
     if description.motion == "meets":
         tail += f" {_pick(_MEETING, draws[9])[description.count > 1]} {_other(description)}"
     return f"{verb}{tail}"

@@ -59,16 +59,16 @@ def render_demo(
 
 def _render_video(source: dict, seed: int, folder: Path, name: str) -> tuple[list[float], list[dict]]:
     """Write one video; returns its cuts and its events {start, end, caption, facts}, times in seconds."""
-    world = make_world(seed, name, source["seconds"], source["fps"])
-    frames = render_world(world, source["size"], derive_seed(seed, "noise", name))
-    write_video(folder / f"{name}.mp4", frames, world.fps)
+    scenes = make_world(seed, name, source["seconds"], source["fps"])
+    frames = render_world(scenes, source["size"], derive_seed(seed, "noise", name))
+    write_video(folder / f"{name}.mp4", frames, scenes.fps)
     rng = random.Random(derive_seed(seed, "coarse captions", name))
     events = []
-    for event in world.events:
-        known = facts(event, world.fps)
-        span = {"start": event.first / world.fps, "end": event.last / world.fps}
+    for event in scenes.events:
+        known = facts(event, scenes.fps)
+        span = {"start": event.first / scenes.fps, "end": event.last / scenes.fps}
         events.append({**span, "caption": coarse_caption(known, rng), "facts": known})
-    return world.cuts, events
+    return scenes.cuts, events
 
 
 def render_world(world: World, size: int, noise_seed: int) -> np.ndarray:

@@ -126,14 +126,14 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
     """
     captions: dict[str, list[str]] = {role: [] for role in ("caption", "positive", "static", "dynamic")}
     clip_rows, arrays, names = [], [], []
-    left_out, used_splits, found_splits = Counter(), Counter(), set()
+    omitted, used_splits, found_splits = Counter(), Counter(), set()
     for dataset in datasets:
         perturbed = {row["desc_id"]: row for file in dataset["perturbations"] for row in read_jsonl(file, ["desc_id"])}
-        where, reasons = {}, {}
+        places, reasons = {}, {}
         for file, index in zip(dataset["clips"], dataset["indices"]):
             entries = read_jsonl(index, ["desc_id", "reason"])
             for row, entry in enumerate(entries):
-                where[entry["desc_id"]], reasons[entry["desc_id"]] = (len(arrays), row), entry["reason"]
+                places[entry["desc_id"]], reasons[entry["desc_id"]] = (len(arrays), row), entry["reason"]
             arrays.append(open_clips(file, entries))
         moments = read_jsonl(dataset["moments"], ["desc_id", "split"])
         ids = [moment["desc_id"] for moment in moments]
@@ -145,17 +145,17 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
             selected = row["selected"]
             found_splits.add(moment["split"])
             if splits is not None and moment["split"] not in splits:
-                left_out[OTHER_SPLIT] += 1
+                omitted[OTHER_SPLIT] += 1
             elif not selected or not all(selected.get(kind) for kind in ("positive", "statics", "dynamics")):
-                left_out[NO_SELECTION] += 1
+                omitted[NO_SELECTION] += 1
             elif reasons[key]:
-                left_out[reasons[key]] += 1
+                omitted[reasons[key]] += 1
             else:
                 captions["caption"].append(row["caption"])
                 captions["positive"].append(selected["positive"])
                 captions["static"].append(selected["statics"])
                 captions["dynamic"].append(selected["dynamics"])
-                clip_rows.append(where[key])
+                clip_rows.append(places[key])
                 names.append(f"{dataset['name']}/{key}")
                 used_splits[moment["split"]] += 1
     if unknown := set(splits or ()) - found_splits:
@@ -164,14 +164,12 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
             remedy=f"the splits are {', '.join(sorted(found_splits))}; leave the key out for all of them",
         )
     if not clip_rows:
-        reasons = (
-            ", ".join(f"{reason}: {count}" for reason, count in sorted(left_out.items())) or "there are no moments"
-        )
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(omitted.items())) or "there are no moments"
         raise InputError(
             f"no moment is left to fine-tune the evaluator on ({reasons})",
             remedy="check the perturbations and evaluator.splits",
         )
-    return Tuples(captions, clip_rows, arrays, names, dict(sorted(left_out.items())), dict(sorted(used_splits.items())))
+    return Tuples(captions, clip_rows, arrays, names, dict(sorted(omitted.items())), dict(sorted(used_splits.items())))
 
 
 def epoch_order(items: int, seed: int, epoch: int) -> np.ndarray:

@@ -70,11 +70,11 @@ def processes() -> tuple[int, int]:
     return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
 
 
-def share(batch: int, rank: int, world: int) -> slice:
-    """The items of a batch that process `rank` owns; `batch` is a multiple of `world`."""
-    if batch % world:
-        raise ValueError(f"a batch of {batch} cannot be split evenly over {world} processes")
-    return slice(rank * batch // world, (rank + 1) * batch // world)
+def share(batch: int, rank: int, world_size: int) -> slice:
+    """The items of a batch that process `rank` owns; `batch` is a multiple of `world_size`."""
+    if batch % world_size:
+        raise ValueError(f"a batch of {batch} cannot be split evenly over {world_size} processes")
+    return slice(rank * batch // world_size, (rank + 1) * batch // world_size)
 
 
 class _Gather(torch.autograd.Function):
@@ -85,9 +85,9 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, local: Tensor) -> Tensor:
-        rank, world = processes()
-        ctx.local_share = share(len(local) * world, rank, world)
-        gathered = [torch.empty_like(local) for _ in range(world)]
+        rank, world_size = processes()
+        ctx.local_share = share(len(local) * world_size, rank, world_size)
+        gathered = [torch.empty_like(local) for _ in range(world_size)]
         dist.all_gather(gathered, local.contiguous())
         return torch.cat(gathered)
 

@@ -122,8 +122,8 @@ class TrainingStep(nn.Module):
 
     def losses(self, batch: Batch, tokens: Tensor, videos: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """`forward` for clips that are encoded already: tokens [b, T·P, width] and unit vectors [b, T, embedding]."""
-        rank, world = processes()
-        my_share = share(batch.ids.shape[1], rank, world)
+        rank, world_size = processes()
+        my_share = share(batch.ids.shape[1], rank, world_size)
         with torch.no_grad():
             self.model.temperature.clamp_(*TEMPERATURE_RANGE)
         roles = [r for r in batch.roles if self.hard_negatives != "none" or r in ("caption", "positive")]
@@ -146,12 +146,12 @@ class TrainingStep(nn.Module):
             plus = values.get("positive", values["caption"])
             return {kind: values["caption"], f"{kind}_plus": plus}
 
-        local = {name: value / world for name, value in terms("contrastive", contrastive).items()}
+        local = {name: value / world_size for name, value in terms("contrastive", contrastive).items()}
         local |= terms("matching", matching)
         seen = {name: value.detach() for name, value in terms("contrastive", contrastive).items()}
         seen |= {name: total(value) for name, value in terms("matching", matching).items()}
         seen["loss"] = total_loss(seen)
-        return total_loss(local) * world, seen
+        return total_loss(local) * world_size, seen
 
     def _matching(self, batch, roles, anchors, tokens, states, my_share: slice, negatives) -> dict[str, Tensor]:
         """This process's share of Equation 10 for q and for q+: the pairs whose video it owns.
@@ -236,7 +236,7 @@ def train(
     `batch_of(number)` gives the batch of step `number` (from 0), the same in every process but for its frames. `state`
     and errors: see `training.train`; an error names the items of the batch.
     """
-    rank, world = processes()
+    rank, world_size = processes()
     step.to(device).train()
 
     def rate(number: int) -> float:
@@ -254,7 +254,7 @@ def train(
         temperature = round(step.model.temperature.item(), 6)
         return {"stage": label, "step": number, **rounded, "temperature": temperature, "learning_rate": rate(number)}
 
-    wrapped = nn.parallel.DistributedDataParallel(step) if world > 1 else step
+    wrapped = nn.parallel.DistributedDataParallel(step) if world_size > 1 else step
     how = training.Training(
         label=label,
         module=step,

@@ -81,7 +81,7 @@ def confidences(
 
     A moment's clip is encoded once for all sets.
     """
-    where = {
+    places = {
         entry["desc_id"]: (array, row)
         for array, index in enumerate(indices)
         for row, entry in enumerate(index)
@@ -90,13 +90,13 @@ def confidences(
     by_moment: dict[str, dict[int, list[Graded]]] = {name: {} for name in sets}
     for name, graded in sets.items():
         for caption in graded:
-            if caption.desc_id in where:
+            if caption.desc_id in places:
                 by_moment[name].setdefault(caption.desc_id, []).append(caption)
     model.to(device).eval()
     moments = list(dict.fromkeys(desc_id for of_set in by_moment.values() for desc_id in of_set))
     read: dict[str, dict[int, Readings]] = {name: {} for name in sets}
     for desc_id in track(moments, "graded captions", len(moments), "moments"):
-        array, row = where[desc_id]
+        array, row = places[desc_id]
         view = scoring_view(clips[array][row], model.size.frames, model.size.image_size)
         moment = encode_moment(model, torch.from_numpy(view).to(device), precision)
         for name, of_set in by_moment.items():

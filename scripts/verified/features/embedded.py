@@ -52,9 +52,9 @@ def piece_calls(videos: Mapping[str, dict], settings: EmbedSettings, session: Se
 
 def embed_videos(videos: Mapping[str, dict], settings: EmbedSettings, session: Session) -> dict[str, np.ndarray]:
     """Vectors [pieces, dim] of length 1 by video, float32; zeros where a piece has no answer."""
-    asked = piece_calls(videos, settings, session)
-    vectors = stack(session.ask(EMBEDDING, (call for _, call in asked), len(asked)))
-    owners = [video for video, _ in asked]
+    calls = piece_calls(videos, settings, session)
+    vectors = stack(session.ask(EMBEDDING, (call for _, call in calls), len(calls)))
+    owners = [video for video, _ in calls]
     rows: dict[str, list[int]] = {}
     for number, video in enumerate(owners):
         rows.setdefault(video, []).append(number)

@@ -175,19 +175,19 @@ class EfficientNetLite0(nn.Module):
     def __init__(self, weights: Mapping[str, Tensor]):
         """`weights` by the package's names. Raises ValueError for a name too few or too many."""
         super().__init__()
-        left = {name: tensor for name, tensor in weights.items() if not name.endswith(".num_batches_tracked")}
+        remaining = {name: tensor for name, tensor in weights.items() if not name.endswith(".num_batches_tracked")}
         try:
             self.body = nn.Sequential(
-                *_convolution(left, "_conv_stem", "_bn0", stride=2),
-                *(_Block(left, f"_blocks.{number}.", stride) for number, stride in enumerate(STRIDES)),
-                *_convolution(left, "_conv_head", "_bn1"),
+                *_convolution(remaining, "_conv_stem", "_bn0", stride=2),
+                *(_Block(remaining, f"_blocks.{number}.", stride) for number, stride in enumerate(STRIDES)),
+                *_convolution(remaining, "_conv_head", "_bn1"),
             )
             self.classes = nn.Linear(WIDTH, CLASSES)
-            self.classes.load_state_dict({"weight": left.pop("_fc.weight"), "bias": left.pop("_fc.bias")})
+            self.classes.load_state_dict({"weight": remaining.pop("_fc.weight"), "bias": remaining.pop("_fc.bias")})
         except KeyError as missing:
             raise ValueError(f"no weights {missing}") from None
-        if left:
-            raise ValueError(f"more weights than EfficientNet-Lite0 has: {', '.join(sorted(left))}")
+        if remaining:
+            raise ValueError(f"more weights than EfficientNet-Lite0 has: {', '.join(sorted(remaining))}")
 
     def forward(self, pixels: Tensor) -> Tensor:
         return self.body(pixels).mean((2, 3))
@@ -196,12 +196,12 @@ class EfficientNetLite0(nn.Module):
 class _Block(nn.Module):
     """An inverted residual: to more channels, over each channel, to fewer; its input is added where shapes agree."""
 
-    def __init__(self, left: dict[str, Tensor], name: str, stride: int):
+    def __init__(self, remaining: dict[str, Tensor], name: str, stride: int):
         super().__init__()
         expand = f"{name}_expand_conv"
-        layers = _convolution(left, expand, f"{name}_bn0") if f"{expand}.weight" in left else []
-        layers += _convolution(left, f"{name}_depthwise_conv", f"{name}_bn1", stride)
-        layers += _convolution(left, f"{name}_project_conv", f"{name}_bn2")[:-1]  # no ReLU6 behind it
+        layers = _convolution(remaining, expand, f"{name}_bn0") if f"{expand}.weight" in remaining else []
+        layers += _convolution(remaining, f"{name}_depthwise_conv", f"{name}_bn1", stride)
+        layers += _convolution(remaining, f"{name}_project_conv", f"{name}_bn2")[:-1]  # no ReLU6 behind it
         self.layers, self.stride = nn.Sequential(*layers), stride
 
     def forward(self, inputs: Tensor) -> Tensor:
@@ -209,11 +209,11 @@ class _Block(nn.Module):
         return outputs + inputs if self.stride == 1 and outputs.shape == inputs.shape else outputs
 
 
-def _convolution(left: dict[str, Tensor], name: str, norm: str, stride: int = 1) -> list[nn.Module]:
-    """A convolution with its batch normalisation folded in, and ReLU6. Entries are removed from `left`."""
-    weight = left.pop(f"{name}.weight")
+def _convolution(remaining: dict[str, Tensor], name: str, norm: str, stride: int = 1) -> list[nn.Module]:
+    """A convolution with its batch normalisation folded in, and ReLU6. Entries are removed from `remaining`."""
+    weight = remaining.pop(f"{name}.weight")
     gain, shift, mean, variance = (
-        left.pop(f"{norm}.{key}") for key in ("weight", "bias", "running_mean", "running_var")
+        remaining.pop(f"{norm}.{key}") for key in ("weight", "bias", "running_mean", "running_var")
     )
     scale = gain / (variance + EPSILON).sqrt()
     outputs, inputs, kernel, _ = weight.shape

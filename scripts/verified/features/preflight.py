@@ -23,9 +23,9 @@ def encoder_findings(settings: Config, *_: object) -> Iterator[Finding]:
     used = {key: name}
     if settings.annotations.choose_by == "agreement":
         used["annotations.joint_encoder"] = settings.annotations.joint_encoder
-    for where, encoder in used.items():
+    for setting, encoder in used.items():
         if encoder in (PACKAGED, PACKAGED_JOINT):
-            yield Finding("note", where, f"{encoder} {PACKAGED_KNOWS}", f"{better} knows more")
+            yield Finding("note", setting, f"{encoder} {PACKAGED_KNOWS}", f"{better} knows more")
     if name in BLIND:
         message = f"{name} knows nothing of real videos: what is found by its features is close to random"
         yield Finding("note", key, message, f"set it to {PACKAGED}; {better} knows more")

@@ -51,10 +51,10 @@ def candidate_gains(
     found = []
     for types, name in (*(((kind,), kind) for kind in TYPES), (TYPES, "both")):
         for count in range(1, most + 1):
-            asked = (
+            call_counts = (
                 [row for row in rows if row["type"] in types and row["candidate"] < count] for rows in moments.values()
             )
-            chosen = [ranked[0] for rows in asked if (ranked := rank_candidates(rows))]
+            chosen = [ranked[0] for rows in call_counts if (ranked := rank_candidates(rows))]
             if not chosen:
                 continue
             false = None
@@ -105,10 +105,10 @@ def draw_cost(bought: Sequence[CandidateGain], paths: Iterable[str | os.PathLike
             axes[1].set_ylabel("chosen captions that are false, %")
             axes[1].set_ylim(bottom=0)
         header = ("types", "captions", "calls", "moments", "mean score", "false %", "low", "high")
-        said = "; ".join(
+        text = "; ".join(
             f"{row.candidates} of {row.types}, {row.calls:.1f} calls: score {row.score:.2f}"
             + (f", {row.false[0]:.1f} % false" if row.false else "")
             for row in bought
         )
         rows = [(*row[:5], *(row.false or ("", "", ""))) for row in bought]
-        figure.describe(f"What more captions of a moment buy. {said}", header, rows)
+        figure.describe(f"What more captions of a moment buy. {text}", header, rows)

@@ -74,7 +74,7 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
         (f"{frame['time']:.1f} s: {frame['description']}", "soft", False)
         for frame in statics.get("keyframes", ())[:SHOWN]
     ]
-    asked = [
+    questions = [
         (f"{question} {answer}", "soft", False)
         for question, answer in list(zip(dynamics.get("questions", ()), dynamics.get("answers", ())))[:SHOWN]
     ]
@@ -100,7 +100,7 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
     ]
     return {
         "statics": described + captions["statics"],
-        "dynamics": asked + captions["dynamics"],
+        "dynamics": questions + captions["dynamics"],
         "perturbations": perturbed,
         "evaluator": scored,
     }

@@ -59,13 +59,13 @@ def choose_query(queries: list[dict], coarse: Mapping, fine: Mapping, seed: int)
     One example illustrates the difference; the tables give its frequency.
     """
     order = [queries[number] for number in generator(seed, "predictions").permutation(len(queries))]
-    asked = [query for query in order if fine.get(query["desc_id"]) and coarse.get(query["desc_id"])]
+    candidates = [query for query in order if fine.get(query["desc_id"]) and coarse.get(query["desc_id"])]
 
     def won(query: dict) -> bool:
         ident = query["desc_id"]
         return is_right(fine[ident][0], query) and not any(is_right(prediction, query) for prediction in coarse[ident])
 
-    return next(filter(won, asked), (asked or order)[0])
+    return next(filter(won, candidates), (candidates or order)[0])
 
 
 def window(prediction: Prediction, query: Mapping, duration: float) -> tuple[float, float]:
@@ -102,9 +102,9 @@ def draw_predictions(
     rows = max(1, *map(len, ranked.values()))
     width = 6.8 * len(ranked)
     start, end = query["time"]
-    asked = wrap(f"Query: {printable(query['fig_desc'])}", width - 0.4, LABEL)
+    heading = wrap(f"Query: {printable(query['fig_desc'])}", width - 0.4, LABEL)
     answer = f"(answer: {query['video']}, {start:g}–{end:g} s)"
-    with drawing(paths, width, 1.95 * rows + 0.8 + line_height(LABEL) * (len(asked) + 1)) as figure:
+    with drawing(paths, width, 1.95 * rows + 0.8 + line_height(LABEL) * (len(heading) + 1)) as figure:
         entries = [
             (name, rank, *one, float(_overlap(one, query)), is_right(one, query))
             for name, predictions in ranked.items()
@@ -116,7 +116,7 @@ def draw_predictions(
             ("trained on", "rank", "video", "start", "end", "tIoU", "right"),
             entries,
         )
-        figure.suptitle("\n".join(map(literal, [*asked, answer])))
+        figure.suptitle("\n".join(map(literal, [*heading, answer])))
         columns = figure.subfigures(1, len(ranked), squeeze=False)[0]
         for column, (name, predictions) in zip(columns, ranked.items()):
             column.suptitle(f"XML trained on {name}", weight="bold")

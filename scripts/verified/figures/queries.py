@@ -50,10 +50,10 @@ def draw_curves(models: Mapping[str, PerQuery], paths: Iterable[str | os.PathLik
             axis.minorticks_off()
             direct_labels(axis, ends)
         figure.axes[0].set_ylabel("recall, %")
-        said = "; ".join(
+        text = "; ".join(
             f"{name}, {task} {metric} {value:.1f}" for name, task, metric, value in rows if metric[-2:] == "r1"
         )
-        figure.describe(f"Recall in percent over K. {said}", ("Method", "Task", "Metric", "Recall %"), rows)
+        figure.describe(f"Recall in percent over K. {text}", ("Method", "Task", "Metric", "Recall %"), rows)
 
 
 def _curve(of: PerQuery, task: str, prefix: str) -> list[tuple[int, float]]:
@@ -93,11 +93,11 @@ def draw_lengths(models: Mapping[str, PerQuery], rows: Sequence[Mapping], paths:
             axis.set(xlabel=f"length of the {by}, {unit}", ylim=(0, 100))
             direct_labels(axis, ends)
         figure.axes[0].set_ylabel("SVMR 0.5/r1, %")
-        said = "; ".join(
+        text = "; ".join(
             f"{name}, {by} {low:g} to {high:g}: {value:.1f}" for name, by, low, high, _, value, *_ in entries
         )
         header = ("Method", "By length of", "From", "To", "Queries", "Recall %", "Low", "High")
-        figure.describe(f"SVMR 0.5/r1 in percent by the length of the moment and of the query. {said}", header, entries)
+        figure.describe(f"SVMR 0.5/r1 in percent by the length of the moment and of the query. {text}", header, entries)
 
 
 def _groups(lengths: np.ndarray) -> list[np.ndarray]:
@@ -158,6 +158,6 @@ def draw_positions(
             / max(1, sum(row[3] for row in entries if row[0] == name))
             for name in models
         }
-        said = "; ".join(f"{name} {share:.0f} %" for name, share in near.items())
-        alt = f"Predicted by true position of moments in their video; predicted in the true eighth of it: {said}"
+        text = "; ".join(f"{name} {share:.0f} %" for name, share in near.items())
+        alt = f"Predicted by true position of moments in their video; predicted in the true eighth of it: {text}"
         figure.describe(alt, ("Method", "True from", "Predicted from", "Queries", "Share of the column %"), entries)

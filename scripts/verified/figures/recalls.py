@@ -36,9 +36,9 @@ def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str 
     single = any(row.get("trainings") == "1" for row in shown)
     with drawing(paths, WIDE, sum(heights.values()) + 0.3 * len(tasks) + 1.0) as figure:
         entries = [(row["task"], row["metric"], row[by], row["value"], row["low"], row["high"]) for row in shown]
-        said = "; ".join(f"{task} {metric}, {name} {value}" for task, metric, name, value, *_ in entries)
+        text = "; ".join(f"{task} {metric}, {name} {value}" for task, metric, name, value, *_ in entries)
         figure.describe(
-            f"{table}, percent. {said}", ("Task", "Metric", by.capitalize(), "Value", "Low", "High"), entries
+            f"{table}, percent. {text}", ("Task", "Metric", by.capitalize(), "Value", "Low", "High"), entries
         )
         ratios = [heights[task] for task in tasks]
         axes = dict(zip(tasks, figure.subplots(len(tasks), 1, squeeze=False, height_ratios=ratios, sharex=True)[:, 0]))

@@ -91,9 +91,9 @@ def draw_rows(rows: list[MomentRow], paths: Iterable[str | os.PathLike]) -> None
     width = GAP + TEXT + GAP + max(row.width for row in rows)
     height = sum(row.height for row in rows)
     with drawing(paths, width, height, placed=True) as figure:
-        said = [(number, text, kind) for number, row in enumerate(rows, 1) for text, kind, _ in row.spans]
-        alt = "Moments with their captions. " + ". ".join(text for _, text, _ in said)
-        figure.describe(alt, ("moment", "text", "kind"), said)
+        texts = [(number, text, kind) for number, row in enumerate(rows, 1) for text, kind, _ in row.spans]
+        alt = "Moments with their captions. " + ". ".join(text for _, text, _ in texts)
+        figure.describe(alt, ("moment", "text", "kind"), texts)
         top = height
         for number, row in enumerate(rows):
             if number:

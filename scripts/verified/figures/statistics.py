@@ -143,8 +143,8 @@ def classes(figure: Sheet, values: dict) -> None:
     sides = ((name, values[key]) for key, name in (("cog", "coarse"), ("fig", "fine")) if values.get(key))
     summary = [f"{side['instances']} of {side['captions']} {name} captions are in a class" for name, side in sides]
     axis.set_xlabel("\n".join(["captions of a class", *summary]))
-    said = "; ".join(f"{size} in {videos} videos: {caption}" for size, videos, caption in largest)
-    figure.describe(f"The largest classes of coarse captions. {said}", ("captions", "videos", "caption"), largest)
+    text = "; ".join(f"{size} in {videos} videos: {caption}" for size, videos, caption in largest)
+    figure.describe(f"The largest classes of coarse captions. {text}", ("captions", "videos", "caption"), largest)
     axis.locator_params(axis="x", integer=True)
 
 

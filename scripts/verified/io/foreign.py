@@ -115,9 +115,9 @@ def main(source: str, target: str) -> int:
 def _reason(error: Exception) -> str:
     """The reason of a refusal, without torch's advice to disable the guard."""
     text = " ".join(str(error).split())
-    asked = re.search(r"(?:GLOBAL|global|class):? ([A-Za-z_]\w*(?:\.\w+)+)", text)
-    if asked:
-        return f"it asks for {asked[1]}, which is code and no data"
+    refused = re.search(r"(?:GLOBAL|global|class):? ([A-Za-z_]\w*(?:\.\w+)+)", text)
+    if refused:
+        return f"it asks for {refused[1]}, which is code and no data"
     if any(word in text.lower() for word in ("weights_only", "torch.load", "pytorch", "trust")):
         return "it holds more than tensors and plain data, or is damaged"
     return text[:200] or type(error).__name__

@@ -97,27 +97,27 @@ def data_set(file: h5py.File, name: str, path: Path, key: str, length: int = 0) 
 
     Raises InputError (file, key, remedy) if it is missing, no data set, or unsafe to read.
     """
-    what = f"features of {key!r}"
+    subject = f"features of {key!r}"
     link = link_to(file, name)
     if link is None:
-        raise InputError(f"{what}: is not there", file=path)
+        raise InputError(f"{subject}: is not there", file=path)
     if isinstance(link, h5py.ExternalLink):
         shard = path.parent / link.filename
         if JOINED not in file.attrs or os.path.isabs(link.filename) or length == LONGEST_CHAIN:
-            raise InputError(f"{what}: a link into another file, {link.filename}", file=path, remedy=COPY)
+            raise InputError(f"{subject}: a link into another file, {link.filename}", file=path, remedy=COPY)
         if not shard.is_file():
             raise InputError(
-                f"{what}: its shard {link.filename} is gone", file=path, remedy="put it back, or write both again"
+                f"{subject}: its shard {link.filename} is gone", file=path, remedy="put it back, or write both again"
             )
         return data_set(open_hdf5(shard), link.path.removeprefix("/"), shard, key, length + 1)
     if not isinstance(link, h5py.HardLink):
-        raise InputError(f"{what}: a soft link to {link.path}", file=path, remedy=COPY)
+        raise InputError(f"{subject}: a soft link to {link.path}", file=path, remedy=COPY)
     found = file[name]
     if not isinstance(found, h5py.Dataset):
         kind = "a group" if isinstance(found, h5py.Group) else "a type"
-        raise InputError(f"{what}: {kind}, not a data set", file=path, remedy="give features as one array per key")
+        raise InputError(f"{subject}: {kind}, not a data set", file=path, remedy="give features as one array per key")
     if problem := _problem(found):
-        raise InputError(f"{what}: {problem[0]}", file=path, remedy=problem[1])
+        raise InputError(f"{subject}: {problem[0]}", file=path, remedy=problem[1])
     return found
 
 

@@ -61,11 +61,11 @@ def page(
     `side_files` the page may also load scripts from its folder, and `served` it may connect to its own server.
     """
     looks, acts = style(*stems), script(*stems)
-    beside = " 'self' file:" if side_files else ""
+    sources = " 'self' file:" if side_files else ""
     speaks = " connect-src 'self';" if served else ""
     policy = (
         f"default-src 'none';{speaks} img-src data:; media-src data:; style-src {_source(looks)}; "
-        f"script-src {_source(acts)}{beside}; base-uri 'none'; form-action 'none'"
+        f"script-src {_source(acts)}{sources}; base-uri 'none'; form-action 'none'"
     )
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -171,10 +171,10 @@ def wide(table: str, label: str = "Table") -> str:
     return f'<div class="wide" role="region" aria-label="{html.escape(label)}" tabindex="0">{table}</div>\n'
 
 
-def thumb(url: str, about: str, told: str) -> str:
+def thumb(url: str, about: str, tooltip: str) -> str:
     """A picture from a data URL with a caption; `about` is its alternative text."""
     picture = f'<img src="{url}" alt="{html.escape(about)}">'
-    return f'<figure class="thumb">{picture}<figcaption>{html.escape(told)}</figcaption></figure>'
+    return f'<figure class="thumb">{picture}<figcaption>{html.escape(tooltip)}</figcaption></figure>'
 
 
 def paragraphs(lines: Iterable[str]) -> str:

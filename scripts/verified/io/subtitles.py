@@ -55,8 +55,8 @@ def read_subtitles(path: str | os.PathLike[str]) -> list[Cue]:
     ]
     web = text.startswith("WEBVTT")
     try:
-        for start, end, said in (_read_web if web else _read_subrip)("\n".join(lines)):
-            words = TAG.sub("", said).strip()
+        for start, end, speech in (_read_web if web else _read_subrip)("\n".join(lines)):
+            words = TAG.sub("", speech).strip()
             cues.append(Cue(start, end, plain(words), _kind(words)))
     except srt.SRTParseError as error:
         start = cast(int, error.expected_start)  # pyright: ignore[reportUnknownMemberType]
@@ -151,8 +151,8 @@ def _kind(text: str) -> str:
     """``sound`` for closed captions: their text is empty without descriptions in brackets and speakers' names."""
     if MUSIC.search(text):
         return "song" if re.search(r"\w", MUSIC.sub("", _outside_brackets(text))) else "sound"
-    spoken = SPEAKER.sub("", _outside_brackets(text))
-    return "speech" if re.search(r"\w", spoken) else "sound"
+    speech = SPEAKER.sub("", _outside_brackets(text))
+    return "speech" if re.search(r"\w", speech) else "sound"
 
 
 def voice_activity(cues: list[Cue]) -> list[tuple[float, float]]:

@@ -34,8 +34,8 @@ def read_yaml(text: str, file: object, first_line: int = 1) -> dict[str, Any]:
         values = cast(object, root and loader.construct_document(root))  # pyright: ignore[reportUnknownMemberType] (no types)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = " ".join(filter(None, (error.context, error.problem)))
-        raise _refusal(f"not YAML: {said}", mark, file, first_line) from None
+        message = " ".join(filter(None, (error.context, error.problem)))
+        raise _refusal(f"not YAML: {message}", mark, file, first_line) from None
     except yaml.YAMLError as error:  # characters that YAML forbids
         raise InputError(f"not YAML: {error}", file=file, remedy="remove them") from None
     except RecursionError:
@@ -97,5 +97,5 @@ def _check_scalar(node: Node, file: object, first_line: int) -> None:
 
 
 def _refusal(problem: str, mark: yaml.Mark | None, file: object, first_line: int) -> InputError:
-    where = f"line {first_line + mark.line}, column {mark.column + 1}: " if mark else ""
-    return InputError(f"{where}{problem}", file=file, remedy="correct the YAML there")
+    place = f"line {first_line + mark.line}, column {mark.column + 1}: " if mark else ""
+    return InputError(f"{place}{problem}", file=file, remedy="correct the YAML there")

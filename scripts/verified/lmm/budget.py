@@ -185,8 +185,8 @@ class Budget:
         return None
 
 
-def _is_over(name: str, heard: float) -> bool:
-    return has_ended(name.rpartition("-")[0]) or abs(time.time() - heard) > SILENT
+def _is_over(name: str, last_seen: float) -> bool:
+    return has_ended(name.rpartition("-")[0]) or abs(time.time() - last_seen) > SILENT
 
 
 TEMPLATE_TOKENS = 64

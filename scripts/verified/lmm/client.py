@@ -315,7 +315,7 @@ class Client:
     def _record(
         self, pending: _Pending, reply: Reply, status: Status, reason: str, parsed: Parsed | None = None
     ) -> Outcome:
-        heard = self.sound_cost(pending.call.request) if reply.finish in ("stop", "length") else 0.0
+        sound = self.sound_cost(pending.call.request) if reply.finish in ("stop", "length") else 0.0
         notes = {**reply.notes, "thought": reply.thought} if reply.thought else reply.notes
         row = {
             "key": pending.key,
@@ -331,14 +331,14 @@ class Client:
             "tokens_in": reply.tokens_in,
             "tokens_out": reply.tokens_out,
             "seconds": reply.seconds,
-            "cost": self._cost(reply.tokens_in, reply.tokens_out) + heard,
+            "cost": self._cost(reply.tokens_in, reply.tokens_out) + sound,
             "created": time.time(),
         }
         with self.budget.recording(row):
             stored = self.ledger.put(row)
         self.most_seen = max(self.most_seen, reply.tokens_in)
-        kept = (stored["text"], stored["finish"]) == (reply.text, reply.finish)
-        return self._outcome(stored, pending.call, False, parsed if kept else None)
+        unchanged = (stored["text"], stored["finish"]) == (reply.text, reply.finish)
+        return self._outcome(stored, pending.call, False, parsed if unchanged else None)
 
     @staticmethod
     def _outcome(row, call: Call, known: bool, parsed: Parsed | None = None) -> Outcome:

@@ -63,11 +63,11 @@ def _call(
     load: Callable[[], dict] | None = None,
 ) -> Call:
     settings = embed_settings(session.settings)
-    told = settings.query_instruction if kind == "query" else settings.instruction
-    told = told if settings.chats else ""
+    instruction = settings.query_instruction if kind == "query" else settings.instruction
+    instruction = instruction if settings.chats else ""
     shortened = f"{settings.dimensions} dim" if settings.dimensions else ""
-    media = tuple(part for part in (digest, told and f"told {told}", shortened) if part)
-    slots = {"kind": kind, "instruction": told, "frame_number": str(frames)}
+    media = tuple(part for part in (digest, instruction and f"told {instruction}", shortened) if part)
+    slots = {"kind": kind, "instruction": instruction, "frame_number": str(frames)}
     call = session.call(EMBEDDING, slots, media=media, load=load)
     call.request = dataclasses.replace(call.request, prompt=text, sampling=NOT_DRAWN, seed=0)
     return call

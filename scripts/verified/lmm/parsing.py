@@ -235,9 +235,9 @@ def clean(text: str) -> str:
 def _unwrap(text: str) -> str:
     """Take one pair of quotes off the ends, or a single quote mark that has no partner."""
     if len(text) >= 2 and text[0] in QUOTES and text[-1] in QUOTES:
-        said = re.search(r'\S["”»」](?=\s)', text[1:-1])  # speech at both ends: "No," he says, "never."
+        speech = re.search(r'\S["”»」](?=\s)', text[1:-1])  # speech at both ends: "No," he says, "never."
         opened = re.search(r'(?:^|\s)["“«「]', text[1:-1])
-        closes_first = said is not None and (opened is None or said.start() < opened.start())
+        closes_first = speech is not None and (opened is None or speech.start() < opened.start())
         return text if closes_first else text[1:-1].strip()
     if text and text[0] in '"“«`' and not any(mark in text[1:] for mark in '"”»`'):
         return text[1:].strip()

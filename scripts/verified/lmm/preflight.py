@@ -64,7 +64,7 @@ def keys_found(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
 
 def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
     """Ask every endpoint of these roles; roles with the same endpoint and model share a call."""
-    asked: dict[tuple, list[str]] = {}
+    keys_of: dict[tuple, list[str]] = {}
     for name, role in roles.items():
         if role.kind.asks_endpoint:
             try:
@@ -74,9 +74,9 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
                 continue
             for address in addresses:
                 call = (address, role.model, role.api_key_variable, sampling_of(role), _form(name, role))
-                asked.setdefault(call, []).append(name)
+                keys_of.setdefault(call, []).append(name)
     answers: dict[tuple, Reply | None] = {}
-    for (*endpoint, form), names in asked.items():
+    for (*endpoint, form), names in keys_of.items():
         key = ", ".join(f"generation.{name}" for name in names)
         changes = {"base_url": endpoint[0], "endpoints_file": None, "batch": False}
         role = getattr(generation, names[0]).model_copy(update=changes)
@@ -202,7 +202,7 @@ def _request(form: str, side: int, sampling: Sampling) -> Request:
         return Request(
             "check", "Write one short sentence about a dog that runs, and nothing else.", {}, sampling=sampling
         )
-    asked = "Say in one short sentence which colour is to be seen."
+    question = "Say in one short sentence which colour is to be seen."
     if form == VECTORS[False]:
         return Request("check", "yes", {"kind": "query", "instruction": ""}, sampling=one_word)
     if form == VECTORS[True]:
@@ -211,5 +211,5 @@ def _request(form: str, side: int, sampling: Sampling) -> Request:
         silence = wave_bytes(np.zeros(RATE, np.float32), RATE)
         return Request("check", "", {"language": "", "seconds": "1"}, sound=silence, sampling=one_word)
     if form == "a picture":
-        return Request("check", asked, {}, images=(jpeg_of(grey),), sampling=sampling)
-    return Request("check", asked, {}, frames=np.stack([grey, grey]), frame_times=(0.0, 0.5), sampling=sampling)
+        return Request("check", question, {}, images=(jpeg_of(grey),), sampling=sampling)
+    return Request("check", question, {}, frames=np.stack([grey, grey]), frame_times=(0.0, 0.5), sampling=sampling)

@@ -178,12 +178,12 @@ def _used_slots(text: str, path: Path) -> set[str]:
     return used
 
 
-def _compare(needed: set[str], present: set[str], where: str, path: Path) -> None:
+def _compare(needed: set[str], present: set[str], place: str, path: Path) -> None:
     if missing := sorted(needed - present):
-        raise InputError(f"{where} lacks the slot {', '.join(missing)}", file=path)
+        raise InputError(f"{place} lacks the slot {', '.join(missing)}", file=path)
     if unknown := sorted(present - needed):
         raise InputError(
-            f"{where} holds the unknown slot {', '.join(unknown)}",
+            f"{place} holds the unknown slot {', '.join(unknown)}",
             file=path,
             remedy=f"the slots of this task are {', '.join(sorted(needed))}",
         )

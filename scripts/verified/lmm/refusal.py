@@ -227,10 +227,10 @@ MAY_BE_SAID = ("thought", "no-answer", "instructions")
 
 def without_speech(text: str) -> str:
     """`text` without its quoted parts, unless it is one quote, and without "…, the man says"."""
-    rest = QUOTED.sub('""', text)
-    if not SAYS.search(rest):
-        return rest if rest == text or count_words(rest) else text
-    return SAID_BY.sub("", rest if count_words(rest) else text)
+    remainder = QUOTED.sub('""', text)
+    if not SAYS.search(remainder):
+        return remainder if remainder == text or count_words(remainder) else text
+    return SAID_BY.sub("", remainder if count_words(remainder) else text)
 
 
 def refusal(candidate: str, coarse: str, earlier: tuple[str, ...] | list[str] = ()) -> str | None:
@@ -239,9 +239,9 @@ def refusal(candidate: str, coarse: str, earlier: tuple[str, ...] | list[str] = 
         return "too-long"
     if count_words(candidate) < max(1, min(2, len(coarse.split())), min(2, count_words(coarse))):
         return "empty"
-    told = without_speech(candidate)
+    narration = without_speech(candidate)
     for reason in FORBIDDEN:
-        if COMPILED[reason].search(told if reason in MAY_BE_SAID else candidate):
+        if COMPILED[reason].search(narration if reason in MAY_BE_SAID else candidate):
             return reason
     known = coarse.lower()
     for reason in SPEAKS_OF:

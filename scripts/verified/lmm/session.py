@@ -194,9 +194,9 @@ class Session:
         missing, calls = unanswered.total(), sum(counts.total() for counts in self.counts.values())
         if missing and (self.settings.incomplete == "fail" or missing == calls):
             reasons = ", ".join(f"{count} x {reason}" for reason, count in unanswered.most_common())
-            where = " and ".join(dict.fromkeys(self._address(role) for role, few in self.unanswered.items() if few))
+            addresses = " and ".join(dict.fromkeys(self._address(role) for role, few in self.unanswered.items() if few))
             raise InputError(
-                f"{missing} of {calls} calls have no answer yet ({reasons}; asked was {where})",
+                f"{missing} of {calls} calls have no answer yet ({reasons}; asked was {addresses})",
                 remedy="all answers so far are kept; run again, which asks these calls only, or set "
                 "generation.incomplete to allow: the job then continues without them",
             )

@@ -86,7 +86,7 @@ def _call(sound: Sound, session: Session) -> Call:
 
 
 def _join(answers: Iterable[tuple[Sound, Outcome]]) -> Transcript:
-    heard: list[Segment] = []
+    joined: list[Segment] = []
     lineage, reason = [], None
     for sound, outcome in answers:
         lineage.append(outcome.key)
@@ -96,5 +96,5 @@ def _join(answers: Iterable[tuple[Sound, Outcome]]) -> Transcript:
         for start, end, text in segments(outcome.text):
             # Models guess times beyond the end of the sound.
             start, end = (min(sound.start + time, sound.end) for time in (start, end))
-            heard.append(Segment(round(start, 3), round(end, 3), text))
-    return Transcript(sorted(heard), lineage, reason)
+            joined.append(Segment(round(start, 3), round(end, 3), text))
+    return Transcript(sorted(joined), lineage, reason)

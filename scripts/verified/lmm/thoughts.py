@@ -201,15 +201,15 @@ def _begins_line(text: str, at: int) -> bool:
 
 def _answer_of(pieces: list[str]) -> str:
     """The text between and behind thoughts: the last piece, and those that it continues."""
-    said = [piece.strip() for piece in (TURN_END.sub("", piece) for piece in pieces) if piece.strip()]
-    if not said:
+    parts = [piece.strip() for piece in (TURN_END.sub("", piece) for piece in pieces) if piece.strip()]
+    if not parts:
         return ""
-    if re.match(r"(?:```\w*\s*)?[{\[]", said[0]) and not re.search(r"[}\]]\W*$", said[0]):  # thoughts within JSON
-        return "".join(said)
-    first = len(said) - 1
-    while first and re.match(r"[\W_]{0,5}(?:[2-9]|[1-9]\d)\s*[.):\]、．）：]", said[first]):
+    if re.match(r"(?:```\w*\s*)?[{\[]", parts[0]) and not re.search(r"[}\]]\W*$", parts[0]):  # thoughts within JSON
+        return "".join(parts)
+    first = len(parts) - 1
+    while first and re.match(r"[\W_]{0,5}(?:[2-9]|[1-9]\d)\s*[.):\]、．）：]", parts[first]):
         first -= 1
-    return "\n".join(said[first:])
+    return "\n".join(parts[first:])
 
 
 def _unwrap(parts: Separated) -> Separated:

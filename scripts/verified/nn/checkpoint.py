@@ -67,17 +67,17 @@ def load_tensors(path: str | Path, device: str = "cpu") -> dict[str, Tensor]:
     return _read(path, device=device)[0]
 
 
-def fill(module: nn.Module, tensors: Mapping[str, Tensor], what: str, path: str | Path) -> None:
+def fill(module: nn.Module, tensors: Mapping[str, Tensor], name: str, path: str | Path) -> None:
     """Load all tensors of a module; see `require_fit`."""
-    require_fit(module, tensors, what, path)
+    require_fit(module, tensors, name, path)
     module.load_state_dict(tensors)
 
 
-def require_fit(module: nn.Module, tensors: Mapping[str, Tensor], what: str, path: str | Path) -> None:
+def require_fit(module: nn.Module, tensors: Mapping[str, Tensor], owner: str, path: str | Path) -> None:
     """Raise InputError that names the first tensor of a module that is missing, misshapen or unknown."""
     expected = {name: tensor.shape for name, tensor in module.state_dict().items()}
     if problem := misfit({name: tensor.shape for name, tensor in tensors.items()}, expected):
-        raise InputError(f"does not fit {what}: {problem}", file=path)
+        raise InputError(f"does not fit {owner}: {problem}", file=path)
 
 
 def misfit(shapes: Mapping[str, torch.Size], expected: Mapping[str, torch.Size]) -> str | None:

@@ -22,8 +22,8 @@ def dropout(x: Tensor, share: float) -> Tensor:
     if dropped in (0, STEPS):
         return x * (dropped == 0)
     words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
-    kept = words.view(torch.int16)[: x.numel()].view(x.shape) >= dropped - STEPS // 2
-    as_bytes = kept.view(torch.uint8)  # which become floats faster than truth values do
+    mask = words.view(torch.int16)[: x.numel()].view(x.shape) >= dropped - STEPS // 2
+    as_bytes = mask.view(torch.uint8)  # which become floats faster than truth values do
     return x * as_bytes.to(x.dtype).mul_(STEPS / (STEPS - dropped))
 
 

@@ -71,8 +71,8 @@ def checksum(text: str) -> str:
 
 def answer_checksum(form: Form, task: str, person: int, answer: Mapping) -> str:
     """Checksum of one answer, which binds it to its task and person; `questions.js` computes the same."""
-    told = ["bad"] if answer.get("bad") else [answer.get(name, "") for name in form.values]
-    return checksum("|".join(map(str, [task, person, answer[form.item], *told])))
+    values = ["bad"] if answer.get("bad") else [answer.get(name, "") for name in form.values]
+    return checksum("|".join(map(str, [task, person, answer[form.item], *values])))
 
 
 def read_answers(path: str | Path, key: Mapping, form: Form) -> tuple[int, list[dict], list]:
@@ -142,8 +142,8 @@ def collect(paths: Iterable[str | Path], key: Mapping, form: Form) -> Collected:
         names = (form.item, *form.values, "bad")
         answers += [{form.person: person, **{name: row[name] for name in names if name in row}} for row in given]
         logs += [{form.person: person, **row} for row in log if isinstance(row, dict)]
-        told = {row[form.item] for row in given}
-        open_items[person] = [number for number in open_items[person] if number not in told]
+        done = {row[form.item] for row in given}
+        open_items[person] = [number for number in open_items[person] if number not in done]
     missing = [person for person in open_items if person not in files]
     open_items = {person: numbers for person, numbers in open_items.items() if numbers}
     return Collected(answers, logs, open_items, missing, [person for person in open_items if person in files])

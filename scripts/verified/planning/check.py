@@ -114,21 +114,23 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
     }
     for name, limit in limits.items():
         needed, taken, room = amounts[name]
-        left, key = limit - taken, f"generation.budget.{name}"
-        if needed is not None and needed > left:
-            message = f"a run would still take about {needed:.4g} {name}, {max(0.0, left):.4g} of {limit:g} are left"
+        remaining, key = limit - taken, f"generation.budget.{name}"
+        if needed is not None and needed > remaining:
+            message = (
+                f"a run would still take about {needed:.4g} {name}, {max(0.0, remaining):.4g} of {limit:g} are left"
+            )
             remedy = f"raise it, annotate fewer moments, or see `verified quote`: the run would stop at {limit:g}"
             yield Finding("problem", key, message, remedy)
-        elif needed and needed + room > left:
-            message = f"a run would still take about {needed:.4g} {name} of {left:.4g}, and not ask its last calls"
+        elif needed and needed + room > remaining:
+            message = f"a run would still take about {needed:.4g} {name} of {remaining:.4g}, and not ask its last calls"
             remedy = f"raise it by {room:.2g}: a call is asked if the most that it may take fits"
             yield Finding("problem", key, message, remedy)
 
 
-def _disk_finding(settings: Config, models_here: bool) -> Finding:
+def _disk_finding(settings: Config, models_local: bool) -> Finding:
     """Compare free disk below results/ with the estimate of `verified plan`, without models that are already
     fetched."""
-    estimate = {kind: size for kind, size in needs(settings).disk.items() if not (models_here and kind == "models")}
+    estimate = {kind: size for kind, size in needs(settings).disk.items() if not (models_local and kind == "models")}
     wanted = ROOM_GB + sum(estimate.values())
     free = shutil.disk_usage(next(path for path in (Path("results"), Path(".")) if path.exists())).free / 1e9
     if free >= wanted:
@@ -140,14 +142,16 @@ def _disk_finding(settings: Config, models_here: bool) -> Finding:
 
 def _gpu_findings(settings: Config) -> Iterator[Finding]:
     """Compare the requested GPUs with those of this machine, and name models whose jobs would run on the CPU."""
-    asked = {key: count for stage in stages() for key, count in stage.gpus(settings).items() if count}
-    here = len(machine_devices())
-    if lacking := {key: count for key, count in asked.items() if count > here}:
-        message = f"up to {max(lacking.values())} GPUs are asked for, {here} are here"
+    requested = {key: count for stage in stages() for key, count in stage.gpus(settings).items() if count}
+    available = len(machine_devices())
+    if lacking := {key: count for key, count in requested.items() if count > available}:
+        message = f"up to {max(lacking.values())} GPUs are asked for, {available} are here"
         remedy = "lower them, or run where they are; on a cluster, whose nodes have them: --cluster"
         yield Finding("problem", ", ".join(lacking), message, remedy)
-    elif asked:
-        yield Finding("ok", ", ".join(asked), f"{here} GPUs are here, up to {max(asked.values())} are asked for")
+    elif requested:
+        yield Finding(
+            "ok", ", ".join(requested), f"{available} GPUs are here, up to {max(requested.values())} are asked for"
+        )
     roles = {f"generation.{name}": getattr(settings.generation, name) for name in ROLES}
     slow = [key for key, role in roles.items() if role.kind.loads_model and not role.gpu]
     if slow and datasets_with(settings, "annotated_here"):

@@ -107,15 +107,15 @@ def rows_of(dry_run: str) -> list[Row]:
             continue
         row = rows.setdefault(rule, Row(stages[rule], rule))
         resources = _RESOURCES.search(text)
-        asked = dict(pair.split("=", 1) for pair in resources[1].split(", ") if "=" in pair) if resources else {}
+        requested = dict(pair.split("=", 1) for pair in resources[1].split(", ") if "=" in pair) if resources else {}
         threads = _THREADS.search(text)
         row.jobs += 1
-        row.gpu = max(row.gpu, int(asked.get("gpu", 0)))
+        row.gpu = max(row.gpu, int(requested.get("gpu", 0)))
         row.threads = max(row.threads, int(threads[1]) if threads else 1)
-        row.mem_mb = max(row.mem_mb, int(asked.get("mem_mb", 0)))
-        hours = int(asked.get("runtime", 0)) / 60
+        row.mem_mb = max(row.mem_mb, int(requested.get("mem_mb", 0)))
+        hours = int(requested.get("runtime", 0)) / 60
         row.hours += hours
-        row.gpu_hours += hours * int(asked.get("gpu", 0))
+        row.gpu_hours += hours * int(requested.get("gpu", 0))
         row.core_hours += hours * (int(threads[1]) if threads else 1)
     order = list(stages)
     return sorted(rows.values(), key=lambda row: order.index(row.rule))
@@ -151,8 +151,8 @@ def table(rows: list[Row]) -> str:
     lines: list[list[object]] = []
     for row in rows:
         a_job, limits = f"{row.hours / row.jobs:.1f}", (f"{row.gpu_hours:.0f}", f"{row.core_hours:.0f}")
-        asked = (row.jobs, row.gpu, row.threads, row.mem_mb)
-        lines.append([row.stage, row.rule, *asked, a_job, *limits, _hours(row.estimated_hours)])
+        requested = (row.jobs, row.gpu, row.threads, row.mem_mb)
+        lines.append([row.stage, row.rule, *requested, a_job, *limits, _hours(row.estimated_hours)])
     known = [row for row in rows if row.estimated_hours is not None]
     total = _hours(sum(row.estimated_hours or 0 for row in known) if len(known) == len(rows) else None)
     sums = [f"{sum(row.gpu_hours for row in rows):.0f}", f"{sum(row.core_hours for row in rows):.0f}", total]

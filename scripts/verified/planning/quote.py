@@ -273,8 +273,8 @@ def _shards(name: str, config: Config) -> list[SeenShard]:
 def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     """Roles with calls to an endpoint and without prices, in their order."""
     role_of = {task.name: task.role for stage in stages() for task in stage.tasks(config)}
-    asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
-    roles = {name: getattr(config.generation, name) for name in asked}
+    used = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
+    roles = {name: getattr(config.generation, name) for name in used}
     return [name for name, role in roles.items() if role.kind.asks_endpoint and not role.has_prices]
 
 

@@ -33,8 +33,8 @@ def stages() -> tuple[Stage, ...]:
 
 def asked_roles(settings: Config) -> dict[str, EngineSettings]:
     """The configured roles that a run may call, by name: not every configuration asks the paper's."""
-    asked = {task.role for stage in stages() for task in stage.tasks(settings)}
-    return {name: role for name, role in settings.generation.roles().items() if name in asked or name not in ROLES}
+    roles = {task.role for stage in stages() for task in stage.tasks(settings)}
+    return {name: role for name, role in settings.generation.roles().items() if name in roles or name not in ROLES}
 
 
 def wanted_models(settings: Config) -> dict[Wanted, list[str]]:

@@ -130,17 +130,17 @@ def _videos(path: Path) -> Iterator[tuple[str, object]]:
 
 def _grounded(video: str, value: object, path: Path) -> Iterator[tuple[list, str]]:
     """A video's intervals, in order, and sentences."""
-    where = f"video {video!r}"
-    times, sentences = (_key(value, key, path, where) for key in ("timestamps", "sentences"))
+    place = f"video {video!r}"
+    times, sentences = (_key(value, key, path, place) for key in ("timestamps", "sentences"))
     if not isinstance(times, list) or not isinstance(sentences, list):
-        raise InputError(f"{where}: timestamps or sentences have the wrong type", file=path)
+        raise InputError(f"{place}: timestamps or sentences have the wrong type", file=path)
     if len(times) != len(sentences):
-        raise InputError(f"{where}: {len(times)} timestamps for {len(sentences)} sentences", file=path)
+        raise InputError(f"{place}: {len(times)} timestamps for {len(sentences)} sentences", file=path)
     for time, sentence in zip(times, sentences, strict=True):
         if not is_span(time):
-            raise InputError(f"{where}: timestamp {time!r} is not [start, end]", file=path)
+            raise InputError(f"{place}: timestamp {time!r} is not [start, end]", file=path)
         if not isinstance(sentence, str) or not sentence.strip():
-            raise InputError(f"{where}: a sentence is empty or not a text", file=path)
+            raise InputError(f"{place}: a sentence is empty or not a text", file=path)
         yield sorted(time), sentence.strip()
 
 
@@ -150,9 +150,9 @@ def _didemo(path: Path) -> Iterator[dict]:
         raise InputError("expected a list of annotations", file=path)
     seen: set[int] = set()
     for number, row in enumerate(rows, start=1):
-        where = f"annotation {number}"
+        place = f"annotation {number}"
         video, text, times, desc_id, segments = (
-            _key(row, key, path, where) for key in ("video", "description", "times", "annotation_id", "num_segments")
+            _key(row, key, path, place) for key in ("video", "description", "times", "annotation_id", "num_segments")
         )
         for key, kind, value in (
             ("video", str, video),
@@ -160,25 +160,25 @@ def _didemo(path: Path) -> Iterator[dict]:
             ("num_segments", int, segments),
         ):
             if not isinstance(value, kind):
-                raise InputError(f"{where}: {key!r} must be of type {kind.__name__}, found {value!r:.80}", file=path)
+                raise InputError(f"{place}: {key!r} must be of type {kind.__name__}, found {value!r:.80}", file=path)
         if desc_id in seen:
-            raise InputError(f"{where}: annotation_id {desc_id} occurs twice", file=path)
+            raise InputError(f"{place}: annotation_id {desc_id} occurs twice", file=path)
         seen.add(desc_id)
         try:
             (first, last), _ = Counter(tuple(time) for time in times).most_common(1)[0]
             span = [SEGMENT_SECONDS * first, SEGMENT_SECONDS * (last + 1)]
         except (IndexError, TypeError, ValueError):
-            raise InputError(f"{where}: 'times' must be a list of [first, last] segments", file=path) from None
+            raise InputError(f"{place}: 'times' must be a list of [first, last] segments", file=path) from None
         if not isinstance(text, str) or not text.strip():
-            raise InputError(f"{where}: 'description' is empty or not a text", file=path)
+            raise InputError(f"{place}: 'description' is empty or not a text", file=path)
         values = (video.rsplit(".", 1)[0], span, desc_id, float(SEGMENT_SECONDS * segments), text)
         spans = [[SEGMENT_SECONDS * start, SEGMENT_SECONDS * (end + 1)] for start, end in times]
         yield {**dict(zip(COG_KEYS, values, strict=True)), "annotator_times": spans}
 
 
-def _key(value: object, key: str, path: Path, where: str):
+def _key(value: object, key: str, path: Path, place: str):
     if not isinstance(value, dict) or key not in value:
-        raise InputError(f"{where}: missing key {key!r}", file=path)
+        raise InputError(f"{place}: missing key {key!r}", file=path)
     return value[key]
 
 

@@ -228,8 +228,8 @@ def _calls(row: Mapping) -> list[str]:
 def _facts(row: Mapping) -> list[list[str]]:
     facts = []
     for frame in row.get("keyframes", ()):
-        told = [frame.get(name) for name in ("background", "foreground", "description")]
-        facts.append([f"keyframe at {frame['time']:.1f} s", " ".join(text for text in told if text)])
+        values = [frame.get(name) for name in ("background", "foreground", "description")]
+        facts.append([f"keyframe at {frame['time']:.1f} s", " ".join(text for text in values if text)])
     questions, answers = row.get("questions") or [], row.get("answers") or []
     for number, question in enumerate(questions):
         facts.append([question, answers[number] if number < len(answers) else "no answer"])

@@ -72,8 +72,8 @@ def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[s
         often = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
         training = "training" if counts[-1] == 1 else "trainings"
         queries = sum(len(corpus.test_moments()) for corpus in corpora)
-        asked = f"{often} {training} each, asked {queries:,} queries about {corpora[0].test_videos():,} videos"
-        shown.append((f"{len(tested)} retrieval {'model' if len(tested) == 1 else 'models'}", asked))
+        effort = f"{often} {training} each, asked {queries:,} queries about {corpora[0].test_videos():,} videos"
+        shown.append((f"{len(tested)} retrieval {'model' if len(tested) == 1 else 'models'}", effort))
     else:
         shown.append(("No retrieval model", "was trained in this run"))
     items = "".join(f"<li><b>{html.escape(head)}</b>{html.escape(text)}</li>" for head, text in shown)
@@ -94,10 +94,10 @@ def _aim(check: Mapping) -> str:
     value = check["value"]
     sign, kind = {True: ("✓", "met"), False: ("✗", "unmet"), None: ("·", "open")}[check["met"]]
     percent = check.get("share", False)
-    told = "–" if value is None else f"{100 * value:.1f} %" if percent else format_value(float(value), 2)
+    text = "–" if value is None else f"{100 * value:.1f} %" if percent else format_value(float(value), 2)
     words = {"✓": "met", "✗": "not met", "·": "cannot be told"}[sign]
     mark = "" if value is None else aim_mark(value, check["low"], check["high"], check["aim"], check["met"])
-    about = f"{html.escape(check['check'])}<small>{told}, aim {html.escape(_signs(aim_text(check)))}: {words}</small>"
+    about = f"{html.escape(check['check'])}<small>{text}, aim {html.escape(_signs(aim_text(check)))}: {words}</small>"
     return f'<li class="{kind}"><span class="sign" aria-hidden="true">{sign}</span><div>{about}{mark}</div></li>'
 
 
@@ -114,11 +114,11 @@ def recalls(corpora: Sequence[Corpus], cells: Sequence[Mapping]) -> str:
             out.append(f'<div class="panels">{"".join(panels)}</div>')
     if not out:
         return ""
-    told = (
+    text = (
         "Queries are fine captions. Hollow: trained on coarse captions (COG); filled: on fine ones (FIG); lines: 95 % "
         "intervals over test videos and trainings; ¹ one training, whose noise its line lacks. Chance: one guess."
     )
-    return f'<section><h2>What came out</h2>{"".join(out)}<p class="soft">{told}</p></section>\n'
+    return f'<section><h2>What came out</h2>{"".join(out)}<p class="soft">{text}</p></section>\n'
 
 
 def _panel(corpus: Corpus, cells: Sequence[Mapping], task: str, metric: str, asks: str) -> str:
@@ -236,9 +236,9 @@ def dot_panel(title: str, rows: Sequence[ModelRow], chance: float | None) -> str
 
     height = HEAD + ROW * len(rows) + FOOT
     foot = height - FOOT
-    said = "; ".join(f"{row.name}: {_interval(row)}" for row in rows)
+    text = "; ".join(f"{row.name}: {_interval(row)}" for row in rows)
     guess = "" if chance is None else f"; chance {chance:.1f}"
-    label = html.escape(f"{title} in percent, from 0 to {top:g}. {said}{guess}")
+    label = html.escape(f"{title} in percent, from 0 to {top:g}. {text}{guess}")
     out = [f'<svg class="dots" role="img" aria-label="{label}" width="100%" height="{height}">']
     for tick in (0.0, top / 2, top):
         anchor = "start" if tick == 0 else "end" if tick == top else "middle"
@@ -247,9 +247,9 @@ def dot_panel(title: str, rows: Sequence[ModelRow], chance: float | None) -> str
         out.append(f'<text class="tick" x="{at(tick)}" y="{height - 6}" text-anchor="{anchor}">{tick:g}{unit}</text>')
     if chance is not None:
         left = chance < 0.6 * top
-        beside = f'dx="{5 if left else -5}" text-anchor="{"start" if left else "end"}"'
+        label_side = f'dx="{5 if left else -5}" text-anchor="{"start" if left else "end"}"'
         out.append(f'<line class="chance" x1="{at(chance)}" x2="{at(chance)}" y1="{HEAD - 6}" y2="{foot}"/>')
-        out.append(f'<text class="tick" x="{at(chance)}" y="{HEAD - 8}" {beside}>chance {chance:.1f}</text>')
+        out.append(f'<text class="tick" x="{at(chance)}" y="{HEAD - 8}" {label_side}>chance {chance:.1f}</text>')
     for number, row in enumerate(rows):
         y, colour = HEAD + number * ROW, colour_of(row.name)
         out.append(f'<text class="name" x="{EDGE}%" y="{y + 15}">{html.escape(row.name)}</text>')

@@ -112,8 +112,8 @@ class Collection:
     def units(self, row: Row, dataset: str, column: Column) -> tuple[int, int, float]:
         """Queries and videos behind a cell, and the correlation of answers to queries of one video."""
         of, name = self._of(row, dataset)[0], f"{column.task}/{column.metric}"
-        alike = intra_class_correlation(of.values[name][:, :, None], of.video)
-        return len(of.video), len(np.unique(of.video)), float(alike[0])
+        correlations = intra_class_correlation(of.values[name][:, :, None], of.video)
+        return len(of.video), len(np.unique(of.video)), float(correlations[0])
 
     def _interval(self, row: Row, dataset: str, column: Column) -> tuple[float | None, float | None]:
         of, intervals = self._of(row, dataset)

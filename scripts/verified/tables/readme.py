@@ -34,7 +34,7 @@ MARGIN = 5.0
 """Points by which two figures may differ and still be called the same."""
 POWER = 0.8
 CONFIRMED, CONTRADICTED, UNKNOWN = "confirmed", "contradicted", "cannot tell"
-SAID = {"reproduced": CONFIRMED, "differs": CONTRADICTED, "cannot tell": UNKNOWN}
+VERDICTS_OF = {"reproduced": CONFIRMED, "differs": CONTRADICTED, "cannot tell": UNKNOWN}
 MOST = 1000
 """More trainings than this are not recommended to anybody."""
 ATTRIBUTES = "faithful captions: "
@@ -159,9 +159,9 @@ def readme_verdicts(text: str, rows: list[dict], margin: float = MARGIN) -> list
 def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: float) -> Verdict:
     if known is None:
         return Verdict(name, CONTRADICTED, "not in this run")
-    here = _format_cell(known)
-    if (cell == GAP) != (here == GAP):
-        return Verdict(name, CONTRADICTED, f"{cell} there, {here} here")
+    ours = _format_cell(known)
+    if (cell == GAP) != (ours == GAP):
+        return Verdict(name, CONTRADICTED, f"{cell} there, {ours} here")
     if cell == GAP:
         return Verdict(name, CONFIRMED, "a gap in both")
     found = NUMBER.fullmatch(cell)
@@ -170,7 +170,7 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
     sides = [(spread, TRAININGS)] if spread else []
     if known["spread"]:
         sides.append((known["spread"], int(known["trainings"])))
-    both = f"{cell} there, {here} here"
+    both = f"{cell} there, {ours} here"
     if not known["trainings"]:  # an untrained model has no noise of training
         apart = abs(float(known["value"]) - float(shown))
         comparison = f"{both}: {apart:.2f} points apart, {margin:g} allowed"
@@ -183,7 +183,7 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
     apart = abs(float(known["value"]) - float(shown))
     reach = stdtrit(freedom, (1 + LEVEL) / 2) * deviation * sum(1 / count for count in counts) ** 0.5
     comparison = f"{both}: {apart:.2f} ± {reach:.2f} points apart, {margin:g} allowed"
-    verdict = SAID[verdict_of(0.0, apart, margin, apart - reach, apart + reach)]
+    verdict = VERDICTS_OF[verdict_of(0.0, apart, margin, apart - reach, apart + reach)]
     if verdict != UNKNOWN:
         return Verdict(name, verdict, comparison)
     needed = trainings_needed(deviation, margin)

@@ -236,8 +236,8 @@ def units(block: Block, collection: Collection) -> list[str]:
     if not measured:
         return []
     sizes = " or ".join(dict.fromkeys(f"{queries} queries in {videos} videos" for queries, videos, _ in measured))
-    said = typical_correlation(correlation for _, _, correlation in measured)
-    return [f"{block.title}: {sizes}; intra-class correlation of queries of one video {said}."]
+    correlation_text = typical_correlation(correlation for _, _, correlation in measured)
+    return [f"{block.title}: {sizes}; intra-class correlation of queries of one video {correlation_text}."]
 
 
 def trainings(blocks: list[Block]) -> list[str]:

@@ -162,11 +162,11 @@ def _write_forms(folder: Path, shown: Sheet, notes: Iterable[str], provenance: I
         write_text(folder / f"{shown.key}.html", html_page(shown, notes, provenance))
 
 
-def _drop_absent(table: PaperTable, settings: Shown, asked: set[str]) -> PaperTable:
-    """Omit rows of models that this configuration does not train and that have no `asked` value, unless none would
+def _drop_absent(table: PaperTable, settings: Shown, used: set[str]) -> PaperTable:
+    """Omit rows of models that this configuration does not train and that have no `used` value, unless none would
     remain.
     """
-    wanted = {TITLES.get(model, model) for model in settings.models} | asked
+    wanted = {TITLES.get(model, model) for model in settings.models} | used
     rows = tuple(row for row in table.rows if not row.method or row.method in wanted)
     return table if not rows else PaperTable(table.key, table.title, table.stubs, rows, table.columns)
 

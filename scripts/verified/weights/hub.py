@@ -132,10 +132,10 @@ def explain(error: Exception, wanted: Wanted) -> Exception:
         return InputError(f"{name!r} is neither a model's name on the hub nor a folder on this machine")
     unreachable = errors.HTTPError  # pyright: ignore[reportPrivateImportUsage]  (of whichever HTTP client the hub uses)
     if isinstance(error, (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, unreachable, OSError)):
-        where = os.environ.get("HF_ENDPOINT", PAGE)
+        address = os.environ.get("HF_ENDPOINT", PAGE)
         reason = " ".join(str(error.__cause__ or error).split())[:300]
         return InputError(
-            f"{wanted.key} could not be fetched from {where}: {reason}",
+            f"{wanted.key} could not be fetched from {address}: {reason}",
             remedy="run again: what has arrived is kept; without a way to the hub, set weights.hub to a folder that"
             " holds the models",
         )

@@ -217,7 +217,7 @@ def describe(folder: Path, facts: Mapping[str, Any], times: tuple[str, str]) -> 
         "url": {"@id": "https://snakemake.readthedocs.io"},
         "identifier": {"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
     }
-    told = {
+    about = {
         "configuration.yaml": "the configuration with all defaults",
         "packages.txt": "installed packages with versions",
         "inputs.csv": "videos that were read: path, bytes (-1: it is not here any more), SHA-256",
@@ -228,7 +228,7 @@ def describe(folder: Path, facts: Mapping[str, Any], times: tuple[str, str]) -> 
         {
             "@id": path,
             "@type": "File",
-            "name": told.get(path, path),
+            "name": about.get(path, path),
             "encodingFormat": TYPES.get(Path(path).suffix, "text/plain"),
             **({"about": {"@id": "./"}} if path == "README.md" else {}),
         }

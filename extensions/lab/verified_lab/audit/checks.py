@@ -135,8 +135,8 @@ def leaks(audited: list[Audited], copies: Mapping[str, str]) -> Iterator[Finding
     first: dict[str, tuple[int, str]] = {}
     for query in audited:
         shown = copies.get(query.video, query.video)
-        here = splits.index(query.split), query.video
-        first[shown] = min(first.get(shown, here), here)
+        position = splits.index(query.split), query.video
+        first[shown] = min(first.get(shown, position), position)
     for query in audited:
         place, name = first[copies.get(query.video, query.video)]
         if place < splits.index(query.split):

@@ -28,8 +28,8 @@ def as_moments(audited: Iterable[Audited]) -> tuple[list[dict], dict[int, list[d
     for number, query in enumerate(audited, start=1):
         start, end = query.spans[0]
         duration = math.inf if query.duration is None else query.duration
-        where = {"video": query.video, "start": start, "end": end, "duration": duration}
-        moments.append({"desc_id": number, **where, "split": query.split, "caption": query.caption})
+        common = {"video": query.video, "start": start, "end": end, "duration": duration}
+        moments.append({"desc_id": number, **common, "split": query.split, "caption": query.caption})
         groups[number] = [{"type": GIVEN, "candidate": 0, "caption": query.caption, "score": 0.0, "choice": 0.0}]
     return moments, groups
 
@@ -111,8 +111,8 @@ def audit_queue(
         findings = found[item["desc_id"]]
         proposed = next((list(one.time) for one in findings if one.time), None)
         candidates = [{**row, "score": None} if row["type"] == GIVEN else row for row in item["candidates"]]
-        told = [f"{one.check}: {CHECKS.get(one.check, '')} ({one.detail})" for one in findings]
-        items.append({**item, "candidates": candidates, "audit": told, "proposed": proposed})
+        texts = [f"{one.check}: {CHECKS.get(one.check, '')} ({one.detail})" for one in findings]
+        items.append({**item, "candidates": candidates, "audit": texts, "proposed": proposed})
     return sorted(items, key=lambda item: -max(one.doubt for one in found[item["desc_id"]]))
 
 

@@ -68,17 +68,17 @@ def _lines(summary: dict) -> list[str]:
         {"split": name, "queries": counts["queries"], **counts["checks"], "clean": counts["clean"]}
         for name, counts in rows
     ]
-    told = [f"{check}: {text}" for check, text in CHECKS.items() if summary["all"]["checks"][check] is not None]
-    return [text_table(["split", "queries", *CHECKS, "clean"], shown), "", *told]
+    legend = [f"{check}: {text}" for check, text in CHECKS.items() if summary["all"]["checks"][check] is not None]
+    return [text_table(["split", "queries", *CHECKS, "clean"], shown), "", *legend]
 
 
-def _videos(where: Path, wanted: set[str]) -> list[dict]:
+def _videos(source: Path, wanted: set[str]) -> list[dict]:
     """Rows (video, path, duration) of the queries' videos. Raises InputError if there is none."""
     from verified.corpus.video_folder import VideoFolder
     from verified.io.video import VideoError, probe
 
     rows = []
-    for video, path in VideoFolder(where, wanted).paths.items():
+    for video, path in VideoFolder(source, wanted).paths.items():
         if video not in wanted:
             continue
         try:
@@ -86,7 +86,7 @@ def _videos(where: Path, wanted: set[str]) -> list[dict]:
         except VideoError:
             continue
     if not rows:
-        raise InputError("none of the videos is in it", file=where, remedy="name the folder whose files are VIDEO.mp4")
+        raise InputError("none of the videos is in it", file=source, remedy="name the folder whose files are VIDEO.mp4")
     return rows
 
 

@@ -104,21 +104,21 @@ def _metric_lines(found: dict) -> list[str]:
     people = "1 person" if found["people"] == 1 else f"{found['people']} people"
     lines = [f"{found['captions']} captions judged by {people}"]
     lines += [f"  {count} without a score: {name}" for name, count in found["without_score"].items() if count]
-    for group, told in found["groups"].items():
-        clips = f"{told['captions']} captions, {told['right']} right and {told['wrong']} wrong"
-        lines += ["", f"{group}: {clips}, of {told['clips']} clips of {told['videos']} videos"]
+    for group, measures in found["groups"].items():
+        clips = f"{measures['captions']} captions, {measures['right']} right and {measures['wrong']} wrong"
+        lines += ["", f"{group}: {clips}, of {measures['clips']} clips of {measures['videos']} videos"]
         rows = [
             {"metric": metric, **{name: _bounded(measured[name]) for name in MEASURES}}
-            for metric, measured in told["metrics"].items()
+            for metric, measured in measures["metrics"].items()
         ]
         lines.append(text_table(["metric", *MEASURES], rows))
     return lines
 
 
-def _bounded(told: dict) -> str | None:
-    if told["value"] is None or told["low"] is None:
+def _bounded(measures: dict) -> str | None:
+    if measures["value"] is None or measures["low"] is None:
         return None
-    return f"{told['value']:.3f} [{told['low']:.3f}, {told['high']:.3f}]"
+    return f"{measures['value']:.3f} [{measures['low']:.3f}, {measures['high']:.3f}]"
 
 
 @command(

@@ -121,8 +121,8 @@ def vatex(folder: Path) -> list[Judged]:
         given = tuple((f"person {who + 1}", float(grades[who, number])) for who in range(VATEX_PEOPLE))
         mean = float(grades[:, number].mean())
         right = None if mean == VATEX_MIDDLE else mean > VATEX_MIDDLE
-        told = references if is_array(references) else [references]
-        found.append(Judged(video_name(video), str(caption), given, right, references=tuple(map(str, told))))
+        texts = references if is_array(references) else [references]
+        found.append(Judged(video_name(video), str(caption), given, right, references=tuple(map(str, texts))))
     return found
 
 
@@ -135,21 +135,21 @@ def carebench(path: Path, seed: int) -> list[Judged]:
     rows = read_json(path)
     if not is_array(rows):
         raise InputError("not a list of videos with captions", file=path, remedy=f"give {FORMS}")
-    told: list[tuple[str, str]] = []
+    texts: list[tuple[str, str]] = []
     for number, row in enumerate(rows, start=1):
         if not is_object(row) or not all(isinstance(row.get(key), str) and row[key].strip() for key in PLAIN[:2]):
             raise InputError("has no video and caption", file=path, row=number, remedy="each has video and caption")
-        told.append((video_name(row["video"]), row["caption"].strip()))
-    if len({video for video, _ in told}) < 2:
+        texts.append((video_name(row["video"]), row["caption"].strip()))
+    if len({video for video, _ in texts}) < 2:
         raise InputError("captions of one video have nothing to be told from", file=path)
     aspects = {"spatial": "statics", "temporal": "dynamics"}
     group = next((kind for word, kind in aspects.items() if word in path.stem.lower()), "")
     random, found = generator(seed, "carebench", path.stem), []
-    for video, caption in told:
-        other = int(random.integers(len(told)))
-        while told[other][0] == video:
-            other = int(random.integers(len(told)))
-        for text, right in ((caption, True), (told[other][1], False)):
+    for video, caption in texts:
+        other = int(random.integers(len(texts)))
+        while texts[other][0] == video:
+            other = int(random.integers(len(texts)))
+        for text, right in ((caption, True), (texts[other][1], False)):
             found.append(Judged(video, text, (("annotator", float(right)),), right, group=group))
     return found
 

@@ -165,8 +165,8 @@ def side_by_side(judged: Sequence[Judged], scores: Mapping[str, np.ndarray], res
     Captions without a score of some metric are dropped for all metrics, and counted by metric. Raises InputError if
     none remains.
     """
-    told = ~np.isnan(np.stack([*scores.values()])) if scores else np.zeros((1, 0), bool)
-    common = np.asarray(told.all(axis=0))
+    scored = ~np.isnan(np.stack([*scores.values()])) if scores else np.zeros((1, 0), bool)
+    common = np.asarray(scored.all(axis=0))
     if not common.any():
         raise InputError("no judged caption has a score of every metric", remedy="see which metrics lack scores")
     groups = sorted({one.group for one in judged})
@@ -176,15 +176,17 @@ def side_by_side(judged: Sequence[Judged], scores: Mapping[str, np.ndarray], res
     return {
         "captions": len(judged),
         "people": len({who for one in judged for who, _ in one.grades}),
-        "without_score": {name: int((~row).sum()) for name, row in zip(scores, told)},
-        "groups": {name: _group(judged, scores, kept, resamples, seed) for name, kept in chosen.items() if kept.any()},
+        "without_score": {name: int((~row).sum()) for name, row in zip(scores, scored)},
+        "groups": {
+            name: _group(judged, scores, members, resamples, seed) for name, members in chosen.items() if members.any()
+        },
     }
 
 
 def _group(
-    judged: Sequence[Judged], scores: Mapping[str, np.ndarray], kept: np.ndarray, resamples: int, seed: int
+    judged: Sequence[Judged], scores: Mapping[str, np.ndarray], chosen: np.ndarray, resamples: int, seed: int
 ) -> dict:
-    members = [one for one, keep in zip(judged, kept) if keep]
+    members = [one for one, keep in zip(judged, chosen) if keep]
     known = [one.right for one in members if one.right is not None]
     return {
         "captions": len(members),
@@ -192,5 +194,7 @@ def _group(
         "videos": len({one.video for one in members}),
         "right": sum(known),
         "wrong": len(known) - sum(known),
-        "metrics": compare_metrics({name: row[kept] for name, row in scores.items()}, rated(members), resamples, seed),
+        "metrics": compare_metrics(
+            {name: row[chosen] for name, row in scores.items()}, rated(members), resamples, seed
+        ),
     }

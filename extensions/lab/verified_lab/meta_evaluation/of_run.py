@@ -132,18 +132,18 @@ def grade_calls(
     in retrieval. `session` knows the task `GRADE`; `videos` are rows of videos.jsonl by id.
     """
     moments, of_caption = as_moments(judged, videos)
-    asked = [(number, moments[place]) for number, place in enumerate(of_caption) if place is not None]
-    asked.sort(key=lambda one: (one[1]["video"], one[1]["end"]))
+    numbered = [(number, moments[place]) for number, place in enumerate(of_caption) if place is not None]
+    numbered.sort(key=lambda one: (one[1]["video"], one[1]["end"]))
 
     def make(position: int, digest: str, load: Callable[[], dict]) -> Call:
-        number, moment = asked[position]
+        number, moment = numbered[position]
         seconds = round(moment["end"] - moment["start"], 3)
         slots = {"caption": judged[number].caption, "duration": f"{seconds:g}", "frame_number": str(frames)}
         return session.call(GRADE, slots, media=(digest,), load=load)
 
     form, side = session.settings.video_lmm.video_input, session.settings.frame_side
-    spans = [moment for _, moment in asked]
-    return [number for number, _ in asked], span_calls(spans, videos, frames, side, form, session.known, make)
+    spans = [moment for _, moment in numbered]
+    return [number for number, _ in numbered], span_calls(spans, videos, frames, side, form, session.known, make)
 
 
 def judge_grades(

@@ -152,8 +152,8 @@ class Handout:
             raise InputError(problem, remedy=AGAIN)
         if row["dataset"] != self.dataset or row["moment"] not in self.items:
             raise InputError("a decision on what is not reviewed here", remedy="load the page again")
-        kept = {key: row[key] for key in ("version", "moment", *KEYS, *OPTIONAL) if key in row}
-        return {**kept, "reviewer": name}
+        decision = {key: row[key] for key in ("version", "moment", *KEYS, *OPTIONAL) if key in row}
+        return {**decision, "reviewer": name}
 
     def of_person(self, name: str) -> list[dict]:
         """The decisions of a person."""

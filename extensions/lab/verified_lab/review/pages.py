@@ -19,7 +19,7 @@ from verified.people.review.decisions import VERSION, content_id
 
 WORD, DIGIT = r"\p{L}\p{N}_", r"\p{Nd}"
 EDGE = rf"(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))"
-SPOKEN = {"w": f"[{WORD}]", "d": DIGIT, "b": EDGE}
+CLASSES = {"w": f"[{WORD}]", "d": DIGIT, "b": EDGE}
 IN_CLASS = {"w": WORD, "d": DIGIT}
 
 
@@ -52,10 +52,10 @@ def javascript(pattern: re.Pattern[str]) -> str:
             out.append(character)
             continue
         escaped = next(source)
-        spoken = IN_CLASS if in_class else SPOKEN
+        classes = IN_CLASS if in_class else CLASSES
         if escaped in "WDBSAZ" and not (escaped == "S" and not in_class):
             raise ValueError(f"{pattern.pattern!r}: \\{escaped} has no translation")
-        out.append(spoken.get(escaped, f"\\{escaped}"))
+        out.append(classes.get(escaped, f"\\{escaped}"))
     return "".join(out)
 
 

@@ -35,7 +35,7 @@ BUILT_AGAIN = "build them again: verified review"
 DATA = re.compile(rb'<script type="application/json" id="([^"]+)">(.*?)</script>', re.DOTALL)
 MOST_BYTES = 2**20
 """Limit of one request; a page sends a few decisions at a time."""
-HERE = {
+PAGE_HEADERS = {
     **HEADERS,
     "Content-Security-Policy": "frame-ancestors 'none'",
     "Cache-Control": "no-store",
@@ -106,7 +106,7 @@ def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") ->
         async def endpoint(request: Request) -> Response:
             name = handout.person(request.path_params["token"])
             answer = await respond(request, name) if name else PlainTextResponse("no such link", status_code=404)
-            answer.headers.update(HERE)
+            answer.headers.update(PAGE_HEADERS)
             return answer
 
         return Route(path, endpoint, methods=[method])
@@ -175,13 +175,13 @@ def progress_lines(found: Mapping) -> list[str]:
         lines.append(f"  {found['conflicts']} in conflict: one more of --people sees the decisions and settles it")
     lines += [f"  {one['name']}: {one['decided']} decided, {one['handed_out']} handed out" for one in found["people"]]
     for one, two, count, kappa in found["kappas"]:
-        told = "cannot be told, all decisions are alike" if kappa is None else f"{kappa:.2f}"
-        lines.append(f"  {one} and {two}: {count} moments, Cohen's kappa {told}")
+        alpha = "cannot be told, all decisions are alike" if kappa is None else f"{kappa:.2f}"
+        lines.append(f"  {one} and {two}: {count} moments, Cohen's kappa {alpha}")
     return [*lines, *([f"  Krippendorff's alpha {found['alpha']:.2f}"] if found["alpha"] is not None else [])]
 
 
-def _progress_page(title: str, found: Mapping, told: str = "") -> str:
-    lines = [told, *progress_lines(found)] if told else progress_lines(found)
+def _progress_page(title: str, found: Mapping, message: str = "") -> str:
+    lines = [message, *progress_lines(found)] if message else progress_lines(found)
     heading = f"<h1>Review of {html.escape(title)}</h1>\n"
     rows = wide(table((), ([line.strip()] for line in lines), kind="plain"), "How far all are")
     return still_page(f"Review of {title}", f"{heading}{rows}<p><a href='./'>Go on</a></p>")

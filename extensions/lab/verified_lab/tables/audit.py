@@ -84,17 +84,17 @@ def _recall(settings: Shown, collection: Collection, key: str, flagged: set[tupl
             continue
         answers, split = read_per_query(run.folders), run.metrics[0]["split"]
         clean = np.array([(split, str(number)) not in flagged for number in answers.desc_id])
-        for name, kept in (("all", np.ones(len(clean), bool)), ("clean", clean)):
-            if not kept.any():
+        for name, chosen in (("all", np.ones(len(clean), bool)), ("clean", clean)):
+            if not chosen.any():
                 continue
-            values = np.stack([100 * answers.values[metric][:, kept] for metric in METRICS], axis=2)
-            found = mean_interval(values, answers.video[kept], top=100)
+            values = np.stack([100 * answers.values[metric][:, chosen] for metric in METRICS], axis=2)
+            found = mean_interval(values, answers.video[chosen], top=100)
             cells = [
                 estimate(value, low, high, len(run.folders))
                 for value, low, high in zip(found.value, found.low, found.high)
             ]
             title = settings.datasets[key].title
-            rows.append([title, TITLES.get(model, model), trained, tested, name, int(kept.sum()), *cells])
+            rows.append([title, TITLES.get(model, model), trained, tested, name, int(chosen.sum()), *cells])
     return rows
 
 

@@ -302,10 +302,10 @@ class CGDETR(RetrievalModel):
         """The mean clip and the prompts most like the clips' differences from it; `attention` [P, L] a → [P, D]."""
         lengths = mask.sum(dim=1, keepdim=True)
         mean = (zero_pads(clips, mask).sum(dim=1) / lengths).detach()
-        alike = F.normalize(clips - mean.unsqueeze(1), dim=2) @ F.normalize(self.global_rep_token, dim=1).T
+        cosines = F.normalize(clips - mean.unsqueeze(1), dim=2) @ F.normalize(self.global_rep_token, dim=1).T
         weight = attention.masked_fill(~mask, 0.0)
         weight = weight / weight.sum(dim=1, keepdim=True).clamp(min=1e-12)
-        likely = (alike.softmax(dim=2) * weight.unsqueeze(2)).sum(dim=1)
+        likely = (cosines.softmax(dim=2) * weight.unsqueeze(2)).sum(dim=1)
         chosen = likely.argsort(dim=1, descending=True, stable=True)[:, : self.config.chosen_prompts]
         return (likely.gather(1, chosen).unsqueeze(2) * self.global_rep_token[chosen]).sum(dim=1) + mean
 

@@ -18,7 +18,7 @@ from verified.errors import InputError
 from verified.io.characters import length_in_words
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, p_or_why
 
-ALIKE = 0.5
+SIMILAR = 0.5
 """Cosine of two captions' word weights (tf-idf) from which they count as similar."""
 CELLS = 10_000_000
 """Cosines in memory at once."""
@@ -47,7 +47,7 @@ def groups_of(queries: list[Query]) -> list[Group]:
 
 
 def count_similar(captions: list[str], videos: list[str]) -> np.ndarray:
-    """[Q] how many captions of other videos resemble each one (cosine of tf-idf weights ≥ `ALIKE`)."""
+    """[Q] how many captions of other videos resemble each one (cosine of tf-idf weights ≥ `SIMILAR`)."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if not any(re.search(r"\w", caption) for caption in captions):
@@ -57,7 +57,7 @@ def count_similar(captions: list[str], videos: list[str]) -> np.ndarray:
     counts = []
     rows = max(1, CELLS // len(captions))
     for start in range(0, len(captions), rows):
-        block = (weights[start : start + rows] @ weights.T).toarray() >= ALIKE
+        block = (weights[start : start + rows] @ weights.T).toarray() >= SIMILAR
         counts.append((block & (video[start : start + rows, None] != video[None])).sum(axis=1))
     return np.concatenate(counts)
 

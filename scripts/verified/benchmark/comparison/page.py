@@ -74,12 +74,12 @@ def _query(query: Query, at: int, runs: tuple[Run, Run], keyframes: Keyframes) -
 
 def _answer(run: Run, query: Query, at: int) -> str:
     ranks = [round(1 / value) if value else None for value in run.reciprocal[:, at]]
-    told = ", ".join("not among 100" if rank is None else f"rank {rank}" for rank in ranks)
+    listed = ", ".join("not among 100" if rank is None else f"rank {rank}" for rank in ranks)
     first = run.first[at]
     text = "nothing" if first is None else f"{first[0]}, {clock(first[1])}–{clock(first[2])}"
     if first is not None and first[0] != query.video:
         text += " (another video)"
-    return html.escape(f"{run.name}: right span at {told}; first answer: {text}")
+    return html.escape(f"{run.name}: right span at {listed}; first answer: {text}")
 
 
 PAIRS = 6
@@ -117,12 +117,12 @@ def draw_groups(table: Table, paths: Iterable[str | os.PathLike]) -> None:
                 markerfacecolor="white" if single else colour,
             )
         estimates = [(row[:4], _estimate(row[7])) for row in table.rows if (row[0], row[1]) in pairs]
-        told = [(*row, one.value, one.low, one.high) for row, one in estimates]
-        said = "; ".join(
-            f"{first} minus {second}, {by} {label}: {value:.1f}" for first, second, by, label, value, *_ in told
+        labelled = [(*row, one.value, one.low, one.high) for row, one in estimates]
+        text = "; ".join(
+            f"{first} minus {second}, {by} {label}: {value:.1f}" for first, second, by, label, value, *_ in labelled
         )
         figure.describe(
-            f"Differences in points. {said}", ("First", "Second", "By", "Group", "Points", "Low", "High"), told
+            f"Differences in points. {text}", ("First", "Second", "By", "Group", "Points", "Low", "High"), labelled
         )
         axis.axvline(0, color="#5a5a5a", linewidth=1.2)
         axis.set_yticks(range(len(groups)), [literal(f"{by}: {label}") for by, label in groups])

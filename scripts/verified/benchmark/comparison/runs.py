@@ -47,14 +47,14 @@ def read_run(
             file=path,
             remedy="name a submission, a folder such as results/NAME/retrieval/xml/fig, or a folder of submissions",
         )
-    beside = metrics_of(files)
-    check_same_settings(beside)
+    metrics = metrics_of(files)
+    check_same_settings(metrics)
     given = [truth.answers(file, nms_threshold) for file in files]
     common = [metric for metric in given[0].values if all(metric in other.values for other in given)]
     values = {metric: np.stack([answers.values[metric].astype(np.float64) for answers in given]) for metric in common}
     reciprocal = 1 / np.stack([answers.ranks for answers in given])
     videos = np.array([query.video for query in queries])
-    known = beside[0][1] if beside else {}
+    known = metrics[0][1] if metrics else {}
     return Run(name or _name(Path(path)), files, values, reciprocal, videos, given[0].first, known)
 
 

@@ -246,9 +246,9 @@ class RetrievalModel(nn.Module):
         raise NotImplementedError
 
     def finish_pairs(
-        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor, begun: Encoded
+        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor, state: Encoded
     ) -> Spans:
-        """Localise in some pairs of `begin_pairs`, for a model that `scores_first`; `begun` [P, …] is its output for
+        """Localise in some pairs of `begin_pairs`, for a model that `scores_first`; `state` [P, …] is its output for
         them."""
         raise NotImplementedError
 

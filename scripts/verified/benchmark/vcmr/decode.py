@@ -138,23 +138,23 @@ def localise_needed(
     """
     clips = corpus["mask"].sum(dim=1)
     videos = torch.cat([candidates, candidates.new_tensor([truth])])
-    begun: Encoded | None = None
+    state: Encoded | None = None
     if model.scores_first:
-        scores, begun = _begin(model, query, corpus, videos, clips)
+        scores, state = _begin(model, query, corpus, videos, clips)
         scores, order = scores[:-1].sort(descending=True, stable=True)
         candidates = candidates[order]
         order = torch.cat([order, order.new_tensor([len(order)])])
-        videos, begun = videos[order], {name: tensor[order] for name, tensor in begun.items()}
+        videos, state = videos[order], {name: tensor[order] for name, tensor in state.items()}
     weights = model.video_weights(scores.unsqueeze(0)).squeeze(0)
     start = torch.zeros(len(videos), model.config.context_clips)
     end, looked_into = torch.zeros_like(start), torch.zeros(len(videos), dtype=torch.bool)
 
     def look_into(group: Tensor) -> None:
         index, of_videos = torch.zeros_like(group), videos[group]
-        if begun is None:
+        if state is None:
             found = model.span_logits(query, corpus, index, of_videos)
         else:
-            known = {name: tensor[group] for name, tensor in begun.items()}
+            known = {name: tensor[group] for name, tensor in state.items()}
             found = model.finish_pairs(query, corpus, index, of_videos, known)
         start[group], end[group] = found.start.float().softmax(dim=1), found.end.float().softmax(dim=1)
         looked_into[group] = True

@@ -42,11 +42,11 @@ def evaluate_files(
     evaluation = Evaluation({})
     for scored in scored_tasks(moments, truth_file, submission_file, nms_threshold, partial, evaluation.notes):
         evaluation.metrics |= tvr_summary(scored.task, scored.truth, scored.values)
-        further = {name: percentage(values) for name, values in scored.values.items() if name not in TVR_METRICS}
+        extra = {name: percentage(values) for name, values in scored.values.items() if name not in TVR_METRICS}
         if "mIoU" in scored.values:
             overlap = scored.values["mIoU"]
-            further |= {f"{each:g}-r1": percentage(overlap >= np.float32(each)) for each in thresholds}
-        evaluation.further |= {scored.task: further} if further else {}
+            extra |= {f"{each:g}-r1": percentage(overlap >= np.float32(each)) for each in thresholds}
+        evaluation.further |= {scored.task: extra} if extra else {}
     order = [*TASKS, *(f"{task}_by_type" for task in TASKS)]
     evaluation.metrics = {name: evaluation.metrics[name] for name in order if name in evaluation.metrics}
     return evaluation
@@ -120,15 +120,15 @@ def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, n
         ],
         "lists hold videos that video2idx does not know": numbers[~np.isin(lists.video, known).all(axis=1)],
     }
-    notes += [f"{task}: {len(which)} {what}: desc_id {list_some(which)}" for what, which in odd.items() if len(which)]
+    notes += [f"{task}: {len(which)} {kind}: desc_id {list_some(which)}" for kind, which in odd.items() if len(which)]
 
 
 def _span_notes(ids: list[int], moments: dict[int, TrueMoment], lists: Lists, submission: Submission) -> Iterator[str]:
-    asked = [moments[desc_id] for desc_id in ids]
-    true = Spans.of(ids, [np.array(moment.spans) for moment in asked], [moment.duration for moment in asked])
-    durations = {submission.video_index[one.video]: one.duration for one in asked if one.duration is not None}
+    truths = [moments[desc_id] for desc_id in ids]
+    true = Spans.of(ids, [np.array(moment.spans) for moment in truths], [moment.duration for moment in truths])
+    durations = {submission.video_index[one.video]: one.duration for one in truths if one.duration is not None}
     present = lists.video != NO_VIDEO
-    videos, where = np.unique(lists.video[present], return_inverse=True)
-    seconds = np.array([durations.get(int(video), np.nan) for video in videos], float)[where]
+    videos, places = np.unique(lists.video[present], return_inverse=True)
+    seconds = np.array([durations.get(int(video), np.nan) for video in videos], float)[places]
     rows = np.broadcast_to(np.array(ids)[:, None], present.shape)[present]
     return span_notes(Spans(rows, lists.start[present], lists.end[present], seconds), true, "desc_id ")

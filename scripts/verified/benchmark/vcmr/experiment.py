@@ -155,21 +155,21 @@ def rank_videos(files: Files, captions: str, settings: RankingSettings, output: 
     ranked_lists, room = {}, _room(settings)
     for split, moments in splits.items():
         data = _split(model, files, moments, settings, None, split, room)
-        kept = settings.training_list_videos if split == "train" else settings.searched_videos
-        ranked_lists[split] = _rank_videos(model, data, settings, kept)
+        depth = settings.training_list_videos if split == "train" else settings.searched_videos
+        ranked_lists[split] = _rank_videos(model, data, settings, depth)
     write_ranked(output, ranked_lists)
 
 
 @torch.no_grad()
-def _rank_videos(model: RetrievalModel, data: SplitData, settings: RankingSettings, kept: int) -> Ranked:
+def _rank_videos(model: RetrievalModel, data: SplitData, settings: RankingSettings, depth: int) -> Ranked:
     searching = settings.searching()
     score = corpus_scorer(model, encode_corpus(model, data.videos, searching), searching.device)
-    kept = min(kept, len(data.videos))
+    depth = min(depth, len(data.videos))
     videos, cosines = [], []
     for at in range(0, len(data.queries), searching.chunk):
         index = np.arange(at, min(at + searching.chunk, len(data.queries)))
         queries = encode_queries(model, data.queries, index, searching.device)
-        best = score(queries).topk(kept, dim=1)
+        best = score(queries).topk(depth, dim=1)
         videos.append(best.indices.cpu().numpy())
         cosines.append(best.values.float().cpu().numpy())
     return Ranked(data.moments.desc_id, np.concatenate(videos), np.concatenate(cosines), data.moments.videos)

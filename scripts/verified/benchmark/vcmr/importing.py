@@ -99,8 +99,8 @@ def import_checkpoint(
     except (KeyError, RuntimeError, TypeError, ValueError, AssertionError) as error:
         detail = " ".join(str(error).split())[:400]
         keys = f"it holds {len(official)} tensors: {', '.join(list(official)[:3])}, …"
-        what = f"not a checkpoint of {name} that works {published.kind}: {detail}; {keys}"
-        raise InputError(what, file=source, remedy=remedy) from None
+        summary = f"not a checkpoint of {name} that works {published.kind}: {detail}; {keys}"
+        raise InputError(summary, file=source, remedy=remedy) from None
     parameters = sum(parameter.numel() for parameter in model.parameters())
     facts = {
         "imported_from": source.name,

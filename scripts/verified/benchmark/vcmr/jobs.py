@@ -15,7 +15,7 @@ from verified.runtime.digest import modules_digest
 from verified.runtime.resources import CRITICAL_PATH
 from verified.runtime.wildcards import key_of
 
-WHERE = ("memory_mb", "device", "threads")
+PLACEMENT = ("memory_mb", "device", "threads")
 """Settings that say where a training runs, and with how much at once."""
 
 
@@ -130,12 +130,12 @@ def settings_digest(settings: Config, wildcards) -> str:
     """
     models = ("xml", wildcards.model) if is_two_stage(wildcards.model) else (wildcards.model,)
     values = [_training_values(settings, key_of(wildcards.dataset), model) for model in models]
-    kept = [{key: value for key, value in one.items() if key not in WHERE} for one in values]
+    relevant = [{key: value for key, value in one.items() if key not in PLACEMENT} for one in values]
     features = settings.features
-    kept.append({"video": [features.video_backbone, features.video_revision, features.fps]})
+    relevant.append({"video": [features.video_backbone, features.video_revision, features.fps]})
     if features.text_encoder == EMBED and settings.generation.embed:
-        kept.append({"text": deciding(settings.generation.embed)})
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+        relevant.append({"text": deciding(settings.generation.embed)})
+    return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
 
 
 def search_values(settings: Config, dataset: str) -> dict:

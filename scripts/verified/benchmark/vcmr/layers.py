@@ -44,10 +44,10 @@ class Packing:
         self.groups, index, positions = [], [], []
         self.members = order.tensor_split(min(GROUPS, count))
         for members in self.members:
-            kept = torch.arange(min(int(lengths[members[-1]]) + reach, size))
-            self.groups.append(mask[members, : len(kept)])
-            index.append((members[:, None] * size + kept).flatten())
-            positions.append(kept.expand(len(members), -1).flatten())
+            real = torch.arange(min(int(lengths[members[-1]]) + reach, size))
+            self.groups.append(mask[members, : len(real)])
+            index.append((members[:, None] * size + real).flatten())
+            positions.append(real.expand(len(members), -1).flatten())
         self.index, self.positions = torch.cat(index), torch.cat(positions)
         self.pads = torch.cat([~group.flatten() for group in self.groups]).nonzero().squeeze(1)
 

@@ -39,12 +39,12 @@ class Ranked:
             raise InputError(f"no ranked list for desc_id {missing[0]} ({len(missing)} missing)", file=self.file)
         return np.array([self._row[int(desc_id)] for desc_id in desc_ids], dtype=np.int64)
 
-    def rows(self, desc_ids: np.ndarray, kept: int) -> tuple[Tensor, Tensor]:
-        """First `kept` videos of each query and their external scores, [Q, K] each."""
+    def rows(self, desc_ids: np.ndarray, depth: int) -> tuple[Tensor, Tensor]:
+        """First `depth` videos of each query and their external scores, [Q, K] each."""
         at = self.at(desc_ids)
-        cosine = torch.from_numpy(self.cosine[at, :kept])
+        cosine = torch.from_numpy(self.cosine[at, :depth])
         score = torch.exp(20.0 * cosine) if self.external_score == "exp" else cosine
-        return torch.from_numpy(self.video[at, :kept]), score
+        return torch.from_numpy(self.video[at, :depth]), score
 
     def rank_of(self, desc_ids: np.ndarray, video: np.ndarray) -> np.ndarray:
         """Place [Q] of a `video` [Q] in each query's list, counted from 0; −1 where it is not in the list."""

@@ -79,8 +79,8 @@ def _bases(node: ast.ClassDef, tree: ast.Module, file: Path) -> list[tuple[Path,
     for statement in tree.body:
         if not isinstance(statement, ast.ImportFrom):
             continue
-        beside = next((package for package, folder in MODELS.items() if folder == file.parent), "")
-        source = ".".join(filter(None, (beside if statement.level else "", statement.module)))
+        parent = next((package for package, folder in MODELS.items() if folder == file.parent), "")
+        source = ".".join(filter(None, (parent if statement.level else "", statement.module)))
         package, _, module = source.rpartition(".")
         for alias in statement.names:
             known = alias.asname or alias.name

@@ -117,8 +117,8 @@ def search_encoded_corpus(
     ranked: Ranked | None = None,
 ) -> TaskLists:
     """`search` over an encoded corpus; tensors that only a `corpus_scorer` reads are removed from it."""
-    kept = min(settings.searched_videos, len(videos))
-    chunk = _chunk(model, kept, videos.context, settings)
+    depth = min(settings.searched_videos, len(videos))
+    chunk = _chunk(model, depth, videos.context, settings)
     score = None if model.two_stage else corpus_scorer(model, corpus, settings.device)
     searched = []
     progress = Progress("search", len(queries), "queries")
@@ -127,18 +127,18 @@ def search_encoded_corpus(
         encoded = encode_queries(model, queries, index, settings.device)
         truth = torch.from_numpy(moments.video[index]).to(settings.device)
         if score is not None:
-            scores, candidates = score(encoded).topk(kept, dim=1)
+            scores, candidates = score(encoded).topk(depth, dim=1)
         elif ranked is None:
             raise ValueError("a two-stage model searches in ranked lists, and none are given")
         else:
-            candidates, scores = (tensor.to(settings.device) for tensor in ranked.rows(moments.desc_id[index], kept))
+            candidates, scores = (tensor.to(settings.device) for tensor in ranked.rows(moments.desc_id[index], depth))
         searched.append(_search_chunk(model, encoded, corpus, videos, candidates, scores, truth, settings))
         if not settings.quiet:
             progress.step(len(index))
     if not settings.quiet:
         progress.finish()
-        if left_out := sum(chunk_lists[3] for chunk_lists in searched):
-            log.info("%d of %d pairs were left out, as they can enter no list", left_out, len(queries) * kept)
+        if omitted := sum(chunk_lists[3] for chunk_lists in searched):
+            log.info("%d of %d pairs were left out, as they can enter no list", omitted, len(queries) * depth)
     return TaskLists(*(_join([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
 
 
@@ -153,14 +153,14 @@ def _search_chunk(
     settings: SearchSettings,
 ) -> tuple[Lists, Lists, Lists, int]:
     spans = settings.min_pred_clips, settings.max_pred_clips, settings.rows
-    left_out, windows = 0, None
+    omitted, windows = 0, None
     if candidates.device.type == "cpu" and model.costly_pairs():
         needed = [
             localise_needed(model, _row(queries, row), corpus, candidates[row], scores[row], int(truth[row]), spans)
             for row in range(len(candidates))
         ]
         candidates, weights, start, end = (torch.stack(parts) for parts in list(zip(*needed))[:4])
-        left_out = sum(one.left_out for one in needed)
+        omitted = sum(one.left_out for one in needed)
     else:
         pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
         start, end, rescored, windows = localise(model, queries, corpus, pairs, settings)
@@ -185,7 +185,7 @@ def _search_chunk(
         _lists(vcmr, candidates, seconds, beyond),
         _lists(alone, truth.unsqueeze(1), seconds, beyond),
         _video_lists(candidates[:, :DEPTH], weights[:, :DEPTH]),
-        left_out,
+        omitted,
     )
 
 
@@ -274,12 +274,12 @@ def localise(
     model: RetrievalModel, queries: Encoded, corpus: Encoded, pairs: Tensor, settings: SearchSettings
 ) -> Localised:
     """Localise in the videos `pairs` [Q, K] of each query."""
-    count, kept = pairs.shape
+    count, depth = pairs.shape
     order = pairs.flatten().argsort(stable=True)
-    video, query = pairs.flatten()[order], order // kept
+    video, query = pairs.flatten()[order], order // depth
     most = max(1, settings.memory_mb * 2**20 // (2 * model.pair_bytes()))
-    start = torch.empty(count * kept, model.config.context_clips, device=pairs.device)
-    end, rescored = torch.empty_like(start), torch.empty(count * kept, device=pairs.device)
+    start = torch.empty(count * depth, model.config.context_clips, device=pairs.device)
+    end, rescored = torch.empty_like(start), torch.empty(count * depth, device=pairs.device)
     windows: Tensor | None = None
     for at in range(0, len(order), most):
         some = slice(at, at + most)
@@ -290,13 +290,13 @@ def localise(
         if spans.score is not None:
             rescored[order[some]] = spans.score.float()
         if spans.windows is not None:
-            windows = start.new_empty(count * kept, *spans.windows.shape[1:]) if windows is None else windows
+            windows = start.new_empty(count * depth, *spans.windows.shape[1:]) if windows is None else windows
             windows[order[some]] = spans.windows.float()
-    shape = (count, kept, -1)
+    shape = (count, depth, -1)
     return Localised(
         start.view(shape),
         end.view(shape),
-        rescored.view(count, kept) if model.rescores else None,
+        rescored.view(count, depth) if model.rescores else None,
         windows.view(*shape, 3) if windows is not None and model.proposes else None,
     )
 
@@ -309,9 +309,9 @@ def _gather_needed(corpus: Encoded, video: Tensor) -> tuple[Encoded, Tensor]:
     return {name: tensor[needed.cpu()].to(video.device) for name, tensor in corpus.items()}, position
 
 
-def _chunk(model: RetrievalModel, kept: int, clips: int, settings: SearchSettings) -> int:
+def _chunk(model: RetrievalModel, depth: int, clips: int, settings: SearchSettings) -> int:
     """Queries at a time: some ten tensors of [queries, videos, clips] in float32 share half of the room."""
-    each = 40 * (kept + 1) * clips
+    each = 40 * (depth + 1) * clips
     return int(min(settings.chunk, max(1, settings.memory_mb * 2**20 // (2 * each))))
 
 

@@ -110,11 +110,11 @@ def _spans(value: object, path: object, row: int) -> list[tuple[float, float]]:
     return [(float(start), float(end)) for start, end in spans]
 
 
-def _identifier(value: object, path: object, where: str) -> int:
+def _identifier(value: object, path: object, place: str) -> int:
     if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value)
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= LARGEST:
-        raise InputError(f"{where}: desc_id {reprlib.repr(value)} is not a whole number", file=path)
+        raise InputError(f"{place}: desc_id {reprlib.repr(value)} is not a whole number", file=path)
     return value
 
 
@@ -200,10 +200,10 @@ def _lists(entries: Iterator, task: str, path: Path) -> tuple[dict[int, np.ndarr
     ids: list[int] = []
     tables: list[np.ndarray] = []
     for position, entry in enumerate(entries):
-        where = f"{task}, entry {position}"
+        place = f"{task}, entry {position}"
         if not isinstance(entry, dict) or "desc_id" not in entry or not isinstance(entry.get("predictions"), list):
-            raise InputError(f"{where}: expected desc_id and a list of predictions", file=path)
-        ids.append(_identifier(entry["desc_id"], path, where))
+            raise InputError(f"{place}: expected desc_id and a list of predictions", file=path)
+        ids.append(_identifier(entry["desc_id"], path, place))
         tables.append(_table(entry["predictions"], f"{task}, desc_id {ids[-1]}", path))
     _check_numbers(tables, ids, task, path)
     lists = dict(zip(ids, tables))
@@ -212,7 +212,7 @@ def _lists(entries: Iterator, task: str, path: Path) -> tuple[dict[int, np.ndarr
     return lists, repeated
 
 
-def _table(rows: list, where: str, path: Path) -> np.ndarray:
+def _table(rows: list, place: str, path: Path) -> np.ndarray:
     """Rows [n, 4]: the first three elements of each, and a score, which falls with the rank if a row lacks one."""
     lists = set(map(type, rows)) <= {list}
     lengths = set(map(len, rows)) if lists else {0}
@@ -222,11 +222,11 @@ def _table(rows: list, where: str, path: Path) -> np.ndarray:
         lengths = set(map(len, rows))
     numbers = list(itertools.chain.from_iterable(rows)) if lists and lengths <= {4} else [None]
     if not set(map(type, numbers)) <= {int, float}:
-        raise InputError(f"{where}: each prediction must be [video index, start, end, score]", file=path)
+        raise InputError(f"{place}: each prediction must be [video index, start, end, score]", file=path)
     try:
         packed = struct.pack(f"{len(numbers)}d", *numbers)  # in half the time of an array made from a list
     except struct.error:  # an integer beyond all floats
-        raise InputError(f"{where}: a number is too large", file=path) from None
+        raise InputError(f"{place}: a number is too large", file=path) from None
     return np.frombuffer(packed).reshape(-1, 4)
 
 

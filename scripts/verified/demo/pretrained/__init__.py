@@ -21,5 +21,5 @@ def shipped_evaluator() -> str:
 
 def relative_name(path: Path) -> str:
     """A file's path relative to the working folder if it is inside it, else its absolute path."""
-    path, here = path.resolve(), Path.cwd().resolve()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    path, folder = path.resolve(), Path.cwd().resolve()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)

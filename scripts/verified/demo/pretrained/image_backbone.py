@@ -84,11 +84,11 @@ def _actors(event: Event, time: float) -> dict[str, int]:
 
 
 def _stage(scene: Scene) -> dict[str, int]:
-    beside = scene.bystander
+    bystander = scene.bystander
     return {
         "background": list(BACKGROUNDS).index(scene.background),
-        "bystander_shape": SHAPES.index(beside.shape) if beside else len(SHAPES),
-        "bystander_colour": list(COLOURS).index(beside.colour) if beside else len(COLOURS),
+        "bystander_shape": SHAPES.index(bystander.shape) if bystander else len(SHAPES),
+        "bystander_colour": list(COLOURS).index(bystander.colour) if bystander else len(COLOURS),
     }
 
 

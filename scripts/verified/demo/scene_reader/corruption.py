@@ -71,7 +71,7 @@ DYNAMIC_SHARE = 0.85
 WEIGHTS = {"direction": 3, "speed": 2, "motion": 2}
 
 
-def corrupt(said: dict, known: dict, branch: str, seed: int, index: int, share: float) -> tuple[dict, dict | None]:
+def corrupt(chosen: dict, known: dict, branch: str, seed: int, index: int, share: float) -> tuple[dict, dict | None]:
     """The facts that candidate `index` of a branch ("statics" or "dynamics") states, and a note if one is false.
 
     `known` are all available facts, so that a false value is not true after all. The note is ``{"candidate": index,
@@ -79,11 +79,11 @@ def corrupt(said: dict, known: dict, branch: str, seed: int, index: int, share: 
     """
     rng = random.Random(derive_seed(seed, "spoiled", index))
     if rng.random() >= share:
-        return said, None
+        return chosen, None
     kind = "dynamic" if branch == "dynamics" and rng.random() < DYNAMIC_SHARE else "static"
-    names = stated(said, kind)
+    names = stated(chosen, kind)
     name = rng.choices(names, [WEIGHTS.get(name, 1) for name in names])[0]
-    false, values = false_fact(said, name, rng, known)
+    false, values = false_fact(chosen, name, rng, known)
     if name == "motion" and branch == "dynamics":
         # The false verb gets the detail that a true one would have: how a caption is worded must not give it away.
         false |= (

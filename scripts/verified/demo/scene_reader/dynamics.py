@@ -33,22 +33,22 @@ def answers(request: Request, rng: random.Random) -> Reply:
     """Numbered answers from the frames, an empty line, and a description of all that moves or changes."""
     if request.frames is None or len(request.frames) == 0:
         return Reply("", "error", "media", "needs the frames of a clip")
-    told = caption_facts(request.slots["caption"])
+    stated = caption_facts(request.slots["caption"])
     frames = np.asarray(request.frames)
-    clip = watch(frames, np.asarray(request.frame_times or np.arange(len(frames)) / 8), told)
+    clip = watch(frames, np.asarray(request.frame_times or np.arange(len(frames)) / 8), stated)
     if clip is None:
         return Reply("", "error", "nothing-recognised", "no coloured object of the demo world was found in the frames")
-    facts = clip_facts(clip, told)
-    asked = re.findall(r"(?m)^\s*\d+[.)]\s*(.+)$", request.slots["questions"])
-    lines = [f"{number}. {spoken(answer(question, facts, rng))}" for number, question in enumerate(asked, start=1)]
+    facts = clip_facts(clip, stated)
+    questions = re.findall(r"(?m)^\s*\d+[.)]\s*(.+)$", request.slots["questions"])
+    lines = [f"{number}. {spoken(answer(question, facts, rng))}" for number, question in enumerate(questions, start=1)]
     return Reply("\n".join(lines) + "\n\n" + _description(facts, rng))
 
 
-def clip_facts(clip: Clip, told: dict) -> dict:
+def clip_facts(clip: Clip, stated: dict) -> dict:
     """Facts of a clip: the appearance of its subject from the caption, its motion as measured."""
     facts = {"shape": clip.actor.shape, "colour": clip.actor.colour, "count": clip.actor.count}
-    facts |= {name: told[name] for name in ("shape", "colour", "size", "texture", "count") if name in told}
-    if "count" not in told and "shape" in told and clip.actor.count == 1:
+    facts |= {name: stated[name] for name in ("shape", "colour", "size", "texture", "count") if name in stated}
+    if "count" not in stated and "shape" in stated and clip.actor.count == 1:
         facts["count"] = 2  # the caption has a plural
     motion = clip.motion
     facts["motion"] = motion.motion
@@ -86,15 +86,15 @@ def _description(facts: dict, rng: random.Random) -> str:
 def candidates(request: Request, rng: random.Random, corrupted_share: float) -> Reply:
     """Numbered caption candidates from questions, answers and description, without looking at frames (listing 6)."""
     caption, count = request.slots["caption"], int(request.slots["count"])
-    told = caption_facts(caption)
-    if not {"shape", "motion"} <= set(told):
+    stated = caption_facts(caption)
+    if not {"shape", "motion"} <= set(stated):
         return Reply("", "error", "unknown-caption", "the caption names no object and motion of the demo world")
-    known = gather(request.slots["description"], request.slots["questions_and_answers"], told)
+    known = gather(request.slots["description"], request.slots["questions_and_answers"], stated)
     written, notes = [], []
     for index in range(count):
-        said = select(known, told, index, rng)
-        said, note = corrupt(said, known, "dynamics", request.seed, index, corrupted_share)
-        options = (in_manner_of(sentence(said, rng, known=_definite(caption, rng)), caption) for _ in range(30))
+        chosen = select(known, stated, index, rng)
+        chosen, note = corrupt(chosen, known, "dynamics", request.seed, index, corrupted_share)
+        options = (in_manner_of(sentence(chosen, rng, known=_definite(caption, rng)), caption) for _ in range(30))
         text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
         if text is None:
             continue
@@ -108,7 +108,7 @@ def _definite(caption: str, rng: random.Random) -> bool:
     return caption.lower().startswith("the ") and rng.random() < 0.5
 
 
-def gather(description: str, questions_and_answers: str, told: dict) -> dict:
+def gather(description: str, questions_and_answers: str, stated: dict) -> dict:
     """Facts of the description, completed by the answers; facts of the coarse caption take precedence."""
     texts = [description, *re.findall(r'\(A\)\s*"?(.*?)"?\s*$', questions_and_answers, re.M)]
     facts: dict = {}
@@ -116,36 +116,36 @@ def gather(description: str, questions_and_answers: str, told: dict) -> dict:
         read = caption_facts(text)
         names = DESCRIBED if text == description else ANSWERED
         facts |= {name: read[name] for name in names if name in read and name not in facts}
-    facts |= {name: value for name, value in told.items() if name != "backgrounds"}
+    facts |= {name: value for name, value in stated.items() if name != "backgrounds"}
     if not facts.get("direction") or facts["motion"] not in ("moves", "meets", "circles"):
         facts.pop("direction", None)
     times = re.search(r"\b(once|(?:two|three|four) times)\b", description)
     if times and facts["motion"] == "bounces":
         facts["extra"] = times.group(1)
-    facts["placed"] = "backgrounds" in told
+    facts["placed"] = "backgrounds" in stated
     return facts
 
 
-def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
+def select(known: dict, stated: dict, index: int, rng: random.Random) -> dict:
     """Facts that candidate `index` states: the motion in full, and sometimes the actor and other changes."""
-    said = {name: value for name, value in known.items() if name not in ("backgrounds", "bystander", "extra")}
+    chosen = {name: value for name, value in known.items() if name not in ("backgrounds", "bystander", "extra")}
     for name, likely in (("colour", 0.6), ("count", 0.8)):
-        if name in said and name not in told and rng.random() >= likely:
-            del said[name]
-    if index == 0 and said.get("speed") and said.get("direction") and "speed" not in told and rng.random() < 0.3:
-        del said["speed"]
+        if name in chosen and name not in stated and rng.random() >= likely:
+            del chosen[name]
+    if index == 0 and chosen.get("speed") and chosen.get("direction") and "speed" not in stated and rng.random() < 0.3:
+        del chosen["speed"]
     if "extra" in known:
-        said |= {"extra": known["extra"]} if rng.random() < 0.8 else {}
+        chosen |= {"extra": known["extra"]} if rng.random() < 0.8 else {}
     else:
-        said |= detail(known, rng)
+        chosen |= detail(known, rng)
     if known.get("bystander") and (known["motion"] == "meets" or index == 1 or rng.random() < 0.3):
-        said["bystander"] = known["bystander"]
+        chosen["bystander"] = known["bystander"]
     backgrounds = known.get("backgrounds", [])
     if len(backgrounds) > 1 and (index == 2 or rng.random() < 0.4):
-        said["backgrounds"] = backgrounds
+        chosen["backgrounds"] = backgrounds
     elif known["placed"]:
-        said["backgrounds"] = told["backgrounds"]
-    return said
+        chosen["backgrounds"] = stated["backgrounds"]
+    return chosen
 
 
 def coarse_caption(request: Request, rng: random.Random) -> Reply:

@@ -110,8 +110,8 @@ def _event(seen: list[dict], times: np.ndarray, first: int, last: int, colour: s
     parts = [groups.get(colour, []) for groups in seen[first : last + 1]]
     shown = [blobs for blobs in parts if blobs]
     usual = int(np.median([len(blobs) for blobs in shown]))
-    alike = [blobs for blobs in shown if len(blobs) == usual] or shown
-    looks = [alike[place] for place in np.unique(np.linspace(0, len(alike) - 1, LOOKS).astype(int))]
+    usual_frames = [blobs for blobs in shown if len(blobs) == usual] or shown
+    looks = [usual_frames[place] for place in np.unique(np.linspace(0, len(usual_frames) - 1, LOOKS).astype(int))]
     thing = describe_group([blob for blobs in looks for blob in blobs], usual)
     track = _track(parts, times[first : last + 1])
     motion = name_motion(track)

@@ -32,11 +32,11 @@ def describe_keyframe(request: Request, rng: random.Random) -> Reply:
     picture = decode_picture(request.images[0]) if len(request.images) == 1 else None
     if picture is None:
         return Reply("", "error", "media", "needs one JPEG or PNG image that can be decoded")
-    told = caption_facts(request.slots["caption"])
+    stated = caption_facts(request.slots["caption"])
     still = look(picture)
-    subject = subject_of(still, told)
+    subject = subject_of(still, stated)
     others = [thing for thing in still.things if thing is not subject]
-    parts = [_subject_note(subject, told, rng), *(_other_note(thing, rng) for thing in others)]
+    parts = [_subject_note(subject, stated, rng), *(_other_note(thing, rng) for thing in others)]
     background = rng.choice(
         (
             f"{NAMES[still.background]}",
@@ -46,26 +46,26 @@ def describe_keyframe(request: Request, rng: random.Random) -> Reply:
     )
     return Reply(
         f"Background: {spoken(background)}\n\nObjects Attributes: {' '.join(spoken(part) for part in parts)}\n\n"
-        f"Desc: {_description(still.background, subject, told, rng)}"
+        f"Desc: {_description(still.background, subject, stated, rng)}"
     )
 
 
-def seen_facts(thing: Thing, told: dict) -> dict:
+def seen_facts(thing: Thing, stated: dict) -> dict:
     """Facts of an object in a picture; the caption's facts take precedence. An object that grows or shrinks has no
     size.
     """
     facts = {"shape": thing.shape} | {name: getattr(thing, name) for name in SEEN}
-    if "shape" in told and "count" not in told:
+    if "shape" in stated and "count" not in stated:
         facts["count"] = max(2, thing.count)  # the caption has a plural
-    if told.get("motion") in ("grows", "shrinks"):
+    if stated.get("motion") in ("grows", "shrinks"):
         del facts["size"]
-    return facts | {name: told[name] for name in ("shape", *SEEN) if name in told}
+    return facts | {name: stated[name] for name in ("shape", *SEEN) if name in stated}
 
 
-def _subject_note(subject: Thing | None, told: dict, rng: random.Random) -> str:
+def _subject_note(subject: Thing | None, stated: dict, rng: random.Random) -> str:
     if subject is None:
-        return f"no {told['shape']} is in view" if "shape" in told else "no object is in view"
-    facts = seen_facts(subject, told)
+        return f"no {stated['shape']} is in view" if "shape" in stated else "no object is in view"
+    facts = seen_facts(subject, stated)
     if facts["count"] > 1:
         return f"{noun_phrase(facts, rng)} {rng.choice(('together', 'close to each other', 'of the same kind'))}"
     return noun_phrase(facts, rng)
@@ -77,26 +77,26 @@ def _other_note(thing: Thing, rng: random.Random) -> str:
     return f"{rng.choice(('nearby', 'apart from that', 'besides'))}, {number}"
 
 
-def _description(background: str, subject: Thing | None, told: dict, rng: random.Random) -> str:
-    if subject is None or "motion" not in told:
-        who = noun_phrase(seen_facts(subject, told), rng) if subject else "an empty view"
+def _description(background: str, subject: Thing | None, stated: dict, rng: random.Random) -> str:
+    if subject is None or "motion" not in stated:
+        who = noun_phrase(seen_facts(subject, stated), rng) if subject else "an empty view"
         return spoken(f"{who} {rng.choice(PLACES[background])}")
-    said = {name: told[name] for name in ("motion", "direction", "speed") if name in told}
-    return spoken(sentence(seen_facts(subject, told) | said | {"backgrounds": [background]}, rng, plain=True))
+    motion = {name: stated[name] for name in ("motion", "direction", "speed") if name in stated}
+    return spoken(sentence(seen_facts(subject, stated) | motion | {"backgrounds": [background]}, rng, plain=True))
 
 
 def candidates(request: Request, rng: random.Random, corrupted_share: float) -> Reply:
     """Caption candidates as a JSON object with the coarse caption under ``original`` (supplement, listing 3)."""
     caption, count = request.slots["caption"], int(request.slots["count"])
-    told = caption_facts(caption)
-    if not {"shape", "motion"} <= set(told):
+    stated = caption_facts(caption)
+    if not {"shape", "motion"} <= set(stated):
         return Reply("", "error", "unknown-caption", "the caption names no object and motion of the demo world")
-    known = gather(request.slots["keyframes"], told)
+    known = gather(request.slots["keyframes"], stated)
     written, notes = [], []
     for index in range(count):
-        said = select(known, told, index, rng)
-        said, note = corrupt(said, known, "statics", request.seed, index, corrupted_share)
-        options = (in_manner_of(sentence(said, rng, plain=rng.random() < 0.5), caption) for _ in range(30))
+        chosen = select(known, stated, index, rng)
+        chosen, note = corrupt(chosen, known, "statics", request.seed, index, corrupted_share)
+        options = (in_manner_of(sentence(chosen, rng, plain=rng.random() < 0.5), caption) for _ in range(30))
         text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
         if text is None:
             continue
@@ -107,7 +107,7 @@ def candidates(request: Request, rng: random.Random, corrupted_share: float) -> 
     return Reply(json.dumps(answer, ensure_ascii=False, indent=2), notes={"corrupted": notes})
 
 
-def gather(keyframes: str, told: dict) -> dict:
+def gather(keyframes: str, stated: dict) -> dict:
     """Facts that most keyframe notes agree on, together with the coarse caption's, which take precedence.
 
     Backgrounds are in order of time; the second object is the most frequent one.
@@ -131,8 +131,8 @@ def gather(keyframes: str, told: dict) -> dict:
     if votes["bystander"]:
         shape, colour = votes["bystander"].most_common(1)[0][0]
         facts["bystander"] = {"shape": shape, "colour": colour}
-    facts |= {name: value for name, value in told.items() if name not in ("backgrounds", "bystander", "pan")}
-    backgrounds = backgrounds or told.get("backgrounds", [])
+    facts |= {name: value for name, value in stated.items() if name not in ("backgrounds", "bystander", "pan")}
+    backgrounds = backgrounds or stated.get("backgrounds", [])
     return facts | ({"backgrounds": backgrounds} if backgrounds else {})
 
 
@@ -149,16 +149,18 @@ def _notes(keyframes: str) -> list[tuple[str, str]]:
     return found
 
 
-def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
+def select(known: dict, stated: dict, index: int, rng: random.Random) -> dict:
     """Facts that candidate `index` states: all of the caption's, and more of the rest the higher the number."""
-    said = {name: known[name] for name in ("shape", "motion", "direction", "speed", "colour", "count") if name in known}
+    chosen = {
+        name: known[name] for name in ("shape", "motion", "direction", "speed", "colour", "count") if name in known
+    }
     likely = (0.45, 0.75, 0.95)[min(index, 2)]
     for name in ("size", "texture"):
-        if name in known and (name in told or rng.random() < likely * (0.3 if known[name] == "plain" else 1)):
-            said[name] = known[name]
+        if name in known and (name in stated or rng.random() < likely * (0.3 if known[name] == "plain" else 1)):
+            chosen[name] = known[name]
     backgrounds = known.get("backgrounds", [])
-    if backgrounds and (index != 1 or rng.random() < 0.6 or "backgrounds" in told):
-        said["backgrounds"] = backgrounds[: 1 if rng.random() < 0.4 else 3]
+    if backgrounds and (index != 1 or rng.random() < 0.6 or "backgrounds" in stated):
+        chosen["backgrounds"] = backgrounds[: 1 if rng.random() < 0.4 else 3]
     if known.get("bystander") and (known["motion"] == "meets" or index == 1 or rng.random() < 0.4):
-        said["bystander"] = known["bystander"]
-    return said
+        chosen["bystander"] = known["bystander"]
+    return chosen

@@ -133,10 +133,10 @@ def verb(facts: dict, rng: random.Random, plain: bool = False) -> str:
 def predicate(facts: dict, rng: random.Random, plain: bool = False) -> str:
     """Verb with speed, direction and, for a meeting, the object met."""
     manner = rng.choice(SPEEDS[facts["speed"]]) if facts.get("speed") else ""
-    where = rng.choice(DIRECTIONS[facts["direction"]]) if facts.get("direction") else ""
+    direction = rng.choice(DIRECTIONS[facts["direction"]]) if facts.get("direction") else ""
     if facts["motion"] == "meets":
         met = other_phrase(facts.get("bystander"))
-        if not (manner or where):
+        if not (manner or direction):
             return f"{verb(facts, rng, plain)} {met}"
         they, ending = ("they", "") if is_plural(facts) else ("it", "s")
         moving = rng.choice(VERBS["moves"])[is_plural(facts)]
@@ -148,17 +148,17 @@ def predicate(facts: dict, rng: random.Random, plain: bool = False) -> str:
                 f"and meet{ending}",
             )
         )
-        return " ".join(part for part in (moving, *_order(manner, where, rng), touch, met) if part)
+        return " ".join(part for part in (moving, *_order(manner, direction, rng), touch, met) if part)
     word = verb(facts, rng, plain)
     if facts["motion"] == "stays":
         return word
     if manner and manner.endswith("ly") and rng.random() < 0.3:
-        return " ".join(part for part in (manner, word, where) if part)
-    return " ".join(part for part in (word, *_order(manner, where, rng)) if part)
+        return " ".join(part for part in (manner, word, direction) if part)
+    return " ".join(part for part in (word, *_order(manner, direction, rng)) if part)
 
 
-def _order(manner: str, where: str, rng: random.Random) -> tuple[str, str]:
-    return (manner, where) if rng.random() < 0.5 else (where, manner)
+def _order(manner: str, direction: str, rng: random.Random) -> tuple[str, str]:
+    return (manner, direction) if rng.random() < 0.5 else (direction, manner)
 
 
 def action(facts: dict, rng: random.Random, plain: bool = False) -> str:
@@ -192,13 +192,13 @@ def sentence(facts: dict, rng: random.Random, plain: bool = False, known: bool =
     subject, doing = noun_phrase(facts, rng, known), action(facts, rng, plain)
     backgrounds = facts.get("backgrounds", [])
     place = rng.choice(PLACES[backgrounds[0]]) if backgrounds and facts.get("placed", True) else ""
-    beside = company(facts, rng) if facts.get("bystander") and facts["motion"] != "meets" else ""
+    company_phrase = company(facts, rng) if facts.get("bystander") and facts["motion"] != "meets" else ""
     after = change(backgrounds, rng, bool(place)) if len(backgrounds) > 1 else ""
     if place and rng.random() < 0.2:
-        return f"{place}, {subject} {doing}{beside}{after}"
+        return f"{place}, {subject} {doing}{company_phrase}{after}"
     if place and facts["motion"] == "meets":
         return f"{subject} {doing} {place}{after}"
-    return f"{subject} {doing}{f' {place}' if place else ''}{beside}{after}"
+    return f"{subject} {doing}{f' {place}' if place else ''}{company_phrase}{after}"
 
 
 def in_manner_of(text: str, coarse: str) -> str:

@@ -23,12 +23,12 @@ def probe_picture(role: EngineSettings, generation: Generation) -> int:
 
     side = generation.frame_side
     picture = jpeg_of(np.full((side * 3 // 4, side, 3), 128, np.uint8))
-    asked = [
+    requests = [
         Request("probe", "Say yes.", {}, images=images, sampling=Sampling(max_tokens=1, temperature=0.0))
         for images in ((), (picture,))
     ]
     counted = []
-    for request in asked:
+    for request in requests:
         (reply,) = make_engine(role.model_copy(update={"batch": False}), generation).answer([request])
         if reply.finish not in ("stop", "length"):
             raise InputError(f"no answer to a picture from {role.model}: {reply.reason}: {reply.detail}")

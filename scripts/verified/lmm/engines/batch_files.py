@@ -102,12 +102,12 @@ def _error(value: Any) -> dict | None:
 
 def refused_batch(errors: list[dict], address: str) -> InputError:
     """The error of a batch that the provider does not accept."""
-    said = "; ".join(
+    text = "; ".join(
         f"line {error['line']}: {error['message']}" if error.get("line") else str(error.get("message"))
         for error in errors[:3]
     )
     return InputError(
-        f"{address} refuses the batch: {redact(said)[:DETAIL] or 'it does not say why'}",
+        f"{address} refuses the batch: {redact(text)[:DETAIL] or 'it does not say why'}",
         remedy="correct the role, or leave `batch` out; all answers so far are kept",
     )
 

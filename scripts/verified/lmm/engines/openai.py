@@ -190,9 +190,9 @@ class OpenAI:
             self.untold[reason] += 1
             if (now := time.monotonic()) < self.told_at + BETWEEN_LINES:
                 return
-            told = ", ".join(f"{count} x {name}" for name, count in self.untold.items())
+            counts = ", ".join(f"{count} x {name}" for name, count in self.untold.items())
             self.untold, self.told_at = Counter(), now
-        log.info("%s: %s; again in %.1f s", self.model, told, pause)
+        log.info("%s: %s; again in %.1f s", self.model, counts, pause)
 
     def _try(self, call: Callable[[], Reply], request: Request | None) -> tuple[Reply, float | None]:
         """The reply, and how many seconds the endpoint asks to wait before another try."""

@@ -67,12 +67,12 @@ def chat_body(request: Request, model: str, video_input: str = "stills") -> dict
     """
     prompt = request.prompt.removesuffix(request.slots.get("continuation", "")).rstrip()
     content: str | list[dict] = prompt if "continuation" in request.slots else request.prompt
-    media, beside = shown_media(request, video_input)
+    media, extra = shown_media(request, video_input)
     if media:
         content = [*media, {"type": "text", "text": content}]
     messages: list[dict] = [{"role": "user", "content": content}]
     if (scored := request.slots.get("continuation")) is not None:
-        beside = {**beside, **SCORING}
+        extra = {**extra, **SCORING}
         messages.append({"role": "assistant", "content": scored})
     body = {
         "model": model,
@@ -81,7 +81,7 @@ def chat_body(request: Request, model: str, video_input: str = "stills") -> dict
         "temperature": request.sampling.temperature,
         "top_p": request.sampling.top_p,
         "seed": request.seed % 2**31,
-        **beside,
+        **extra,
     }
     if request.sampling.chat_template_kwargs:
         body["chat_template_kwargs"] = json.loads(request.sampling.chat_template_kwargs)
@@ -93,15 +93,15 @@ def chat_body(request: Request, model: str, video_input: str = "stills") -> dict
 
 def shown_media(request: Request, video_input: str) -> tuple[list[dict], dict]:
     """The parts of a message with a request's pictures or clip, and vLLM's fields outside the messages."""
-    images, beside, media = list(request.images), {}, []
+    images, extra, media = list(request.images), {}, []
     if request.frames is not None and video_input == "stills":
         images += [jpeg_of(frame) for frame in request.frames]
     elif request.frames is not None and video_input == "mp4":
         media = [{"type": "video_url", "video_url": {"url": mp4_url(request.frames, request.frame_times)}}]
     elif request.frames is not None:
         media = [{"type": "video_url", "video_url": {"url": video_url(request.frames)}}]
-        beside = {"media_io_kwargs": {"video": {"num_frames": -1, **video_facts(request.frame_times)}}}
-    return [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *media], beside
+        extra = {"media_io_kwargs": {"video": {"num_frames": -1, **video_facts(request.frame_times)}}}
+    return [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *media], extra
 
 
 def reply_of(content: bytes, model: str) -> Reply:
@@ -220,14 +220,14 @@ def untaken(status: int, body: object, message: str, sent: dict) -> str | None:
     if status not in (400, 422):
         return None
     named = str(body.get("param") or "") if isinstance(body, dict) else ""
-    said = f"{message} {body if isinstance(body, str) else json.dumps(body, default=str)}"[: 4 * DETAIL]
-    if not UNSUPPORTED.search(said) or OUT_OF_RANGE.search(said):
+    message_text = f"{message} {body if isinstance(body, str) else json.dumps(body, default=str)}"[: 4 * DETAIL]
+    if not UNSUPPORTED.search(message_text) or OUT_OF_RANGE.search(message_text):
         return None
     for field in FIELDS:
         if field in sent and any(re.search(rf"\b{name}\b", named) for name in FIELDS[field]):
             return field
     for field in FIELDS:
-        if field in sent and any(re.search(rf"\b{name}\b", said, re.I) for name in FIELDS[field]):
+        if field in sent and any(re.search(rf"\b{name}\b", message_text, re.I) for name in FIELDS[field]):
             return field
     return None
 
@@ -350,9 +350,9 @@ def transcription_reply(content: bytes, request: Request) -> Reply:
         body = json.loads(content.decode("utf-8"))
         usage = body.get("usage") or {}
         taken, given = tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens"))
-        if (heard := body.get("segments")) is None:
-            heard = [{"start": 0.0, "end": float(request.slots["seconds"]), "text": body["text"]}]
-        listed = [{name: segment[name] for name in ("start", "end", "text")} for segment in heard]
+        if (segments := body.get("segments")) is None:
+            segments = [{"start": 0.0, "end": float(request.slots["seconds"]), "text": body["text"]}]
+        listed = [{name: segment[name] for name in ("start", "end", "text")} for segment in segments]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's transcript cannot be read: {error!r}"[:DETAIL]) from None
     return Reply(json.dumps({"segments": listed}, ensure_ascii=False), tokens_in=taken, tokens_out=given)

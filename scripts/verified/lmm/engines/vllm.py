@@ -91,8 +91,10 @@ class VLLM:
                 messages[index] = self._messages(request)
             except (OSError, ValueError, SyntaxError) as error:
                 failed[index] = Reply("", "error", "media", str(error))
-        asked = list(messages)
-        replies = dict(zip(asked, self._chat([messages[index] for index in asked], [batch[index] for index in asked])))
+        positions = list(messages)
+        replies = dict(
+            zip(positions, self._chat([messages[index] for index in positions], [batch[index] for index in positions]))
+        )
         for index in range(len(batch)):
             yield failed[index] if index in failed else replies[index]
 

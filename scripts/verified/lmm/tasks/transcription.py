@@ -37,11 +37,11 @@ def segments(text: str) -> Iterator[Segment]:
 def read_transcription(_slots: dict[str, str], text: str, _count: int, cut: bool) -> Parsed:
     """The segments of an answer; silence is a valid answer, with a single part for "no speech"."""
     try:
-        heard = list(segments(text))
+        parts = list(segments(text))
     except (ValueError, RecursionError):
         return Parsed(missing=1)
-    said = " ".join(segment.text for segment in heard)
-    return Parsed(sections={"said": said or "nothing"}, missing=int(cut), form="json")
+    speech = " ".join(segment.text for segment in parts)
+    return Parsed(sections={"said": speech or "nothing"}, missing=int(cut), form="json")
 
 
 SEGMENT = object_schema({"start": {"type": "number"}, "end": {"type": "number"}, "text": TEXT})

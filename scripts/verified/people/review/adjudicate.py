@@ -87,7 +87,9 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
             judged += _judged_scores(outcome, by_moment[desc_id], groups[desc_id])
     conflicts += _undo_half_merges(outcomes, by_moment)
     flags = sorted({row["desc_id"] for row in rows if row["state"] == FLAGGED})
-    drawn = _drawn([row for kept in raised.values() for row in kept if row["decision"] == "draw"], of_video)
+    drawn = _drawn(
+        [row for decisions_of in raised.values() for row in decisions_of if row["decision"] == "draw"], of_video
+    )
     conflicts = sorted(set(conflicts))
     found = {"outcomes": outcomes, "drawn": drawn, "decisions": rows, "conflicts": conflicts, "flags": flags}
     return {**found, "judged": judged}

@@ -42,8 +42,8 @@ AGAIN = "save the decisions again from the review page"
 
 def content_id(video: str, start: float, end: float, caption: str) -> str:
     """16 hex digits from the content of a moment (`start`, `end` in seconds), independent of its number and place."""
-    told = json.dumps([video, round(start, 3), round(end, 3), caption], ensure_ascii=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    identity = json.dumps([video, round(start, 3), round(end, 3), caption], ensure_ascii=True)
+    return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:

@@ -27,9 +27,9 @@ def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severi
     if not refused:
         return
     row, check, detail = refused[0]
-    further = dict.fromkeys(f"{other['file']}, row {other['row']}" for other, _, _ in refused)
-    further.pop(f"{row['file']}, row {row['row']}")
-    also = f"; the lint also refuses the text in {'; '.join(further)}" if further else ""
+    others = dict.fromkeys(f"{other['file']}, row {other['row']}" for other, _, _ in refused)
+    others.pop(f"{row['file']}, row {row['row']}")
+    also = f"; the lint also refuses the text in {'; '.join(others)}" if others else ""
     raise InputError(
         f"the text that {row['reviewer']!r} wrote for moment {row['desc_id']} must not be a caption: {check},"
         f" {detail}{also}",

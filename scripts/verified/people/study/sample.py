@@ -55,7 +55,7 @@ def plan(
         drawn += [of_kind[index] for index in order]
     if not drawn:
         raise InputError(f"{dataset} has no captions to ask about")
-    asked = [
+    dealt = [
         {
             "question": number,
             "desc_id": row["desc_id"],
@@ -72,8 +72,8 @@ def plan(
         "title": title,
         "seed": seed,
         "raters": raters,
-        "questions": asked,
-        "participants": assign(len(asked), min(questions, len(asked)), raters, seed),
+        "questions": dealt,
+        "participants": assign(len(dealt), min(questions, len(dealt)), raters, seed),
     }
     return add_digest("study", key)
 

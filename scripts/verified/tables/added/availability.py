@@ -76,12 +76,12 @@ def _published_counts(collection: Collection, name: str) -> dict[str, dict[str, 
 
 def _recall(settings: Shown, seeds: list[dict], key: tuple[str, str, str, str], published: dict) -> tuple:
     name, model, trained, tested = key
-    asked, split = seeds[0]["queries"], seeds[0]["split"]
+    queries, split = seeds[0]["queries"], seeds[0]["split"]
     # A held-out split is not published, so only its available queries can be compared.
-    total = published[split]["moments"] if split in published else asked
+    total = published[split]["moments"] if split in published else queries
     values = []
     for task, metric in METRICS:
         mean = sum(seed["metrics"][task][metric] for seed in seeds) / len(seeds)
-        values += [float(mean), float(mean * asked / total)]
+        values += [float(mean), float(mean * queries / total)]
     method = title_of(model)
-    return (settings.datasets[name].title, method, trained, tested, asked, total, *values)
+    return (settings.datasets[name].title, method, trained, tested, queries, total, *values)

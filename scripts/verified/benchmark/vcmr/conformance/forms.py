@@ -44,8 +44,8 @@ def check_shapes(trial: Trial) -> None:
     for which, of in (("", model), (" of a model with large weights", large)):
         for name, answer in trial.answers(of).given().items():
             values = answer[real] if answer.dim() == 3 else answer
-            where = "" if torch.isfinite(values).all() else _where(answer, real)
-            require(not where, f"{name}: not finite{which}{where}")
+            place = "" if torch.isfinite(values).all() else _where(answer, real)
+            require(not place, f"{name}: not finite{which}{place}")
         total = trial.losses(of, corpus.training_batch())["total"]
         require(torch.isfinite(total), f"losses: not finite{which}")
 
@@ -93,11 +93,11 @@ def check_losses(trial: Trial) -> None:
     single = Batch(**{name: value[:1] for name, value in vars(whole).items()})
     for batch, epoch in ((whole, 0), (whole, 1000), (single, 0), (single, 1000)):
         for training in (False, True):
-            kept = replace(batch, **{name: value.clone() for name, value in vars(batch).items()})
+            copy = replace(batch, **{name: value.clone() for name, value in vars(batch).items()})
             losses = trial.losses(model.train(training), batch, epoch=epoch)
             _check_sum(losses, f" (a batch of {len(batch.span)})")
             for name, value in vars(batch).items():
-                require(torch.equal(value, getattr(kept, name)), f"losses: change {name!r} of the batch in place")
+                require(torch.equal(value, getattr(copy, name)), f"losses: change {name!r} of the batch in place")
     with torch.autocast("cpu", torch.bfloat16):
         total = trial.losses(model.train(), whole)["total"]
     require(torch.isfinite(total), "losses: not finite in bfloat16 (autocast)")
@@ -123,10 +123,10 @@ def _check_items(trial: Trial, model: RetrievalModel, batch: Batch) -> None:
             )
 
 
-def _check_sum(losses: dict[str, torch.Tensor], where: str) -> None:
+def _check_sum(losses: dict[str, torch.Tensor], place: str) -> None:
     require("total" in losses, "losses: there is no 'total'")
     for name, value in losses.items():
-        require(value.dim() == 0 and torch.isfinite(value), f"losses: {name!r} is not a finite scalar{where}")
+        require(value.dim() == 0 and torch.isfinite(value), f"losses: {name!r} is not a finite scalar{place}")
     parts = sum((value for name, value in losses.items() if name != "total"), torch.zeros(()))
     require(len(losses) == 1 or close(parts, losses["total"]), "losses: 'total' is not the sum of the others")
 
@@ -167,6 +167,6 @@ def check_labels(trial: Trial) -> None:
     for start, end in ((0.0, 1.0), (2.5, 4.5), (0.0, 6.0), (5.5, 6.0), (5.0, 99.0), (7.0, 9.0), (3.9, 5.1)):
         for seconds in (1.0, 1.5):
             first, last = trial.cls.label(start * seconds, end * seconds, seconds, 6)
-            where = f"label: {start}–{end} of a 6-clip video becomes clips {first}…{last}"
-            require(0 <= first <= last < 6, where)
-            require(first == min(int(start), 5), f"{where}; its start lies in clip {min(int(start), 5)}")
+            text = f"label: {start}–{end} of a 6-clip video becomes clips {first}…{last}"
+            require(0 <= first <= last < 6, text)
+            require(first == min(int(start), 5), f"{text}; its start lies in clip {min(int(start), 5)}")

@@ -50,15 +50,15 @@ def check_changed_pads(trial: Trial) -> None:
     expected = trial.answers(model)
     batch = corpus.training_batch()
     total = trial.losses(model, batch)["total"].detach()
-    for what, fill in (("noise", 1.0), ("large values", 1000.0), ("NaN", float("nan"))):
+    for name, fill in (("noise", 1.0), ("large values", 1000.0), ("NaN", float("nan"))):
         queries, videos = _refill(corpus.all_queries, fill), _refill(corpus.all_videos, fill)
-        require_same(trial.answers(model, queries), expected, f"{what} in the pads of queries changes it")
-        require_same(trial.answers(model, None, videos), expected, f"{what} in the pads of videos changes it")
+        require_same(trial.answers(model, queries), expected, f"{name} in the pads of queries changes it")
+        require_same(trial.answers(model, None, videos), expected, f"{name} in the pads of videos changes it")
         query, _ = _refill((batch.query, batch.query_mask), fill)
         video, _ = _refill((batch.video, batch.video_mask), fill)
         changed = Batch(query, batch.query_mask, video, batch.video_mask, batch.span)
         loss = trial.losses(model, changed)["total"].detach()
-        require((loss - total).abs() <= 1e-5 * (1 + total.abs()), f"losses: {what} in the pads changes them")
+        require((loss - total).abs() <= 1e-5 * (1 + total.abs()), f"losses: {name} in the pads changes them")
 
 
 def _refill(padded: Padded, fill: float) -> Padded:
@@ -146,12 +146,12 @@ def check_reading(trial: Trial) -> None:
 def _change_at(padded: Padded, position: int) -> Padded:
     """The same with another real token or clip at `position`, in the rows that have one there."""
     values, mask = padded
-    here = torch.zeros_like(mask)
-    here[:, position] = mask[:, position]
+    places = torch.zeros_like(mask)
+    places[:, position] = mask[:, position]
     if not values.is_floating_point():
-        return torch.where(here, (values + 7) % WORDS, values), mask
+        return torch.where(places, (values + 7) % WORDS, values), mask
     noise = torch.randn(values.shape, generator=torch.Generator().manual_seed(position), dtype=values.dtype)
-    return torch.where(here.unsqueeze(-1), noise, values), mask
+    return torch.where(places.unsqueeze(-1), noise, values), mask
 
 
 FULL = {"context_clips": CLIPS, "query_tokens": TOKENS}
@@ -174,7 +174,7 @@ def check_padding(trial: Trial) -> None:
     lengths = videos[1].sum(dim=1, keepdim=True)
     steady = torch.arange(CLIPS) < lengths - trial.cls.padding_reach
     expected = _steady(trial, near, queries, videos, steady, NEAR)
-    for what, sizes in (
+    for change, sizes in (
         ("queries", {**NEAR, "query_tokens": FAR["query_tokens"]}),
         ("videos", {**NEAR, "context_clips": FAR["context_clips"]}),
         ("videos that fill their context", FULL),
@@ -185,7 +185,7 @@ def check_padding(trial: Trial) -> None:
             expected = _steady(trial, near, queries, videos, steady, NEAR)
         answers = _steady(trial, model, queries, videos, steady, sizes)
         for name, found in answers.items():
-            require(close(found, expected[name], 1e-5), f"{name}: changes where {what} are padded further")
+            require(close(found, expected[name], 1e-5), f"{name}: changes where {change} are padded further")
     batch = trial.corpus.training_batch()  # in training, queries are padded to the longest of their batch
     query, mask = _pad((batch.query, batch.query_mask), NEAR["query_tokens"])
     losses = trial.losses(near, batch)
@@ -203,10 +203,10 @@ def _pad_videos(batch: Batch, clips: int) -> Batch:
     return replace(batch, video=video, video_mask=mask)
 
 
-def _require_equal_losses(what: str, found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> None:
+def _require_equal_losses(change: str, found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> None:
     for name, loss in expected.items():
         same = close(found[name].detach(), loss.detach(), 1e-5)
-        require(same, f"losses: {name} changes where {what} are padded further")
+        require(same, f"losses: {name} changes where {change} are padded further")
 
 
 def _steady(

@@ -63,8 +63,8 @@ def check_overfitting(trial: Trial) -> None:
                 return
     learned = f"losses: {OVERFIT_STEPS} steps on one batch take the loss from {before:.3f} to {after:.3f}"
     require(after < before / 3, learned)
-    for what, share in right.items():
-        require(share >= LEARNED, f"after learning a batch by heart only {share:.0%} of its {what} are found")
+    for name, share in right.items():
+        require(share >= LEARNED, f"after learning a batch by heart only {share:.0%} of its {name} are found")
 
 
 def _hit_shares(trial: Trial, model: RetrievalModel) -> dict[str, float]:
@@ -80,7 +80,7 @@ def _hit_shares(trial: Trial, model: RetrievalModel) -> dict[str, float]:
     if answers.score is not None:
         slots = trial.corpus.slots()
         right["videos"] = answers.score.gather(1, slots).argmax(dim=1) == 0
-    return {what: answers.float().mean().item() for what, answers in right.items()}
+    return {name: answers.float().mean().item() for name, answers in right.items()}
 
 
 LATE = 10_000
@@ -101,8 +101,8 @@ def check_options(trial: Trial) -> None:
     trial.corpus.negatives = max(trial.corpus.negatives, NEGATIVES) if trial.cls.two_stage else 0
     given = {name: getattr(trial.config(), name) for name in _own_options(trial)}
     for name, value in given.items():
-        beside = [{other: next(_others(given[other]))} for other in given if other != name]
-        read = any(_is_read(trial, name, value, more) for more in ({}, *beside))
+        changes = [{other: next(_others(given[other]))} for other in given if other != name]
+        read = any(_is_read(trial, name, value, more) for more in ({}, *changes))
         require(read, f"Config: the option {name!r} changes nothing (technical_options names those that should not)")
 
 

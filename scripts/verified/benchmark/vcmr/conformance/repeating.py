@@ -29,19 +29,19 @@ def check_repetition(trial: Trial) -> None:
     """
     model, corpus = trial.model(), trial.corpus
     given = {
-        f"encode_{side}: changes its {what} in place": (tensor, tensor.clone())
+        f"encode_{side}: changes its {part} in place": (tensor, tensor.clone())
         for side, padded in (("queries", corpus.all_queries), ("videos", corpus.all_videos))
-        for what, tensor in zip(("input", "mask"), padded)
+        for part, tensor in zip(("input", "mask"), padded)
     }
     _check_modes(trial, model)
     _seed_globally(7)  # as no model would, so that a seed shows that was set before
     drawn = _generator_states()
     queries, videos = trial.encode(model)
-    kept = [{name: tensor.clone() for name, tensor in encoded.items()} for encoded in (queries, videos)]
+    copies = [{name: tensor.clone() for name, tensor in encoded.items()} for encoded in (queries, videos)]
     first = trial.answers_of(model, queries, videos)
-    for what, before, after in (("queries", kept[0], queries), ("videos", kept[1], videos)):
+    for part, before, after in (("queries", copies[0], queries), ("videos", copies[1], videos)):
         for name, tensor in before.items():
-            require(torch.equal(tensor, after[name]), f"scoring changes the encoding {name!r} of the {what} in place")
+            require(torch.equal(tensor, after[name]), f"scoring changes the encoding {name!r} of the {part} in place")
     for complaint, (after, before) in given.items():
         require(torch.equal(after, before), complaint)
     require(_generator_states() == drawn, "evaluation draws from a global generator or sets its seed")
@@ -51,8 +51,8 @@ def check_repetition(trial: Trial) -> None:
     unchanged = [pair.tolist() for pair in pairs] == [[0, 2, 1], [1, 1, 4]]
     require(unchanged, "span_logits: changes the numbers of the pairs in place")
     trial.model(seed=2)
-    beside = trial.answers_of(model, queries, videos)
-    require_same(beside, first, "differs after another model of the class was built", torch.equal)
+    with_other = trial.answers_of(model, queries, videos)
+    require_same(with_other, first, "differs after another model of the class was built", torch.equal)
     trial.encode(
         model,
         (corpus.all_queries[0][:2], corpus.all_queries[1][:2]),
@@ -205,10 +205,10 @@ def check_state(trial: Trial) -> None:
         batch = trial.corpus.training_batch(step)
         trial.losses(model.train(), batch, epoch=ANNEALED * step)["total"].backward()
         optimiser.step()
-    loaded, kept = _save_and_load(trial, model), trial.answers(model.eval())
-    require_same(trial.answers(loaded), kept, "differs after saving and loading", torch.equal)
-    if kept.video_scores is not None:
-        same = torch.equal(loaded.video_weights(kept.video_scores), model.video_weights(kept.video_scores))
+    loaded, expected = _save_and_load(trial, model), trial.answers(model.eval())
+    require_same(trial.answers(loaded), expected, "differs after saving and loading", torch.equal)
+    if expected.video_scores is not None:
+        same = torch.equal(loaded.video_weights(expected.video_scores), model.video_weights(expected.video_scores))
         require(same, "video_weights: differ after saving and loading")
     totals = []
     for one in (model, _save_and_load(trial, model)):

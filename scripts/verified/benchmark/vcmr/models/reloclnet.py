@@ -134,9 +134,9 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
         return self.training and x.device.type == "cpu" and self.config.hidden**2 >= WIDE
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        query, kept, padded = lay_out(query, mask, self.packs(query))
-        tokens = self.query_encoder(self.query_pos_embed(self.query_input_proj(query), kept), kept)
-        tokens = padded(self.query_encoder1(tokens, kept))
+        query, packing, padded = lay_out(query, mask, self.packs(query))
+        tokens = self.query_encoder(self.query_pos_embed(self.query_input_proj(query), packing), packing)
+        tokens = padded(self.query_encoder1(tokens, packing))
         vector = attention_pooling(tokens, self.modular_vector_mapping(tokens).squeeze(2), mask)
         return {"vector": vector, "unit": unit(vector), "localiser": self.video_query_linear(vector)}
 
@@ -214,6 +214,6 @@ def video_contrast(scores: Tensor) -> Tensor:
     return (torch.logsumexp(both, dim=1) - scores.diagonal()).mean()
 
 
-def _mean_where(values: Tensor, where: Tensor) -> Tensor:
+def _mean_where(values: Tensor, chosen: Tensor) -> Tensor:
     """Mean of each row over the chosen entries (0 without any); [N, L] → [N]."""
-    return (values * where).sum(dim=1) / (where.sum(dim=1) + 1e-12)
+    return (values * chosen).sum(dim=1) / (chosen.sum(dim=1) + 1e-12)

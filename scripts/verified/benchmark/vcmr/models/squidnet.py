@@ -266,15 +266,15 @@ class Squidnet(RetrievalModel):
         video, mask, query, seen = _of_pairs(queries, videos, query_index, video_index)
         joint, similarity = self._joint(video, mask, query, seen)
         missing = (0, query.shape[1] - similarity.shape[2], 0, video.shape[1] - similarity.shape[1])
-        begun = {"similarity": F.pad(similarity, missing), "context": joint[:, :, 3 * self.config.hidden :].clone()}
-        return self._score(joint), begun
+        state = {"similarity": F.pad(similarity, missing), "context": joint[:, :, 3 * self.config.hidden :].clone()}
+        return self._score(joint), state
 
     def finish_pairs(
-        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor, begun: Encoded
+        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor, state: Encoded
     ) -> Spans:
         video, mask, query, seen = _of_pairs(queries, videos, query_index, video_index)
         clips = computed_length(mask)
-        similarity, context = (begun[name][:, :clips] for name in ("similarity", "context"))
+        similarity, context = (state[name][:, :clips] for name in ("similarity", "context"))
         features = self.features(similarity, video[:, :clips], mask[:, :clips], query, seen)
         return self._spans(torch.cat([features, context], dim=2), mask)
 

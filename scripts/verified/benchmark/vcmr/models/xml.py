@@ -109,8 +109,8 @@ class XML(OneVectorTail, RetrievalModel):
 
     def query_tokens(self, query: Tensor, mask: Tensor) -> Tensor:
         """Token vectors before pooling; [Q, T, E] → [Q, T, D]."""
-        query, kept, padded = lay_out(query, mask, self.packs(query))
-        return padded(self.query_encoder(self.query_pos_embed(self.query_input_proj(query), kept), kept))
+        query, packing, padded = lay_out(query, mask, self.packs(query))
+        return padded(self.query_encoder(self.query_pos_embed(self.query_input_proj(query), packing), packing))
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
         tokens = self.query_tokens(query, mask)
@@ -119,9 +119,9 @@ class XML(OneVectorTail, RetrievalModel):
 
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Clip vectors for retrieval and for localisation; [V, L, F] → twice [V, L, D]."""
-        video, kept, padded = lay_out(video, mask, self.packs(video), REACH)
-        first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(video), kept), kept)
-        return padded(first), padded(self.video_encoder3(self.video_encoder2(first, kept), kept))
+        video, packing, padded = lay_out(video, mask, self.packs(video), REACH)
+        first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(video), packing), packing)
+        return padded(first), padded(self.video_encoder3(self.video_encoder2(first, packing), packing))
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         first, second = self.video_features(video, mask)
