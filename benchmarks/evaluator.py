@@ -92,14 +92,14 @@ def shortened(tiny: bool):
 
 def trained(moments: int) -> Row:
     """A step of fine-tuning at the demo's size."""
-    from verified.demo.tiny_evaluator.pretrain import world_batch
+    from verified.demo.tiny_evaluator.pretrain import synthetic_batch
     from verified.evaluator.model import NoiseEvaluator
     from verified.evaluator.settings import architecture
     from verified.evaluator.training import TrainingStep, adamw
 
     size = architecture("tiny", 8, 64)
     step = TrainingStep(NoiseEvaluator(size), "all", "batch")
-    optimiser, batch = adamw(step, 1e-4), world_batch(1, 0, moments, size)
+    optimiser, batch = adamw(step, 1e-4), synthetic_batch(1, 0, moments, size)
 
     def once() -> None:
         loss, _ = step(batch)

@@ -117,14 +117,14 @@ def peak_mb() -> int:
 
 def job_rows(folder: Path, moments: int, shards: int) -> list[Row]:
     """Rows of one shard's job, and their division."""
-    from verified.corpus.divided_rows import read_own_rows
+    from verified.corpus.divided_rows import read_shard_rows
     from verified.corpus.folder_source import usable_moments
     from verified.runtime.wildcards import shard_of
 
     divided, files = folder / "shards", {name: str(folder / path) for name, path in FILES.items()}
 
     def own() -> list[dict]:
-        return read_own_rows(SOURCE, files, 0, shards, divided)
+        return read_shard_rows(SOURCE, files, 0, shards, divided)
 
     def divide() -> None:
         shutil.rmtree(divided, ignore_errors=True)

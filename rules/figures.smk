@@ -1,7 +1,7 @@
 from verified.figures.listed import (
     RECALLS,
-    asked_files,
-    asked_runs,
+    answer_paths,
+    test_folders,
     figure_files,
     shown_annotations,
     training_records,
@@ -173,7 +173,7 @@ rule draw_recalls:
 rule draw_queries:
     """Recall over K, by length of moments and queries, and positions of spans, after training on fine captions."""
     input:
-        of_key(asked_files),
+        of_key(answer_paths),
         annotations=TESTED,
     output:
         curves=figure("recall-curves", "Recall over K", "queries", caption="queries"),
@@ -187,7 +187,7 @@ rule draw_queries:
         **needs(2000, minutes=15),
     params:
         code=code_of("figures/draw_queries.py"),
-        runs=of_key(asked_runs),
+        runs=of_key(test_folders),
     script:
         "../scripts/figures/draw_queries.py"
 

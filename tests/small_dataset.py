@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.demo.tiny_evaluator.pretrain import world_item
+from verified.demo.tiny_evaluator.pretrain import synthetic_item
 from verified.evaluator.checkpoint import save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.settings import architecture
@@ -33,7 +33,7 @@ SETTINGS = {
 
 def write_dataset(folder: Path) -> dict:
     """Ten moments: number 7 without any selected, 8 without a selected positive, 9 too short, 0 of another split."""
-    clips = [world_item(5, number, FRAMES, PIXELS, perturbed=1) for number in range(MOMENTS)]
+    clips = [synthetic_item(5, number, FRAMES, PIXELS, perturbed=1) for number in range(MOMENTS)]
     np.save(folder / "clips.npy", np.stack([clip.frames for clip in clips]))
     moments, perturbations, index = [], [], []
     for number, clip in enumerate(clips):

@@ -66,12 +66,12 @@ def supposed_videos(moments: Iterable[dict]) -> dict[str, dict]:
     return {name: {"video": name, "sha256": f"unknown: {name}", "width": width, "height": height} for name in names}
 
 
-def standing(shards: Iterable[Shard]) -> list[Shard]:
+def fill_examples(shards: Iterable[Shard]) -> list[Shard]:
     """The shards with an example for each video that was not probed."""
     return [(moments, supposed_videos(moments) | videos) for moments, videos in shards]
 
 
-class Asked(NamedTuple):
+class SharedCalls(NamedTuple):
     """Calls of a stage about no data set alone: `walk` asks all of them in a session that counts instead of asking."""
 
     label: str
@@ -81,7 +81,7 @@ class Asked(NamedTuple):
     """Settings that replace the configuration's."""
 
 
-def _nothing(*_arguments: object) -> Iterator:
+def _no_items(*_arguments: object) -> Iterator:
     return iter(())
 
 
@@ -90,20 +90,20 @@ class Stage:
     """A stage as plan, quote and check use it. It has no effect if a configuration switches it off."""
 
     name: str
-    tasks: "Callable[[Config], Iterable[Task]]" = _nothing
+    tasks: "Callable[[Config], Iterable[Task]]" = _no_items
     """Tasks that a run asks: its prompts are read before a run, and their roles are needed."""
     ask_of: "Callable[[str, Config, Sequence[Shard], Session], int | None] | None" = None
     """Ask all its calls about the data set of this key, which is annotated here, in a session that counts; the number
     of moments whose calls are supposed, as their videos were not looked into."""
-    asks: "Callable[[Config, Generation], Iterable[Asked]]" = _nothing
+    asks: "Callable[[Config, Generation], Iterable[SharedCalls]]" = _no_items
     """Its other calls."""
-    supplied: "Callable[[Config], Iterable[Supplied]]" = _nothing
+    supplied: "Callable[[Config], Iterable[Supplied]]" = _no_items
     """The user's inputs."""
-    problems: "Callable[[Config], Iterable[Finding]]" = _nothing
+    problems: "Callable[[Config], Iterable[Finding]]" = _no_items
     """Inputs and settings that a run would stop at, beyond missing inputs and models."""
-    preflight: "Callable[[Config, Collection[str]], Iterable[Finding]]" = _nothing
+    preflight: "Callable[[Config, Collection[str]], Iterable[Finding]]" = _no_items
     """Findings in the inputs that are there; the second argument holds keys with a problem."""
-    models: "Callable[[Config], Iterable[tuple[str, str, str]]]" = _nothing
+    models: "Callable[[Config], Iterable[tuple[str, str, str]]]" = _no_items
     """(model, revision, configuration key) of models that it reads: of the hub, built in, or a folder."""
     gpus: "Callable[[Config], Mapping[str, int]]" = lambda settings: {}
     """Configuration key → GPUs of one of its jobs."""

@@ -9,7 +9,7 @@ from media import number_of
 from stub_engine import StubEngine
 
 import verified.captions.clips as clips
-from verified.captions.clips import fitted_size, frames_given, thin_frames
+from verified.captions.clips import fitted_size, frame_count, thin_frames
 from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
 from verified.lmm.request import Reply
@@ -142,11 +142,11 @@ def test_failed_questions_end_the_moment(tmp_path):
 
 
 def test_frames_given():
-    assert frames_given(2.0, EIGHT) == (16, False)
-    assert frames_given(8.0, EIGHT) == (64, False)
-    assert frames_given(80.0, EIGHT) == (64, True)
-    assert frames_given(0.01, EIGHT) == (1, False)
-    assert frames_given(80.0, {"fps": None, "frames": 64, "max_frames": 64}) == (64, False)
+    assert frame_count(2.0, EIGHT) == (16, False)
+    assert frame_count(8.0, EIGHT) == (64, False)
+    assert frame_count(80.0, EIGHT) == (64, True)
+    assert frame_count(0.01, EIGHT) == (1, False)
+    assert frame_count(80.0, {"fps": None, "frames": 64, "max_frames": 64}) == (64, False)
     assert (
         thin_frames(646, 64).tolist()[:3] == [5, 15, 25]
         and thin_frames(646, 64)[-1] == 640

@@ -21,7 +21,7 @@ SCRIPT = f"""
 import logging, sys
 from pathlib import Path
 from verified.corpus import divided_rows, folder_source, video_folder
-from verified.corpus.divided_rows import read_own_rows
+from verified.corpus.divided_rows import read_shard_rows
 logging.basicConfig(level=logging.INFO, stream=sys.stderr)
 video_folder.SETTLED_NS = -1
 SOURCE, FILES, SHARDS = {SOURCE}, {FILES}, {SHARDS}
@@ -47,7 +47,7 @@ def corpus(tmp_path, monkeypatch) -> Path:
 def found(folder: Path, **changes) -> list[list[int]]:
     """Ids of each shard's rows."""
     source = {**SOURCE, **changes}
-    return [[row["desc_id"] for row in read_own_rows(source, FILES, shard, SHARDS, folder)] for shard in range(SHARDS)]
+    return [[row["desc_id"] for row in read_shard_rows(source, FILES, shard, SHARDS, folder)] for shard in range(SHARDS)]
 
 
 def wanted(count: int = 60) -> list[list[int]]:
@@ -70,9 +70,9 @@ def test_memory_of_a_job_does_not_grow_with_the_corpus(corpus):
 
     def peak(count: int) -> int:
         write_jsonl("m.jsonl", ({**line, "desc_id": n} for n, line in enumerate(own + others[:count])))
-        read_own_rows(SOURCE, FILES, 0, SHARDS, corpus)
+        read_shard_rows(SOURCE, FILES, 0, SHARDS, corpus)
         tracemalloc.start()
-        assert len(read_own_rows(SOURCE, FILES, 1, SHARDS, corpus)) == len(own)
+        assert len(read_shard_rows(SOURCE, FILES, 1, SHARDS, corpus)) == len(own)
         taken = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return taken
@@ -105,7 +105,7 @@ def test_rows_are_divided_again_when_something_changed_and_only_then(corpus):
 
 
 def test_jobs_that_start_together_divide_once(corpus):
-    code = "print([row['desc_id'] for row in read_own_rows(SOURCE, FILES, {}, SHARDS, Path('shards'))])"
+    code = "print([row['desc_id'] for row in read_shard_rows(SOURCE, FILES, {}, SHARDS, Path('shards'))])"
     jobs = [started(code.format(shard)) for shard in range(SHARDS)]
     texts = [job.communicate(timeout=60) for job in jobs]
     assert [json.loads(out) for out, _ in texts] == wanted()
@@ -123,7 +123,7 @@ def killed(*arguments):
             os.kill(os.getpid(), signal.SIGKILL)
         yield row
 divided_rows.usable_moments = killed
-read_own_rows(SOURCE, FILES, 0, SHARDS, Path("shards"))
+read_shard_rows(SOURCE, FILES, 0, SHARDS, Path("shards"))
 """
     killed = started(code)
     killed.communicate(timeout=60)

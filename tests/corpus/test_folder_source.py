@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from whole_corpus import Corpus, read_folder
 
 from verified.corpus.assemble import write_corpus
-from verified.corpus.divided_rows import read_own_rows
+from verified.corpus.divided_rows import read_shard_rows
 from verified.corpus.folder_source import Probes, Reading, read_shard
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.runtime.wildcards import shard_of
@@ -231,7 +231,7 @@ def test_what_shards_find_is_what_the_whole_corpus_says(many, ids):
     write_jsonl("m.jsonl", ({**row, "desc_id": n % 40} if ids else row for n, row in enumerate(rows)))
     whole = read_folder("videos", "m.jsonl", "test")
     files, source = {"videos": "videos", "moments": "m.jsonl"}, {"default_split": "test", "published": False}
-    shards = [read_shard(read_own_rows(source, files, shard, 3, many / "shards")) for shard in range(3)]
+    shards = [read_shard(read_shard_rows(source, files, shard, 3, many / "shards")) for shard in range(3)]
     found = sorted((row for shard in shards for row in shard.moments), key=lambda row: row["desc_id"])
     assert found == whole.moments and len(found) < len(rows)
     assert sorted((row for shard in shards for row in shard.videos), key=lambda row: row["path"]) == whole.videos

@@ -11,7 +11,7 @@ from verified.config import load
 from verified.corpus.assemble import read_source, write_corpus
 from verified.corpus.copies import hash_videos, video_copies
 from verified.corpus.source_files import division_of, source_reading, split_settings
-from verified.corpus.splits import HELD_OUT, choose_unasked, divide, hold_out, move
+from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos, hold_out, move
 from verified.io.jsonl import read_jsonl
 
 NAMES = {"train_split": "train", "selection_split": "val", "test_split": "test"}
@@ -106,7 +106,7 @@ def test_a_video_moves_whatever_the_others_are():
 def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_and_at_least_one():
     for videos, least, most in ((2000, 70, 130), (4, 1, 1)):
         before = moments(videos)
-        chosen = choose_unasked({row["video"] for row in before if row["split"] == "train"})
+        chosen = draw_selection_videos({row["video"] for row in before if row["split"] == "train"})
         after = list(move(before, chosen, "train", "val"))
         moved = {row["video"] for row in after if row["split"] == "val"}
         assert least <= len(moved) <= most and moved == chosen

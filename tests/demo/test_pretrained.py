@@ -12,9 +12,9 @@ from verified.config.evaluator import PRETRAINED_FRAMES
 from verified.demo.pretrained import SHIPPED, shipped_backbone
 from verified.demo.pretrained.card import EVENTS, UNSEEN, grade
 from verified.demo.pretrained.image_backbone import CLASSES, Schedule, batches, train
-from verified.demo.tiny_evaluator.pretrain import world_item
+from verified.demo.scenes import draw_event, make_scenes
+from verified.demo.tiny_evaluator.pretrain import synthetic_item
 from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES
-from verified.demo.world import draw_event, make_world
 from verified.evaluator.checkpoint import load_checkpoint, read_header
 from verified.evaluator.jobs import starting_checkpoint
 from verified.features.video import load_backbone
@@ -75,7 +75,7 @@ def test_no_event_of_the_demo_is_seen_in_pre_training(seed):
     def apart(name):
         return {looks(draw_event(random.Random(derive_seed(seed, name, number)), 0, 80, 8)) for number in range(300)}
 
-    demo = {looks(event) for video in range(60) for event in make_world(seed, f"demo-{video:04d}", 20, 8).events}
+    demo = {looks(event) for video in range(60) for event in make_scenes(seed, f"demo-{video:04d}", 20, 8).events}
     clips, frames = apart("separate world of the evaluator"), apart("labelled frames of the separate world")
     assert min(len(demo), len(clips), len(frames)) > 290
     assert not (demo & clips or demo & frames or clips & frames)
@@ -113,7 +113,7 @@ def test_the_rules_make_all_of_it(tmp_path):
     assert card["files"]["evaluator.safetensors"]["sha256"] == file_digest(checkpoint)
     assert "48 clips" in read_header(checkpoint)[1]
     assert read_jsonl(built / "image-backbone.log.jsonl")[-1]["step"] == 7
-    assert world_item(card["seed"], 0, 8, 32, 1).caption
+    assert synthetic_item(card["seed"], 0, 8, 32, 1).caption
 
 
 def test_a_run_outside_the_project_can_be_moved(tmp_path, monkeypatch):

@@ -7,16 +7,16 @@ import pytest
 
 from verified.demo.motion import positions
 from verified.demo.render import NOISE, draw_stage
+from verified.demo.scenes import PAN_SPEED, Scene, make_scenes
 from verified.demo.shapes import COLOURS
-from verified.demo.source import render_world
-from verified.demo.world import PAN_SPEED, Scene, make_world
+from verified.demo.source import render_scenes
 
 
 @pytest.fixture(scope="module")
 def rendered():
     """Ten worlds and their frames."""
-    worlds = [make_world(21, f"video {number}", 20, 8) for number in range(10)]
-    return [(world, render_world(world, 112, 5)) for world in worlds]
+    worlds = [make_scenes(21, f"video {number}", 20, 8) for number in range(10)]
+    return [(world, render_scenes(world, 112, 5)) for world in worlds]
 
 
 def near(pixel, colour):
@@ -48,9 +48,9 @@ def test_a_pan_scrolls_the_pattern_as_far_as_stated():
 
 
 def test_frames_depend_on_world_and_noise_seed_alone():
-    world = make_world(1, "a", 4, 8)
+    world = make_scenes(1, "a", 4, 8)
     random.seed(0)
-    first = render_world(world, 64, 1)
+    first = render_scenes(world, 64, 1)
     random.seed(99)
-    assert np.array_equal(first, render_world(world, 64, 1))
-    assert not np.array_equal(first, render_world(world, 64, 2))
+    assert np.array_equal(first, render_scenes(world, 64, 1))
+    assert not np.array_equal(first, render_scenes(world, 64, 2))

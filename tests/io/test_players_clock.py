@@ -9,7 +9,7 @@ import av
 import numpy as np
 import pytest
 
-from verified.corpus.preflight import first_look
+from verified.corpus.preflight import probe_header
 from verified.io.video import frames_of_spans, iterate_frames, probe, read_frames
 from verified.io.video.cut import cut
 from verified.io.video_reader import READER
@@ -53,7 +53,7 @@ def test_the_frame_at_a_time_is_the_players(reader, name, seconds, at, numbers):
     described = probe(path)
     assert described["duration"] == pytest.approx(seconds, abs=1e-3)
     assert described["state"] == ("partial" if name == "half" else "whole")
-    assert first_look(path).seconds == pytest.approx(seconds, abs=1e-3), "a check and a run agree"
+    assert probe_header(path).seconds == pytest.approx(seconds, abs=1e-3), "a check and a run agree"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_the_frame_at_a_time_is_that_of_a_full_decode(tmp_path, name):
     times = [time for time, _ in full]
     assert [number for _, number in full] == list(range(250))
     assert np.allclose(np.diff(times), 0.04, atol=2e-3)
-    assert first_look(path).seconds == pytest.approx(probe(path)["duration"], abs=0.15)
+    assert probe_header(path).seconds == pytest.approx(probe(path)["duration"], abs=0.15)
 
     def expected(at: float) -> tuple[float, int]:
         return full[max(0, bisect.bisect_right(times, at + 1e-3) - 1)]

@@ -14,8 +14,8 @@ from PIL import Image
 from verified.demo.caption_facts import agreement, caption_facts
 from verified.demo.scene_reader import SceneReader
 from verified.demo.scene_reader.scene import look, subject_of, watch
-from verified.demo.source import coarse_caption, render_world, write_video
-from verified.demo.world import facts, make_world
+from verified.demo.scenes import facts, make_scenes
+from verified.demo.source import coarse_caption, render_scenes, write_video
 from verified.lmm.prompts import quote
 from verified.lmm.request import Request
 from verified.lmm.tasks.paper import PAPER
@@ -53,9 +53,9 @@ def moments(tmp_path_factory) -> list[Moment]:
     folder = tmp_path_factory.mktemp("videos")
     drawn = []
     for number in range(6):
-        world = make_world(5, f"reader-{number}", 20, FPS)
+        world = make_scenes(5, f"reader-{number}", 20, FPS)
         path = folder / f"{number}.mp4"
-        write_video(path, render_world(world, 112, number), FPS)
+        write_video(path, render_scenes(world, 112, number), FPS)
         with av.open(str(path)) as container:
             frames = np.stack([frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)])
         rng = random.Random(number)

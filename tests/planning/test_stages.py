@@ -5,7 +5,7 @@ from running import PROJECT, SHIPPED
 from verified.config import load, read
 from verified.extension import extensions
 from verified.lmm.tasks.paper import PAPER
-from verified.planning.stages import asked_roles, stages, supplied
+from verified.planning.stages import roles_in_use, stages, supplied
 
 PROMPTS = PROJECT / "config" / "prompts"
 OF_EXTENSIONS = {"retrieval/grade"}
@@ -26,7 +26,7 @@ def test_every_prompt_is_asked_by_a_stage():
     proposing = settings_of(kind="folder", videos="videos")
     assert prompts - asked(proposing) - OF_EXTENSIONS == set()
     assert {task.name for task in PAPER} <= asked(settings_of(**FOLDER))
-    assert set(asked_roles(proposing)) == {"llm", "image_lmm", "video_lmm"}
+    assert set(roles_in_use(proposing)) == {"llm", "image_lmm", "video_lmm"}
 
 
 def test_each_stage_has_a_name_of_its_own_and_extensions_follow():

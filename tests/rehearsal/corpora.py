@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from verified.demo.source import coarse_caption, render_world, write_video
-from verified.demo.world import facts, make_world
+from verified.demo.scenes import facts, make_scenes
+from verified.demo.source import coarse_caption, render_scenes, write_video
 from verified.released.files import SOURCES
 from verified.runtime.seeds import derive_seed
 
@@ -120,7 +120,7 @@ def _activitynet(folder: Path, videos: int) -> int:
 
 def _annotated(data_set: str, names: list[str], splits: tuple[str, ...], seconds: int) -> Iterator[Annotated]:
     for number, name in enumerate(names):
-        world = make_world(SEED, f"{data_set}-{number}", seconds, FPS)
+        world = make_scenes(SEED, f"{data_set}-{number}", seconds, FPS)
         rng = random.Random(derive_seed(SEED, data_set, number))
         moments = [(e.first / FPS, e.last / FPS, coarse_caption(facts(e, FPS), rng)) for e in world.events]
         yield Annotated(name, splits[number % len(splits)], float(seconds), moments)
@@ -133,8 +133,8 @@ def _videos(folder: Path, files: list[tuple[Annotated, str]]) -> int:
     for number, (item, file) in enumerate(files):
         if item.video == last[item.split] and sum(other.split == item.split for other, _ in files) > 2:
             continue
-        world = make_world(SEED, f"{folder.name}-{number}", int(item.seconds), FPS)
-        write_video(folder / file, render_world(world, PIXELS, derive_seed(SEED, "noise", item.video)), FPS)
+        world = make_scenes(SEED, f"{folder.name}-{number}", int(item.seconds), FPS)
+        write_video(folder / file, render_scenes(world, PIXELS, derive_seed(SEED, "noise", item.video)), FPS)
     return len(files) - len(list(folder.iterdir()))
 
 

@@ -14,7 +14,7 @@ from verified.lmm.embedding import embed_settings, text_calls
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task, words
 from verified.lmm.tasks.embedding import EMBEDDING
-from verified.stage import CAPTION_TOKENS, Shard, standing
+from verified.stage import CAPTION_TOKENS, Shard, fill_examples
 from verified_field.config import Rows
 from verified_field.grounding import NO, YES, Pair, pair_calls, pairs_to_grade, pairs_to_ground, read_first_stage
 from verified_field.runs import GROUNDED, follow_ups
@@ -53,7 +53,7 @@ def vector_calls(name: str, config: Config, shards: Iterable[Shard], session: Se
     split, settings = config.datasets[name].spans.test_split, embed_settings(session.settings)
     annotated = Path(dataset_folder(config, name), "annotations", "fig", f"{split}.jsonl")
     written = {row["desc_id"]: row["fig_desc"] for row in iterate_jsonl(annotated)} if annotated.is_file() else {}
-    for tested, videos in tested_moments(name, config, standing(shards)):
+    for tested, videos in tested_moments(name, config, fill_examples(shards)):
         latest: dict[str, float] = {}
         for row in tested:
             latest[row["video"]] = max(latest.get(row["video"], 0.0), row["end"])

@@ -58,8 +58,8 @@ def _chunk(
     spans: Spans,
 ) -> tuple[Lists, Lists, Lists]:
     columns = np.asarray(queries.any(axis=1))
-    best, nearness = _nothing(len(queries)), np.full((len(queries), len(videos)), -np.inf)
-    alone = _nothing(len(queries))
+    best, nearness = _empty_lists(len(queries)), np.full((len(queries), len(videos)), -np.inf)
+    alone = _empty_lists(len(queries))
     for number, vectors in enumerate(videos):
         found = windows(len(vectors), step, spans)
         scores = window_scores(vectors, queries, found)
@@ -71,7 +71,7 @@ def _chunk(
         best = _best(best, rows)
         mine: np.ndarray = np.equal(own, number)
         if mine.any():
-            only = _best(_nothing(int(mine.sum())), rows.take(mine))
+            only = _best(_empty_lists(int(mine.sum())), rows.take(mine))
             for name, column in vars(alone).items():
                 column[mine] = getattr(only, name)
     order = np.argsort(-nearness, axis=1, kind="stable")[:, :DEPTH]
@@ -84,7 +84,7 @@ def _chunk(
     return silenced[0], silenced[1], silenced[2]
 
 
-def _nothing(queries: int) -> Lists:
+def _empty_lists(queries: int) -> Lists:
     shape = queries, BEFORE_NMS
     return Lists(np.full(shape, NO_VIDEO), np.zeros(shape), np.zeros(shape), np.full(shape, -np.inf))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from verified.config import Config
-from verified.stage import Shard, Stage, standing
+from verified.stage import Shard, Stage, fill_examples
 from verified_lab.config import judged_datasets
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def _ask_of(name: str, settings: Config, shards: Sequence[Shard], session: "Sess
         from verified.lmm.tasks.retrieval import GRADE
         from verified_lab.judge_calls import judge_calls
 
-        calls = judge_calls(name, settings, standing(shards), session)
+        calls = judge_calls(name, settings, fill_examples(shards), session)
         session.ask(GRADE, calls, len(calls))
 
 

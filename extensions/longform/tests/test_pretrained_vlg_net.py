@@ -7,7 +7,7 @@ from refusals import refused
 
 from verified.config import load
 from verified.demo.pretrained import shipped_evaluator
-from verified.demo.world import make_world
+from verified.demo.scenes import make_scenes
 from verified.io.files import file_digest
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_jsonl
@@ -82,7 +82,7 @@ def test_it_finds_most_moments_of_movies_that_nobody_saw(tmp_path):
 def events(seed, movies):
     """What the events of the movies of a configuration with that seed look like and where they go."""
     shortest = DEMO.section(Longform).datasets["movies"].source.shortest
-    worlds = (make_world(derive_seed(seed, "longform"), f"film-{number:02d}", shortest, 2) for number in movies)
+    worlds = (make_scenes(derive_seed(seed, "longform"), f"film-{number:02d}", shortest, 2) for number in movies)
     return {repr((one.shape, one.colour, one.texture, one.placed)) for world in worlds for one in world.events}
 
 

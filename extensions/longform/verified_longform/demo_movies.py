@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from verified.demo.full_captions import describe, word
-from verified.demo.source import assign_splits, render_world, write_video
-from verified.demo.world import facts, make_world
+from verified.demo.scenes import facts, make_scenes
+from verified.demo.source import assign_splits, render_scenes, write_video
 from verified.io.files import write_text
 from verified.io.sound import write_wave
 from verified.runtime.progress import track
@@ -40,8 +40,8 @@ def render_movies(source: dict, fps: int, seed: int, folder: str | Path) -> None
     for name in track(names, "movies", len(names), "movies"):
         rng = random.Random(derive_seed(seed, "longform film", name))
         seconds = rng.randint(source["shortest"], source["longest"])
-        scenes = make_world(derive_seed(seed, "longform"), name, seconds, fps)
-        frames = render_world(scenes, source["size"], derive_seed(seed, "longform noise", name))
+        scenes = make_scenes(derive_seed(seed, "longform"), name, seconds, fps)
+        frames = render_scenes(scenes, source["size"], derive_seed(seed, "longform noise", name))
         write_video(folder / "videos" / f"{name}.mp4", frames, fps)
         events = []
         for number, event in enumerate(scenes.events):

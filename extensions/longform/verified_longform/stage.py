@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from verified.config import Config
 from verified.config.generation import Generation
 from verified.extension import lazy_function
-from verified.stage import Asked, Finding, Stage
+from verified.stage import Finding, SharedCalls, Stage
 from verified_longform.config import Longform, has_computed_features
 
 if TYPE_CHECKING:
@@ -24,15 +24,15 @@ def _tasks(settings: Config) -> "Iterator[Task]":
         yield EMBEDDING
 
 
-def _asks(settings: Config, generation: Generation) -> Iterator[Asked]:
+def _asks(settings: Config, generation: Generation) -> Iterator[SharedCalls]:
     from verified_longform.embed_calls import movie_walk
     from verified_longform.listening import walk_of
 
     section = settings.section(Longform)
     if generation.speech and section.datasets:
-        yield Asked("longform", walk_of(settings))
+        yield SharedCalls("longform", walk_of(settings))
     if "dense" in section.models:
-        yield Asked("longform", movie_walk(settings))
+        yield SharedCalls("longform", movie_walk(settings))
 
 
 def _preflight(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:

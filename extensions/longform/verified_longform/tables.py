@@ -252,11 +252,11 @@ def annotations_table(counts: Mapping[str, Mapping[str, int]], collected: Mappin
         "Annotations of movies: used, and left out by reason",
         ("Data set", "Rows", "Usable", "Cut to the movie", *reasons),
         rows,
-        [note for title, summary in collected.items() for note in _left_out(title, summary)],
+        [note for title, summary in collected.items() for note in _exclusion_notes(title, summary)],
     )
 
 
-def _left_out(title: str, summary: Mapping) -> list[str]:
+def _exclusion_notes(title: str, summary: Mapping) -> list[str]:
     without = summary["without_subtitles"]
     remark = f", {without} of them without subtitles, so that dialogue stays in" if without else ""
     remark += (

@@ -6,9 +6,9 @@ with job(snakemake) as log:
     from verified.io.jsonl import write_jsonl
     from verified.runtime.wildcards import rows_of_shard
     from verified_rextime.rows import read_questions
-    from verified_rextime.sources import asked_rows, probe_videos
+    from verified_rextime.sources import probe_videos, question_rows
 
-    rows = asked_rows(read_questions(snakemake.input.questions, snakemake.params.scored))
+    rows = question_rows(read_questions(snakemake.input.questions, snakemake.params.scored))
     by_video = [{**row, "video": row["vid"]} for row in rows]
     shard_rows = rows_of_shard(by_video, snakemake.wildcards.shard, snakemake.params.shards)
     videos, missing = probe_videos({row["vid"] for row in shard_rows}, snakemake.input.folder)

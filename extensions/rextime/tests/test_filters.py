@@ -16,8 +16,8 @@ from verified_rextime.filters import (
     clusters,
     count,
     filter_captions,
+    filter_events,
     filter_queries,
-    keep_events,
 )
 from verified_rextime.rows import read_questions
 from verified_rextime.sources import captions_of_corpus, queries_of_corpus, read_captions, read_queries
@@ -30,7 +30,7 @@ def video(*spans: tuple[float, float], duration: float = 100) -> CaptionedVideo:
 
 
 def fates(given: CaptionedVideo) -> tuple[list[str], dict[str, str]]:
-    kept, rejected = keep_events(given, CaptionFilters())
+    kept, rejected = filter_events(given, CaptionFilters())
     reasons = {one.text or "the video": one.reason for one in rejected}
     assert len(kept) + sum(one.what == "event" for one in rejected) == len(given.events)
     return [event.caption for event in kept], reasons

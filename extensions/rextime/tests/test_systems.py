@@ -15,7 +15,6 @@ from verified.config.datasets import Spans
 from verified.config.generation import EngineSettings
 from verified.demo.source import render_world
 from verified.demo.source import write_video as write_frames
-from verified.demo.world import facts, make_world
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.io.video import probe
@@ -50,8 +49,8 @@ def watched(tmp_path_factory):
     videos, questions = {}, []
     for number in range(1, 7):
         name = f"demo-{number:04d}"
-        world = make_world(3, name, 16, 8)
-        write_frames(folder / f"{name}.mp4", render_world(world, 112, derive_seed(3, "noise", name)), world.fps)
+        world = make_scenes(3, name, 16, 8)
+        write_frames(folder / f"{name}.mp4", render_scenes(world, 112, derive_seed(3, "noise", name)), world.fps)
         path = folder / f"{name}.mp4"
         videos[name] = {"video": name, "path": str(path), "sha256": name, **probe(path)}
         first, second = (facts(event, 8) for event in world.events[:2])

@@ -222,7 +222,7 @@ class Rextime(Section):
         return named
 
     @model_validator(mode="after")
-    def questions_are_known(self):
+    def check_questions(self):
         splits = {source.split for source in self.sources.values()}
         if both := sorted(splits & self.released.keys()):
             raise ValueError(f"released: {both[0]!r} is a split of the sources already; choose another name")
@@ -258,7 +258,7 @@ class Rextime(Section):
         return self
 
     @model_validator(mode="after")
-    def somebody_is_asked(self):
+    def check_models(self):
         watched = [name for name, given in self.released.items() if given.videos]
         if self.released and not self.sources and "video_lmm" in self.models and not watched:
             raise ValueError("models: video_lmm has no questions; name the folder of videos in released.NAME.videos")

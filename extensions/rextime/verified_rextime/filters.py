@@ -62,7 +62,7 @@ class Rejection:
         return {name: value for name, value in dataclasses.asdict(self).items() if value not in ("", None)}
 
 
-def keep_events(video: CaptionedVideo, rules: CaptionFilters) -> tuple[tuple[Event, ...], list[Rejection]]:
+def filter_events(video: CaptionedVideo, rules: CaptionFilters) -> tuple[tuple[Event, ...], list[Rejection]]:
     """The accepted events, by start, and one rejection for each other one (and for the video, if none remains).
 
     The rules run in this order: invalid segments (`no-span`), coverage (`sparse`), long events (`long-event`), clusters
@@ -127,7 +127,7 @@ def filter_captions(
     """Items (`item, source, form, video, duration, events`) and rejections."""
     items, rejected = [], []
     for video in videos:
-        accepted, dropped = keep_events(video, rules)
+        accepted, dropped = filter_events(video, rules)
         rejected += dropped
         if accepted:
             events = [dataclasses.asdict(event) for event in accepted]

@@ -23,7 +23,7 @@ RELEASED = "released-"
 """Before the name of given questions, where a model with published weights answers them."""
 
 
-def _suite(settings: Config) -> Rextime:
+def _section(settings: Config) -> Rextime:
     return settings.section(Rextime)
 
 
@@ -44,12 +44,12 @@ def tested_splits(section: Rextime) -> list[str]:
 
 def datasets_used(settings: Config) -> list[str]:
     """Data sets of the configuration whose moments are a source."""
-    return sorted({source.dataset for source in _suite(settings).sources.values() if source.dataset})
+    return sorted({source.dataset for source in _section(settings).sources.values() if source.dataset})
 
 
 def source_inputs(settings: Config) -> list[str]:
     """Annotation files of the sources, and the corpora of the data sets among them."""
-    files = [source.annotations for source in _suite(settings).sources.values() if source.annotations]
+    files = [source.annotations for source in _section(settings).sources.values() if source.annotations]
     for dataset in datasets_used(settings):
         files += [Layout(settings).path(template, dataset) for template in (Layout.moments, Layout.videos)]
     return files
@@ -71,7 +71,7 @@ def truths(settings: Config) -> dict[str, str]:
 
 def protocols(settings: Config) -> list[str]:
     """Protocols by which the video LMM takes the test."""
-    return list(_suite(settings).protocols) if "video_lmm" in _suite(settings).models else []
+    return list(_section(settings).protocols) if "video_lmm" in _section(settings).models else []
 
 
 def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
@@ -82,12 +82,12 @@ def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
 
 def answered(settings: Config) -> list[str]:
     """Names of the given questions that the video LMM answers."""
-    return [name for name, given in _suite(settings).released.items() if given.videos and protocols(settings)]
+    return [name for name, given in _section(settings).released.items() if given.videos and protocols(settings)]
 
 
 def adapter(settings: Config) -> str | None:
     """The adapters of the fine-tuned video LMM, where it takes the test as well."""
-    tuned = "fine_tuned_video_lmm" in _suite(settings).models
+    tuned = "fine_tuned_video_lmm" in _section(settings).models
     return f"{folder(settings)}/fine-tuned/video-lmm/adapter.safetensors" if tuned else None
 
 
@@ -113,7 +113,7 @@ def _taught(settings: Config) -> list[str]:
 
 def grounders(settings: Config) -> list[tuple[str, str, str]]:
     """(data set, retrieval model, captions that it is trained on) of the grounders; fine captions, if it can be."""
-    if "retrieval" not in _suite(settings).models:
+    if "retrieval" not in _section(settings).models:
         return []
     trained: dict[str, str] = {}
     for model, captions, _ in runs(settings.retrieval.models):
@@ -125,9 +125,9 @@ def grounders(settings: Config) -> list[tuple[str, str, str]]:
 def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:
     """Those of `grounders` that are fine-tuned on the questions of train of their data set: one-stage models, for the
     lists that others take their negatives from know no questions."""
-    if "fine_tuned_retrieval" not in _suite(settings).models:
+    if "fine_tuned_retrieval" not in _section(settings).models:
         return []
-    sources = _suite(settings).sources.values()
+    sources = _section(settings).sources.values()
     taught = {source.dataset for source in sources if source.split == TRAIN}
     return [one for one in grounders(settings) if one[0] in taught and not is_two_stage(one[1])]
 
@@ -144,9 +144,9 @@ def systems(settings: Config) -> dict[str, dict]:
         mode = "vqa" if protocol in LETTERS_ALONE else "both"
         own = f"{folder(settings)}/answers/{part}{protocol}"
         named = {"files": [f"{own}/{shard}.jsonl" for shard in shard_names(settings.shards)], "mode": mode}
-        tests = {"": named} if _suite(settings).sources else {}
+        tests = {"": named} if _section(settings).sources else {}
         for name in answered(settings):
-            if _suite(settings).released[name].scored:
+            if _section(settings).released[name].scored:
                 file = f"{folder(settings)}/released/{name}/{part}{protocol}.jsonl"
                 shown_videos = described_videos(settings, name)
                 tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name, "videos": shown_videos}
@@ -166,7 +166,7 @@ def systems(settings: Config) -> dict[str, dict]:
         facts = {"mode": "grounding", "files": [], "before": before}
         file = f"{folder(settings)}/grounding/{dataset}/fine-tuned/{model}-{captions}.jsonl"
         submissions.setdefault(f"{before}, fine-tuned on questions", facts)["files"].append(file)
-    for model in _suite(settings).published:
+    for model in _section(settings).published:
         for test, file in published_tests(settings, model).items():
             name = f"{model}, published weights, zero-shot"
             released = test.partition(RELEASED)[2]
@@ -175,7 +175,7 @@ def systems(settings: Config) -> dict[str, dict]:
             system = submissions.setdefault(name, facts | ({"questions": released} if released else {}))
             system["files"].append(file)
             system["weights"].append(file.replace(".jsonl", ".facts.json"))
-    for name, submission in _suite(settings).submissions.items():
+    for name, submission in _section(settings).submissions.items():
         submissions[name] = {"mode": submission.mode, "files": [submission.file], "questions": submission.questions}
     return submissions
 
@@ -191,11 +191,11 @@ def free_answers(settings: Config) -> dict[str, dict]:
     for protocol in (protocol for protocol in FREE if protocol in protocols(settings)):
         words = protocol.removeprefix("free").replace("_", " ").replace(" ", ", ", 1)
         files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
-        for split in tested_splits(_suite(settings)):
+        for split in tested_splits(_section(settings)):
             questions = f"{folder(settings)}/annotations/{split}.jsonl"
             tests[f"{split}{words}"] = {"questions": questions, "scored": True, "answers": files}
         for name in answered(settings):
-            given = _suite(settings).released[name]
+            given = _section(settings).released[name]
             file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
             questions = given_file(settings, name)
             tests[f"{name}{words}"] = {"questions": questions, "scored": given.scored, "answers": [file]}
@@ -204,18 +204,18 @@ def free_answers(settings: Config) -> dict[str, dict]:
 
 def question_files_by_name(settings: Config) -> dict[str, str]:
     """Question files of the systems' scores, by name: the generated splits and the given files."""
-    files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))}
+    files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_section(settings))}
     return files | given_files(settings)
 
 
 def given_files(settings: Config) -> dict[str, str]:
     """Files of given questions that are scored, by name."""
-    return {name: given_file(settings, name) for name, given in _suite(settings).released.items() if given.scored}
+    return {name: given_file(settings, name) for name, given in _section(settings).released.items() if given.scored}
 
 
 def given_file(settings: Config, name: str) -> str:
     """The questions of one given test: the file itself, or the sample of it."""
-    given = _suite(settings).released[name]
+    given = _section(settings).released[name]
     return f"{folder(settings)}/released/{name}/sample.jsonl" if given.sampled else given.questions
 
 
@@ -229,7 +229,7 @@ def grounding_files(settings: Config) -> list[str]:
 
 def vector_files(settings: Config) -> list[str]:
     """Submissions by vectors, which are not trained."""
-    if "dense" not in _suite(settings).models:
+    if "dense" not in _section(settings).models:
         return []
     return [f"{folder(settings)}/grounding/{dataset}/dense.jsonl" for dataset in datasets_used(settings)]
 
@@ -240,7 +240,7 @@ def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
     With a separate feature file: all generated questions, and each released file that is scored; without, the questions
     about each data set, whose features it reads.
     """
-    section = _suite(settings)
+    section = _section(settings)
     if section.published[model].video is None:
         tests = [f"dataset-{name}" for name in datasets_used(settings)]
     else:
@@ -250,9 +250,9 @@ def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
 
 def published_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]:
     """Weights, features and questions of ``wildcards.published`` and ``wildcards.test``."""
-    given, test, layout = _suite(settings).published[wildcards.published], wildcards.test, Layout(settings)
+    given, test, layout = _section(settings).published[wildcards.published], wildcards.test, Layout(settings)
     released = test.partition(RELEASED)[2]
-    written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_suite(settings))]
+    written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_section(settings))]
     video = given.video or layout.path(layout.video_features, test.removeprefix("dataset-"))
     questions = [given_file(settings, released)] if released else written
     return {"checkpoint": given.checkpoint, "video": video, "questions": questions}
@@ -299,7 +299,7 @@ def fine_tuning_values(settings: Config, wildcards) -> dict:
     """Settings of the fine-tuning of ``wildcards.grounder``."""
     return {
         **search_values(settings, wildcards.grounded),
-        "recipe": _suite(settings).fine_tuning.model_dump(mode="json"),
+        "recipe": _section(settings).fine_tuning.model_dump(mode="json"),
         "options": {},
         "precision": settings.retrieval.precision,
         "seed": settings.seed,
@@ -319,12 +319,12 @@ def _grounder(wildcards) -> tuple[str, str]:
 
 def sources_of(settings: Config, dataset: str) -> list[str]:
     """Sources that are the corpus of one data set."""
-    return sorted(name for name, source in _suite(settings).sources.items() if source.dataset == dataset)
+    return sorted(name for name, source in _section(settings).sources.items() if source.dataset == dataset)
 
 
 def filter_values(settings: Config) -> dict:
     """Settings of the filters."""
-    return _suite(settings).model_dump(mode="json", include={"sources", "captions"})
+    return _section(settings).model_dump(mode="json", include={"sources", "captions"})
 
 
 def card_facts(settings: Config) -> dict:
@@ -334,7 +334,7 @@ def card_facts(settings: Config) -> dict:
         "title": f"Questions across time of {settings.name}",
         "name": "rextime",
         "config": settings.name,
-        "licence": _suite(settings).licence,
+        "licence": _section(settings).licence,
         "version": settings.export.version,
         "creators": list(settings.export.creators),
         "url": settings.export.url,
@@ -346,7 +346,7 @@ def card_facts(settings: Config) -> dict:
 
 def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
     """(key of the configuration, path, whether it is a folder) of the inputs that no rule makes."""
-    section, named = _suite(settings), []
+    section, named = _section(settings), []
     for name, source in section.sources.items():
         if source.annotations:
             named.append((f"rextime.sources.{name}.annotations", source.annotations, False))
@@ -369,7 +369,7 @@ def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
 
 def published_records(settings: Config, model: GroundingModel) -> list[str]:
     """The record of the text encoder of a model with its authors' weights (`rextime.published`)."""
-    given = _suite(settings).published[model]
+    given = _section(settings).published[model]
     return model_records(settings, given.text_encoder, given.text_revision)
 
 

@@ -16,7 +16,7 @@ from verified_rextime import jobs
 from verified_rextime.answer import tasks_for, without_options
 from verified_rextime.config import CLIP_SECONDS, PublishedGrounder, Rextime
 from verified_rextime.rows import choose, read_questions
-from verified_rextime.sources import asked_rows
+from verified_rextime.sources import question_rows
 
 
 def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
@@ -27,7 +27,7 @@ def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Find
         if any(other.startswith(key) for other in stuck):
             continue
         try:
-            rows = asked_rows(choose(read_questions(given.questions, given.scored), given, settings.seed))
+            rows = question_rows(choose(read_questions(given.questions, given.scored), given, settings.seed))
             for protocol in jobs.protocols(settings):
                 tasks_for(protocol, rows)
         except InputError as error:

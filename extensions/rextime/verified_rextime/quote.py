@@ -22,7 +22,7 @@ from verified_rextime.config import Rextime
 from verified_rextime.generate import write_questions
 from verified_rextime.ground import grounding_calls
 from verified_rextime.rows import choose, read_questions
-from verified_rextime.sources import asked_rows, read_sources
+from verified_rextime.sources import question_rows, read_sources
 from verified_rextime.tasks import GENERATION, LOCATE
 
 
@@ -58,7 +58,7 @@ def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
                 session.ask(EMBEDDING, calls, len(calls))
         for name in jobs.answered(config):
             given = section.released[name]
-            questions = asked_rows(choose(read_questions(given.questions, given.scored), given, config.seed))
+            questions = question_rows(choose(read_questions(given.questions, given.scored), given, config.seed))
             videos = _given_videos(config, name, questions)
             tested.append((questions, videos))
             for protocol in jobs.protocols(config):

@@ -19,7 +19,7 @@ from typing import Any
 
 from verified.demo.caption_facts import caption_facts
 from verified.demo.scene_reader.corruption import false_fact, stated
-from verified.demo.scene_reader.wording import sentence, spoken
+from verified.demo.scene_reader.wording import as_sentence, sentence
 from verified.lmm.request import Reply, Request
 from verified.runtime.seeds import derive_seed
 
@@ -246,4 +246,4 @@ def _reworded(facts: dict, opening: str, rng: random.Random, answer: str) -> str
 
 
 def _opened(text: str, opening: str) -> str:
-    return spoken(f"{opening} {text}".strip())
+    return as_sentence(f"{opening} {text}".strip())

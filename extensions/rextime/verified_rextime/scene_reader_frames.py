@@ -7,7 +7,7 @@ import re
 from verified.benchmark.tiou import tiou
 from verified.demo.caption_facts import caption_facts
 from verified.demo.scene_reader.events import SHORTEST, Seen, likeness, watch_request
-from verified.demo.scene_reader.wording import sentence, spoken
+from verified.demo.scene_reader.wording import as_sentence, sentence
 from verified.lmm.request import Reply, Request
 from verified_rextime.scene_reader import FORMS, clause, event_facts, relation
 
@@ -22,7 +22,9 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     if task == "related_event":
         return _related(events, request, rng)
     if task == "description":
-        return Reply(" ".join(spoken(sentence(_named(event.facts), rng, plain=True)) for event in events) or UNSEEN)
+        return Reply(
+            " ".join(as_sentence(sentence(_named(event.facts), rng, plain=True)) for event in events) or UNSEEN
+        )
     if task == "answer_in_span":
         span = tuple(float(request.slots[name]) for name in ("start", "end"))
         answer = max(events, key=lambda event: tiou(event.start, event.end, *span), default=None)
@@ -31,7 +33,7 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     end = float(request.slots["duration"])
     start, end = (answer.start, answer.end) if answer else (0.0, end)
     if task in ("free_answer", "answer_after_description"):
-        return Reply(spoken(sentence(_named(answer.facts), rng, plain=True)) if answer else UNSEEN)
+        return Reply(as_sentence(sentence(_named(answer.facts), rng, plain=True)) if answer else UNSEEN)
     if task == "locate":
         return Reply(f"From {start:.1f} to {end:.1f}.")
     letter = best_option(answer, request.slots["options"], rng)

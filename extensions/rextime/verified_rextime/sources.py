@@ -187,7 +187,7 @@ def probe_videos(wanted: Iterable[str], folder: str) -> tuple[list[dict], list[d
     return rows, missing
 
 
-def asked_rows(questions: Iterable[Question]) -> list[dict]:
+def question_rows(questions: Iterable[Question]) -> list[dict]:
     """Given questions in the form of generated ones; ``options`` None if the file has none.
 
     Raises InputError if some have options and others do not.

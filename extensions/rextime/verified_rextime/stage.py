@@ -6,19 +6,19 @@ from verified.config import Config
 from verified.config.generation import Generation
 from verified.extension import lazy_function
 from verified.lmm.tasks import Task
-from verified.stage import Asked, Finding, Stage
+from verified.stage import Finding, SharedCalls, Stage
 from verified_rextime.config import Rextime
 
 
-def _asks(settings: Config, generation: Generation) -> Iterator[Asked]:
+def _asks(settings: Config, generation: Generation) -> Iterator[SharedCalls]:
     from verified_rextime.quote import Tested, tuned_walk, walk_of, with_adapter
 
     if not settings.section(Rextime).asks:
         return
     tested: Tested = []
-    yield Asked("rextime", walk_of(settings, tested))
+    yield SharedCalls("rextime", walk_of(settings, tested))
     if (tuned := with_adapter(settings, generation)) is not None:
-        yield Asked("rextime, fine-tuned", tuned_walk(settings, tested), tuned)
+        yield SharedCalls("rextime, fine-tuned", tuned_walk(settings, tested), tuned)
 
 
 def _tasks(settings: Config) -> tuple[Task, ...]:

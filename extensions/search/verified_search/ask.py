@@ -26,7 +26,7 @@ from verified.benchmark.vcmr.search import SearchSettings, localise
 from verified.errors import InputError
 from verified_search.captions import Captions
 from verified_search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
-from verified_search.fusion import LEAST, above_average, shares, standing_out
+from verified_search.fusion import LEAST, above_average, salience, shares
 from verified_search.origin import caution
 from verified_search.presence import hint, nearest_caption, presence
 from verified_search.sound import sound
@@ -167,7 +167,7 @@ class Index:
         names = ", ".join(name for name, _ in nearest)
         return f"Nothing was written about these videos; the encoder looks for what is like: {names}."
 
-    def _known(self, query: np.ndarray) -> bool:
+    def _recognises(self, query: np.ndarray) -> bool:
         """Return whether an encoder with names knows one near the sentence [D]; True for other encoders."""
         return not self._names or self.encoder.names(query[None], 1)[0][0][1] >= KNOWN
 
@@ -190,7 +190,7 @@ class Index:
         `query` [dim] is the sentence's vector. Also returns whether captions contributed to any score.
         """
         model = self.manifest["model"]
-        weights = self.weights if self._known(query) else {**self.weights, model: LEAST}
+        weights = self.weights if self._recognises(query) else {**self.weights, model: LEAST}
         written = {name: above_average(scores) for name, scores in self.captions.scores(text).items()}
         rows = self.captions.all
         near = sum((weights[name] * scores for name, scores in written.items()), np.zeros(len(rows)))
@@ -207,7 +207,7 @@ class Index:
         chosen = np.array(list(pool), int)
         parts = {name: np.concatenate([scores[chosen], np.zeros(len(unwritten))]) for name, scores in written.items()}
         similar = np.array([one.similarity for one in found])
-        parts[model] = standing_out(similar, self._background @ query, self.encoder.near)
+        parts[model] = salience(similar, self._background @ query, self.encoder.near)
         put = shares(parts, weights)
         total = sum(put.values(), np.zeros(len(found)))
         # Without captions the model's own order is used: its spans of a window share the window's similarity.

@@ -38,7 +38,7 @@ def above_average(scores: np.ndarray) -> np.ndarray:
     return ((scores - mean) / max(1 - mean, 1e-6)).clip(0, 1)
 
 
-def standing_out(cosines: np.ndarray, background: np.ndarray, near: float | None = None) -> np.ndarray:
+def salience(cosines: np.ndarray, background: np.ndarray, near: float | None = None) -> np.ndarray:
     """[moments] from 0 to 1: cosines by their distance above those of the corpus' clips [clips].
 
     If the cosine `near` of a matching clip is known, each value is limited to the cosine's share of it: every corpus

@@ -219,7 +219,7 @@ def select(
                 continue
             new = {**new, "fig_desc": row["cog_desc"], "fig_desc_type": COARSE}
         elif best > 1:
-            new = {**new, "further": _further(new, row, outcome, group, least, best - 1)}
+            new = {**new, "further": _extra_captions(new, row, outcome, group, least, best - 1)}
         selected.append(new)
     return selected, omitted, counts
 
@@ -305,7 +305,7 @@ def _apply_threshold(row: dict, least: float | None) -> tuple[dict, str]:
     return row, BELOW if least is not None and row["fig_desc_score"] < least else "kept"
 
 
-def _further(
+def _extra_captions(
     new: Mapping, row: Mapping, outcome: Mapping | None, group: list[dict], least: float | None, most: int
 ) -> list[dict]:
     """The next best candidates with another text; the machine's caption is excluded if reviewers replaced it."""

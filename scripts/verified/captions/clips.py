@@ -14,7 +14,7 @@ from verified.lmm.client import Call, MediaError
 from verified.lmm.vision_tokens import frame_tokens
 
 
-def frames_given(duration: float, dynamics: Mapping) -> tuple[int, bool]:
+def frame_count(duration: float, dynamics: Mapping) -> tuple[int, bool]:
     """(number of frames the video LMM gets, whether the clip is thinned) for a moment of `duration` seconds.
 
     DiDeMo and Charades are sampled at 8 frames per second, ActivityNet at 64 uniform frames (section 3.4); more than

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from verified.captions.clips import Clips, clip_digest, frames_given, frames_in_context, order_by_video
+from verified.captions.clips import Clips, clip_digest, frame_count, frames_in_context, order_by_video
 from verified.captions.rows import candidate_row
 from verified.lmm.client import Call
 from verified.lmm.prompts import quote
@@ -94,7 +94,7 @@ def _answers(
         slots = {
             "caption": moment["caption"],
             "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
-            "frame_number": str(frames_given(duration, sampling)[0]),
+            "frame_number": str(frame_count(duration, sampling)[0]),
             "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, start=1)),
             "said": moment.get("said", ""),
         }
@@ -148,7 +148,7 @@ def _row(
     elif answer is None:
         reason = f"answers-{reply.status}: {reply.reason}"
     row = candidate_row(moment, "dynamics", answer, wanted, reason)
-    frames, thin = frames_given(moment["end"] - moment["start"], dynamics)
+    frames, thin = frame_count(moment["end"] - moment["start"], dynamics)
     steps = {"questions": questions, "answers": reply, "candidates": answer}
     answers = [""] * len(questions.parsed.items)
     if reply is not None:

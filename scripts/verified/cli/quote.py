@@ -22,7 +22,7 @@ def show_quote(arguments: argparse.Namespace) -> int:
     from verified.planning.quote import quote, roles_without_prices, totals
 
     config = read(*arguments.configfile)
-    if arguments.look and (status := _look(config, arguments)):
+    if arguments.look and (status := _run_first_stages(config, arguments)):
         return status
     if arguments.probe:
         config = _probe_endpoints(config)
@@ -60,7 +60,7 @@ def show_quote(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _look(config, arguments: argparse.Namespace) -> int:
+def _run_first_stages(config, arguments: argparse.Namespace) -> int:
     """Run the stages before the first model call; their output goes to standard error."""
     import sys
 

@@ -79,7 +79,7 @@ class Config(Section):
         return datasets
 
     @model_validator(mode="after")
-    def something_to_do(self) -> "Config":
+    def check_not_empty(self) -> "Config":
         alone = {key for extension in extensions() if extension.stands_alone for key in extension.sections}
         if not self.datasets and not alone & self.model_fields_set:
             raise ValueError("missing key datasets")
@@ -91,7 +91,7 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
-    def vectors_are_there(self) -> "Config":
+    def check_vectors(self) -> "Config":
         if self.features.text_encoder == EMBED:
             if self.generation.embed is None:
                 raise ValueError("features.text_encoder: embed needs generation.embed")
@@ -176,7 +176,7 @@ def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:
     path = _written_path(detail["loc"], values)
     shown = ".".join(map(str, path)) or "(top level)"
     if detail["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(str(path[-1]), _keys_beside(path), n=1, cutoff=0.4)
+        near = difflib.get_close_matches(str(path[-1]), _sibling_keys(path), n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"unknown key {shown} (value {detail['input']!r}){hint}"
     if detail["type"] == "missing":
@@ -200,6 +200,6 @@ def _written_path(location: tuple[int | str, ...], values: Any) -> list[int | st
     return path
 
 
-def _keys_beside(path: list[int | str]) -> list[str]:
+def _sibling_keys(path: list[int | str]) -> list[str]:
     """Valid keys of the section that holds the last part of `path`."""
     return properties_at(config_model().model_json_schema(), path[:-1])

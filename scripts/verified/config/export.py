@@ -21,7 +21,7 @@ def known_archives() -> dict[str, str]:
     return {form: name for extension in extensions() for form, name in extension.archives.items()}
 
 
-def _known(form: str) -> str:
+def _check_form(form: str) -> str:
     if form not in known_forms():
         raise ValueError(f"no form {form!r}; there are {', '.join(known_forms())}")
     return form
@@ -45,7 +45,7 @@ class Statements(Section):
 class Export(Section):
     """Forms in which annotations are exported, and the contents of their cards."""
 
-    forms: tuple[Annotated[str, AfterValidator(_known)], ...] = (HUGGING_FACE,)
+    forms: tuple[Annotated[str, AfterValidator(_check_form)], ...] = (HUGGING_FACE,)
     """Default forms of `verified export`; each is a folder below results/…/export."""
     version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
     """Version of the data set, for its cards."""

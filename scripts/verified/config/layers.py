@@ -24,7 +24,7 @@ def merge_layers(paths: Iterable[str | Path]) -> dict[str, Any]:
     below: list[dict[str, Any]] = []
     files: list[dict[str, Any]] = []
     for path in map(Path, paths):
-        deeper, mapping = _layers_and_own(path, ())
+        deeper, mapping = _split_layers(path, ())
         below += deeper
         files.append(mapping)
     return reduce(merge, [*below, *files], {})
@@ -54,7 +54,7 @@ def layers_of(
         raise InputError(f"{LAYERS} = {named!r}: expected a list of files", file=source)
     below: list[dict[str, Any]] = []
     for path in (path for name in named or () for path in _files(place(name))):
-        deeper, own = _layers_and_own(path, above)
+        deeper, own = _split_layers(path, above)
         below += [*deeper, own]
     return below, mapping
 
@@ -67,7 +67,7 @@ def _files(path: Path) -> list[Path]:
     return sorted(Path(*path.parts[:fixed]).glob(str(Path(*path.parts[fixed:]))))
 
 
-def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _split_layers(path: Path, above: tuple[Path, ...]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     if path.resolve() in above:
         raise InputError("a configuration is its own layer", file=path, remedy=f"correct the key {LAYERS}")
     return layers_of(_mapping(path), lambda name: path.parent / name, path, (*above, path.resolve()))

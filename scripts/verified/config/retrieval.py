@@ -90,7 +90,7 @@ class Retrieval(Section):
     @classmethod
     def known_models(cls, models: tuple[str, ...]) -> tuple[str, ...]:
         for name in models:
-            _known(name)
+            _check_model(name)
         if len(set(models)) < len(models):
             raise ValueError("a model is listed twice")
         return models
@@ -112,7 +112,7 @@ class Retrieval(Section):
     @classmethod
     def known_trained_models(cls, training: dict[str, Training]) -> dict[str, Training]:
         for name in training:
-            _known(name)
+            _check_model(name)
         return training
 
 
@@ -133,7 +133,7 @@ def model_module(name: str) -> str:
     return next(f"{package}.{name}" for package, place in MODELS.items() if place == folder)
 
 
-def _known(name: str) -> None:
+def _check_model(name: str) -> None:
     if name not in model_names():
         near = difflib.get_close_matches(name, model_names(), n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}? " if near else ""

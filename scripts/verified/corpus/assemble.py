@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from verified.corpus.divided_rows import read_own_rows
+from verified.corpus.divided_rows import read_shard_rows
 from verified.corpus.folder_source import Probes, Reading, moment_key, read_shard
-from verified.corpus.splits import NO_COPIES, choose_unasked, divide, hold_out, move
+from verified.corpus.splits import NO_COPIES, divide, draw_selection_videos, hold_out, move
 from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
 from verified.io.video import VideoError
 from verified.runtime.previous_output import PreviousOutput
@@ -38,7 +38,7 @@ def write_shard(
     """
     folder = Path(output["moments"]).parent
     earlier = PreviousOutput(output["probes"], maker)
-    read = read_shard(read_own_rows(source, files, shard_index(shard), shards, folder), known=earlier.videos)
+    read = read_shard(read_shard_rows(source, files, shard_index(shard), shards, folder), known=earlier.videos)
     write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in read.moments))
     write_jsonl(output["videos"], read.videos)
     readable = ({"video": video, "probe": row} for video, row in read.probes.readable.items())
@@ -91,7 +91,7 @@ def write_corpus(
         moments = ({**row, "split": split_of[row["video"]]} for row in iterate_jsonl(file))
     moved = hold_out(moments, train_split, splits["held_out_share"])
     write_jsonl(file, _count_by_split(moved, sizes, train_split, to_train))
-    if selection_split not in sizes and (chosen := choose_unasked(to_train)):
+    if selection_split not in sizes and (chosen := draw_selection_videos(to_train)):
         sizes.clear()
         moved = move(iterate_jsonl(file), chosen, train_split, selection_split)
         write_jsonl(file, _count_by_split(moved, sizes, train_split, to_train))

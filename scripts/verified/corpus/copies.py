@@ -78,7 +78,7 @@ def _offsets(codes: list[np.ndarray], bits: list[np.ndarray]) -> Iterator[tuple[
     if not codes:
         return
     bands = np.concatenate(codes).view(np.uint16)  # [frames, BANDS]
-    telling = np.concatenate([_tells(each) for each in bits])
+    telling = np.concatenate([_is_distinctive(each) for each in bits])
     owner = np.repeat(np.arange(len(codes)), list(map(len, codes)))
     place = np.concatenate([np.arange(len(code)) for code in codes])
     orders = [np.argsort(band, kind="stable") for band in bands.T]
@@ -99,7 +99,7 @@ def _offsets(codes: list[np.ndarray], bits: list[np.ndarray]) -> Iterator[tuple[
             yield video, int(found[at][0]), int(found[at][1])
 
 
-def _tells(bits: np.ndarray) -> np.ndarray:
+def _is_distinctive(bits: np.ndarray) -> np.ndarray:
     """Which of the frames [frames, BITS] show something: bool [frames]."""
     counts = bits.sum(axis=1)
     return (counts > FLAT) & (counts < BITS - FLAT)
@@ -115,7 +115,7 @@ def _show_the_same(one: np.ndarray, other: np.ndarray, offset: int, least: float
         if last - first < needed:
             continue
         here, there = one[first:last], other[first + shift : last + shift]
-        telling = _tells(here) & _tells(there)
+        telling = _is_distinctive(here) & _is_distinctive(there)
         equal = np.r_[0, np.cumsum((here == there).mean(axis=1) * telling)]
         count = np.r_[0, np.cumsum(telling)]
         sums, counts = equal[needed:] - equal[:-needed], count[needed:] - count[:-needed]

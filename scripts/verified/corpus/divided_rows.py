@@ -33,7 +33,7 @@ WAIT = 1.0
 log = logging.getLogger("verified")
 
 
-def read_own_rows(source: dict, files: dict[str, str], shard: int, shards: int, folder: Path) -> list[dict]:
+def read_shard_rows(source: dict, files: dict[str, str], shard: int, shards: int, folder: Path) -> list[dict]:
     """The usable rows of a shard, in the file's order, each with the `path` of its video.
 
     `source` and `files` name the inputs (see `assemble.read_source`) and the other settings that decide the rows;

@@ -89,9 +89,9 @@ class Reading:
         self._availability: dict[str, _Availability] = {}
 
     def _rows(self) -> Iterator[tuple[int, dict]]:
-        return check_rows(self._rows_as_given(), self._folder, self._default_split, self._with_ids)
+        return check_rows(self._raw_rows(), self._folder, self._default_split, self._with_ids)
 
-    def _rows_as_given(self) -> Iterator[tuple[int, dict]]:
+    def _raw_rows(self) -> Iterator[tuple[int, dict]]:
         for number, row in iterate_moments_file(self._file):
             self._given = row
             yield number, row

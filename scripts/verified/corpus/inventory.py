@@ -77,7 +77,7 @@ def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenSha
         paths = {row["video"]: read.folder.paths[row["video"]] for row in moments}
         # Probes before an extension selects moments are stored separately.
         files = [Path(corpus, folder, f"{shard_name(shard)}.probes.jsonl") for folder in ("shards", "found")]
-        probes = _that_hold(files[0] if files[0].is_file() else files[1], paths)
+        probes = _valid_probes(files[0] if files[0].is_file() else files[1], paths)
         known = probes.readable.keys() | probes.unreadable.keys()
         probed = [(numbers[row["desc_id"]], row) for row in moments if row["video"] in known]
         finished = {row["desc_id"]: row for row in finish(probed, probes)[0]}
@@ -89,7 +89,7 @@ def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenSha
     return found
 
 
-def _that_hold(file: Path, paths: dict[str, Path]) -> Probes:
+def _valid_probes(file: Path, paths: dict[str, Path]) -> Probes:
     """The probes in `file`, if any, of videos that have not changed since."""
     if not file.is_file():
         return Probes({}, {})

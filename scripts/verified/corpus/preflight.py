@@ -14,7 +14,7 @@ from verified.config.retrieval import SELECTION_VIDEOS, Training
 from verified.corpus.inventory import unprobed_rows
 from verified.corpus.proposals import caption_of_most
 from verified.corpus.source_files import division_of
-from verified.corpus.splits import HELD_OUT, choose_unasked, divide
+from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos
 from verified.corpus.video_folder import VideoFolder, other_files
 from verified.errors import InputError
 from verified.extension import selections
@@ -100,9 +100,9 @@ def video_findings(paths: dict[str, Path], moments: list[dict], key: str) -> Gen
         return moments
     sampled = used[:: max(1, len(used) // MOST_OPENED)][:MOST_OPENED]
     with ThreadPoolExecutor(THREADS) as pool:
-        opened = dict(zip(sampled, pool.map(lambda video: first_look(paths[video]), sampled)))
+        opened = dict(zip(sampled, pool.map(lambda video: probe_header(paths[video]), sampled)))
     broken = {video: look for video, look in opened.items() if isinstance(look, VideoError)}
-    looks = {video: look for video, look in opened.items() if isinstance(look, Look)}
+    looks = {video: look for video, look in opened.items() if isinstance(look, HeaderClaims)}
     opening = f"{len(sampled)} of {len(used)} videos were opened"
     if broken:
         first = ", ".join(f"{video} ({error.reason})" for video, error in [*broken.items()][:MOST_NAMED])
@@ -164,7 +164,7 @@ def has_clip(row: dict) -> bool:
     return "fps" not in row or (end - row["start"]) * row["fps"] >= 2 - 1e-6
 
 
-class Look(NamedTuple):
+class HeaderClaims(NamedTuple):
     """What a video's header claims: frames per second, and its length in seconds, 0 if it gives none.
 
     `seconds` is less than `claimed` if the file is truncated.
@@ -175,13 +175,13 @@ class Look(NamedTuple):
     claimed: float
 
 
-def first_look(path: Path) -> Look | VideoError:
+def probe_header(path: Path) -> HeaderClaims | VideoError:
     """The claims of a video's header if its first frame decodes; otherwise the error."""
     try:
         with open_video(path) as video:
             next(iter(video))
             fps, claimed = video.nominal_rate, video.claimed_end
-            return Look(video.last_end(), fps, claimed)
+            return HeaderClaims(video.last_end(), fps, claimed)
     except VideoError as error:
         return error
 
@@ -272,7 +272,7 @@ def _split_findings(
     elif not selecting and train:
         message = f"no moment is in {split!r}, and {spans.train_split!r} has a single video"
         yield Finding("problem", key, message, f"give moments of another video the split {split}")
-    count = len(selecting or choose_unasked(train))
+    count = len(selecting or draw_selection_videos(train))
     least = {
         model: settings.retrieval.training.get(model, Training()).selection_videos or SELECTION_VIDEOS
         for model in settings.retrieval.models

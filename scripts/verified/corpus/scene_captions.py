@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from verified.captions.clips import Clips, clip_digest, frames_given, order_by_video
+from verified.captions.clips import Clips, clip_digest, frame_count, order_by_video
 from verified.lmm.client import Call
 from verified.lmm.session import Session
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
@@ -43,7 +43,7 @@ def _calls(moments: list[dict], known: Mapping, dynamics: Mapping, session: Sess
         duration = moment["end"] - moment["start"]
         slots = {
             "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
-            "frame_number": str(frames_given(duration, dynamics)[0]),
+            "frame_number": str(frame_count(duration, dynamics)[0]),
         }
         digest = clip_digest(known[moment["video"]], moment["start"], moment["end"], dynamics, side, form)
 

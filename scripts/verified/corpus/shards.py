@@ -54,7 +54,7 @@ class Memory:
             self.changed = False
 
 
-def tell_once(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]) -> Any:
+def cached_state(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]) -> Any:
     """Cached result of `tell` on a folder of videos and a moments file, valid while their stamps do not change.
 
     `subject` names the result. A file that changed just now could change again within the resolution of its times, so
@@ -100,7 +100,7 @@ def next_start() -> None:
 def folder_state(source: SourceSection) -> str | None:
     """Names of the videos in a user's folder, and a sample of each; None for a rendered one."""
     videos = source.given_videos
-    return None if videos is None else tell_once("the folder", videos, None, lambda: _folder_digest(videos))
+    return None if videos is None else cached_state("the folder", videos, None, lambda: _folder_digest(videos))
 
 
 def _folder_digest(videos: str) -> str:
@@ -133,10 +133,10 @@ def scene_state(source: SourceSection, shard: str, shards: int) -> str | None:
 def _shard_states(videos: str, moments: str | None, shards: int, published: bool) -> list[str]:
     if moments is not None:
         subject = f"rows in {shards} shards"
-        return tell_once(subject, videos, moments, lambda: _digests(videos, _rows_by_shard(videos, moments, shards)))
+        return cached_state(subject, videos, moments, lambda: _digests(videos, _rows_by_shard(videos, moments, shards)))
     # The moments file is an input of the shards' jobs.
     subject = f"videos in {shards} shards, published: {published}"
-    return tell_once(subject, videos, None, lambda: _digests(videos, _videos_by_shard(videos, shards, published)))
+    return cached_state(subject, videos, None, lambda: _digests(videos, _videos_by_shard(videos, shards, published)))
 
 
 @cache
@@ -145,7 +145,7 @@ def _scene_states(videos: str, shards: int, published: bool) -> list[str]:
         by_shard = _videos_by_shard(videos, shards, published)
         return _digests(videos, (("\n".join(paths), paths) for _, paths in by_shard))
 
-    return tell_once(f"scenes in {shards} shards", videos, None, tell)
+    return cached_state(f"scenes in {shards} shards", videos, None, tell)
 
 
 def _digests(videos: str, by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from verified.runtime.seeds import derive_seed
 
 HELD_OUT = "held-out"
-UNASKED_SHARE = 0.1
+SELECTION_SHARE = 0.1
 NO_COPIES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -49,11 +49,11 @@ def hold_out(moments: Iterable[dict], train_split: str, share: float) -> Iterabl
         yield {**moment, "split": HELD_OUT} if moves else moment
 
 
-def choose_unasked(videos: set[str]) -> set[str]:
-    """`UNASKED_SHARE` of the videos of a train split, at least one of them; none of a single video."""
+def draw_selection_videos(videos: set[str]) -> set[str]:
+    """`SELECTION_SHARE` of the videos of a train split, at least one of them; none of a single video."""
     if len(videos) < 2:
         return set()
-    return {video for video in videos if _draw(video) < UNASKED_SHARE} or {min(videos, key=_draw)}
+    return {video for video in videos if _draw(video) < SELECTION_SHARE} or {min(videos, key=_draw)}
 
 
 def move(moments: Iterable[dict], videos: set[str], train_split: str, split: str) -> Iterable[dict]:

@@ -7,8 +7,8 @@ import random
 from dataclasses import dataclass, replace
 
 from verified.demo.motion import draw_direction
+from verified.demo.scenes import COUNT_WEIGHTS, MOTION_WEIGHTS
 from verified.demo.shapes import BACKGROUNDS, COLOURS, DIRECTIONS, HIDDEN, MOTIONS, SHAPES, SPEEDS, TEXTURES, TURNS
-from verified.demo.world import COUNT_WEIGHTS, MOTION_WEIGHTS
 
 _NUMBERS = {1: ("a", "one", "a single"), 2: ("two", "a pair of", "two"), 3: ("three", "a group of three", "three")}
 _SIZES = {"small": ("small", "little", "tiny"), "large": ("large", "big", "large")}

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from verified.demo.motion import positions
+from verified.demo.scenes import Event, Scene, pan_velocity
 from verified.demo.shapes import BACKGROUNDS, COLOURS, EXTENT, REACH, signed_distance
-from verified.demo.world import Event, Scene, pan_velocity
 
 _OVERSAMPLING = 4
 

@@ -19,7 +19,7 @@ import numpy as np
 from av.codec.context import Flags
 
 from verified.demo.render import draw_actors, draw_stage, finish
-from verified.demo.world import World, facts, make_world
+from verified.demo.scenes import SceneVideo, facts, make_scenes
 from verified.io.files import atomic_path
 from verified.io.jsonl import write_jsonl
 from verified.runtime.progress import track
@@ -59,8 +59,8 @@ def render_demo(
 
 def _render_video(source: dict, seed: int, folder: Path, name: str) -> tuple[list[float], list[dict]]:
     """Write one video; returns its cuts and its events {start, end, caption, facts}, times in seconds."""
-    scenes = make_world(seed, name, source["seconds"], source["fps"])
-    frames = render_world(scenes, source["size"], derive_seed(seed, "noise", name))
+    scenes = make_scenes(seed, name, source["seconds"], source["fps"])
+    frames = render_scenes(scenes, source["size"], derive_seed(seed, "noise", name))
     write_video(folder / f"{name}.mp4", frames, scenes.fps)
     rng = random.Random(derive_seed(seed, "coarse captions", name))
     events = []
@@ -71,7 +71,7 @@ def _render_video(source: dict, seed: int, folder: Path, name: str) -> tuple[lis
     return scenes.cuts, events
 
 
-def render_world(world: World, size: int, noise_seed: int) -> np.ndarray:
+def render_scenes(world: SceneVideo, size: int, noise_seed: int) -> np.ndarray:
     """All frames of a video, uint8 [frames, size, size, 3]."""
     canvas = np.empty((world.frames, size, size, 3), np.float32)
     for stage in world.scenes:

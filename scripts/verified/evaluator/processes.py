@@ -49,10 +49,10 @@ def _log_file() -> str | None:
 def _member(*arguments) -> None:
     from torch.distributed.elastic.multiprocessing.errors import record
 
-    record(_take_part)(*arguments)  # so that the first failure and its message reach the parent
+    record(_run_process)(*arguments)  # so that the first failure and its message reach the parent
 
 
-def _take_part(parent: int, log_file: str | None, cuda: bool, function: Callable, arguments: tuple) -> None:
+def _run_process(parent: int, log_file: str | None, cuda: bool, function: Callable, arguments: tuple) -> None:
     die_with(parent)
     local = int(os.environ["LOCAL_RANK"])
     log_to(log_file if local == 0 else None, mode="a")

@@ -90,7 +90,7 @@ def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, pla
             if not figure.alt:
                 raise ValueError("a figure says what it shows: call describe")
             if not placed:
-                _settle(figure)
+                _round_places(figure)
             for path in map(Path, paths):
                 if path.suffix == ".csv":
                     _write_csv(path, figure)
@@ -126,7 +126,7 @@ def draw_note(paths: Iterable[str | os.PathLike], text: str) -> None:
             figure.text(NOTE_EDGE / width, top, literal(line), va="top", color=COLOURS["none"])
 
 
-def _settle(figure: Figure) -> None:
+def _round_places(figure: Figure) -> None:
     """Round the places that the layout found: its last bits differ from run to run, and names in an SVG hash them."""
     for _ in range(2):  # the second time with the ticks that fit the places of the first
         figure.draw_without_rendering()

@@ -48,14 +48,14 @@ def training_records(settings: Config, dataset: str) -> list[str]:
     ]
 
 
-def asked_runs(settings: Config, dataset: str) -> dict[str, list[str]]:
+def test_folders(settings: Config, dataset: str) -> dict[str, list[str]]:
     """Folders of the tests of each model trained and tested on fine captions, by its title."""
     return {TITLES.get(model, model): folders for model, folders in fine_runs(settings, dataset).items()}
 
 
-def asked_files(settings: Config, dataset: str) -> list[str]:
+def answer_paths(settings: Config, dataset: str) -> list[str]:
     """Answers of trainings on fine captions, by query, and the first submission of each model."""
-    of = asked_runs(settings, dataset).values()
+    of = test_folders(settings, dataset).values()
     queries = [f"{folder}/per_query.npz" for folders in of for folder in folders]
     return queries + [f"{folders[0]}/submission.json.gz" for folders in of]
 

@@ -278,17 +278,17 @@ def _key(video: dict, moments: list[dict]) -> str:
 
 
 @contextlib.contextmanager
-def _open_earlier(earlier: PreviousOutput) -> Iterator["_Made | None"]:
+def _open_earlier(earlier: PreviousOutput) -> Iterator["_EarlierArchive | None"]:
     if earlier.file is None:
         yield None
         return
     with tarfile.open(earlier.file) as tar:
         members = {member.name: member for member in tar}
         index = open_member(tar, "index.jsonl").read().decode()
-        yield _Made(tar, members, {row["desc_id"]: row for row in map(json.loads, index.splitlines())})
+        yield _EarlierArchive(tar, members, {row["desc_id"]: row for row in map(json.loads, index.splitlines())})
 
 
-class _Made(NamedTuple):
+class _EarlierArchive(NamedTuple):
     """An earlier archive: its members by name, and its rows by desc_id."""
 
     tar: tarfile.TarFile
@@ -299,7 +299,9 @@ class _Made(NamedTuple):
         return open_member(self.tar, self.members[name]).read()
 
 
-def _take_rows(video: str, moments: list[dict], ids: list[int], made: _Made, archive: KeyframeArchive) -> dict:
+def _take_rows(
+    video: str, moments: list[dict], ids: list[int], made: _EarlierArchive, archive: KeyframeArchive
+) -> dict:
     """As `_video_rows`, from the earlier archive, where the moments had the desc_ids `ids`."""
     rows = {}
     for moment, earlier_id in zip(moments, ids, strict=True):

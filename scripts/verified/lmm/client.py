@@ -146,7 +146,7 @@ class Client:
             for reply in self.engine.answer(self._feed(work)):
                 pending = work.land(reply)
                 self.asked += 1
-                outcome = self._take(pending, reply)
+                outcome = self._judge(pending, reply)
                 if self.gathering and self.budget.is_exceeded():
                     self.gathering.cancel()
                 if outcome is None:
@@ -269,7 +269,7 @@ class Client:
             return outcome.notes.get("attempt", 0) >= self.attempts and not whole and bool(outcome.text.strip())
         return outcome.status == "blocked"
 
-    def _take(self, pending: _Pending, reply: Reply) -> Outcome | None:
+    def _judge(self, pending: _Pending, reply: Reply) -> Outcome | None:
         """Judge a reply and record the attempt; None means: retry."""
         call = pending.call
         if call.task.prompted:

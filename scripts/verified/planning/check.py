@@ -13,7 +13,7 @@ from verified.lmm.preflight import endpoint_findings
 from verified.lmm.prompts import read_prompts
 from verified.planning.needs import needs
 from verified.planning.quote import quote, totals
-from verified.planning.stages import asked_roles, stages, supplied, wanted_models
+from verified.planning.stages import roles_in_use, stages, supplied, wanted_models
 from verified.runtime.gpu_leases import machine_devices
 from verified.stage import Finding, refused
 from verified.weights.lock import read_lock
@@ -40,7 +40,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
         yield from stage.preflight(settings, stuck)
     yield from _budget_findings(settings)
     if not offline:
-        yield from endpoint_findings(settings.generation, asked_roles(settings))
+        yield from endpoint_findings(settings.generation, roles_in_use(settings))
     yield _disk_finding(settings, fetched)
     if not cluster:
         yield from _gpu_findings(settings)

@@ -102,13 +102,13 @@ class Planner(Client):
                     missing.add(call)
                     missing.cost_of_sound += self.sound_cost(call.request)
                 else:
-                    self._count_known(call, outcome)
+                    self._count_recorded(call, outcome)
             if outcome is None:
                 outcome = _example(task, call.count, f"{identity % 2**64:016x}" if task.followed else "")
             outcomes.append(outcome)
         return outcomes
 
-    def _count_known(self, call: Call, outcome: Outcome) -> None:
+    def _count_recorded(self, call: Call, outcome: Outcome) -> None:
         self.found[call.task.name] += 1
         if outcome.status in ANSWERED:
             answered = self.answered[call.task.name]

@@ -31,7 +31,7 @@ def stages() -> tuple[Stage, ...]:
     return (*CORE, *(named(stage) for extension in extensions() for stage in extension.stages))
 
 
-def asked_roles(settings: Config) -> dict[str, EngineSettings]:
+def roles_in_use(settings: Config) -> dict[str, EngineSettings]:
     """The configured roles that a run may call, by name: not every configuration asks the paper's."""
     roles = {task.role for stage in stages() for task in stage.tasks(settings)}
     return {name: role for name, role in settings.generation.roles().items() if name in roles or name not in ROLES}
@@ -68,7 +68,7 @@ def _of_paper(*stages: str) -> Callable[[Config], tuple[Task, ...]]:
 
 def _answering_inputs(settings: Config) -> Iterator[Supplied]:
     remedy = "make one with `verified ledger export`"
-    for name, role in asked_roles(settings).items():
+    for name, role in roles_in_use(settings).items():
         if role.cassette:
             yield Supplied(f"generation.{name}.cassette", role.cassette, remedy=remedy)
         if role.folder:
@@ -78,23 +78,23 @@ def _answering_inputs(settings: Config) -> Iterator[Supplied]:
 def _answering_problems(settings: Config) -> Iterator[Finding]:
     from verified.lmm.preflight import role_problems
 
-    return role_problems(asked_roles(settings))
+    return role_problems(roles_in_use(settings))
 
 
 def _key_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
     from verified.lmm.preflight import keys_found
 
-    return keys_found(asked_roles(settings))
+    return keys_found(roles_in_use(settings))
 
 
 def _answering_models(settings: Config) -> Iterator[tuple[str, str, str]]:
-    for name, role in asked_roles(settings).items():
+    for name, role in roles_in_use(settings).items():
         if role.kind.loads_model and not role.folder:
             yield role.model, role.revision, f"generation.{name}.model"
 
 
 def _answering_gpus(settings: Config) -> dict[str, int]:
-    roles = asked_roles(settings).items()
+    roles = roles_in_use(settings).items()
     return {f"generation.{name}.gpu": role.gpu for name, role in roles if name in ROLES and role.kind.loads_model}
 
 

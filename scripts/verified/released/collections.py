@@ -83,7 +83,7 @@ def _resolve(
     if collection in known:
         published = known[collection]
     elif released_dir and splits:
-        published = {split: (_own_file(collection, split),) for split in splits}
+        published = {split: (_user_file(collection, split),) for split in splits}
     else:
         near = difflib.get_close_matches(collection, known, n=1)
         raise InputError(
@@ -118,7 +118,7 @@ def _resolve(
     return Release(collection, folder, files, missing)
 
 
-def _own_file(collection: str, split: str) -> SourceFile:
+def _user_file(collection: str, split: str) -> SourceFile:
     return SourceFile(collection, split, "", "fig", f"{split}.jsonl", "", "", None, None, "", "own")
 
 

@@ -152,13 +152,13 @@ def moments(corpora: Sequence[Corpus]) -> str:
         picture = ""
         if frames:
             time, url = frames[len(frames) // 2]
-            picture = thumb(url, f"Keyframe of moment {row['desc_id']} at {clock(time)}", _told(row))
+            picture = thumb(url, f"Keyframe of moment {row['desc_id']} at {clock(time)}", _result_text(row))
         kind = row.get("fig_desc_type", "")
         score = row.get("fig_desc_score")
         about = ", ".join(filter(None, (kind, f"confidence {score:.2f}" if isinstance(score, float) else "")))
         caption = f'<p class="caption fine {html.escape(kind)}" dir="auto">{html.escape(row["fig_desc"])}</p>'
         coarse = f'<p class="caption coarse soft" dir="auto">{html.escape(row["cog_desc"])}</p>'
-        place = "" if picture else f'<p class="soft">{html.escape(_told(row))}</p>'
+        place = "" if picture else f'<p class="soft">{html.escape(_result_text(row))}</p>'
         cards.append(
             f'<div class="card">{picture}{place}{coarse}{caption}<p class="soft">{html.escape(about)}</p></div>'
         )
@@ -166,7 +166,7 @@ def moments(corpora: Sequence[Corpus]) -> str:
     return f'<section><h2>{head}</h2><div class="moments">{"".join(cards)}</div></section>\n'
 
 
-def _told(row: Mapping) -> str:
+def _result_text(row: Mapping) -> str:
     return f"{row['video']}, {clock(row['time'][0])}–{clock(row['time'][1])}"
 
 

@@ -46,15 +46,18 @@ def verdict_table(verdicts: list[dict]) -> str:
     tables = sorted({row["table"] for row in verdicts})
     datasets = list(dict.fromkeys(row["dataset"] for row in verdicts))
 
-    def told(names: list[str], selected: list[str]) -> str:
+    def verdict_counts(names: list[str], selected: list[str]) -> str:
         numbers = {
             verdict: sum(counts[name, dataset, verdict] for name in names for dataset in selected)
             for verdict in VERDICTS
         }
         return ", ".join(f"{number} {verdict}" for verdict, number in numbers.items() if number) or "none published"
 
-    rows = [[name, *(told([name], [dataset]) for dataset in datasets), told([name], datasets)] for name in tables]
-    total = ["all", *(told(tables, [dataset]) for dataset in datasets), told(tables, datasets)]
+    rows = [
+        [name, *(verdict_counts([name], [dataset]) for dataset in datasets), verdict_counts([name], datasets)]
+        for name in tables
+    ]
+    total = ["all", *(verdict_counts(tables, [dataset]) for dataset in datasets), verdict_counts(tables, datasets)]
     caption = f"Verdicts on the paper's {len(verdicts)} published figures, by table and data set"
     return table(["Table", *datasets, "all"], [*rows, total], caption, kind="plain")
 

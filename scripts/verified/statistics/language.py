@@ -16,7 +16,7 @@ from verified.io.jsonl import read_json, write_json
 from verified.runtime.digest import modules_digest
 from verified.runtime.progress import Progress
 from verified.runtime.project import check_installed, versions
-from verified.statistics.cache import keep, place
+from verified.statistics.cache import ensure_entry, place
 
 log = logging.getLogger("verified")
 
@@ -100,7 +100,7 @@ def measure_lists(lists: Iterable[tuple[str, list[str]]], tagger, processes: int
     tallies = []
     for name, captions in lists:
         path = place("words", ".json", texts=captions, **decided_by)
-        made = keep(path, partial(tally, captions, tagger, processes, f"language, {name}"), write_json)
+        made = ensure_entry(path, partial(tally, captions, tagger, processes, f"language, {name}"), write_json)
         log.info("%s: %d captions %s", name, len(captions), "tagged" if made else f"read from {path}")
         tallies.append(read_json(path))
         if others := tallies[-1]["other_scripts"]:

@@ -76,7 +76,7 @@ def _serve(arguments: argparse.Namespace) -> None:
     if raters > len(handout.tokens):
         raise InputError(f"--raters {raters}, and {len(handout.tokens)} people", remedy="name more --people")
 
-    def told(address: str) -> str:
+    def greeting(address: str) -> str:
         links = [f"  {name}: {address}{token}/" for name, token in handout.tokens.items()]
         return "\n".join(
             [
@@ -88,6 +88,6 @@ def _serve(arguments: argparse.Namespace) -> None:
         )
 
     try:
-        run_server(application(pages, handout, arguments.host), arguments, told)
+        run_server(application(pages, handout, arguments.host), arguments, greeting)
     finally:
         handout.close()

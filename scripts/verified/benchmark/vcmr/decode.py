@@ -149,7 +149,7 @@ def localise_needed(
     start = torch.zeros(len(videos), model.config.context_clips)
     end, looked_into = torch.zeros_like(start), torch.zeros(len(videos), dtype=torch.bool)
 
-    def look_into(group: Tensor) -> None:
+    def localise_group(group: Tensor) -> None:
         index, of_videos = torch.zeros_like(group), videos[group]
         if state is None:
             found = model.span_logits(query, corpus, index, of_videos)
@@ -164,14 +164,14 @@ def localise_needed(
     listed = (candidates == truth).nonzero().flatten().tolist()
     own = listed[0] if listed else len(candidates)
     alone = torch.tensor([own])
-    look_into(next((group for block in blocks for group in block if own in group), alone))
+    localise_group(next((group for block in blocks for group in block if own in group), alone))
     least = 0.0
     for first, block in zip(ranked[::BLOCK], blocks, strict=True):
         if not _may_enter(weights[first], least):
             break
         for group in block:
             if not looked_into[group].all() and _may_enter(weights[group].max(), least):
-                look_into(group)
+                localise_group(group)
         rows = best_spans(start[None, :-1], end[None, :-1], weights[None], *spans)[3]
         least = float(rows[0, -1]) if rows.shape[1] == spans[2] else 0.0
     start[-1], end[-1] = start[own], end[own]

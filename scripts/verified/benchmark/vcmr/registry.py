@@ -49,14 +49,14 @@ def _declares_two_stage(file: Path, name: str = "", registered: str = "") -> boo
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     for found in classes:
         if found.name == name or (registered and registered in _registered_names(found)):
-            declared = _own_two_stage(found)
+            declared = _declared_two_stage(found)
             if declared is not None:
                 return declared
             return any(_declares_two_stage(*base) for base in _bases(found, tree, file))
     return False
 
 
-def _own_two_stage(node: ast.ClassDef) -> bool | None:
+def _declared_two_stage(node: ast.ClassDef) -> bool | None:
     """Value of `two_stage` in the class body; None if it cannot be read."""
     for statement in node.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from verified.benchmark.correlation import auroc
-from verified.demo.tiny_evaluator.pretrain import WorldItem, world_item
+from verified.demo.tiny_evaluator.pretrain import SyntheticItem, synthetic_item
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.score import moment_readings
@@ -28,9 +28,9 @@ NEVER_SEEN = (
 )
 
 
-def unseen_items(seed: int, count: int, frames: int, size: int) -> Iterator[WorldItem]:
+def unseen_items(seed: int, count: int, frames: int, size: int) -> Iterator[SyntheticItem]:
     """`count` events of the separate synthetic corpus that no pre-training saw."""
-    return (world_item(seed, UNSEEN + number, frames, size, PERTURBED) for number in range(count))
+    return (synthetic_item(seed, UNSEEN + number, frames, size, PERTURBED) for number in range(count))
 
 
 def grade(model: NoiseEvaluator, seed: int, count: int) -> dict[str, dict[str, float]]:

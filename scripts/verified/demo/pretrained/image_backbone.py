@@ -22,9 +22,9 @@ from torch.nn.functional import cross_entropy
 
 from verified.demo.motion import positions
 from verified.demo.render import draw_actors, draw_stage, finish
+from verified.demo.scenes import Event, Scene, draw_event
 from verified.demo.shapes import BACKGROUNDS, COLOURS, EXTENT, SHAPES, TEXTURES
 from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES, SmallResNet
-from verified.demo.world import Event, Scene, draw_event
 from verified.evaluator.vision import normalise
 from verified.io.jsonl import Row, write_json, write_jsonl
 from verified.nn import training

@@ -15,12 +15,12 @@ from verified.demo.scene_reader.wording import (
     NAMES,
     TIMES,
     action,
+    as_sentence,
     detail,
     in_manner_of,
     noun_phrase,
     other_phrase,
     sentence,
-    spoken,
 )
 from verified.lmm.request import Reply, Request
 
@@ -40,7 +40,9 @@ def answers(request: Request, rng: random.Random) -> Reply:
         return Reply("", "error", "nothing-recognised", "no coloured object of the demo world was found in the frames")
     facts = clip_facts(clip, stated)
     questions = re.findall(r"(?m)^\s*\d+[.)]\s*(.+)$", request.slots["questions"])
-    lines = [f"{number}. {spoken(answer(question, facts, rng))}" for number, question in enumerate(questions, start=1)]
+    lines = [
+        f"{number}. {as_sentence(answer(question, facts, rng))}" for number, question in enumerate(questions, start=1)
+    ]
     return Reply("\n".join(lines) + "\n\n" + _description(facts, rng))
 
 
@@ -80,7 +82,7 @@ def _description(facts: dict, rng: random.Random) -> str:
         parts.append(f"the background changes from {' to '.join(NAMES[name] for name in facts['backgrounds'])}")
     else:
         parts.append(f"the background remains {NAMES[facts['backgrounds'][0]]}")
-    return " ".join(spoken(part) for part in parts)
+    return " ".join(as_sentence(part) for part in parts)
 
 
 def candidates(request: Request, rng: random.Random, corrupted_share: float) -> Reply:

@@ -12,11 +12,11 @@ from verified.demo.scene_reader.wording import (
     NAMES,
     PLACES,
     article,
+    as_sentence,
     in_manner_of,
     noun_phrase,
     plural,
     sentence,
-    spoken,
 )
 from verified.lmm.request import Reply, Request
 
@@ -45,7 +45,8 @@ def describe_keyframe(request: Request, rng: random.Random) -> Reply:
         )
     )
     return Reply(
-        f"Background: {spoken(background)}\n\nObjects Attributes: {' '.join(spoken(part) for part in parts)}\n\n"
+        f"Background: {as_sentence(background)}\n\n"
+        f"Objects Attributes: {' '.join(as_sentence(part) for part in parts)}\n\n"
         f"Desc: {_description(still.background, subject, stated, rng)}"
     )
 
@@ -80,9 +81,9 @@ def _other_note(thing: Thing, rng: random.Random) -> str:
 def _description(background: str, subject: Thing | None, stated: dict, rng: random.Random) -> str:
     if subject is None or "motion" not in stated:
         who = noun_phrase(seen_facts(subject, stated), rng) if subject else "an empty view"
-        return spoken(f"{who} {rng.choice(PLACES[background])}")
+        return as_sentence(f"{who} {rng.choice(PLACES[background])}")
     motion = {name: stated[name] for name in ("motion", "direction", "speed") if name in stated}
-    return spoken(sentence(seen_facts(subject, stated) | motion | {"backgrounds": [background]}, rng, plain=True))
+    return as_sentence(sentence(seen_facts(subject, stated) | motion | {"backgrounds": [background]}, rng, plain=True))
 
 
 def candidates(request: Request, rng: random.Random, corrupted_share: float) -> Reply:

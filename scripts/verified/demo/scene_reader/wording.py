@@ -208,7 +208,7 @@ def in_manner_of(text: str, coarse: str) -> str:
     return text + "." if coarse.endswith(".") else text
 
 
-def spoken(text: str) -> str:
+def as_sentence(text: str) -> str:
     """`text` as a separate sentence."""
     return text[0].upper() + text[1:] + "."
 

@@ -20,7 +20,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from verified.demo.full_captions import DYNAMIC, STATIC, Description, describe, perturb, word
 from verified.demo.render import sample_event
-from verified.demo.world import draw_event, facts
+from verified.demo.scenes import draw_event, facts
 from verified.evaluator.checkpoint import save_compact
 from verified.evaluator.inputs import make_batch
 from verified.evaluator.model import CLS, NoiseEvaluator, encode
@@ -65,7 +65,7 @@ LONGEST = 10 * FPS
 
 
 @dataclass(frozen=True)
-class WorldItem:
+class SyntheticItem:
     """frames: uint8 [T, size, size, 3]. static, dynamic: corrupted captions, each in one respect, the same wording
     otherwise."""
 
@@ -75,7 +75,7 @@ class WorldItem:
     dynamic: list[str]
 
 
-def world_item(seed: int, number: int, frames: int, size: int, perturbed: int) -> WorldItem:
+def synthetic_item(seed: int, number: int, frames: int, size: int, perturbed: int) -> SyntheticItem:
     """Item `number` of the synthetic corpus of `seed`, with `perturbed` captions of each kind; a pure function of both.
 
     The seed is derived under another name than the demo corpus's, so that no event is shared with it.
@@ -86,7 +86,7 @@ def world_item(seed: int, number: int, frames: int, size: int, perturbed: int) -
     style = rng.getrandbits(32)
     static, dynamic = (_corrupt(description, kind, perturbed, style, rng) for kind in (STATIC, DYNAMIC))
     pictures = sample_event(event, frames, size, rng)
-    return WorldItem(pictures, word(description, style), static, dynamic)
+    return SyntheticItem(pictures, word(description, style), static, dynamic)
 
 
 def _corrupt(description: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random) -> list[str]:
@@ -114,7 +114,7 @@ ALONE = 0.2
 
 
 @dataclass
-class WorldBatch(Batch):
+class SyntheticBatch(Batch):
     """A batch with the bags of words of its captions; see WordAlignment."""
 
     words: Tensor
@@ -134,7 +134,7 @@ class PretrainingStep(TrainingStep):
         self.register_buffer("taken", torch.tensor(0))  # steps so far; a buffer, so that a saved state has it
         self.register_buffer("read", torch.zeros(model.size.vocabulary, dtype=torch.bool))  # words that occurred
 
-    def forward(self, batch: WorldBatch) -> tuple[Tensor, dict[str, Tensor]]:
+    def forward(self, batch: SyntheticBatch) -> tuple[Tensor, dict[str, Tensor]]:
         tokens, videos = self.model.encode_video(normalise(batch.frames))
         embeddings = self.model.text.embeddings.word_embeddings.weight
         alignment = self.alignment(tokens, embeddings, batch.words, batch.bags)
@@ -181,8 +181,8 @@ def pretrain(size: Architecture, plan: Pretraining, state: TrainingState | None 
     steps = max(1, plan.clips // plan.batch)
     step = PretrainingStep(model, round(ALONE * steps))
 
-    def batch_of(number: int) -> WorldBatch:
-        return world_batch(plan.seed, number * plan.batch, plan.batch, size)
+    def batch_of(number: int) -> SyntheticBatch:
+        return synthetic_batch(plan.seed, number * plan.batch, plan.batch, size)
 
     warmup = max(1, steps // 20)
     schedule = Schedule(steps, warmup, plan.learning_rate, plan.seed, every=50, beta2=0.98, largest_gradient=5.0)
@@ -217,9 +217,9 @@ def initialise(model: NoiseEvaluator) -> None:
         nn.init.zeros_(linear.bias)
 
 
-def world_batch(seed: int, first: int, count: int, size: Architecture) -> WorldBatch:
+def synthetic_batch(seed: int, first: int, count: int, size: Architecture) -> SyntheticBatch:
     """Items `first` to `first + count` of the separate synthetic corpus."""
-    items = [world_item(seed, first + number, size.frames, size.image_size, PERTURBED) for number in range(count)]
+    items = [synthetic_item(seed, first + number, size.frames, size.image_size, PERTURBED) for number in range(count)]
     captions = {
         "caption": [item.caption for item in items],
         "static": [item.static[0] for item in items],
@@ -228,7 +228,7 @@ def world_batch(seed: int, first: int, count: int, size: Architecture) -> WorldB
     names = [f"world item {first + number}" for number in range(count)]
     batch = make_batch(np.stack([item.frames for item in items]), captions, names)
     words, bags = bags_of_words([[item.caption, *item.static, *item.dynamic] for item in items])
-    return WorldBatch(**vars(batch), words=words, bags=bags)
+    return SyntheticBatch(**vars(batch), words=words, bags=bags)
 
 
 def bags_of_words(captions: list[list[str]]) -> tuple[Tensor, Tensor]:

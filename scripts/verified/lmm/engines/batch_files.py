@@ -29,8 +29,8 @@ from verified.lmm.engines.protocol import (
     path_of,
     read_answer,
     read_refusal,
-    taken_body,
-    untaken,
+    reduced_body,
+    rejected_field,
 )
 from verified.lmm.ledger_files import explain
 from verified.lmm.request import Reply, Request
@@ -47,12 +47,12 @@ def request_line(request: Request, role: EngineSettings) -> bytes:
     return json.dumps(row, ensure_ascii=True).encode("ascii") + b"\n"
 
 
-def taken_line(line: bytes, without: Collection[str]) -> bytes:
+def reduced_line(line: bytes, without: Collection[str]) -> bytes:
     """A line whose body has no field that the model does not take."""
     if not without:
         return line
     row = json.loads(line)
-    row["body"] = taken_body(row["body"], without)
+    row["body"] = reduced_body(row["body"], without)
     return json.dumps(row, ensure_ascii=True).encode("ascii") + b"\n"
 
 
@@ -84,7 +84,7 @@ def read_result(row: dict, request: Request, role: EngineSettings) -> Reply:
         return Reply("", "error", "garbage", redact(str(error))[:DETAIL])
     error = _error(body) or _error(row.get("error")) or {}
     message = redact(str(error.get("message") or error or "no answer"))
-    if isinstance(status, int) and (field := untaken(status, error, message, body_of(request, role))):
+    if isinstance(status, int) and (field := rejected_field(status, error, message, body_of(request, role))):
         return Reply("", "error", REASON, message[:DETAIL], notes={"untaken": [field]})
     if isinstance(status, int) and status >= 400:
         return read_refusal(status, error, message, request, role)
@@ -147,7 +147,7 @@ class Batch:
         return self.path(ANSWERS).is_file()
 
     @property
-    def is_left(self) -> bool:
+    def is_orphaned(self) -> bool:
         """Whether the process that made it has ended, or is this one."""
         mine = self.name.rpartition("-")[0]
         return mine == owner() or has_ended(mine)

@@ -28,10 +28,10 @@ from verified.lmm.engines.batch_files import (
     Batch,
     Store,
     read_result,
+    reduced_line,
     refused_batch,
     request_line,
     result_rows,
-    taken_line,
 )
 from verified.lmm.engines.openai import OpenAI, mask_key
 from verified.lmm.engines.protocol import DETAIL, Unreadable, path_of
@@ -81,7 +81,7 @@ class Batches:
         self.first_wait, self.longest_wait = first_wait, longest_wait
         self.under_way: dict[str, Batch] | None = None
         self.cancelled = False
-        self.untaken = set[str]()
+        self.rejected_fields = set[str]()
 
     def holds(self, key: str) -> bool:
         """Whether a batch on disk has the call, and its answer was not recorded yet."""
@@ -102,7 +102,7 @@ class Batches:
         if not self.cancelled:
             self.cancelled = True
             for batch in self.store.batches():
-                if not batch.is_answered and batch.is_left and batch.state["address"] == self.provider.address:
+                if not batch.is_answered and batch.is_orphaned and batch.state["address"] == self.provider.address:
                     _try(lambda batch=batch: self.provider.cancel(batch), f"batch {batch.name} is not cancelled")
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
@@ -142,7 +142,7 @@ class _Waiting:
             if held is not None:
                 self.batches[held.name] = held
             else:
-                yield request.key, taken_line(request_line(request, self.engine.role), self.engine.untaken)
+                yield request.key, reduced_line(request_line(request, self.engine.role), self.engine.rejected_fields)
 
     def add(self, batch: Batch) -> None:
         """Wait for a new batch too."""
@@ -162,7 +162,7 @@ class _Waiting:
         if batch.is_answered:
             return True
         del self.batches[batch.name]
-        if unsent and batch.is_left:
+        if unsent and batch.is_orphaned:
             batch.remove()
         return False
 
@@ -182,13 +182,13 @@ class _Waiting:
                 continue
             del missing[key]
             yield from self._give(batch, key, reply)
-        again = frozenset(key for key in missing if self._goes_again(key))
+        again = frozenset(key for key in missing if self._is_retried(key))
         for key in missing.keys() - again:
             yield from self._give(batch, key, missing[key])
         if again:
             reasons = Counter(missing[key].detail[:60] for key in again).most_common(1)[0][0]
             log.info("batch %s: %d of %d calls are asked again (%s)", batch.name, len(again), len(mine), reasons)
-            lines = ((key, taken_line(line, self.engine.untaken)) for key, line in batch.lines(again))
+            lines = ((key, reduced_line(line, self.engine.rejected_fields)) for key, line in batch.lines(again))
             for new in self.engine.store.write(self.provider.address, lines):
                 self.add(new)
             batch.mark(again)
@@ -201,18 +201,18 @@ class _Waiting:
         except InputError as error:
             self.failure = self.failure or error
             return Reply("", "error", "endpoint", redact(str(error))[:DETAIL])
-        for field in set(reply.notes.get("untaken", ())) - self.engine.untaken:
-            self.engine.untaken.add(field)
+        for field in set(reply.notes.get("untaken", ())) - self.engine.rejected_fields:
+            self.engine.rejected_fields.add(field)
             log.warning("%s does not take %s, its calls go without it: %s", self.engine.model, field, reply.detail)
         return mask_key(reply)
 
-    def _goes_again(self, key: str) -> bool:
+    def _is_retried(self, key: str) -> bool:
         return self.failure is None and not self.engine.cancelled and self.sent[key] <= self.engine.role.retries
 
     def _give(self, batch: Batch, key: str, reply: Reply) -> Iterator[Reply]:
         if self.engine.cancelled and reply.reason == REASON:
             reply = dataclasses.replace(reply, reason="budget", detail="the batch was cancelled: the budget is spent")
-        without = {"untaken": sorted(self.engine.untaken)} if self.engine.untaken else {}
+        without = {"untaken": sorted(self.engine.rejected_fields)} if self.engine.rejected_fields else {}
         notes = {**reply.notes, **without, "batch": batch.state["batch"] or batch.name}
         yield dataclasses.replace(reply, notes=notes, request=self.requests.pop(key))
         batch.mark([key])  # the requesting job has recorded it
@@ -237,7 +237,7 @@ class Provider:
 
     def reach(self) -> None:
         """Raise InputError where the endpoint has no batches."""
-        self._do(lambda: self._made(lambda: self.client.batches.list(limit=1)))
+        self._do(lambda: self._create(lambda: self.client.batches.list(limit=1)))
 
     def look(self, batch: Batch) -> bool:
         """Send the batch, if it is not sent, or poll it; returns whether its answers are on disk."""
@@ -247,7 +247,7 @@ class Provider:
             self._send(batch)
             return False
         name = batch.state["batch"]
-        found = self._do(lambda: self._known(lambda: _state(self.client.batches.retrieve(_name(name)))))
+        found = self._do(lambda: self._find(lambda: _state(self.client.batches.retrieve(_name(name)))))
         if found is None:
             log.warning("batch %s: %s does not know it any more; it is sent again", batch.name, self.address)
             batch.save(file=None, batch=None, sending=False, beginning=False)
@@ -289,7 +289,7 @@ class Provider:
             if batch.state["file"] is None:
                 batch.save(file=self._do(lambda: _name((self._sent_file(batch) or self._send_file(batch)).id)))
             if batch.state["batch"] is None:
-                batch.save(batch=self._do(lambda: _name((self._begun(batch) or self._begin(batch)).id)))
+                batch.save(batch=self._do(lambda: _name((self._created_batch(batch) or self._begin(batch)).id)))
         log.info(
             "batch %s: %d calls are sent to %s as %s", batch.name, len(batch.keys), self.address, batch.state["batch"]
         )
@@ -297,27 +297,27 @@ class Provider:
     def _send_file(self, batch: Batch) -> Any:
         batch.save(sending=True)
         with batch.path(REQUESTS).open("rb") as file:
-            return self._made(lambda: self.client.files.create(file=(f"{batch.name}.jsonl", file), purpose="batch"))
+            return self._create(lambda: self.client.files.create(file=(f"{batch.name}.jsonl", file), purpose="batch"))
 
     def _sent_file(self, batch: Batch) -> Any:
         """The provider's file, if an upload was started whose end is unknown."""
         if not batch.state.get("sending"):
             return None
         size = batch.path(REQUESTS).stat().st_size
-        files = self._made(lambda: itertools.islice(self.client.files.list(purpose="batch", limit=100), LISTED))
+        files = self._create(lambda: itertools.islice(self.client.files.list(purpose="batch", limit=100), LISTED))
         return next((file for file in files if file.filename == f"{batch.name}.jsonl" and file.bytes == size), None)
 
     def _begin(self, batch: Batch) -> Any:
         batch.save(beginning=True)
         endpoint: Any = f"/v1{path_of(self.role)}"
         create, file = self.client.batches.create, batch.state["file"]
-        return self._made(lambda: create(input_file_id=file, endpoint=endpoint, completion_window=WINDOW))
+        return self._create(lambda: create(input_file_id=file, endpoint=endpoint, completion_window=WINDOW))
 
-    def _begun(self, batch: Batch) -> Any:
+    def _created_batch(self, batch: Batch) -> Any:
         """The provider's batch of the file, if one was created whose name is unknown."""
         if not batch.state.get("beginning"):
             return None
-        found = self._made(lambda: itertools.islice(self.client.batches.list(limit=100), LISTED))
+        found = self._create(lambda: itertools.islice(self.client.batches.list(limit=100), LISTED))
         return next((one for one in found if one.input_file_id == batch.state["file"] and one.status != "failed"), None)
 
     def _fetch(self, files: list[str], into: Path) -> None:
@@ -341,13 +341,13 @@ class Provider:
         for name in filter(None, (batch.state["file"], *batch.state.get("files", ()))):
             self._do(lambda name=name: self._accepted(lambda: self.client.files.delete(name)))
 
-    def _made(self, call: Callable[[], Found]) -> Found:
+    def _create(self, call: Callable[[], Found]) -> Found:
         """Result of `call`. Raises InputError if the endpoint has no batches."""
-        if (found := self._known(call)) is None:
+        if (found := self._find(call)) is None:
             raise InputError(f"{self.address} has no /files or no /batches", remedy=NO_BATCHES)
         return found
 
-    def _known(self, call: Callable[[], Found]) -> Found | None:
+    def _find(self, call: Callable[[], Found]) -> Found | None:
         """Result of `call`, or None if the provider does not know the object."""
         try:
             return call()

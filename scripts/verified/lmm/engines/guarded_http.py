@@ -163,11 +163,11 @@ class Post:
             raise openai.APIConnectionError(request=self.pattern) from error
         if 200 <= status < 300:
             return answer
-        body_of_error, message = _said(answer, status)
+        body_of_error, message = _read_error(answer, status)
         raise Declined(status, headers, body_of_error, message)
 
     def _exchange(self, request: httpcore2.Request) -> tuple[int, dict[str, str], bytes]:
-        connection, response = self._begun(request)
+        connection, response = self._send(request)
         try:
             try:
                 headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
@@ -184,19 +184,19 @@ class Post:
             connection.close()
         return response.status, headers, answer
 
-    def _begun(self, request: httpcore2.Request) -> tuple[httpcore2.ConnectionInterface, httpcore2.Response]:
+    def _send(self, request: httpcore2.Request) -> tuple[httpcore2.ConnectionInterface, httpcore2.Response]:
         """A connection with the status and headers received over it.
 
         An endpoint may close a reused connection during a call. A call interrupted before its answer begins is sent
         again over a new connection, which does not count as a failure of the endpoint.
         """
-        while (connection := self._kept()) is not None:
+        while (connection := self._idle_connection()) is not None:
             with contextlib.suppress(httpcore2.NetworkError, httpcore2.RemoteProtocolError):
                 return connection, _answer_over(connection, request)
         connection = self.pool.create_connection(self.url.origin)
         return connection, _answer_over(connection, request)
 
-    def _kept(self) -> httpcore2.ConnectionInterface | None:
+    def _idle_connection(self) -> httpcore2.ConnectionInterface | None:
         while self.idle:
             try:
                 connection = self.idle.pop()  # the latest, which is the least likely to have been closed
@@ -216,7 +216,7 @@ def _answer_over(connection: httpcore2.ConnectionInterface, request: httpcore2.R
         raise
 
 
-def _said(answer: bytes, status: int) -> tuple[object, str]:
+def _read_error(answer: bytes, status: int) -> tuple[object, str]:
     """(error, text) of an answer that is no success, as the official client reads it."""
     text = answer.decode("utf-8", errors="replace").strip()
     try:

@@ -31,10 +31,10 @@ from verified.lmm.engines.protocol import (
     path_of,
     read_answer,
     read_refusal,
-    taken_body,
+    reduced_body,
+    rejected_field,
     transcription_arguments,
     transcription_reply,
-    untaken,
 )
 from verified.lmm.request import NotNow, Reply, Request, is_passing
 from verified.runtime.secrets import keep_secret, redact
@@ -115,11 +115,11 @@ class OpenAI:
         self.post = Post(self.client, http, path_of(settings))
         self.errors, self.refused, self.declined = openai, Refused, Declined
         self.first_wait, self.longest_wait, self.free_at = first_wait, longest_wait, 0.0
-        self.untaken = set[str]()
+        self.rejected_fields = set[str]()
         self.lock, self.stopped = threading.Lock(), threading.Event()
         self.answered, self.failed_calls, self.failed_tries = 0, 0, Counter()
         self.answered_at = time.monotonic()
-        self.untold, self.told_at = Counter[str](), -math.inf
+        self.unlogged, self.logged_at = Counter[str](), -math.inf
 
     @property
     def address(self) -> str:
@@ -147,11 +147,11 @@ class OpenAI:
         """One try, and again at once without a field that the model turns out not to take."""
         whole = body_of(request, self.settings)
         while True:
-            body = taken_body(whole, without := sorted(self.untaken))
+            body = reduced_body(whole, without := sorted(self.rejected_fields))
             try:
                 reply = read_answer(self.post(body), request, self.settings)
             except self.declined as error:
-                field = untaken(error.status, error.body, error.message, body)
+                field = rejected_field(error.status, error.body, error.message, body)
                 if field is None:
                     raise
                 self._learn(field, redact(error.message)[:DETAIL])
@@ -161,8 +161,8 @@ class OpenAI:
 
     def _learn(self, field: str, message: str) -> None:
         with self.lock:
-            if field not in self.untaken:
-                self.untaken.add(field)
+            if field not in self.rejected_fields:
+                self.rejected_fields.add(field)
                 log.warning("%s does not take %s, its calls go without it: %s", self.model, field, message)
 
     def repeat(
@@ -180,18 +180,18 @@ class OpenAI:
                 break
             pause = min(self.longest_wait, self.first_wait * 2**trial) * random.uniform(0.75, 1.25)
             pause = pause if named is None else min(named, self.longest_wait)
-            self._tell(reply.reason, pause)
+            self._log_retries(reply.reason, pause)
             self._wait_until(time.monotonic() + pause)
         return dataclasses.replace(reply, seconds=time.monotonic() - started)
 
-    def _tell(self, reason: str, pause: float) -> None:
+    def _log_retries(self, reason: str, pause: float) -> None:
         """Log a retry: few lines, as an outage affects all calls at once."""
         with self.lock:
-            self.untold[reason] += 1
-            if (now := time.monotonic()) < self.told_at + BETWEEN_LINES:
+            self.unlogged[reason] += 1
+            if (now := time.monotonic()) < self.logged_at + BETWEEN_LINES:
                 return
-            counts = ", ".join(f"{count} x {name}" for name, count in self.untold.items())
-            self.untold, self.told_at = Counter(), now
+            counts = ", ".join(f"{count} x {name}" for name, count in self.unlogged.items())
+            self.unlogged, self.logged_at = Counter(), now
         log.info("%s: %s; again in %.1f s", self.model, counts, pause)
 
     def _try(self, call: Callable[[], Reply], request: Request | None) -> tuple[Reply, float | None]:
@@ -204,7 +204,7 @@ class OpenAI:
         except self.errors.APITimeoutError:
             reply = Reply("", "error", "timeout", f"no whole answer in {self.limits.seconds:g} s")
         except self.errors.APIConnectionError as error:
-            if not self.answered and _nobody_listens(error):
+            if not self.answered and _connection_refused(error):
                 raise NotNow(
                     "outage",
                     f"{self.model}: no connection, nobody listens at {self.address}",
@@ -350,7 +350,7 @@ def answer_by(engines: Sequence[OpenAI], requests: Iterable[Request]) -> Iterato
         raise failure
 
 
-def _nobody_listens(error: BaseException | None) -> bool:
+def _connection_refused(error: BaseException | None) -> bool:
     """Whether a connection was refused by the machine itself, as the causes of an error tell."""
     while error is not None:
         if isinstance(error, ConnectionRefusedError):

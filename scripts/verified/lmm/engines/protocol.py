@@ -212,7 +212,7 @@ def tokens(value: object) -> int:
     return value
 
 
-def untaken(status: int, body: object, message: str, sent: dict) -> str | None:
+def rejected_field(status: int, body: object, message: str, sent: dict) -> str | None:
     """The field of a request's body that the model does not accept, from an error; None for any other error.
 
     A value out of its range is another error: a request without the field would not be equivalent.
@@ -232,7 +232,7 @@ def untaken(status: int, body: object, message: str, sent: dict) -> str | None:
     return None
 
 
-def taken_body(body: dict, without: Collection[str]) -> dict:
+def reduced_body(body: dict, without: Collection[str]) -> dict:
     """A body without the fields that a model does not accept; the token limit uses its other name."""
     taken = {name: value for name, value in body.items() if name not in without}
     if "max_tokens" in without and "max_tokens" in body:

@@ -15,7 +15,7 @@ from verified.lmm.parsing import (
 )
 from verified.lmm.request import Parsed
 from verified.lmm.tasks import SAID, TEXT, Task, object_schema, words
-from verified.lmm.tasks.numbered import list_task, read_captions, read_items, take_worded
+from verified.lmm.tasks.numbered import first_worded, list_task, read_captions, read_items
 
 
 def read_answers(_slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:
@@ -34,7 +34,7 @@ def read_answers(_slots: dict[str, str], text: str, count: int, cut: bool) -> Pa
             description = whole_sentences(description)
         elif cut:
             items = items[:-1]
-    parsed = take_worded(items, count, form)
+    parsed = first_worded(items, count, form)
     return replace(parsed, sections={"description": description}, missing=parsed.missing + (not description))
 
 

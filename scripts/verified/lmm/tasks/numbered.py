@@ -46,10 +46,10 @@ def read_captions(slots: dict[str, str], text: str, count: int, cut: bool) -> Pa
 def read_items(_slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:
     """The first `count` items that hold a word."""
     items, form = list_items(strip_fences(text), count, cut)
-    return take_worded(items, count, form)
+    return first_worded(items, count, form)
 
 
-def take_worded(items: list[str], count: int, form: str) -> Parsed:
+def first_worded(items: list[str], count: int, form: str) -> Parsed:
     """The first `count` of these items that hold a word, with their places."""
     usable = [(position, item) for position, item in enumerate(items) if re.search(r"\w", item)][:count]
     return Parsed(

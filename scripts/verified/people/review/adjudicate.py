@@ -273,11 +273,11 @@ def _outcome(rows: list[dict], desc_id: int) -> tuple[dict | None, bool]:
             second = desc_id != voting[0]["desc_id"]
             outcome |= {"parts": [] if second else _parts(voting[0]), "merged": sorted(_decided(voting[0]))}
     else:
-        outcome = _kept(voting)
+        outcome = _acceptance(voting)
     return outcome, any(row["state"] != APPLIED or row["why"] for row in rows)
 
 
-def _kept(rows: list[dict]) -> dict | None:
+def _acceptance(rows: list[dict]) -> dict | None:
     """The outcome of decisions to keep the moment, the earliest first: its span, and its caption or parts."""
     spans = Counter(vote for row in rows if (vote := _span_vote(row)))
     changes = [vote for vote in spans if vote != SHOWN]

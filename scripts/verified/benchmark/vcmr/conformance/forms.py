@@ -44,13 +44,13 @@ def check_shapes(trial: Trial) -> None:
     for which, of in (("", model), (" of a model with large weights", large)):
         for name, answer in trial.answers(of).given().items():
             values = answer[real] if answer.dim() == 3 else answer
-            place = "" if torch.isfinite(values).all() else _where(answer, real)
+            place = "" if torch.isfinite(values).all() else _first_bad_place(answer, real)
             require(not place, f"{name}: not finite{which}{place}")
         total = trial.losses(of, corpus.training_batch())["total"]
         require(torch.isfinite(total), f"losses: not finite{which}")
 
 
-def _where(answer: torch.Tensor, real: torch.Tensor) -> str:
+def _first_bad_place(answer: torch.Tensor, real: torch.Tensor) -> str:
     broken = ~torch.isfinite(answer) & (real if answer.dim() == 3 else True)
     query, video = (int(at) for at in broken.nonzero()[0][:2])
     return f": query {query} in video {video}, which has {int(real[query, video].sum())} clips"

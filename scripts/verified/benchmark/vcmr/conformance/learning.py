@@ -99,14 +99,14 @@ def check_options(trial: Trial) -> None:
     the others. Options without effect on numbers are named in `technical_options`.
     """
     trial.corpus.negatives = max(trial.corpus.negatives, NEGATIVES) if trial.cls.two_stage else 0
-    given = {name: getattr(trial.config(), name) for name in _own_options(trial)}
+    given = {name: getattr(trial.config(), name) for name in _model_options(trial)}
     for name, value in given.items():
         changes = [{other: next(_others(given[other]))} for other in given if other != name]
-        read = any(_is_read(trial, name, value, more) for more in ({}, *changes))
+        read = any(_has_effect(trial, name, value, more) for more in ({}, *changes))
         require(read, f"Config: the option {name!r} changes nothing (technical_options names those that should not)")
 
 
-def _own_options(trial: Trial) -> list[str]:
+def _model_options(trial: Trial) -> list[str]:
     """Numbers and switches that the model adds to `ModelConfig`, and the token that represents a sequence if it reads
     token ids."""
     shared = {field.name for field in fields(ModelConfig)} - ({"cls_id"} if trial.cls.query_input == "ids" else set())
@@ -129,7 +129,7 @@ def _others(value: Value) -> Iterator[Value]:
         yield from (value / 2, 2 * value, value / 100) if value else (0.5, 1.0)
 
 
-def _is_read(trial: Trial, name: str, value: Value, more: dict[str, Value]) -> bool:
+def _has_effect(trial: Trial, name: str, value: Value, more: dict[str, Value]) -> bool:
     """Whether another value of an option changes a model, together with `more` options, or makes it invalid."""
     steps = sorted({0, LATE, int(value) * 3 // 4})  # a delayed start is over there at half of the value
     given, others = _build(trial, {name: value, **more}), 0

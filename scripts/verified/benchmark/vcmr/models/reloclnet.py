@@ -203,8 +203,8 @@ def frame_contrast(products: Tensor, span: Tensor, mask: Tensor) -> Tensor:
     clips = torch.arange(products.shape[1], device=products.device)
     inside = (clips >= span[:, :1]) & (clips <= span[:, 1:])
     softplus = F.softplus(-products)
-    positive = _mean_where(log(2) - softplus, inside & mask)
-    negative = _mean_where(softplus + products - log(2), ~inside & mask)
+    positive = _masked_mean(log(2) - softplus, inside & mask)
+    negative = _masked_mean(softplus + products - log(2), ~inside & mask)
     return (negative - positive).mean()
 
 
@@ -214,6 +214,6 @@ def video_contrast(scores: Tensor) -> Tensor:
     return (torch.logsumexp(both, dim=1) - scores.diagonal()).mean()
 
 
-def _mean_where(values: Tensor, chosen: Tensor) -> Tensor:
+def _masked_mean(values: Tensor, chosen: Tensor) -> Tensor:
     """Mean of each row over the chosen entries (0 without any); [N, L] → [N]."""
     return (values * chosen).sum(dim=1) / (chosen.sum(dim=1) + 1e-12)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from verified.config import read
 from verified.demo.motion import MARGIN, positions, swept_box
+from verified.demo.scenes import LONGEST_SECONDS, SHORTEST_SECONDS, facts, make_scenes
 from verified.demo.shapes import DIRECTIONS, EXTENT, MOTIONS, REACH, SHAPES, contact_distance, signed_distance
 from verified.demo.source import assign_splits
-from verified.demo.world import LONGEST_SECONDS, SHORTEST_SECONDS, facts, make_world
 
 worlds = st.builds(
-    make_world,
+    make_scenes,
     st.integers(0, 2**32),
     st.text(max_size=8),
     st.sampled_from([4, 10, 20]),
@@ -59,7 +59,7 @@ def test_everything_stays_in_view_and_apart(world):
 
 def moving_events(motion):
     """Events of one motion with their frame rate."""
-    drawn = [make_world(3, f"video {number}", 20, 8) for number in range(150)]
+    drawn = [make_scenes(3, f"video {number}", 20, 8) for number in range(150)]
     events = [event for world in drawn for event in world.events if event.placed.path.motion == motion]
     assert len(events) >= 10
     return events
@@ -114,7 +114,7 @@ def test_shapes_touch_at_their_contact_distance(mover, direction):
 def test_the_truth_states_each_event_in_full():
     seen = set()
     for number in range(60):
-        world = make_world(9, f"video {number}", 20, 8)
+        world = make_scenes(9, f"video {number}", 20, 8)
         for event in world.events:
             known = facts(event, world.fps)
             seen.add(known["motion"])
@@ -131,7 +131,7 @@ def test_the_demo_has_300_test_queries(request):
     names = [f"demo-{number:04d}" for number in range(1, source.videos + 1)]
     splits = assign_splits(names, source.train_share, source.val_share, configuration.seed)
     queries = sum(
-        len(make_world(configuration.seed, name, source.seconds, source.fps).events)
+        len(make_scenes(configuration.seed, name, source.seconds, source.fps).events)
         for name in names
         if splits[name] == "test"
     )

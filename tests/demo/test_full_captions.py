@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from verified.demo.full_captions import DYNAMIC, STATIC, describe, perturb, possible, word
+from verified.demo.scenes import facts, make_scenes
 from verified.demo.shapes import COLOURS, SHAPES
 from verified.demo.source import coarse_caption
-from verified.demo.tiny_evaluator.pretrain import world_item
-from verified.demo.world import facts, make_world
+from verified.demo.tiny_evaluator.pretrain import synthetic_item
 
 
 @pytest.fixture(scope="module")
 def events():
     """Facts of some 600 events."""
-    worlds = [make_world(4, f"video {number}", 20, 8) for number in range(100)]
+    worlds = [make_scenes(4, f"video {number}", 20, 8) for number in range(100)]
     return [facts(event, world.fps) for world in worlds for event in world.events]
 
 
@@ -96,17 +96,17 @@ def test_words_alone_do_not_betray_a_perturbation(events):
 
 
 def test_items_depend_on_seed_and_number_alone():
-    some = [world_item(1, number, 4, 32, 1) for number in range(4)]
-    again = world_item(1, 2, 4, 32, 1)
+    some = [synthetic_item(1, number, 4, 32, 1) for number in range(4)]
+    again = synthetic_item(1, 2, 4, 32, 1)
     assert np.array_equal(some[2].frames, again.frames)
     assert (some[2].caption, some[2].static, some[2].dynamic) == (again.caption, again.static, again.dynamic)
-    assert not np.array_equal(some[0].frames, world_item(2, 0, 4, 32, 1).frames)
+    assert not np.array_equal(some[0].frames, synthetic_item(2, 0, 4, 32, 1).frames)
 
 
 def test_items_have_the_size_asked_for_and_show_motion():
     moved = 0
     for number in range(40):
-        item = world_item(3, number, 8, 64, 1)
+        item = synthetic_item(3, number, 8, 64, 1)
         assert item.frames.shape == (8, 64, 64, 3) and item.frames.dtype == np.uint8
         assert len({item.caption, *item.static, *item.dynamic}) == 3
         moved += np.abs(item.frames[0].astype(int) - item.frames[-1]).max() > 60

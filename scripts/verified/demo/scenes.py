@@ -73,7 +73,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class World:
+class SceneVideo:
     """One video: the scenes cover all its frames without gaps; the events are in them."""
 
     fps: int
@@ -88,7 +88,7 @@ class World:
         return [after.first / self.fps for before, after in pairs if before.background != after.background]
 
 
-def make_world(seed: int, video: str, seconds: int, fps: int) -> World:
+def make_scenes(seed: int, video: str, seconds: int, fps: int) -> SceneVideo:
     """Draw the video `video` of the demo corpus."""
     rng = random.Random(derive_seed(seed, "demo world", video))
     frames, shortest = seconds * fps, round(SHORTEST_SECONDS * fps)
@@ -107,7 +107,7 @@ def make_world(seed: int, video: str, seconds: int, fps: int) -> World:
             before = following_scene(before, now, now + pause, fps)
             scenes.append(before)
             now += pause
-    return World(fps, frames, tuple(scenes), tuple(events))
+    return SceneVideo(fps, frames, tuple(scenes), tuple(events))
 
 
 def following_scene(before: Scene, first: int, last: int, fps: int) -> Scene:
