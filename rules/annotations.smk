@@ -36,7 +36,7 @@ rule compare_candidates:
 
 
 rule measure_agreement:
-    """How far candidates agree with one another, with keyframes and coarse captions (`annotations.choose_by`)."""
+    """Agreement of candidates with one another, with keyframes and coarse captions (`annotations.choose_by`)."""
     input:
         moments=layout.moments,
         scores=layout.shards(layout.scores),

@@ -127,7 +127,7 @@ def page_folders(kind):
 
 
 def figure(name, shows, place, caption=None):
-    """Outputs of a figure of a data set: SVG, which the report shows, PNG and CSV; `place`: where it is in the paper."""
+    """Outputs of a figure of a data set: SVG, which the report shows, PNG and CSV; `place`: its number in the paper."""
     stem, labels = f"results/{{dataset}}/figures/{name}", dataset_labels({"shows": shows, "as": place})
     caption = f"../report/{caption or name}.rst"
     shown = report(f"{stem}.svg", caption=caption, category="Figures", labels=labels)

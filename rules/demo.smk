@@ -71,6 +71,6 @@ rule describe_pretrained:
 
 
 rule pretrained:
-    """Everything that comes with the workflow as pre-trained weights."""
+    """All shipped pre-trained weights."""
     input:
         rules.describe_pretrained.output.card,

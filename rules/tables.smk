@@ -18,7 +18,7 @@ rule build_tables:
         counts=of_datasets("corpus/counts.json", shown_datasets(settings, "published")),
         validity=of_datasets("statistics/validity.json", shown_datasets(settings, "has_truth")),
         stages=lambda wildcards: STAGE_TABLES,
-        # Not read by the tables: annotations of our own making come with their card and have passed the lint.
+        # Not read by the tables: annotations of this run have their card and have passed the lint.
         cards=of_datasets("annotations/README.md", shown_datasets(settings, "annotated_here")),
         lints=of_datasets("annotations/lint.json", shown_datasets(settings, "annotated_here")),
         published=PUBLISHED,

@@ -134,7 +134,7 @@ rule measure_rextime_validity:
 
 FREE = suite.free_answers(settings)
 SYSTEMS = suite.systems(settings)
-# Files that only exist where questions are written.
+# Files that only exist if questions are written.
 WRITTEN = SECTION.sources
 
 

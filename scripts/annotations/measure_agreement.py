@@ -1,4 +1,4 @@
-"""Measure how far the candidates of each moment agree (see rules/annotations.smk)."""
+"""Measure the agreement of each moment's candidates (see rules/annotations.smk)."""
 
 from verified.runtime.job import job
 

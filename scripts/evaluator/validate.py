@@ -1,4 +1,4 @@
-"""Grade the evaluator by captions that are known to be faithful or perturbed (see rules/validation.smk)."""
+"""Grade the evaluator by captions of known truth, faithful or perturbed (see rules/validation.smk)."""
 
 from verified.runtime.job import job
 

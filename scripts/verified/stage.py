@@ -93,8 +93,9 @@ class Stage:
     tasks: "Callable[[Config], Iterable[Task]]" = _no_items
     """Tasks that a run asks: its prompts are read before a run, and their roles are needed."""
     ask_of: "Callable[[str, Config, Sequence[Shard], Session], int | None] | None" = None
-    """Ask all its calls about the data set of this key, which is annotated here, in a session that counts; the number
-    of moments whose calls are supposed, as their videos were not looked into."""
+    """Make all its calls about the data set of this key, annotated by this run, in a session that counts; returns the
+    number of moments whose calls are supposed, as their videos are unprobed.
+    """
     asks: "Callable[[Config, Generation], Iterable[SharedCalls]]" = _no_items
     """Its other calls."""
     supplied: "Callable[[Config], Iterable[Supplied]]" = _no_items
@@ -102,7 +103,7 @@ class Stage:
     problems: "Callable[[Config], Iterable[Finding]]" = _no_items
     """Inputs and settings that a run would stop at, beyond missing inputs and models."""
     preflight: "Callable[[Config, Collection[str]], Iterable[Finding]]" = _no_items
-    """Findings in the inputs that are there; the second argument holds keys with a problem."""
+    """Findings in the existing inputs; the second argument has keys with a problem."""
     models: "Callable[[Config], Iterable[tuple[str, str, str]]]" = _no_items
     """(model, revision, configuration key) of models that it reads: of the hub, built in, or a folder."""
     gpus: "Callable[[Config], Mapping[str, int]]" = lambda settings: {}
@@ -111,16 +112,17 @@ class Stage:
 
 @dataclass(frozen=True)
 class Selection:
-    """Selection of moments before any model is asked for captions.
+    """Selection of moments before any model call for captions.
 
-    Rules of an extension write moments, videos and probes of the shards of these data sets, of those that the rule
-    find_moments has found.
+    Rules of an extension write moments, videos and probes of the shards of these data sets, from the output of the rule
+    find_moments.
     """
 
     datasets: "Callable[[Config], Collection[str]]"
     """Keys of the data sets."""
     asks: "Callable[[Config, str], bool]"
-    """Whether a model is asked for what selects the moments of this data set."""
+    """Whether the selection of moments of this data set calls a model."""
     findings: "Callable[[Config, str, list[dict], Sequence[Path]], Generator[Finding, None, list[dict]]]"
     """Of a data set's key, its usable moments and the paths of their videos: yields findings for `verified check`, and
-    returns the moments that stay as far as is known."""
+    returns the moments that remain, as far as is known.
+    """

@@ -1,4 +1,4 @@
-"""A video LMM looks into the best videos of a first stage, or grades its best moments (see rules.smk)."""
+"""A video LMM locates a query in the best videos of a first stage, or grades its best moments (see rules.smk)."""
 
 from verified.runtime.job import job
 

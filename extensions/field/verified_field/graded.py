@@ -134,7 +134,7 @@ def measures(queries: list[GradedQuery], lists: list[list[tuple[str, float, floa
 
 def relevance_found(query: GradedQuery, rows: list[tuple[str, float, float]], threshold: float) -> list[float]:
     """Relevance of the moment that each row finds; 0 without one."""
-    # The order in which the authors' code looks at them, which decides between moments of equal tIoU.
+    # The order of the authors' code, which breaks ties between moments of equal tIoU.
     remaining = sorted(query.moments, key=lambda moment: -moment.relevance)
     relevance = []
     for video, start, end in rows:
@@ -171,7 +171,7 @@ class GradedEvaluation:
 
 
 def evaluate_files(truth: str | os.PathLike, submission: str | os.PathLike, partial: bool = False) -> GradedEvaluation:
-    """Score one file. See `submissions.match` for `partial`. Raises InputError where it has no VCMR lists."""
+    """Score one file. See `submissions.match` for `partial`. Raises InputError without VCMR lists."""
     queries, given = read_graded_queries(truth), read_submission(Path(submission))
     if "VCMR" not in given.tasks:
         raise InputError("has no VCMR lists", file=submission, remedy="give them, with desc_id for the query_id")

@@ -30,7 +30,7 @@ from verified_field.tasks import GROUND, YES_OR_NO, moments_of, tasks_of
 YES, NO = "yes", "no"
 LOWEST = float("-inf")
 NOT_SHOWN, NO_ANSWER = -1.0, -0.5
-"""Confidence of the grounder in a video where it sees no moment, and if there is no answer."""
+"""Confidence of the grounder in a video without the moment, and without an answer."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ RANGES = {"short": (0, 10), "middle": (10, 30), "long": (30, 150), "full": None}
 SALIENT = {"Fair": 2, "Good": 3, "VeryGood": 4}
 """The least saliency of a clip that is right."""
 MOST_WINDOWS = 10
-"""Rows of a list that average precision looks at."""
+"""Rows of a list that count for average precision."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -61,13 +61,13 @@ class Quality(Section):
     """
 
     fps: float = Field(default=2.0, gt=0)
-    """Frames per second that are looked at."""
+    """Frames per second for measuring."""
     max_black: float | None = Field(default=None, ge=0, lt=1)
     """Share of frames that are black."""
     min_sharpness: float | None = Field(default=None, gt=0)
     """Variance of the Laplacian of the grey picture at 320 pixels, the median of the frames; blur is below 20."""
     min_motion: float | None = Field(default=None, gt=0)
-    """Mean change of the grey values (0 to 255) from one frame looked at to the next; stills are below 0.5."""
+    """Mean change of the grey values (0 to 255) between successive measured frames; stills are below 0.5."""
     max_text: float | None = Field(default=None, ge=0, lt=1)
     """Share of the picture under written text, such as captions burned in; needs the package rapidocr."""
     max_alike: float | None = Field(default=None, ge=0.945, lt=1)
@@ -80,7 +80,7 @@ class Quality(Section):
     `generation.speech` for videos without. null: no transcripts.
     """
     min_speech: float | None = Field(default=None, gt=0, le=1)
-    """Share of the moment in which somebody speaks, by the transcript."""
+    """Share of the moment with speech, by the transcript."""
     max_speech: float | None = Field(default=None, ge=0, lt=1)
     """The same, at most."""
 
@@ -92,7 +92,7 @@ class Quality(Section):
 
 
 class Filters(Section):
-    """Filters before any model is asked."""
+    """Filters before any model call."""
 
     datasets: dict[str, Quality] = Field(default={})
     """Data set → limits of its moments; those that are not named keep all moments, and nothing is measured."""

@@ -1,8 +1,8 @@
 """The delay between a movie's track and the track with its audio description, by cross-correlation (Equation 1).
 
-The description track holds the movie's own sound with a narrator mixed in, now and then later or earlier by a constant
-delay. Twenty windows over the movie each give a delay; one that is off the median by more than a tenth of a second says
-that the two were cut differently, and the movie is refused.
+The description track is the movie's sound with a narrator mixed in, sometimes later or earlier by a constant delay.
+Twenty windows over the movie each give a delay. If one is off the median by more than a tenth of a second, the two were
+cut differently, and the movie is refused.
 """
 
 from dataclasses import dataclass

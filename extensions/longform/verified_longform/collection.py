@@ -211,7 +211,7 @@ def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
 
     ``delay_error``: largest error of an accepted delay in seconds; ``refused_rightly`` and ``accepted_rightly`` count
     movies. A row is ``right`` if an event of its movie has its sentence and an IoU above 0.5 with it; ``missed`` are
-    events of accepted movies that no voice speaks over and no row is right about.
+    events of accepted movies without a voice over them and without a right row.
     """
 
     accepted = {report["movie"]: report for report in reports if report["delay"] is not None}

@@ -29,7 +29,7 @@ class MovieSourceSection(Section):
 
     @property
     def annotation_files(self) -> list[str]:
-        """Files of its annotations in MAD's form; empty if rows come from elsewhere."""
+        """Files of its annotations in MAD's form; empty for rows of another form."""
         return []
 
     @property
@@ -225,9 +225,10 @@ class Longform(Section):
     datasets: dict[str, MovieSet] = Field(default={})
     """Data sets of movies by name (lower-case letters, digits and hyphens)."""
     encoder: str = ""
-    """Joint encoder of frames and sentences, where features are computed: evaluator (that of this configuration),
-    packaged-joint (see docs/models.md), or a CLIP or SigLIP model by hub name or folder; empty: packaged-joint where
-    all movies are the user's own, else openai/clip-vit-base-patch32, MAD's."""
+    """Joint encoder of frames and sentences, for computed features: evaluator (that of this configuration),
+    packaged-joint (see docs/models.md), or a CLIP or SigLIP model by hub name or folder; empty: packaged-joint if all
+    movies are the user's, else openai/clip-vit-base-patch32, MAD's.
+    """
     encoder_revision: str = ""
     """Branch, tag or commit of a hub model in `encoder`; empty: its main branch. The lock pins the commit."""
     encoder_batch: int = Field(default=64, ge=1)

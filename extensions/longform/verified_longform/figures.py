@@ -209,7 +209,7 @@ def _read(path: Path) -> dict[str, tuple[int | None, tuple[str, ...]]]:
 
 
 def draw_diversity(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os.PathLike]) -> None:
-    """Movies by genre and by decade, side by side for each data set; without one that has metadata, a line says so.
+    """Movies by genre and by decade, side by side for each data set; without metadata, a placeholder.
 
     groups: (title, `count_diversity`).
     """

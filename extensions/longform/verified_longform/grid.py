@@ -19,10 +19,10 @@ class Grid:
     """Rates and sizes; the defaults are MAD's.
 
     fps: frames per second. window: frames of a window. clips: clips of a window; a divisor of `window`. pooling_counts:
-    anchor lengths of each group; the places of a group are twice as far apart as those before it. tail: ``drop`` is
-    published: windows start at 0, W/2, W, … strictly below n − W for a movie of n frames, so that up to W/2 frames at
-    the end, and every movie of at most W frames, have no proposal. ``cover`` adds one window at the end, and one for a
-    short movie whose anchors end within it.
+    anchor lengths of each group; the distance of starts doubles from group to group. tail: ``drop`` is published:
+    windows start at 0, W/2, W, … strictly below n − W for a movie of n frames, so that up to W/2 frames at the end, and
+    every movie of at most W frames, have no proposal. ``cover`` adds one window at the end, and one for a short movie
+    whose anchors end within it.
     """
 
     fps: float = 5.0

@@ -50,7 +50,7 @@ def collection_parts(settings: Config, name: str) -> list[str]:
 
 
 def part_inputs(settings: Config, wildcards) -> dict[str, Any]:
-    """The manifest, and those files of the movies of ``wildcards.part`` that are there."""
+    """The manifest, and the existing files of the movies of ``wildcards.part``."""
     source = settings.section(Longform).datasets[wildcards.movies].source
     if not isinstance(source, DescribedSource):
         return {"manifest": f"{folder(settings)}/{wildcards.movies}/source"}
@@ -191,9 +191,9 @@ def result_files(settings: Config) -> list[str]:
 
 
 def pretrained_sets(settings: Config) -> list[str]:
-    """Data sets that the VLG-Net which comes with the workflow is tested on: rendered ones.
+    """Data sets on which the shipped VLG-Net is tested: rendered ones.
 
-    Raises InputError where they are the movies that it was trained on.
+    Raises InputError for its training movies.
     """
     if PRETRAINED not in settings.section(Longform).models:
         return []

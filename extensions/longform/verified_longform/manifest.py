@@ -19,7 +19,7 @@ OPTIONAL = {"transcript": "described", "subtitles": "track"}
 them.
 """
 DEFAULT_SUFFIXES = (".json", ".srt", ".vtt")
-"""Endings of such files, the first that is there."""
+"""Suffixes of such files, in order of precedence."""
 SPLITS = ("train", "val", "test")
 
 

@@ -150,7 +150,7 @@ def feature_findings(settings: Config) -> Iterator[Finding]:
 
 
 def encoder_findings(settings: Config) -> Iterator[Finding]:
-    """Limits of the encoders that come with the workflow on movies of the user's own."""
+    """Limits of the shipped encoders on movies of the user."""
     section, better = settings.section(Longform), "a CLIP or SigLIP model of the hub knows more"
     if has_computed_features(settings) and section.encoder in (PACKAGED, PACKAGED_JOINT):
         yield Finding("note", "longform.encoder", f"{section.encoder} {PACKAGED_KNOWS}", better)

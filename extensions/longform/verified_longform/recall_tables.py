@@ -136,7 +136,7 @@ def retrieval_table(results: Mapping, layout: Mapping, published: Published) -> 
         measures = results[name].get("zero-shot", {})
         methods = {"mean pooling, zero-shot": measures.get("clip_retrieval")}
         if trained := measures.get("clip4clip"):
-            # Its encoders are fine-tuned: their mean is no zero-shot figure.
+            # Its encoders are fine-tuned, so their mean is not a zero-shot figure.
             methods, given = {trained["method"]: trained["recall"]}, True
         methods["dense, zero-shot"] = results[name].get("dense", {}).get("clip_retrieval")
         rows += [

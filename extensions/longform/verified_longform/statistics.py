@@ -114,7 +114,7 @@ def merge_vocabularies(vocabularies: Iterable[Mapping]) -> dict:
 
 
 def measure_splits(rows: Sequence[dict], tagger, processes: int = 1) -> dict:
-    """`describe` of ``all`` rows, of ``train`` and of ``val/test`` (those that are there), and their ``overlap``."""
+    """`describe` of ``all`` rows, of ``train`` and of ``val/test`` (if they exist), and their ``overlap``."""
     groups = {
         "train": [row for row in rows if row["split"] == "train"],
         "val/test": [row for row in rows if row["split"] != "train"],

@@ -100,7 +100,8 @@ def _azure(
             first, length = (_key(word, key, path, place) for key in (offset, duration))
             if not finite(first) or not finite(length):
                 raise InputError(f"{place}: a word's time is {first!r:.40}, {length!r:.40}", file=path)
-            # The lexical words carry no punctuation; the display form does, word by word where both have as many.
+            # The lexical words have no punctuation; the display form has it, used word by word if both have equally
+            # many.
             text = shown[position] if len(shown) == len(recognised) else _key(word, word_key, path, place)
             last = position == len(recognised) - 1
             words.append(_word(text, first / TICKS, (first + length) / TICKS, last, path, place))

@@ -32,8 +32,8 @@ def save(path: str | Path, model: VLGNet, grid: Grid, facts: dict) -> None:
 def load(path: str | Path, grid: Grid) -> VLGNet:
     """The network in evaluation mode, on a GPU if available.
 
-    Raises InputError for a file that is no such checkpoint, one that was trained for other windows than `grid`, and for
-    shipped weights that are not as their card says.
+    Raises InputError for any other file, a checkpoint trained for other windows than `grid`, and shipped weights that
+    differ from their card.
     """
     check_card(path, SHIPPED)
     tensors, header = checkpoint.load(path, FORM)

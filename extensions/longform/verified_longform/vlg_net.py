@@ -20,8 +20,9 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 Gather = Literal["as_released", "correct"]
-"""Method of fetching features of neighbours. The released code reads the tensor [D, N] of an item as if it lay in
-memory as [N, D]: with D 512 and N 64, "neighbour r" is 8 channels at 64 times. The published results come from it."""
+"""Method of fetching features of neighbours. The released code reads the tensor [D, N] of an item as if its memory
+layout were [N, D]: with D 512 and N 64, "neighbour r" is 8 channels at 64 times. The published results come from it.
+"""
 FAR = -1e10
 
 

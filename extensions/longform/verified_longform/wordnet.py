@@ -25,9 +25,9 @@ uses and Debian's package lacks: numbers replace them here.
 
 
 def unpack_wordnet(archive: str | os.PathLike, folder: str | os.PathLike) -> None:
-    """Write the database files of NLTK's ``wordnet.zip``, and its licence where it has one, to `folder`.
+    """Write the database files of NLTK's ``wordnet.zip``, and its licence if it has one, to `folder`.
 
-    Only members of known names are extracted. Raises InputError where one is not there or unreadable.
+    Only members of known names are extracted. Raises InputError for a missing or unreadable one.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def unpack_wordnet(archive: str | os.PathLike, folder: str | os.PathLike) -> Non
 
 
 def wordnet_digest(folder: str | os.PathLike) -> str:
-    """SHA-256 over WordNet's database files. Raises InputError where one is not there."""
+    """SHA-256 over WordNet's database files. Raises InputError for a missing one."""
     digest = hashlib.sha256()
     for name in WORDNET_FILES:
         path = Path(folder, name)

@@ -1,6 +1,6 @@
 """The zero-shot baseline: mean-pooled frame features of each proposal against the sentence, by cosine.
 
-All queries of a movie are scored at once and no proposal is pooled by itself. With clip sums s_c, a proposal from clip
+All queries of a movie are scored at once and no proposal is pooled separately. With clip sums s_c, a proposal from clip
 a to b has the sum S = s_a + … + s_(b−1), and the cosine of its mean with a query q is S·q / (|S| |q|). S·q is the
 difference of two prefix sums of s_c·q, one matrix product for the movie; |S|² comes from the Gram matrix of each
 window's clips, summed over rectangles. A query costs two look-ups a proposal of any length.
@@ -25,8 +25,8 @@ def rank_proposals(
     """The best spans of a movie for each query: float64 [at most 100, 3] of start, end (seconds) and cosine.
 
     frames: raw features [n, dim] at ``grid.fps``; queries: sentence features [queries, dim]. The windows go over
-    ceil(duration · fps) frames as in the published script, or over the features where no duration is given; a proposal
-    pools the frames that are there, and one without any is omitted.
+    ceil(duration · fps) frames as in the published script, or over the features without a duration; a proposal pools
+    its existing frames, and one without any is omitted.
     """
     count = len(frames) if duration is None else grid.frames_of(duration)
     spans = distinct(grid.proposals(count))

@@ -44,7 +44,7 @@ TASKS = {
     "free": (FREE_ANSWER, READING),
     "free_after_description": (ANSWER_AFTER_DESCRIPTION, READING, DESCRIPTION),
 }
-"""Tasks of each protocol, where questions have options; the one that asks the question comes first."""
+"""Tasks of each protocol, for questions with options; the question's task comes first."""
 NOT_PARSED = (0.0, 0.0)
 """Placeholder span of an answer without one: it overlaps with nothing."""
 

@@ -102,7 +102,7 @@ class ReleasedQuestions(Section):
     """A file of questions in the released form, and the videos that a video LMM sees to answer them."""
 
     questions: str
-    """JSON Lines: qid, query, duration, vid, and where they are known relevant_windows, ans and options (four)."""
+    """JSON Lines: qid, query, duration, vid, and if known relevant_windows, ans and options (four)."""
     videos: str | None = None
     """Folder of their videos, named by video id; null: no model is called, submissions are scored."""
     per_kind: int | None = Field(default=None, ge=1)
@@ -181,7 +181,8 @@ class Rextime(Section):
     """Sources that questions are written from, by name (lower-case letters, digits and hyphens)."""
     released: dict[str, ReleasedQuestions] = Field(default={})
     """Given questions in the released form, by name, or their file alone: baselines and `submissions` are scored on
-    them, and the video LMM answers them where they have `videos`."""
+    them, and the video LMM answers them if they have `videos`.
+    """
     submissions: dict[str, Submission] = Field(default={})
     """Submissions to include in the table of models, by the name that it shows."""
     captions: CaptionFilters = CaptionFilters()

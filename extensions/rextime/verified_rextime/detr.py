@@ -187,7 +187,7 @@ class WindowDecoder(nn.Module):
     def forward(self, clips: Tensor, mask: Tensor, positions: Tensor, windows: Tensor) -> tuple[Tensor, Tensor]:
         """Contents [layers, N, K, D] after each layer, and the windows [layers, N, K, 2] that each one was given.
 
-        `windows` [K, 2] are centre and width before a sigmoid; those that come out are shares of the video.
+        `windows` [K, 2] are centre and width before a sigmoid; the returned ones are shares of the video.
         """
         reference = windows.sigmoid().expand(len(clips), -1, -1)
         x = clips.new_zeros(*reference.shape[:2], clips.shape[2])

@@ -92,8 +92,8 @@ def _notes(questions, predictions, scores):
 def compare(first: Scores, second: Scores) -> list[dict]:
     """Differences first − second of every measure that both have: value and 95 % interval over videos, paired.
 
-    For measures that are right or wrong per question, also how many questions one submission alone has right. There is
-    no p: a submission is one training, whose noise cannot be seen. Both were scored on the same questions.
+    For measures that are right or wrong per question, also the number of questions that one submission alone has right.
+    There is no p: a submission is one training, whose noise is unknown. Both were scored on the same questions.
     """
     ours, theirs = measures(first), measures(second)
     rows = []

@@ -163,7 +163,7 @@ RULES = ("sparse", "long-event", "too-few-events")
 
 
 def broken_rules(video: CaptionedVideo, rules: CaptionFilters) -> dict[str, bool]:
-    """For each rule, looked at alone, whether it would drop the video.
+    """For each single rule, whether it would drop the video.
 
     `sparse`: coverage of all segments; `too-few-events`: no two events in a cluster of all segments; `long-event`: no
     such two once long events are gone.

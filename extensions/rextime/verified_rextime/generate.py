@@ -222,7 +222,7 @@ def _drafts(pairs: list[Pair], session: Session, settings: Rextime, fates: list[
                 continue
             sections = outcome.parsed.sections
             spans = pair.spans
-            if pair.item["form"] == "captions" and kind == "sequential":  # this listing chooses its own events
+            if pair.item["form"] == "captions" and kind == "sequential":  # this listing chooses its events itself
                 spans = span_of(sections["pre_event_span"]), span_of(sections["post_event_span"])
                 if (reason := pair.problem_of(spans)) is not None:
                     _fate(fates, pair.item["item"], f"questions-{reason}")

@@ -107,7 +107,7 @@ def answer_files(settings: Config) -> list[str]:
 
 
 def _taught(settings: Config) -> list[str]:
-    """Folders of the answers of the video LMM: before, and where it is, after fine-tuning."""
+    """Folders of the answers of the video LMM: before, and, if it exists, after fine-tuning."""
     return ["", TUNED] if adapter(settings) else [""]
 
 

@@ -124,7 +124,7 @@ def _items(config: Config) -> list[dict]:
 
 
 def _videos(config: Config, shard: str, items: list[dict]) -> dict[str, dict]:
-    """The videos as they were described, or, before that, one for each item that will have to be looked at."""
+    """The described videos, or, before that, one for each item whose video is still to be described."""
     built = Path(jobs.folder(config), "videos", f"{shard}.jsonl")
     if built.is_file():
         return {row["video"]: row for row in read_jsonl(built)}

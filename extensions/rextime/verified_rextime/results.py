@@ -106,7 +106,7 @@ def score_all(questions: list[Question], submissions: Mapping[str, "System"], se
 
     A system has `mode`, `result` (the official output), `intervals` and `against_whole_video`; a fine-tuned one also
     `gain`, the differences from the same model before. A grounder that knows the videos of one data set only is scored
-    on their questions, and `questions` says on how many.
+    on their questions, and `questions` is their number.
     """
     letters = all(question.answer is not None for question in questions)
     mode: Mode = "both" if letters else "grounding"
@@ -213,7 +213,7 @@ class System:
     card: Mapping | None = None
     """Card of the adapters that it was fine-tuned by."""
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    """Lengths of the videos that it was shown, where they are known."""
+    """Lengths of the videos that it was shown, if known."""
     weights: Mapping | None = None
     """Origin of published weights."""
 

@@ -84,7 +84,7 @@ def read_questions(path: str | os.PathLike, scored: bool = True) -> list[Questio
 
 
 def _released_row(row: dict) -> dict:
-    """A row with the names of the released form, where it has those of the authors' demo."""
+    """A row with the names of the released form, converted from those of the authors' demo."""
     renamed = {"question": "query", "span": "relevant_windows", "category": "kind"}
     row = {renamed.get(key, key) if renamed.get(key) not in row else key: value for key, value in row.items()}
     if is_span(row.get("relevant_windows")):

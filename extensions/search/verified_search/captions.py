@@ -21,7 +21,7 @@ from verified.runtime.seals import replacing
 from verified_search.sound import sound
 
 K1, B = 1.2, 0.75
-"""Saturation of repeated words, and how far long texts are marked down: the usual values."""
+"""Saturation of repeated words, and discount of long texts: the usual values."""
 WORD = re.compile(r"\w+")
 
 

@@ -170,7 +170,7 @@ def _serve(arguments: argparse.Namespace) -> None:
 
 
 def quiet() -> None:
-    """No bars of libraries on the screen, and no look at the model hub."""
+    """Hide the progress bars of libraries, and never contact the model hub."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     from transformers.utils import logging
 

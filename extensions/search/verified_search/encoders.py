@@ -25,7 +25,7 @@ JOINT = "joint"
 NEAR = 0.6
 """Cosine of a clip with a sentence that names its content, by the packaged encoder (docs/measurements.md)."""
 REACH = 2
-"""Pads behind a window's last clip that the kernels of five look at."""
+"""Pads behind a window's last clip that the kernels of five reach."""
 AT_ONCE = 64
 """Windows per forward pass."""
 

@@ -18,7 +18,7 @@ from verified.keyframes.segmentation import ContentScore, bounds, find_cuts
 from verified_search.pictures import HEIGHT, jpeg
 
 RATE = 8
-"""Frames per second that are looked at."""
+"""Frames per second that are analysed."""
 CUT = 30.0
 """Content score of a cut: finds at this rate what PySceneDetect's 27 finds at full rate (docs/measurements.md)."""
 SHORTEST_SHOT = 0.6

@@ -29,7 +29,7 @@ PATIENCE = 60
 CACHED_SPANS = 64
 """Spans: some 60 MB."""
 GLANCE = 0.2
-"""Seconds between two looks at whether the visitor is still there."""
+"""Seconds between two checks of the visitor's connection."""
 
 
 class Transcoder:

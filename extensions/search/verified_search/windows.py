@@ -95,7 +95,7 @@ class Windows:
     def search(self, query: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The `count` best windows for a query [D], best first, and the product of their best clip.
 
-        The number of clips asked for grows until they belong to `count` windows.
+        The number of retrieved clips grows until they belong to `count` windows.
         """
         number = 10 * count
         while True:

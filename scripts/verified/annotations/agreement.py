@@ -90,7 +90,7 @@ def agreement(
 def frame_vectors(keyframes: KeyframeTars, encoder: JointEncoder) -> dict[int, np.ndarray]:
     """Vectors [keyframes, dim] of length 1 of the keyframes of each moment, by its `desc_id`.
 
-    Raises InputError for a keyframe that is no picture.
+    Raises InputError for a keyframe that is not a picture.
     """
     listed = [
         (desc_id, entry["file"]) for desc_id in sorted(keyframes.of_moment) for entry in keyframes.keyframes(desc_id)

@@ -199,7 +199,7 @@ def table(report: dict, shown: int = 5) -> str:
 
 
 LEAST_COSINE = 0.15
-"""A caption further from its coarse caption is about something else; 0.3 % of the released captions are."""
+"""A caption further from its coarse caption has another subject; 0.3 % of the released captions are."""
 MOST_SENTENCES = 4
 """The guideline asks for one or two; released captions have up to four."""
 LEAST_SHARE = 0.5

@@ -247,8 +247,9 @@ def drawn_rows(drawn: Iterable[Mapping]) -> list[dict]:
 
 
 def id_of(video: str, part: Mapping) -> int:
-    """The `desc_id` of a moment that people made: 52 bits from its video, time and text, and so far above counted ones
-    and below 2^53."""
+    """The `desc_id` of a moment that people made: 52 bits from its video, time and text, far above counted ones and
+    below 2^53.
+    """
     identity = json.dumps([video, part["time"], part["text"]], ensure_ascii=True)
     return 2**52 + int.from_bytes(hashlib.sha256(identity.encode()).digest()[:6], "big")
 

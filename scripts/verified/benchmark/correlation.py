@@ -3,7 +3,7 @@ captions, and order within a clip.
 
 Units that the scores come from are resampled. All metrics are resampled together, so that two of them can be compared
 on the same draws. `auroc` is not scikit-learn's roc_auc_score, to whose value a test holds it: on 1,400 scores that
-takes 46 times as long, which adds up to seconds over a thousand resamples.
+takes 46 times as long, seconds over a thousand resamples.
 """
 
 import warnings
@@ -86,7 +86,7 @@ def mean_grades(grades: np.ndarray) -> np.ndarray:
 
 
 def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarray], weights: np.ndarray) -> np.ndarray:
-    """`MEASURES` of `scores` [n], each caption counted so often as `weights` [n] says; NaN if undefined."""
+    """`MEASURES` of `scores` [n], each caption counted `weights` [n] times; NaN if undefined."""
     correlations = [_correlations(scores, grades, weights) for grades in rated.grades]
     rated_right = ~np.isnan(rated.right)
     area = auroc(scores[rated_right], rated.right[rated_right] == 1, weights[rated_right])
@@ -98,7 +98,7 @@ def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarra
 
 
 def _correlations(scores: np.ndarray, grades: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """(tau, rho), each caption counted so often as `weights` says."""
+    """(tau, rho), each caption counted `weights` times."""
     from scipy.stats import kendalltau  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     given = ~np.isnan(grades) & (weights > 0)
@@ -112,7 +112,7 @@ def _correlations(scores: np.ndarray, grades: np.ndarray, weights: np.ndarray) -
 
 
 def mean_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """[n] ranks from 1 of `values` [n], which count so often as `weights` [n] says; equal ones share theirs."""
+    """[n] ranks from 1 of `values` [n], counted `weights` [n] times each; ties share their mean rank."""
     _, group = np.unique(values, return_inverse=True)
     counts = np.bincount(group, weights)
     return (np.cumsum(counts) - (counts - 1) / 2)[group]

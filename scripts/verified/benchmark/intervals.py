@@ -20,7 +20,7 @@ import numpy as np
 
 LEVEL = 0.95
 SIGNIFICANT = 1 - LEVEL
-"""A difference is called one where p is below this."""
+"""A difference is significant if p is below this."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def difference(
 ) -> Interval:
     """The first mean minus the second, [columns], of values [trainings, queries, columns] on the same queries.
 
-    Queries are paired, trainings are not. Where one side has a single training, the interval holds the draw of videos
+    Queries are paired, trainings are not. If one side has a single training, the interval covers the draw of videos
     alone and there is no p; a side that was not `trained` has no such noise.
     """
     (one, sizes), (two, _) = (

@@ -112,10 +112,10 @@ def best_spans(scores: np.ndarray, spans: np.ndarray, threshold: float, keep: in
 
 
 def suppress(lists: Lists, threshold: float, before: int | None = 100, after: int = 100) -> Lists:
-    """Suppress overlapping rows among the first `before` of each list (None: all), keep at most `after`.
+    """Suppress overlapping rows among the first `before` of each list (None: all), and return at most `after`.
 
-    Rows of equal score come in the order of their videos' first appearance, then in their input order, as in the
-    official routine, which works video by video and merges.
+    Ties are ordered by their videos' first appearance, then in their input order, as in the official routine, which
+    works video by video and merges.
     """
     lists = lists if before is None else lists.top(before)
     chunks = [_suppress(lists.take(slice(at, at + _CHUNK)), threshold) for at in range(0, len(lists), _CHUNK)]

@@ -30,7 +30,7 @@ Published = Mapping[Place, str]
 def read_published(path: str | os.PathLike, paper: str) -> dict[Place, str]:
     """A paper's figures, as published, from config/published.csv; `paper` is verified, mad or rextime.
 
-    Raises InputError for a value that is no number (a unit K or M aside) and for a place that has two.
+    Raises InputError for a value that is not a number (with an optional unit K or M) and for a duplicate.
     """
     figures: dict[Place, str] = {}
     with open(path, encoding="utf-8", newline="") as file:

@@ -103,7 +103,7 @@ def match(
 ) -> Matched:
     """Ids of a ground truth that are scored: all, or with `partial` those that the submission has too.
 
-    Raises InputError where ids are missing or unknown unless `partial`, and where the two have no id in common.
+    Raises InputError if ids are missing or unknown unless `partial`, and if the two have no id in common.
     """
     known = set(wanted)
     missing = sorted(known - given.keys())
@@ -126,7 +126,7 @@ def match(
 ROUNDING = 0.05
 """Seconds by which a span may leave its video."""
 REACH = 1.4
-"""Whole numbers count as segments if true spans reach so many times as far into their videos."""
+"""Whole numbers count as segments if true spans extend this many times as far into their videos."""
 FRAMES = 5
 """Spans count as frames where their median end is so many durations."""
 
@@ -142,7 +142,7 @@ class Spans:
     end: np.ndarray
     """[N] seconds."""
     duration: np.ndarray
-    """[N] seconds of the span's video, NaN where it is not known."""
+    """[N] seconds of the span's video, NaN if unknown."""
 
     @classmethod
     def of(cls, ids: Sequence, spans: Sequence[np.ndarray], durations: Sequence[float | None]) -> "Spans":

@@ -1,9 +1,9 @@
 """Temporal IoU of all benchmarks (intersection of two spans by their hull), and the recall computed from it.
 
-The hull is the union wherever two spans overlap, and spans that do not overlap have a tIoU of 0, so this is IoU proper.
-The TVR evaluator, MAD's and VLG-Net's scripts and ReXTime's evaluator all compute it so; they differ in precision and
-in the definition of a hit. TVR: float32, tIoU ≥ θ. MAD: float32, IoU > θ in the text and the zero-shot script, IoU ≥ θ
-in VLG-Net's evaluator. ReXTime: float64, IoU ≥ θ.
+The hull is the union if two spans overlap, and spans that do not overlap have a tIoU of 0, so this is IoU proper. The
+TVR evaluator, MAD's and VLG-Net's scripts and ReXTime's evaluator all compute it so; they differ in precision and in
+the definition of a hit. TVR: float32, tIoU ≥ θ. MAD: float32, IoU > θ in the text and the zero-shot script, IoU ≥ θ in
+VLG-Net's evaluator. ReXTime: float64, IoU ≥ θ.
 
 R@K of ranked lists follows from the rank of the first right row, for every K. Chance level is the recall of a span
 drawn uniformly from a video, and of a video drawn from a corpus.

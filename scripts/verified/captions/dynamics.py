@@ -17,7 +17,7 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
 
     The LLM asks N_qa questions about the coarse caption (Equation 3; equal captions are sent once), the video LMM
     answers them from the frames and describes the motion (Equation 4), the LLM turns this into N_d candidates (Equation
-    5). A moment whose questions or answers failed gets no candidates and says why. `dynamics` are the data set's
+    5). A moment whose questions or answers failed gets no candidates but a reason. `dynamics` are the data set's
     settings: fps or frames, max_frames.
     """
     videos, questions, answers, candidates = ask_dynamics(moments, videos, dynamics, session)
@@ -55,7 +55,7 @@ def ask_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, s
 
 
 def _add_max_frames(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> dict[str, dict]:
-    """The videos, each with `max_frames`: as the data set says, or as many as the video LMM's context holds."""
+    """The videos, each with `max_frames`: the data set's value, or the number that fits the video LMM's context."""
     role, side, most = session.settings.video_lmm, session.settings.frame_side, dynamics["max_frames"]
     used = {moment["video"] for moment in moments}
     return {

@@ -1,4 +1,4 @@
-"""Benchmark: score and compare runs and submissions, try models, and take over published weights."""
+"""Benchmark: score and compare runs and submissions, try models, and import published weights."""
 
 import argparse
 from pathlib import Path

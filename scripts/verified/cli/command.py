@@ -28,7 +28,7 @@ class Command:
     options: tuple[Option, ...]
     run: Run
     module: str
-    """Where it is declared."""
+    """Module of its declaration."""
     checks_itself: bool
     """Whether it checks the checksums of its inputs itself."""
 

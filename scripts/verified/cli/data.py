@@ -48,7 +48,7 @@ def lint(arguments: argparse.Namespace) -> int:
 
 
 def _is_hdf5(path: Path) -> bool:
-    if not path.is_file():  # the reader of annotations says so
+    if not path.is_file():  # the reader of annotations reports it
         return path.suffix in (".h5", ".hdf5")
     with path.open("rb") as file:
         return file.read(len(HDF5)) == HDF5 or path.suffix in (".h5", ".hdf5")

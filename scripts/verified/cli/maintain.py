@@ -78,7 +78,7 @@ def _name(configurations: list[Path]) -> list[str]:
     flag("--dry-run", "list models and sizes, fetch nothing"),
 )
 def fetch(arguments: argparse.Namespace) -> int:
-    """Fetch or list them; 2 where one is not to be had, which does not keep the others from coming."""
+    """Fetch or list them; 2 if one is unavailable, after trying all others."""
     from verified.config import read
     from verified.errors import InputError
     from verified.planning.stages import wanted_models

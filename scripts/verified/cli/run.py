@@ -171,7 +171,7 @@ def report(arguments: argparse.Namespace) -> int:
     CONFIGFILE,
 )
 def show(arguments: argparse.Namespace) -> None:
-    """Print it. Raises InputError for a moment that is unknown, or known to several data sets."""
+    """Print it. Raises InputError for an unknown moment, or one of several data sets."""
     from verified.annotations.show import document, facts, text
     from verified.config import read
 

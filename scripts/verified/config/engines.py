@@ -36,7 +36,7 @@ class EngineKind:
     counts_pictures: bool = True
     """Pictures take tokens."""
     environment: str | None = None
-    """Conda environment of its jobs, where it is not that of all jobs that ask."""
+    """Conda environment of its jobs, if it differs from the default of model jobs."""
 
     @property
     def quick_to_make(self) -> bool:

@@ -29,7 +29,7 @@ class Evaluator(Section):
     umt_file: str | None = Field(default=None, pattern=r"\.pth$")
     """UMT's own checkpoint (.pth), which the workflow converts."""
     umt_url: str | None = None
-    """Address that `umt_file` is fetched from where it is not there."""
+    """Address of `umt_file`, used if the file is missing."""
     umt_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     """SHA-256 that `umt_file` must have; null: the lock file pins the first one that comes."""
     frames: int = Field(default=8, ge=2)
@@ -62,7 +62,7 @@ class Evaluator(Section):
     backbone_learning_rate: float = Field(default=2e-3, gt=0)
     """Peak learning rate of that training."""
     backbone: Literal["pretrained"] | None = "pretrained"
-    """That image network, which pre-training reads: the one that comes with the workflow; null: trained in the run."""
+    """That image network, which pre-training reads: the shipped one; null: trained in the run."""
     pretrain_clips: int = Field(default=30_000, ge=1)
     """Synthetic clips for pre-training the tiny size, each seen once; separate from the demo."""
     pretrain_batch: int = Field(default=24, ge=2)

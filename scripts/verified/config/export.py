@@ -33,7 +33,7 @@ class Statements(Section):
     limitations: str | None = Field(default=None, min_length=1)
     """Limits of its coverage, and uses to avoid."""
     biases: str | None = Field(default=None, min_length=1)
-    """Which people, places and things are over- or under-represented, as far as known."""
+    """Which people, places and things are over- or under-represented, if known."""
     sensitive_information: str | None = Field(default=None, min_length=1)
     """Personal or sensitive information in videos and captions, or that there is none."""
     use_cases: str | None = Field(default=None, min_length=1)

@@ -14,11 +14,11 @@ BLIND = ("small-resnet", "grid-conv")
 """Image backbones that have seen no real picture, and read no sentences."""
 
 CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
-"""Text features by name: the annotations they come from and the key of the caption."""
+"""Text features by name: their annotations and the key of the caption."""
 EMBED = "embed"
 """As text encoder: the role of that name, one vector a caption."""
 SMALL_RESNET = "small-resnet"
-"""The image backbone that comes with the workflow."""
+"""The shipped image backbone."""
 
 
 class Features(Section):

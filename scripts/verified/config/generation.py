@@ -75,8 +75,9 @@ class EngineSettings(Section):
     """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1, or a list of several that serve the
     model; null means OpenAI's own."""
     endpoints_file: Annotated[str | None, ADDRESS] = None
-    """Engine openai: file with an address a line, in place of base_url, read when a job begins: where servers that were
-    started by a cluster write where they are."""
+    """Engine openai: file with an address a line, in place of base_url, read when a job begins: servers started by a
+    cluster write their addresses there.
+    """
     api_key_variable: Annotated[str, ADDRESS] = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     """Engine openai: name of the environment variable with the key; keys are never written to a file."""
     api_slots: Annotated[int, WAY] = Field(default=8, ge=1)
@@ -241,7 +242,7 @@ class EmbedSettings(MeasuredSettings):
     """The model that embeds texts, frames and clips, to find videos without training."""
 
     engine: EmbedderName = "packaged-joint"
-    """packaged-joint (comes with the packages, docs/models.md); sentence-transformers, which the job loads; openai, for
+    """packaged-joint (part of the packages, docs/models.md); sentence-transformers, which the job loads; openai, for
     any endpoint with `/embeddings`, with pictures in the form of vLLM's server in pooling mode; or cassette.
     """
     model: str = Field(default="packaged-joint", min_length=1)
@@ -328,8 +329,9 @@ class Generation(Section):
     frame_side: int = Field(default=448, ge=32)
     """Longer side, in pixels, of the frames given to the video LMM; smaller videos keep their size."""
     picture_side: int = Field(default=2048, ge=32)
-    """Longest side, in pixels, of the keyframes given to the image LMM; larger ones are scaled down, for models see no
-    more of them and some count tokens by size."""
+    """Longest side, in pixels, of the keyframes given to the image LMM; larger ones are scaled down, as models do so
+    anyway and some count tokens by size.
+    """
     sentence_encoder: str = "all-MiniLM-L6-v2"
     """Sentence encoder for Equations 7 and 8 and for many-to-many statistics."""
     sentence_revision: str = ""

@@ -68,7 +68,7 @@ class Retrieval(Section):
     HERO's authors do, the longest of a batch, which gives the longest ones other ranks in VCMR.
     """
     searched_videos: int = Field(default=100, ge=1)
-    """K: videos per query that VCMR looks into, and that XML's ranked lists for selection and test hold."""
+    """K: videos per query in which VCMR localises, and in XML's ranked lists for selection and test."""
     training_list_videos: int = Field(default=2000, ge=1)
     """Videos per query in XML's ranked lists for training, as in CONQUER's: negatives and pools come from them, and a
     query whose true video is not among them is omitted and counted.

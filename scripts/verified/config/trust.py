@@ -1,4 +1,4 @@
-"""Warnings about confidences of the evaluator that comes with the workflow, which has seen no real video."""
+"""Warnings about confidences of the shipped evaluator, which has seen no real video."""
 
 from verified.config import Config
 from verified.config.sources import SourceSection

@@ -163,7 +163,7 @@ class Reading:
 
 
 def usable_moments(files: dict[str, str], source: dict) -> Iterator[dict]:
-    """Rows that are usable as far as is known without decoding, in the file's order, with the `path` of the video.
+    """Rows that are usable, judged without decoding, in the file's order, with the `path` of the video.
 
     `files`: the folder of `videos` and the `moments` file; `source`: its `default_split`, and whether videos have
     `published` names. Raises InputError if one of them cannot be read.
@@ -231,7 +231,7 @@ def finish(usable: Iterable[tuple[int, dict]], probes: Probes) -> tuple[list[dic
 
 
 def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
-    """The numbered rows that are usable as far as is known without decoding, and the exclusions of the others."""
+    """The numbered rows that are usable, judged without decoding, and the exclusions of the others."""
     with_ids = any(row.get("desc_id") is not None for _, row in rows)
     checked = list(check_rows(rows, folder, default_split, with_ids))
     return [pair for pair in checked if "reason" not in pair[1]], [row for _, row in checked if "reason" in row]

@@ -1,4 +1,4 @@
-"""The moments of a source as far as they are known before a run: for quotes and checks.
+"""The known moments of a source before a run: for quotes and checks.
 
 No video is decoded; probes of an earlier run count if they are still valid.
 """
@@ -55,7 +55,7 @@ def unprobed_rows(source: SourceSection, corpus: str) -> Unprobed:
 
 
 class SeenShard(NamedTuple):
-    """The usable moments of a shard, as far as is known, and the rows of videos.jsonl of probed videos.
+    """The usable known moments of a shard, and the rows of videos.jsonl of probed videos.
 
     The `duration` of moments in other videos is None.
     """

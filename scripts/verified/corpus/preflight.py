@@ -248,7 +248,7 @@ def _splits(moments: list[dict]) -> str:
 def _split_findings(
     settings: Config, dataset: DataSet, moments: list[dict], usable: list[dict], key: str, needed: bool
 ) -> Iterator[Finding]:
-    """Splits whose moments all lie in unusable videos, and too few videos to select an epoch on.
+    """Splits whose moments are all in unusable videos, and too few videos to select an epoch on.
 
     With `needed`, also splits without any moment.
     """

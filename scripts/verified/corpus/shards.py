@@ -163,7 +163,7 @@ def _videos_by_shard(videos: str, shards: int, published: bool) -> list[tuple[st
     by_shard: list[tuple[str, list[str]]] = [("", []) for _ in range(shards)]
     try:
         folder = VideoFolder(videos, listed=list_videos(videos).files)
-    except InputError:  # the job says so
+    except InputError:  # the job reports it
         return by_shard
     for video, path in folder.files.items():
         by_shard[shard_of(PurePath(path).stem if published else video, shards)][1].append(path)
@@ -173,7 +173,7 @@ def _videos_by_shard(videos: str, shards: int, published: bool) -> list[tuple[st
 def _rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, list[str]]]:
     try:
         return rows_by_shard(videos, moments, shards)
-    except InputError:  # the job that builds the corpus says so, with the file's name
+    except InputError:  # the job that builds the corpus reports it, with the file's name
         return [("", []) for _ in range(shards)]
 
 
@@ -203,7 +203,7 @@ class VideoStates(Memory):
             if before == now:
                 return state
         state = file_state(path)
-        if settled:  # as one string: Python's collector would look into 200,000 lists again and again
+        if settled:  # as one string: Python's collector would traverse 200,000 lists repeatedly
             self.values[path], self.changed = f"{now}\n{state}", True
         return state
 
@@ -228,7 +228,7 @@ def rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, lis
 
 
 def _rows(path: Path) -> Iterator[dict]:
-    """Rows of a moments file, one at a time where they are JSON lines."""
+    """Rows of a moments file, one at a time for JSON lines."""
     if path.suffix.lower() != ".jsonl":
         yield from (row for _, row in read_moments_file(path))
         return
@@ -237,7 +237,7 @@ def _rows(path: Path) -> Iterator[dict]:
         for line in lines:
             try:
                 row = read(line)
-            except orjson.JSONDecodeError:  # NaN, a byte order mark, or no JSON: the job that reads it says so
+            except orjson.JSONDecodeError:  # NaN, a byte order mark, or no JSON: the job that reads it reports it
                 try:
                     row = json.loads(line.decode("utf-8-sig"))
                 except (ValueError, RecursionError):

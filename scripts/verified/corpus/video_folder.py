@@ -210,7 +210,7 @@ def _likeness(name: str) -> str:
 
 
 def _kind(path: str) -> str:
-    """file, link, or other, as is a link to something else than a file; missing where it is gone by now."""
+    """file, link, or other, such as a link to a folder; missing if it no longer exists."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:
@@ -226,7 +226,8 @@ def folder_digest(
     listed: list[tuple[str, bool]] | None = None,
 ) -> str:
     """A digest of names and states (default `file_state`) of the videos below `folder`: a cheap sign that one was
-    replaced. `listed`: the names where they are known."""
+    replaced. `listed`: the names if they are known.
+    """
     state = state or file_state
     digest, root = hashlib.sha256(), _prefix(folder)
     for name, _ in _video_files(folder) if listed is None else listed:
@@ -262,12 +263,13 @@ def _stamp(status: os.stat_result) -> tuple[str, int]:
 
 
 def file_state(path: str | os.PathLike) -> str:
-    """Size and samples from both ends, the middle and the quarters of a file; empty if it is no readable regular file.
+    """Size and samples from both ends, the middle and the quarters of a file; empty for anything but a readable regular
+    file.
 
-    Its timestamp would say too much: a copied or touched video is the same video. Samples are enough: encoders do not
-    make two files of one size with the same bytes there, and a download whose space was set aside beforehand has zeros
-    where it is still to be filled, last of all at its end. Where they do not tell, the jobs that decode a video do:
-    they hold it against the digest of the file that was probed (see `runtime.seals`).
+    A timestamp would change too often: a copied or touched video is the same video. Samples suffice: encoders do not
+    make two files of one size with the same bytes there, and an unfinished download with preallocated space has zeros
+    there, at its end until the last. If samples miss a change, the jobs that decode a video find it: they compare it
+    with the digest of the probed file (see `runtime.seals`).
     """
     try:
         # A pipe would wait for somebody to write to it. Python's own file object would cost as much as the samples.

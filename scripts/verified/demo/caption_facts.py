@@ -183,7 +183,7 @@ def agreement(stated: Facts, truth: Facts) -> dict[str, bool]:
 
     `stated` comes from `caption_facts`, `truth` is the `facts` object of an event in `corpus/truth.jsonl`. Named
     backgrounds are right if each is one of the event's, a bystander if some scene has it. A singular ("a ball") counts
-    as a statement of number, a bare plural does not. A size is not judged where the thing grows or shrinks.
+    as a statement of number, a bare plural does not. A size is not judged if the object grows or shrinks.
     """
     verdict: dict[str, bool] = {}
     for name in ("shape", "colour", "size", "texture", "count", "motion", "direction", "speed"):

@@ -114,7 +114,7 @@ _FREQUENCIES = {"motion": MOTION_WEIGHTS | {"moves": 20}, "count": COUNT_WEIGHTS
 
 
 def describe(facts: dict, rng: random.Random) -> Description:
-    """Choose which facts of an event to state (see `world.facts`): always the actor and the motion, and most of the
+    """Choose which facts of an event to state (see `scenes.facts`): always the actor and the motion, and most of the
     rest.
     """
     first = facts["scenes"][0]

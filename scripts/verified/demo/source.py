@@ -143,7 +143,7 @@ _NUMBERS = {2: "two", 3: "three"}
 
 
 def coarse_caption(facts: dict, rng: random.Random) -> str:
-    """A true coarse caption of an event (see `world.facts`); about half of the draws name one detail."""
+    """A true coarse caption of an event (see `scenes.facts`); about half of the draws name one detail."""
     several = facts["count"] > 1
     noun = _plural(facts["shape"]) if several else facts["shape"]
     verb = _VERBS[facts["motion"]][several]

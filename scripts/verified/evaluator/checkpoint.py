@@ -1,4 +1,4 @@
-"""The evaluator's checkpoints: safetensors whose header holds the architecture and where the weights come from."""
+"""The evaluator's checkpoints: safetensors whose header has the architecture and the origin of the weights."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ WORDS = "text.embeddings.words"
 
 
 def save_checkpoint(path: str | Path, tensors: dict[str, torch.Tensor], size: Architecture, origin: str) -> None:
-    """Write float32 tensors with a header; `origin` says in words where the weights come from."""
+    """Write float32 tensors with a header; `origin` is a text on the origin of the weights."""
     facts = {"architecture": size.as_dict(), "origin": origin}
     save(path, FORM, {name: tensor.detach().float() for name, tensor in tensors.items()}, facts)
 

@@ -66,7 +66,7 @@ def _run_process(parent: int, log_file: str | None, cuda: bool, function: Callab
 
 
 def processes() -> tuple[int, int]:
-    """(rank, world size); (0, 1) where no process group was started."""
+    """(rank, world size); (0, 1) without a process group."""
     return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
 
 

@@ -86,8 +86,8 @@ class Batch:
     """B items, gathered over all processes, with the frames of this process's share only.
 
     frames: uint8 [b, T, H, W, 3]. ids, mask: [roles, B, L], roles in the order of ROLES, of which `positive` may be
-    missing (then `roles` says so). same: [B, B] boolean, items whose captions are equal, the diagonal included. names:
-    names of the items in errors.
+    missing, as `roles` shows. same: [B, B] boolean, items whose captions are equal, the diagonal included. names: names
+    of the items in errors.
     """
 
     frames: Tensor
@@ -115,7 +115,7 @@ class TrainingStep(nn.Module):
         """(objective of this process, detached loss terms of the whole batch), all scalars.
 
         DistributedDataParallel averages gradients, so the objective is scaled such that the average is Equation 11's
-        gradient. Where no rewritten positive exists, q takes its place, and Equation 11 becomes λ_c l_c + λ_m l_m.
+        gradient. Without a rewritten positive, q replaces it, and Equation 11 becomes λ_c l_c + λ_m l_m.
         """
         tokens, videos = self.model.encode_video(normalise(batch.frames))
         return self.losses(batch, tokens, videos)
@@ -275,6 +275,6 @@ def train(
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
-    """The batch with its tensors on `device`; `same` stays on the CPU, where negatives are drawn."""
+    """The batch with its tensors on `device`; `same` remains on the CPU, where negatives are drawn."""
     tensors = {name: value for name, value in vars(batch).items() if isinstance(value, Tensor) and name != "same"}
     return replace(batch, **{name: value.to(device) for name, value in tensors.items()})

@@ -1,4 +1,4 @@
-"""The evaluator graded by captions that are known to be faithful or perturbed: areas, calibration, an ablation."""
+"""Grade the evaluator by captions of known truth, faithful or perturbed: areas, calibration, an ablation."""
 
 import logging
 from dataclasses import dataclass

@@ -47,8 +47,8 @@ def feature_problems(
 ) -> Iterator[str]:
     """Problems of a file of which the keys `wanted` are read; of videos with their duration in seconds.
 
-    rows: items whose values are looked at of each key (default: all). missing: list that takes the keys which are not
-    there, where that is no problem. vectors: whether a data set may be one item without a dimension of items.
+    rows: items whose values are checked of each key (default: all). missing: list for the absent keys, if absence is no
+    problem. vectors: whether a data set may be one item without a dimension of items.
     """
     file = FeatureFile(path)
     try:
@@ -102,10 +102,9 @@ def _width(file: FeatureFile) -> int | None:
 def inspect_features(path: str | os.PathLike, videos: str | os.PathLike | None = None) -> tuple[list[str], list[str]]:
     """(lines that describe the file, problems found in it).
 
-    Checked are: the attribute `dim`, or the first width, against every data set, values that are not finite, items
-    that are all zero, empty data sets, and links whose shard is gone; with `videos` (a videos.jsonl) also the ids,
-    and the number of clips against ceil(duration / clip_seconds). Raises InputError for a file that is no feature
-    file.
+    Checked are: the attribute `dim`, or the first width, against every data set, values that are not finite, items that
+    are all zero, empty data sets, and links whose shard is gone; with `videos` (a videos.jsonl) also the ids, and the
+    number of clips against ceil(duration / clip_seconds). Raises InputError for any other file.
     """
     file = FeatureFile(path)
     lines = [f"{name}: {value}" for name, value in sorted(file.attributes.items())]

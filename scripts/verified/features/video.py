@@ -33,9 +33,9 @@ class Backbone(Protocol):
 def load_backbone(name: str, precision: str = "float32") -> Backbone:
     """A backbone by its name.
 
-    `small-resnet` and `grid-conv` (always float32) come with the workflow, `packaged` and `packaged-joint` with the
-    installed packages; any other name is that of an image model (microsoft/resnet-152), a CLIP or a SigLIP on the hub,
-    or of a folder that holds one.
+    `small-resnet` and `grid-conv` (always float32) are shipped with the workflow, `packaged` and `packaged-joint` with
+    the installed packages; any other name is that of an image model (microsoft/resnet-152), a CLIP or a SigLIP on the
+    hub, or of a folder with one.
     """
     if name == SMALL_RESNET:
         name = shipped_backbone()

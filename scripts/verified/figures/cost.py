@@ -44,7 +44,7 @@ def candidate_gains(
 ) -> list[CandidateGain]:
     """Gain by types (statics, dynamics, both) and number of candidates: the best-scored one of each moment.
 
-    scores: rows of evaluator/scores; wrong: candidates known to be false, None if the truth is unknown.
+    scores: rows of evaluator/scores; wrong: false candidates, None if the truth is unknown.
     """
     moments = group_by_moment(list(scores))
     most = max((row["candidate"] for row in scores), default=-1) + 1

@@ -37,7 +37,7 @@ class Material:
     """Split of the annotations if they are not of the test split, which then has none."""
 
     def location(self, row: dict) -> str:
-        """Video and span of a moment, and its split where it is not the test split."""
+        """Video and span of a moment, and its split if it is not the test split."""
         start, end = row["time"]
         return f"{row['video']}, {start:g}–{end:g} s" + (f" (split {self.split})" if self.split else "")
 

@@ -29,9 +29,9 @@ def figures_of(settings: Config, dataset: str) -> list[str]:
 
 
 def shown_annotations(settings: Config, dataset: str) -> list[str]:
-    """The annotations that examples are drawn from, of the test, selection and train split.
+    """The annotations for examples, of the test, selection and train split.
 
-    Examples come from the first of these files that holds any (`figures.examples.first_with_rows`).
+    Examples come from the first non-empty file (`figures.examples.first_with_rows`).
     """
     layout, spans = Layout(settings), settings.datasets[dataset].spans
     splits = dict.fromkeys((spans.test_split, spans.selection_split, spans.train_split))

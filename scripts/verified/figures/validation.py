@@ -20,7 +20,7 @@ def draw_validation(validation: dict, paths: Iterable[str | os.PathLike]) -> Non
     """Three panels from results/DATASET/evaluator/validation.json: score histograms of faithful, statically and
     dynamically perturbed captions; the match probability against the share that is faithful; precision over coverage.
 
-    Where the evaluator was graded by no caption, a small sheet says so.
+    Without graded captions it is a placeholder.
     """
     name = next(name for name in SHOWN if name in validation["sets"])
     graded = validation["sets"][name]

@@ -4,10 +4,10 @@ HDF5 treats a slash in a name as a group separator, and an id such as ``kitchen/
 name is its key with slashes and per cent signs encoded as in web addresses (``kitchen%2Fbreakfast``). Other keys are
 stored unchanged, as in published files; those are also read with an unencoded slash or per cent sign.
 
-Files of any origin are read safely: only arrays of numbers stored in the file itself. HDF5 can let a data set's bytes
-come from any other file (raw external storage, virtual data sets, links), require code from elsewhere (filters),
-contain objects instead of numbers, and claim any size. All of these appear in the file's own description and are
-refused before a byte of a data set is read.
+Files of any origin are read safely: only arrays of numbers stored in the file itself. HDF5 can read a data set's bytes
+from any other file (raw external storage, virtual data sets, links), require external code (filters), contain objects
+instead of numbers, and claim any size. All of these appear in the file's metadata and are refused before a byte of a
+data set is read.
 """
 
 import contextlib
@@ -218,7 +218,7 @@ def link_features(
 
 
 class Room:
-    """A shared budget of bytes for arrays kept in memory."""
+    """A shared budget of bytes for arrays in memory."""
 
     def __init__(self, size: int = 0):
         self.left = size

@@ -112,7 +112,7 @@ class RowRefused(Exception):
 
 
 def check_complete(row: Row) -> None:
-    """Whether all required fields are there, and, in CSV, no cells without a column."""
+    """Whether all required fields are present, and, in CSV, no cells without a column."""
     missing = [name for name in REQUIRED if row.get(name) is None]
     if missing:
         raise RowRefused("missing-field", f"no value for {', '.join(missing)}")

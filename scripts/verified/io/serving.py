@@ -47,7 +47,7 @@ def is_loopback(host: str) -> bool:
 
 
 def trusted_hosts(host: str) -> list[Middleware]:
-    """Middleware that limits a loopback address to requests for its own name; none on other addresses."""
+    """Middleware that limits a loopback address to requests for its name; none on other addresses."""
     if not is_loopback(host):
         return []
     names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}

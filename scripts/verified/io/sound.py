@@ -110,7 +110,7 @@ def read_part(path: str | os.PathLike[str], start: float, end: float, rate: int)
 
 
 def _place(samples: np.ndarray, at: int, piece: np.ndarray) -> int:
-    """Copy a piece to a position of `samples`, as far as it fits; returns the position behind it."""
+    """Copy a piece to a position of `samples`, without its excess; returns the position behind it."""
     first, last = max(at, 0), min(at + len(piece), len(samples))
     if first < last:
         samples[first:last] = piece[first - at : last - at]

@@ -1,6 +1,6 @@
 """YAML that people write: a mapping, each key once. All other content is an InputError with line and column.
 
-PyYAML alone keeps the last of two equal keys without a word, and copies what aliases repeat without a limit.
+PyYAML alone silently uses the last of two equal keys, and expands aliases without a limit.
 """
 
 from typing import Any, cast

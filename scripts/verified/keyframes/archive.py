@@ -25,7 +25,7 @@ class Keyframes(Protocol):
 class KeyframeTar:
     """Reads keyframes/SHARD.tar: `index.jsonl` first, then the images it names.
 
-    Raises InputError for a file that is no such archive.
+    Raises InputError for any other file.
     """
 
     def __init__(self, path: str | os.PathLike):

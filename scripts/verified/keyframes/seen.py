@@ -1,4 +1,4 @@
-"""Keyframes of a shard as far as an earlier run has cut them, for quotes."""
+"""Keyframes of a shard from an earlier run, for quotes."""
 
 import math
 from collections import defaultdict

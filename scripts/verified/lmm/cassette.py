@@ -115,8 +115,9 @@ def load(ledger: Ledger, path: str | os.PathLike) -> int:
 
 
 def _calls(path: Path) -> Iterator[dict]:
-    """The rows of a cassette, each as a run writes it. Raises InputError with the number of the first that is not, and
-    after the last one where they are not those that were exported."""
+    """The rows of a cassette, each as a run writes it. Raises InputError with the number of the first invalid row, and
+    at the end if the rows differ from the exported ones.
+    """
     import pyarrow.parquet as pq
 
     digest = hashlib.sha256()
@@ -134,7 +135,7 @@ def _line(row: Row) -> bytes:
 
 
 def models_of(path: str | os.PathLike[str]) -> dict[str, set[str]]:
-    """Models of a cassette with their revisions. Raises InputError for a file that is no cassette."""
+    """Models of a cassette with their revisions. Raises InputError for any other file."""
     if is_hand_written(path):
         return {HAND_WRITTEN: {revision_of(path)}}
     models: dict[str, set[str]] = {}

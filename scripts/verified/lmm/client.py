@@ -38,7 +38,7 @@ class Call:
 
 
 class MediaError(Exception):
-    """The images or frames of a call cannot be read; the message says why."""
+    """The images or frames of a call cannot be read; the message gives the reason."""
 
 
 @dataclasses.dataclass

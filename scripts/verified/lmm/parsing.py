@@ -201,7 +201,7 @@ def numbered_values(value: dict) -> list:
 
 
 def is_thought(key: str) -> bool:
-    """Whether a key of an object says that its value is no part of the answer."""
+    """Whether a key of an object marks its value as a thought, not part of the answer."""
     return re.fullmatch(rf"(?:{THOUGHT}|explanation|notes?|steps?|original\w*)", key.strip(), re.I) is not None
 
 

@@ -37,7 +37,7 @@ REMEDIES = {
 
 
 def role_problems(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
-    """Answers written by hand that cannot be read, and API keys that the environment lacks."""
+    """Unreadable hand-written answers, and API keys that the environment lacks."""
     unset = defaultdict[str, list[str]](list)
     for name, role in roles.items():
         if role.cassette and Path(role.cassette).is_file() and is_hand_written(role.cassette):
@@ -45,7 +45,7 @@ def role_problems(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
                 read_answers(role.cassette)
             except InputError as error:
                 yield refused(f"generation.{name}.cassette", error)
-        # A private endpoint may need no key; if it does, its refusal says so.
+        # A private endpoint may need no key; if it does, its refusal reports it.
         of_openai = role.kind.asks_endpoint and role.base_url is None and role.endpoints_file is None
         if of_openai and not os.environ.get(role.api_key_variable):
             unset[role.api_key_variable].append(f"generation.{name}.api_key_variable")

@@ -12,7 +12,7 @@ from verified.io.characters import count_words, words_of
 from verified.lmm.thoughts import THOUGHT
 
 SENTENCE = r"(?:^|[.!?。！？])\s*"
-"""Where a sentence begins: a refusal opens one, whereas a caption tells who says or cannot do something."""
+"""Beginning of a sentence: a refusal opens one, whereas a caption reports who says or cannot do something."""
 OPENINGS = (
     # English
     r"(?:i(?:'|’)?m (?:so |very |really )?sorry|i am (?:so |very |really )?sorry|sorry|(?:my )?apologies"

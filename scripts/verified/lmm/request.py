@@ -1,8 +1,8 @@
 """Requests to language models, replies and outcomes: the interface that every engine implements.
 
-An engine is handed `Request`s and yields one `Reply` for each, in order. It does not retry invalid answers, does not
-parse and does not remember: parsing (`verified.lmm.tasks`) and the ledger (`verified.lmm.ledger`) are the same for all
-engines. The `Outcome` of a call is one of five types, and says whether a retry is worthwhile.
+An engine takes `Request`s and yields one `Reply` for each, in order. It does not retry invalid answers, does not parse
+and does not remember: parsing (`verified.lmm.tasks`) and the ledger (`verified.lmm.ledger`) are the same for all
+engines. The `Outcome` of a call is one of five types, and tells whether a retry is worthwhile.
 """
 
 import dataclasses
@@ -133,7 +133,7 @@ PASSING = re.compile(r"connection|timeout|rate-limit|garbage|endpoint|outage|bud
 
 
 def is_passing(status: str, reason: str) -> bool:
-    """Whether a call that ended so is worth asking again: there is no answer yet, but there may be one later."""
+    """Whether a call that ended so is worth a retry: there is no answer yet, but there may be one later."""
     return status == "error" and PASSING.fullmatch(reason) is not None
 
 
@@ -194,5 +194,5 @@ class Outcome:
 
     @property
     def passes(self) -> bool:
-        """Whether the call is worth asking again."""
+        """Whether the call is worth a retry."""
         return is_passing(self.status, self.reason)

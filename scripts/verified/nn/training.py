@@ -1,14 +1,14 @@
 """The training of every network: optimisers, the state that a killed training resumes from, and the loop.
 
 The optimisers are those of the official codes, with their learning rate curves; the loop sets each group's `lr`. All
-decay weights apart from the gradient, and leave out some: see `parameter_groups`.
+have decoupled weight decay, with exceptions: see `parameter_groups`.
 
-A training brings small functions: the batches of a step, their losses, the learning rate, the rows of the log, the end.
-Draw every random number from a seed of its step or of its row: then weights, the optimiser's state, the progress made
-and the log are all that has to be saved, and a training that was killed and resumes ends with the same bytes.
+A training supplies small functions: the batches of a step, their losses, the learning rate, the rows of the log, the
+end. Draw every random number from a seed of its step or of its row: then weights, the optimiser's state, the progress
+and the log are the whole state, and a killed training resumes to the same bytes.
 
-A saved state belongs to one training: it carries digests of the code, the settings and the input files behind it, and
-is used only where all of them agree. One that does not fit is set aside, and the log says how it differs.
+A saved state belongs to one training: it has digests of the code, the settings and the input files behind it, and is
+used only if all of them agree. Another state is set aside, and the log reports the difference.
 """
 
 import contextlib
@@ -274,7 +274,7 @@ class Training(Generic[Batch]):
     precision: str = "float32"
     """Number format of the losses' inner computations; see `computing`."""
     file: object = None
-    """The file to look at when a loss is not finite."""
+    """The file named in the error when a loss is not finite."""
     names: Callable[[Batch], Sequence[str]] = lambda batch: ()
     """Names of the items of a batch whose loss is not finite."""
     remedy: str = "lower the learning rate"

@@ -36,7 +36,7 @@ class Form:
 
 
 def read_key(path: str | Path, form: Form) -> dict:
-    """Read the key of pages. Raises InputError for a file that is no key or an altered one."""
+    """Read the key of pages. Raises InputError for any other file or an altered one."""
     key = read_json(path)
     names = (form.task, f"{form.item}s", f"{form.person}s")
     problem = _key_problem(key, form) if isinstance(key, dict) and key.keys() >= set(names) else "not the key of pages"
@@ -62,7 +62,7 @@ def _key_problem(key: dict, form: Form) -> str | None:
 
 
 def checksum(text: str) -> str:
-    """FNV-1a, 64 bits, as 16 hex digits: it detects accidents and careless edits; it is no signature."""
+    """FNV-1a, 64 bits, as 16 hex digits: it detects accidents and careless edits; it is not a signature."""
     value = 0xCBF29CE484222325
     for byte in text.encode("utf-8"):
         value = (value ^ byte) * 0x100000001B3 % 2**64

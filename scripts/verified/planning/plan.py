@@ -135,7 +135,7 @@ def stage_of_rule() -> dict[str, str]:
 
 
 def table(rows: list[Row]) -> str:
-    """The rows as plain text with a line of totals; hours are limits and, where they are known, estimates."""
+    """The rows as plain text with a line of totals; hours are limits and, if known, estimates."""
     columns = (
         "stage",
         "rule",

@@ -1,4 +1,4 @@
-"""Count the calls that a run would still ask by executing the stages' own code without any model.
+"""Count the calls that a run would still make by executing the stages' code without any model.
 
 Each call is built exactly as the run will build it and looked up in the ledger. An example of typical length replaces
 an answer that does not exist yet, so that the calls that depend on it are counted too. Each example names its call, so

@@ -78,7 +78,7 @@ def collections(path: Path = SOURCES) -> dict[str, dict[str, tuple[SourceFile, .
 
 
 def verify(path: str | os.PathLike, source: SourceFile) -> None:
-    """Raise InputError unless `path` holds the bytes that `source` names (as far as its size and SHA-256 are known)."""
+    """Raise InputError unless `path` has the bytes that `source` names (if its size and SHA-256 are known)."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{source.place} is not there", file=path, remedy=how_to_get(source))
@@ -108,7 +108,7 @@ def how_to_get(source: SourceFile) -> str:
 def download(source: SourceFile, path: str | os.PathLike, pause: float = 2.0) -> None:
     """Fetch `source.url` to `path`, which appears only when its size and SHA-256 are right.
 
-    The bytes received so far stay in ``path.part`` and the next attempt, or the next run, asks for the rest. Raises
+    The bytes received so far are in ``path.part`` and the next attempt, or the next run, requests the rest. Raises
     InputError when the attempts are used up, when the server refuses, or when the bytes are not the published ones (the
     partial file is then removed).
     """

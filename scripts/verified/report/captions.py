@@ -108,7 +108,7 @@ def generated_rows(
     """Index rows of moments that the workflow annotated, in the order of the corpus.
 
     `captions` are statics and dynamics rows, `scores` one row per candidate, `annotations` the chosen captions. One
-    that is no candidate (written by people, or the coarse one as a fallback) is listed below these.
+    that is not a candidate (written by people, or the coarse one as a fallback) is listed below these.
     """
     score = {(row["desc_id"], row["type"], row["candidate"]): row["score"] for row in scores}
     captions_of = defaultdict(dict)
@@ -196,7 +196,7 @@ def _mark_roles(candidates: list[Candidate], selected: tuple[str, str] | None) -
 def part_of(
     rows: list[Moment], captions_of: Mapping[int, list[dict]], thumbnails: Thumbnails, ledger: Ledger | None
 ) -> dict:
-    """Keyframes, refusals, facts and calls of some moments. Prompts share their lines: most come from templates."""
+    """Keyframes, refusals, facts and calls of some moments. Prompts share their lines, as most come from templates."""
     lines: dict[str, int] = {}
     calls: dict[str, dict | None] = {}
     entries = {}

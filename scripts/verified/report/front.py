@@ -24,7 +24,7 @@ SHOWN = 4
 
 
 class Corpus(NamedTuple):
-    """A data set of the run: its annotations, all splits, and the archives of its keyframes, where it has any."""
+    """A data set of the run: its annotations, all splits, and the archives of its keyframes, if any."""
 
     title: str
     kind: str
@@ -171,7 +171,7 @@ def _result_text(row: Mapping) -> str:
 
 
 def _picked(rows: Sequence[dict], tested: str) -> Iterator[dict]:
-    """Rows at the middle of each quarter of confidence, of the tested split where it has enough; no hidden choice."""
+    """Rows at the middle of each quarter of confidence, of the tested split if it has enough; never cherry-picked."""
     fine = [row for row in rows if "fig_desc" in row]
     of_test = [row for row in fine if row["split"] == tested]
     ranked = sorted(
@@ -208,7 +208,7 @@ class Dot(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """A model of a panel: trained on coarse and on fine captions, as far as it was."""
+    """A model of a panel: trained on coarse and on fine captions, or on one of them."""
 
     name: str
     coarse: Dot | None

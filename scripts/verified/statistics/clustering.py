@@ -28,10 +28,10 @@ def dbscan(
 ) -> np.ndarray:
     """DBSCAN labels, int64 [points]: −1 is noise, clusters count from 0 in the order of their first core point.
 
-    `vectors` is [points, dim], any length but not zero; `weights` (int [points], default 1) says how many identical
-    points each row represents. A point is core when the weights of all points within cosine distance `eps`, itself
-    included, add up to `min_samples`; a point that is not core joins the lowest-numbered cluster with a core point
-    within `eps`. `label` names the progress lines. Raises ValueError for a zero or non-finite vector.
+    `vectors` is [points, dim], any length but not zero; `weights` (int [points], default 1) is the number of identical
+    points of each row. A point is core when the weights of all points within cosine distance `eps`, itself included,
+    add up to `min_samples`; a point that is not core joins the lowest-numbered cluster with a core point within `eps`.
+    `label` names the progress lines. Raises ValueError for a zero or non-finite vector.
     """
     points = len(vectors)
     counts = np.ones(points, np.int64) if weights is None else np.asarray(weights, np.int64)

@@ -57,7 +57,7 @@ def spans(rows: list[dict]) -> dict:
     """Lengths (seconds) and positions (shares of the video) of the moments.
 
     The published mean span counts the annotation as given, also if it ends after the video; ``mean_seconds_clamped``
-    cuts it there, and ``past_end`` says how many are cut. Positions are clamped to [0, 1].
+    cuts it there, and ``past_end`` is the number of cut ones. Positions are clamped to [0, 1].
     """
     if not rows:
         raise InputError("no annotations to summarise", remedy="see their counts.json")

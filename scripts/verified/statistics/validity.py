@@ -198,12 +198,12 @@ def false_captions(scores: list[dict], corrupted: list[dict], annotations: dict[
 
 
 REVIEWED = (0.10, 0.25, 0.50)
-"""Shares of the moments that somebody looks at, those of the lowest scores first."""
+"""Shares of the moments under review, lowest scores first."""
 
 
 def review_gain(scores: list[dict], corrupted: list[dict], chosen: list[dict]) -> list[dict]:
-    """Yield of a review that begins with the lowest scores: of the false chosen captions, the share that is among the
-    lowest-scored share of all. Somebody who looks at moments in any order finds as much as they look at.
+    """Yield of a review that begins with the lowest scores: of the false chosen captions, the share among the
+    lowest-scored share of all. In random order the two shares are equal.
     """
     wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in corrupted}
     names = {

@@ -48,7 +48,7 @@ class PaperTable:
     columns: tuple[Column, ...]
 
     def with_models(self, rows: list[Row]) -> "PaperTable":
-        """The table with additional `rows`, one for each model that the paper does not have, where rows are models."""
+        """The table with additional `rows`, one for each model beyond the paper, if rows are models."""
         return replace(self, rows=self.rows + tuple(rows)) if self.stubs == ("Method",) else self
 
     @property

@@ -37,7 +37,7 @@ class Sheet:
     hints: list[list[str]] | None = None
     """Tooltip of a cell, in HTML."""
     short: list[list[str]] | None = None
-    """The texts where width is scarce (LaTeX), if they differ."""
+    """The texts for narrow formats (LaTeX), if they differ."""
 
     @property
     def groups(self) -> list[int]:

@@ -25,7 +25,7 @@ from verified.tables.table import Table
 
 HEADER = (*Place._fields, "value", "ours", "difference", "tolerance", "verdict", "note")
 MARGIN, SHARE = 1.0, 0.1
-"""Points, or as a share of the published figure where that is more, by which an interval may be off."""
+"""Tolerance of an interval in points, or as a share of the published figure if that is more."""
 COARSE_INSTANCES_TOLERANCE = 3
 CAPTIONS = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
 """Rows of the released files, as in `config/sources.csv`."""

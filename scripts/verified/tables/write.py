@@ -223,7 +223,7 @@ def provenance(settings: Shown, collection: Collection, project: Path) -> list[s
 
 
 def studies(settings: Shown, collection: Collection) -> list[str]:
-    """Lines on the user studies behind the tables of grades: who answered, and how far the raters agree."""
+    """Lines on the user studies behind the tables of grades: the raters and their agreement."""
     lines = []
     for name, data_set in settings.datasets.items():
         study = collection.statistics.get((name, "study"))

@@ -11,7 +11,7 @@ from verified.io.jsonl import read_json
 from verified.weights.lock import read_lock
 
 BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "packaged", "packaged-joint", "evaluator", EMBED)
-"""Names that are not models of the hub: they come with the installed packages or with the workflow."""
+"""Names that are not models of the hub: parts of the installed packages or of the workflow."""
 
 
 @dataclass(frozen=True, order=True)
@@ -60,7 +60,7 @@ def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
 
 
 def locate_models(generation: Generation, paths: Iterable[str | Path]) -> Generation:
-    """The same settings with every role of a hub model at its folder and commit, as its record among `paths` says."""
+    """The same settings with every role of a hub model at its folder and commit, from its record among `paths`."""
     records = read_records(paths)
 
     def placed(role: EngineSettings) -> EngineSettings:

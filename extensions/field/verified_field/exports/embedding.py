@@ -60,7 +60,7 @@ class Task(AbsTaskRetrieval):
 
 def write_mteb(folder: Path, collection: Collection) -> None:
     """PART/SPLIT.parquet of each of `PARTS` and of each split that has fine captions, and task.py; without any such
-    split, a card that says so.
+    split, a card stating it.
     """
     written: dict[str, dict[str, Path]] = {part: {} for part in PARTS}
     for split, rows in collection.splits.items():

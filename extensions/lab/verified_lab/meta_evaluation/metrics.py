@@ -127,7 +127,8 @@ class FrameMetrics:
 
 def scores_of_file(path: str | Path, judged: Sequence[Judged]) -> np.ndarray:
     """[captions] the ``score`` of the rows of a JSON Lines file, matched by video, caption and, if both have one,
-    desc_id; NaN without a match. Raises InputError for a score that is no number, and if no caption matches."""
+    desc_id; NaN without a match. Raises InputError for a score that is not a number, and if no caption matches.
+    """
     known: dict[tuple[str, str, object], float] = {}
     for number, row in enumerate(iterate_jsonl(path, ("video", "caption", "score")), start=1):
         if not finite(row["score"]) or not isinstance(row.get("desc_id"), int | None):

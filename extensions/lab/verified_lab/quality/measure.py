@@ -76,7 +76,7 @@ def _measure(video: dict, moments: list[dict], settings: Quality) -> list[dict[s
                 rows[index] |= measure_frames(frames)
                 if settings.max_text is not None:
                     rows[index]["text"] = _text_share(frames)
-    except VideoError:  # probed before: the file has changed since, and its moments are measured as far as it goes
+    except VideoError:  # probed before: the file has changed since, and its moments are measured up to the first damage
         pass
     for row, level in zip(rows, _loudness(video, spans)):
         row["loudness"] = level

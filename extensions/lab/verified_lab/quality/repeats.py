@@ -1,8 +1,8 @@
-"""Moments that show what an earlier one shows: hashes of a few frames, compared where a part of them is equal.
+"""Moments that repeat an earlier one: hashes of a few frames, compared if a part of them is equal.
 
 A hash has the signs of the horizontal changes of `HASHED_FRAMES` frames, each scaled to 9 by 8 grey pixels (difference
-hash): copies, other encodings and sizes change few of them. Pairs are not all looked at: two hashes that differ in
-fewer bits than there are bands, of `BAND` digits, agree in one band at least.
+hash): copies, other encodings and sizes change few of them. Not all pairs are compared: two hashes that differ in fewer
+bits than there are bands, of `BAND` digits, agree in one band at least.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ def hash_frames(greys: list[np.ndarray]) -> str:
 def repeated(measured: Iterable[Mapping[str, Any]], least: float) -> dict[int, tuple[int, float]]:
     """{desc_id: the earlier moment that it repeats, and the share of equal bits}, of rows with `desc_id` and `hash`.
 
-    Earlier is a smaller desc_id that repeats none itself, so that of many alike one stays. The share exceeds
+    Earlier is a smaller desc_id that repeats none itself, so that one of many equal moments remains. The share exceeds
     `least`, which is at least `LEAST`.
     """
     kept: dict[int, int] = {}

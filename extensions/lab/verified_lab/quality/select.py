@@ -34,7 +34,7 @@ def judge(
     """The rows of `measured` with alike, speech, said, and the reason and detail of those omitted; else None.
 
     `transcripts` are rows by video, `repeats` those of `repeats.repeated` in the whole data set. A moment without a
-    measure is omitted where the limit is a least one of its sound or speech, and stays elsewhere: a single frame has no
+    measure is omitted if the limit is a minimum of its sound or speech, and remains otherwise: a single frame has no
     motion.
     """
     for row in measured:
@@ -123,7 +123,7 @@ def spoken_share(segments: Iterable[Sequence[Any]], start: float, end: float) ->
 
 
 LONGEST = 4000
-"""Characters of what is said in a moment: three minutes of speech. It is part of prompts; subtitles may hold more."""
+"""Most characters of a moment's speech: three minutes. It is part of prompts; subtitles may be longer."""
 
 
 def said_within(segments: Iterable[Sequence[Any]], start: float, end: float) -> str:

@@ -66,8 +66,7 @@ def _findings(
 
 
 def _left_out(quality: Quality, folder: str, moments: list[dict], key: str) -> Generator[Finding, None, list[dict]]:
-    """Moments that the limits of quality exclude, as far as a run or a quote has measured; returns the other
-    moments."""
+    """Moments that the limits of quality exclude, by the measures so far; returns the other moments."""
     from verified.io.jsonl import iterate_jsonl
     from verified_lab.quality.select import refusal
 

@@ -1,4 +1,4 @@
-"""Transcripts of videos, from subtitles beside them or by the role `speech`: one row a video."""
+"""Transcripts of videos, from subtitle files or by the role `speech`: one row a video."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -19,10 +19,10 @@ UNREADABLE = "unreadable-subtitles"
 
 def transcripts(videos: Sequence[dict], session: Session | None) -> list[dict[str, Any]]:
     """A row for each row of videos.jsonl: video, source, segments [start, end, text] in seconds, lineage, and a reason
-    where nothing is known (`segments` is then None).
+    without a transcript (`segments` is then None).
 
-    Subtitles beside a video come first; those that cannot be read are the reason. `session` answers for the others,
-    nobody where it is None. Raises InputError when no more answers come.
+    Subtitle files next to a video take precedence; unreadable ones are the reason. `session` transcribes the others,
+    unless it is None. Raises InputError when no more answers come.
     """
     rows: dict[str, dict[str, Any]] = {}
     asked = []
@@ -63,7 +63,7 @@ def needs_asking(video: dict) -> bool:
 
 
 def unreadable_subtitles(paths: Iterable[str | Path]) -> list[InputError]:
-    """Reasons for unreadable subtitles beside videos, by file."""
+    """Reasons for unreadable subtitle files, by file."""
     errors: list[InputError] = []
     for file in filter(None, map(subtitles_of, paths)):
         try:
@@ -74,5 +74,5 @@ def unreadable_subtitles(paths: Iterable[str | Path]) -> list[InputError]:
 
 
 def subtitles_of(path: str | Path) -> Path | None:
-    """The subtitles beside a video, by its name."""
+    """The subtitle file next to a video, by its name."""
     return next((file for ending in ENDINGS if (file := Path(path).with_suffix(ending)).is_file()), None)

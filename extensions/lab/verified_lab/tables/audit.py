@@ -32,7 +32,7 @@ def inputs(settings: Config) -> list[str]:
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
-    """Table `audit`, and `audit-clean` and `audit-recovery` where models were tested and where spans are known."""
+    """Table `audit`, and `audit-clean` and `audit-recovery` if models were tested and spans are known."""
     of_name: dict[str, dict[str, str]] = {"summary": {}, "findings": {}, "recovery": {}}
     for file in files:
         path = Path(file)

@@ -7,7 +7,7 @@ that the query does not describe. FC and types as in univtg.py:
     d = the first M of two layers of attention over [learned dummies; q]
     two layers of adaptive cross attention: α = softmax over [d; q] of clip · token, of which the words' part alone
         reaches the clip: v ← LN(v + W Σ_t α_t q_t), then feed-forward;  a_i = Σ_t α_it, the mean over heads and layers
-    g, the saliency token: the mean clip plus the learned prompt that is most like what clips differ by, weighed by a
+    g, the saliency token: the mean clip plus the learned prompt nearest to the clips' differences, weighed by a
     three layers of attention over [g; v]; v ← v + g
     K windows by the decoder of detr_decoder.py, each with the probability that it shows the moment
     s_i = (W_1 v_i) · (W_2 g) / √D
@@ -132,7 +132,7 @@ class Calibrated(NamedTuple):
 
 
 class AdaptiveCrossLayer(nn.Module):
-    """Clips look at dummies and words, and take over from the words alone; post-norm."""
+    """Clips attend to dummies and words, and take values from the words alone; post-norm."""
 
     def __init__(self, hidden: int, heads: int, feed_forward: int, dropout: float):
         super().__init__()

@@ -22,7 +22,7 @@ Differences from the official code
 - t_i is the clip's centre for every clip length; officially (i + c/2) / N with c in seconds, right for c = 1 alone.
   Weights that learnt to reach out from there need it (`clip_centre`); `verified import` sets it.
 - Clips behind a video's end are zeros before each convolution, so that no answer depends on padding; officially they
-  hold what attention made of them, which reaches the last three clips.
+  hold outputs of attention, which reach the last three clips.
 - The rate rises over 5 % of the steps and falls linearly to zero; officially it rises for 10 of 200 epochs and falls to
   a tenth after each 80. AdamW is that of the other models: its ε is 1e-6, and it does not decay biases.
 - Windows come out with fractions of clips, cut to the video; NMS is the data set's (officially at tIoU 0.7).

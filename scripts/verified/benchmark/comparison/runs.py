@@ -73,7 +73,7 @@ def sample(arguments: Sequence[str], tested_on: str) -> Path | None:
 
 
 def runs_of(argument: str, tested_on: str, ending: str) -> list[str]:
-    """Runs of an argument: those inside a folder that is no run itself, else the argument."""
+    """Runs of an argument: those inside a folder that is not a run itself, else the argument."""
     folder = Path(argument)
     if not folder.is_dir() or submissions(folder, tested_on, ending):
         return [argument]

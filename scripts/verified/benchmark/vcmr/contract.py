@@ -171,7 +171,8 @@ class RetrievalModel(nn.Module):
     video, and of one that ends with it. (0, 0) is exact; a model of one's own has no reason for anything else."""
     padding_reach: ClassVar[int] = 0
     """Clips before a video's end whose logits depend, as published, on how far videos and queries are padded (with them
-    `Spans.score`, if any). The head of the file says why."""
+    `Spans.score`, if any). The head of the file gives the reason.
+    """
     full_reach: ClassVar[int] = 0
     """The same of a video that fills its row, where the row gets its first pads."""
     technical_options: ClassVar[tuple[str, ...]] = ()
@@ -268,6 +269,6 @@ class RetrievalModel(nn.Module):
         """Factor of p_start · p_end of each listed video, from its score; [Q, K] → [Q, K], monotone.
 
         One-stage: `scores` are those of `video_scores`. Two-stage: the external scores of the list (already
-        exp(20·cosine) or the cosine, as `retrieval.external_score` says), or `Spans.score` if the model `rescores`.
+        exp(20·cosine) or the cosine, as set by `retrieval.external_score`), or `Spans.score` if the model `rescores`.
         """
         raise NotImplementedError

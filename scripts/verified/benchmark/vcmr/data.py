@@ -124,11 +124,11 @@ class Memory:
 
 
 class Videos:
-    """Features of a corpus as padded tensors, in the form that a model asks for.
+    """Features of a corpus as padded tensors, in a model's form.
 
-    Raises InputError naming the file and the video where features are missing, empty, of another width or not finite,
-    too long for the number format that `cast` normalises them in, or at another rate than `clip_seconds`, by the file's
-    own attribute or by `durations` of videos.
+    Raises InputError naming the file and the video if features are missing, empty, of another width or not finite, too
+    long for the number format that `cast` normalises them in, or at another rate than `clip_seconds`, by the file's
+    attribute or by `durations` of videos.
     """
 
     def __init__(

@@ -102,7 +102,7 @@ def _largest(scores: Tensor, count: int) -> Tensor:
 
 
 BLOCK = 16
-"""Videos between two looks at the list; a multiple of `GROUP`."""
+"""Videos between two checks of the list; a multiple of `GROUP`."""
 GROUP = 4
 """Pairs that are computed together: at the papers' widths, four give a core as much to do as forty."""
 
@@ -119,7 +119,7 @@ class Needed(NamedTuple):
     end: Tensor
     """[K + 1, L]."""
     left_out: int
-    """Videos of the list that were not looked into."""
+    """Videos of the list that were not localised."""
 
 
 def localise_needed(
@@ -131,7 +131,7 @@ def localise_needed(
     truth: int,
     spans: tuple[int, int, int],
 ) -> Needed:
-    """Start and end probabilities in the videos of one query's list, and in its own video `truth`.
+    """Start and end probabilities in the videos of one query's list, and in its true video `truth`.
 
     `query`: the encodings of one query; `candidates` [K] and their `scores` [K]; `spans` as of `best_spans`: least and
     largest distance of start and end, and rows of a list.

@@ -33,8 +33,8 @@ GROUPS = 8
 class Packing:
     """Order in which positions of N sequences of S become rows; made from their mask [N, S] on the CPU.
 
-    Sequences are sorted by length and cut into groups; one keeps as many positions as the longest of its group and
-    `reach` more, for a convolution behind the encoder that looks as far across the end.
+    Sequences are sorted by length and cut into groups; one has as many positions as the longest of its group and
+    `reach` more, for a later convolution that reaches so far across the end.
     """
 
     def __init__(self, mask: Tensor, reach: int = 0):

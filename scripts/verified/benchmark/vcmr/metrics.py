@@ -1,13 +1,13 @@
 """Recall and mean tIoU of VCMR, SVMR and VR on arrays, a number per query; recall is counted as by the TVR evaluator.
 
-The order of a list decides; scores are not looked at. Only the first 100 rows of a list count. A span is right if its
-tIoU with the true one reaches the threshold (≥, in float32, the union being the hull of both spans). SVMR drops rows of
-other videos first. VR looks at videos alone, and repeated videos use up ranks. mIoU, which the TVR evaluator has not,
-is the mean over queries of the first row's tIoU: 0 where its video is wrong (VCMR) or no row has the true one (SVMR).
+The order of a list decides; scores are ignored. Only the first 100 rows of a list count. A span is right if its tIoU
+with the true one reaches the threshold (≥, in float32, the union being the hull of both spans). SVMR drops rows of
+other videos first. VR looks at videos alone, and repeated videos use up ranks. mIoU, which the TVR evaluator lacks, is
+the mean over queries of the first row's tIoU: 0 if its video is wrong (VCMR) or no row has the true one (SVMR).
 
-A metric more that the TVR evaluator has not is a function with the decorator `own_metric`.
+Another metric beyond the TVR evaluator's is a function with the decorator `own_metric`.
 
-One spelling everywhere: "0.5/r1" for spans, "r1" for videos, "mIoU", with the task before it where tasks are mixed,
+One spelling everywhere: "0.5/r1" for spans, "r1" for videos, "mIoU", with the task before it if tasks are mixed,
 "VCMR/0.5/r1". `tvr_name` gives the TVR evaluator's, for submissions scored in its name.
 
 Differences from the official code: an empty list is a miss instead of a crash; video indices are compared as integers

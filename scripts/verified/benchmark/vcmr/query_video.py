@@ -1,4 +1,4 @@
-"""Parts of the two-stage models (CONQUER, SQuiDNet), which look at a query and a video together.
+"""Parts of the two-stage models (CONQUER, SQuiDNet), which process a query and a video together.
 
 Shapes: B queries, V videos of each, L clips, T tokens, D hidden size. Masks are bool, true for real positions.
 """
@@ -73,9 +73,9 @@ def clip_scorer(hidden: int, channels: int) -> nn.Sequential:
 
 
 def is_wide(hidden: int) -> bool:
-    """Whether four pairs at a time take a model of hidden size D no longer than many do.
+    """Whether a model of hidden size D is as fast on four pairs at a time as on many.
 
-    At D = 256 they take a third longer, more than leaving some out is worth.
+    At D = 256 it is a third slower, more than omitting some pairs saves.
     """
     return hidden**2 >= WIDE
 

@@ -47,7 +47,7 @@ class Ranked:
         return torch.from_numpy(self.video[at, :depth]), score
 
     def rank_of(self, desc_ids: np.ndarray, video: np.ndarray) -> np.ndarray:
-        """Place [Q] of a `video` [Q] in each query's list, counted from 0; −1 where it is not in the list."""
+        """Position [Q] of a `video` [Q] in each query's list, counted from 0; −1 if it is not in the list."""
         equal = self.video[self.at(desc_ids)] == video[:, None]
         return np.where(equal.any(axis=1), equal.argmax(axis=1), NO_VIDEO)
 

@@ -41,7 +41,7 @@ def is_two_stage(name: str) -> bool:
 
 
 def _declares_two_stage(file: Path, name: str = "", registered: str = "") -> bool:
-    """Whether a class, or else a base in a model's file, says ``two_stage = True`` or ``two_stage: … = True``.
+    """Whether a class, or else a base in a model's file, declares ``two_stage = True`` or ``two_stage: … = True``.
 
     The class is the one called `name`, or that under ``@register(registered)``.
     """

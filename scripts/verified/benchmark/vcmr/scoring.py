@@ -144,7 +144,7 @@ def sampled_hinge(scores: Tensor, margin: float, pool: int | None, generator: to
 
 
 def draw_ranks(count: int, pool: int | None, generator: torch.Generator) -> Tensor:
-    """One rank in [1, count) per row, or in [1, 1 + pool) where that is less; [count] int64 on the CPU."""
+    """One rank in [1, count) per row, or in [1, 1 + pool) if that is less; [count] int64 on the CPU."""
     highest = count if pool is None else min(1 + pool, count)
     return torch.randint(1, highest, (count,), generator=generator)
 

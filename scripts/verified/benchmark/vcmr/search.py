@@ -49,7 +49,7 @@ class SearchSettings:
     max_pred_clips: int
     """max_pred_l: end − start stays below this."""
     searched_videos: int = 100
-    """Videos that VCMR looks into (fewer where the corpus is smaller)."""
+    """Videos in which VCMR localises (fewer in a smaller corpus)."""
     rows: int = DEPTH
     """Rows of each list of spans."""
     chunk: int = 256

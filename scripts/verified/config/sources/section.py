@@ -16,7 +16,7 @@ class SourceSection(Section):
     annotated_here: ClassVar[bool] = False
     """The workflow writes its fine captions."""
     annotations_given: ClassVar[bool] = False
-    """It comes with finished annotations."""
+    """Its annotations are finished."""
     rendered: ClassVar[bool] = False
     """A rule renders its videos and writes their moments."""
     published: ClassVar[bool] = False
@@ -30,7 +30,7 @@ class SourceSection(Section):
     comparable: ClassVar[bool] = True
     """The paper's figures may be shown next to ours, if its title is one of the paper's data sets."""
     origin: ClassVar[str]
-    """Where data set `{name}` comes from, for the lines below tables."""
+    """Origin of data set `{name}`, for the lines below tables."""
 
     @property
     def proposes_moments(self) -> bool:

@@ -72,7 +72,7 @@ def watch_all(frames: np.ndarray, times: np.ndarray) -> list[Seen]:
 
 
 def segments(seen: list[dict[str, list[Blob]]]) -> list[tuple[int, int, str]]:
-    """(first frame, last frame, colour) of each segment in which a group of one colour is there without a jump.
+    """(first frame, last frame, colour) of each segment with a group of one colour and without a jump.
 
     A single frame without the group, or with another number of objects, does not end it.
     """

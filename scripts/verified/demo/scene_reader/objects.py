@@ -265,7 +265,7 @@ def name_texture(blob: Blob, shape: str) -> str:
         y, x = np.mgrid[0 : blob.height, 0 : blob.width]
         hole = np.hypot((2 * x + 1) / blob.width - 1, (2 * y + 1) / blob.height - 1) < 0.56
         mask = mask * (~hole).astype(np.uint8)
-    # The outermost pixels mix with the background, so look as far inside as the object allows.
+    # The outermost pixels mix with the background, so use pixels as far inside as the object allows.
     depth = cv2.distanceTransform(cv2.copyMakeBorder(mask, 1, 1, 1, 1, cv2.BORDER_CONSTANT), cv2.DIST_L2, 3)[1:-1, 1:-1]
     inner = next((depth > least for least in (2.5, 1.9, 1.2) if (depth > least).sum() >= 24), mask > 0)
     values = np.minimum(blob.brightness[inner].astype(np.float64), 100)

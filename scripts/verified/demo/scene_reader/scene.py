@@ -44,7 +44,7 @@ class Track:
 
 @dataclasses.dataclass(frozen=True)
 class Motion:
-    """Motion of a group; direction and speed are None where the verb has none."""
+    """Motion of a group; direction and speed are None if the verb has none."""
 
     motion: str
     direction: str | None = None
@@ -80,7 +80,7 @@ def name_motion(track: Track) -> str | None:
 
 
 def measure(track: Track, verb: str) -> Motion:
-    """Direction, speed and number of hops of a track that is described by `verb`, as far as the verb has them."""
+    """Direction, speed and number of hops of a track with the verb `verb`, if the verb has them."""
     times, x, y = (values[track.present] for values in (track.times, track.x, track.y))
     if verb == "circles":
         return Motion(verb, _turn(x, y))
@@ -129,16 +129,16 @@ def _turn(x: np.ndarray, y: np.ndarray) -> str:
 
 
 def _smooth(values: np.ndarray) -> np.ndarray:
-    """Running median of three, so that one bad frame is no motion."""
+    """Running median of three, so that one bad frame is not a motion."""
     if len(values) < 3:
         return values
     return np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
 
 
 SIDE = 112
-"""Pictures are looked at in this width and height; all lengths in the package are pixels of it."""
+"""Width and height to which pictures are scaled; all lengths in the package are in these pixels."""
 LOOKS = 8
-"""Frames of a clip in which shapes are looked at closely."""
+"""Frames of a clip whose shapes are analysed."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -188,7 +188,7 @@ def change(backgrounds: list[str], rng: random.Random, named_before: bool) -> st
 
 
 def sentence(facts: dict, rng: random.Random, plain: bool = False, known: bool = False) -> str:
-    """One sentence that says all of `facts` (shape and motion at least)."""
+    """One sentence that states all of `facts` (shape and motion at least)."""
     subject, doing = noun_phrase(facts, rng, known), action(facts, rng, plain)
     backgrounds = facts.get("backgrounds", [])
     place = rng.choice(PLACES[backgrounds[0]]) if backgrounds and facts.get("placed", True) else ""

@@ -2,7 +2,7 @@
 
 Motion tokens hold the foreground of each frame, its colour, and how it changes. Appearance comes from the demo's small
 image network in place of ResNet-152: 0.9 million weights, 192 pooled numbers per frame. Its layers, names and initial
-weights are those of transformers' ResNet with one basic block per stage, as which its folder loads anywhere else
+weights are those of transformers' ResNet with one basic block per stage, so its folder loads in transformers
 (`tests/evaluator/test_umt_parity.py` compares both); here without importing the library.
 """
 
@@ -72,7 +72,7 @@ class SmallResNet(nn.Module):
 
 CHANNELS = 6
 SIDE = 64
-"""Pixels to which frames are scaled: motion needs no more."""
+"""Pixels to which frames are scaled: motion needs no higher resolution."""
 PATCH = 16
 TOKENS = (SIDE // PATCH) ** 2
 """Tokens of one frame."""

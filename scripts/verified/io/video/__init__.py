@@ -6,8 +6,8 @@ Conventions of the whole package:
   on the screen from its time until the next frame's; the last one until the end that the container states.
 - "The frame at time t" is the one on the screen at t. A frame counts as shown up to `TOLERANCE` (1 ms) before its time,
   because containers round timestamps to as little as 1 ms; that is the only rounding.
-- Spans are half-open, [start, end). Frames are uint8 RGB in square pixels, turned and mirrored as the metadata says,
-  HDR converted to BT.709.
+- Spans are half-open, [start, end). Frames are uint8 RGB in square pixels, turned and mirrored by the metadata, HDR
+  converted to BT.709.
 """
 
 import hashlib

@@ -88,7 +88,7 @@ def frames_of_spans(
       video is slower. Grid points after the video's end are omitted.
     - `count`: the frames at the mid-points of `count` equal parts, so T = count. Points after the video's end repeat
       the last frame.
-    - neither: every frame whose time lies in the span, or the one on the screen at `start` without any.
+    - neither: every frame whose time is in the span, or the one on the screen at `start` without any.
     - `size`: None, one number (square) or (height, width).
 
     A span that begins after the end of the video gives T = 0; the caller must count it. Spans are yielded in the order

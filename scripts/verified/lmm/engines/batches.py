@@ -1,4 +1,5 @@
-"""Engine `openai` with `batch`: calls go as files and are answered together, by a provider within a day for less money.
+"""Engine `openai` with `batch`: calls are sent as files and answered together, by a provider within a day for less
+money.
 
 All calls are drawn first and written to files; the batches are then waited for. Unanswered calls of a batch (failed for
 now, expired, or missing) are sent in another one, up to `retries` times. The batches of a killed job continue, and the
@@ -44,7 +45,7 @@ Found = TypeVar("Found")
 WINDOW = "24h"
 """Within which a provider answers; the only one that OpenAI knows."""
 NO_SUCH_THING = (404, 405, 501)
-"""Statuses by which an endpoint says that it has no such file, batch or path."""
+"""Statuses of an endpoint without such a file, batch or path."""
 NO_BATCHES = "leave `batch` out"
 OVER = ("completed", "failed", "expired", "cancelled")
 """States of a batch that do not change any more."""

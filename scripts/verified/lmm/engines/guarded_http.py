@@ -24,7 +24,7 @@ BROKEN = (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.ProxyError,
 
 
 class Refused(Exception):
-    """An answer that is not read; the message says why."""
+    """An answer that is not read; the message gives the reason."""
 
 
 class Limits(threading.local):
@@ -99,7 +99,7 @@ def guarded_client(limits: Limits) -> openai.DefaultHttpxClient:
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [lambda response: _refuse_compressed(response.headers)]},
     )
-    # There is no public way to the sockets that leaves the environment's proxies in place.
+    # No public way to the sockets preserves the environment's proxies.
     for transport in (client._transport, *filter(None, client._mounts.values())):
         pool: Any = getattr(transport, "_pool")  # noqa: B009 (it is private: no type says that it is there)
         pool._network_backend = _Backend(pool._network_backend, limits)
@@ -107,7 +107,7 @@ def guarded_client(limits: Limits) -> openai.DefaultHttpxClient:
 
 
 class Declined(Exception):
-    """An answer with a status that is no success."""
+    """An answer with an error status."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: object, message: str):
         super().__init__(message)
@@ -217,7 +217,7 @@ def _answer_over(connection: httpcore2.ConnectionInterface, request: httpcore2.R
 
 
 def _read_error(answer: bytes, status: int) -> tuple[object, str]:
-    """(error, text) of an answer that is no success, as the official client reads it."""
+    """(error, text) of an answer with an error status, as the official client reads it."""
     text = answer.decode("utf-8", errors="replace").strip()
     try:
         body = json.loads(text)

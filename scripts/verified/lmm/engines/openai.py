@@ -84,8 +84,8 @@ class OpenAI:
     """Engine `openai`.
 
     `first_wait` is the pause before the first repetition in seconds; it doubles each time, up to `longest_wait`, which
-    also limits Retry-After. Raises InputError when there is no key for OpenAI itself, when the endpoint refuses the
-    key, does not know the model or redirects calls; NotNow when it does not answer.
+    also limits Retry-After. Raises InputError without a key for OpenAI itself, when the endpoint refuses the key, does
+    not know the model or redirects calls; NotNow when it does not answer.
     """
 
     name = "openai"
@@ -168,7 +168,7 @@ class OpenAI:
     def repeat(
         self, call: Callable[[], Reply], request: Request | None = None, seconds: float = 0.0, most_bytes: int = 0
     ) -> Reply:
-        """`call`, and again while it is worth it; one try takes so many `seconds` and bytes, by default an answer's."""
+        """`call`, with retries of temporary errors; limits per try: `seconds` and bytes, by default an answer's."""
         started, reply = time.monotonic(), Reply("", "error", "stopped")
         for trial in range(self.settings.retries + 1):
             self._wait_until(self.free_at)

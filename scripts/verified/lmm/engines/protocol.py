@@ -57,7 +57,7 @@ DETAIL = 500
 
 
 class Unreadable(ValueError):
-    """An answer that violates the protocol; the message says how."""
+    """An answer that violates the protocol; the message gives the violation."""
 
 
 def chat_body(request: Request, model: str, video_input: str = "stills") -> dict:
@@ -162,7 +162,7 @@ def score_of(content: bytes, continuation: str, model: str) -> Reply:
     an answer with vLLM's ``prompt_logprobs``: of each token of the prompt a mapping of ids, its own the first, to
     ``logprob`` and ``decoded_token``.
 
-    Raises Unreadable as `reply_of`, and InputError where the endpoint gives none.
+    Raises Unreadable as `reply_of`, and InputError if the endpoint gives none.
     """
     reply = reply_of(content, model)
     prompt = json.loads(content.decode("utf-8")).get("prompt_logprobs")

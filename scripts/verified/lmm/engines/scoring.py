@@ -1,8 +1,8 @@
 """Score given continuations instead of writing new ones: the mean log-probability of their tokens after a prompt.
 
-Wraps an engine of transformers models; other tasks go through to it. An endpoint that gives the log-probabilities of a
-prompt scores by itself (`protocol.score_of`). The text to score is the slot `continuation` and ends the prompt;
-the reply is ``{"mean_log_probability": ..., "tokens": ...}``.
+Wraps an engine of transformers models; other tasks go through to it. An endpoint with log-probabilities of a prompt
+scores itself (`protocol.score_of`). The text to score is the slot `continuation` and ends the prompt; the reply is
+``{"mean_log_probability": ..., "tokens": ...}``.
 """
 
 import json

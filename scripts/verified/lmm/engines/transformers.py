@@ -34,7 +34,7 @@ def make(role: EngineSettings, generation: Generation) -> "Transformers":
 
 
 class Transformers:
-    """Engine `transformers`; the model is loaded with the first question.
+    """Engine `transformers`; the model is loaded at the first call.
 
     `adapter`: the file of low-rank adapters that fine-tuning made of this model; they are merged into its weights, and
     the revision names them. Raises InputError when the model cannot be loaded.
@@ -62,7 +62,7 @@ class Transformers:
             yield self._answer(request)
 
     def load(self) -> None:
-        """Load the model, unless it is there: `network`, `processor` and `tokenizer`."""
+        """Load the model, unless it is loaded: `network`, `processor` and `tokenizer`."""
         if self.network is not None:
             return
         import torch

@@ -3,8 +3,8 @@
 The chat template that vLLM finds for the model (the processor's before the tokenizer's, which may know text alone),
 unscaled pictures, JSON schemas as structured output, a seed per request, prefix caching. A clip is given as its frames,
 one image each, or as one video with their times (`video_input: frames`), for which a batch has only clips, as in the
-stages. A request that vLLM refuses, such as a prompt over the context length, ends as a named error and does not take
-its batch with it.
+stages. A request that vLLM refuses, such as a prompt over the context length, ends as a named error without failing its
+batch.
 """
 
 import itertools

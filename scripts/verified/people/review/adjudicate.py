@@ -7,10 +7,10 @@ The votes on a moment are merged as changes to a file are. First: is it accepted
 More than half decide. Of those who accept it, votes on the span and on the caption are counted separately. Splits,
 corrected times and accepting the moment as shown are votes on the span; writing or choosing a caption at the times
 shown is none. One kind of change wins unless more people accept the span as shown; of several, the one of more than
-half. On the caption, more than half decide; without them, whoever accepted the caption and corrected the span yields to
-whoever wrote or chose another, as they touched different things. A split takes that caption into its parts that have
-the shown one. After an open vote the machine's choice remains, and the moment is reported as a conflict. Every decision
-is reported with its state.
+half. On the caption, more than half decide; without a majority, a reviewer who accepted the caption and corrected the
+span yields to one who wrote or chose another, as they edited different parts. A split takes that caption into its parts
+that have the shown one. After an open vote the machine's choice remains, and the moment is reported as a conflict.
+Every decision is reported with its state.
 
 Corrected times are the median of their starts and of their ends, of those with a tIoU of SAME_SPAN or more with that;
 if these are half or fewer, the vote is open. Two splits are equal if times (to a tenth of a second) and captions are. A
@@ -46,8 +46,8 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
 
     `decisions` are rows of `read_decisions` of one data set, `groups` the scored candidates of each moment (see
     `annotations.selection.candidates_by_moment`). An outcome contains decision, type and candidate (of the judged or
-    chosen caption; None for reject and RETIMED), caption, reviewers, when (the latest) and reason; `time` where it was
-    corrected; and for split and merge `parts`, the moments (time, text) that take its place, of which the second of two
+    chosen caption; None for reject and RETIMED), caption, reviewers, when (the latest) and reason; `time` if it was
+    corrected; and for split and merge `parts`, the moments (time, text) that replace it, of which the second of two
     merged ones has none. `drawn` have video, split, duration, time, text, reviewers and when. `judged` are [score,
     right] of each caption that the outcome calls true or false, for `precision_threshold`.
     """
@@ -188,7 +188,7 @@ def _is_in_place(row: Mapping, moment: Mapping) -> bool:
 
 
 def _decision_state(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[int, list[dict]]) -> tuple[str, str]:
-    """The state of a decision, as far as the decision itself determines it, and the reason."""
+    """The state of a decision, if the decision itself determines it, and the reason."""
     moment = known.get(row["desc_id"])
     if moment is None:
         return UNKNOWN, "no moment of this number is in the corpus"
@@ -244,7 +244,7 @@ def _parts_key(row: Mapping) -> str:
 
 
 def _span_vote(row: Mapping) -> tuple | None:
-    """Vote on the span of a kept moment; None without one."""
+    """Vote on the span of an accepted moment; None without one."""
     if row["decision"] == "split":
         return "split", _parts_key(row)
     return TIMED if "time" in row else SHOWN if row["decision"] == "accept" else None

@@ -96,7 +96,7 @@ class _Perfect(RetrievalModel):
 
 
 def check_round_trip(trial: Trial) -> None:
-    """A model that predicts its own labels perfectly is right in every query at tIoU 0.7, in VCMR and in SVMR.
+    """A model that predicts its labels perfectly is right in every query at tIoU 0.7, in VCMR and in SVMR.
 
     Starts and ends must be at the moment's clips, except for published deviations.
     """

@@ -10,7 +10,7 @@ from verified.benchmark.vcmr.decode import spans_of_windows
 
 
 def check_shapes(trial: Trial) -> None:
-    """Encodings, scores and logits have the shapes of the contract, and are finite, also where weights are large."""
+    """Encodings, scores and logits have the shapes of the contract, and are finite, also for large weights."""
     model, corpus = trial.model(), trial.corpus
     require(model.config == trial.config(), "config: is another one than the model was given")
     few = corpus.count - 3

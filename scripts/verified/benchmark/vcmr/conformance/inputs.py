@@ -62,7 +62,7 @@ def check_changed_pads(trial: Trial) -> None:
 
 
 def _refill(padded: Padded, fill: float) -> Padded:
-    """The same with other pads: `fill` times standard normal noise, or other tokens where inputs are token ids."""
+    """The same with other pads: `fill` times standard normal noise, or other tokens if inputs are token ids."""
     values, mask = padded
     draw = torch.Generator().manual_seed(5)
     if not values.is_floating_point():

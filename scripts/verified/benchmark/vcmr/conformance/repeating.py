@@ -191,13 +191,13 @@ def _nudge(values: torch.Tensor, draw: torch.Generator) -> torch.Tensor:
 
 
 def _agrees(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Whether both agree within `PRECISION` of the spread of the real numbers (pads are far below them)."""
+    """Whether both agree within `PRECISION` of the spread of the real numbers (pads are much smaller)."""
     real = second[second > PADS]
     return bool((first.double() - second).abs()[second > PADS].max() <= PRECISION * (real.max() - real.min()))
 
 
 def check_state(trial: Trial) -> None:
-    """A model that is saved and loaded gives the same answers and the same further training: its state is complete."""
+    """A model that is saved and loaded gives the same answers and continues training equally: its state is complete."""
     model = trial.model()
     trial.answers(model)  # a memory of these answers must not outlive the training
     optimiser = torch.optim.AdamW(parameter_groups(model.named_parameters(), 0.0), lr=1e-2, fused=True)

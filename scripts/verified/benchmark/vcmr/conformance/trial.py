@@ -113,7 +113,7 @@ class SyntheticCorpus:
         return Batch(*self.all_queries, self._clips[slots], self._mask[slots], self.span)
 
     def slots(self, seed: int = 0) -> Tensor:
-        """[8, 1 + negatives] videos of each query in `training_batch(seed)` of a two-stage model, its own first."""
+        """[8, 1 + negatives] videos of each query in `training_batch(seed)` of a two-stage model, true one first."""
         draw = np.random.default_rng(seed)
         rows = [[i, *draw.permutation([j for j in range(COUNT) if j != i])[: self.negatives]] for i in range(COUNT)]
         return torch.tensor(np.array(rows))
@@ -132,7 +132,7 @@ Padded = tuple[Tensor, Tensor]
 
 
 class NonConformance(AssertionError):
-    """A model breaks its contract; the message says how."""
+    """A model breaks its contract; the message gives the violation."""
 
 
 def require(condition: object, reason: str) -> None:
