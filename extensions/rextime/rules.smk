@@ -2,25 +2,25 @@ from verified.benchmark.vcmr.jobs import search_values
 from verified.io.pages import page_digest
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.weights.wanted import role_records, text_records
-from verified_rextime import jobs as suite
+from verified_rextime import jobs as rextime
 from verified_rextime.answer import TASKS as PROTOCOL_TASKS
 from verified_rextime.browser import QUESTIONS_PAGE
 from verified_rextime.config import Rextime
 from verified_rextime.tasks import GENERATION, LOCATE, SCORING
 
 SECTION = settings.section(Rextime)
-SUITE = suite.folder(settings)
-QUESTIONS = expand(f"{SUITE}/annotations/{{split}}.jsonl", split=suite.splits(SECTION))
+REXTIME = rextime.folder(settings)
+QUESTIONS = expand(f"{REXTIME}/annotations/{{split}}.jsonl", split=rextime.splits(SECTION))
 
 
 rule filter_rextime_sources:
     """Items of the sources after the filters (ReXTime supplement, C.2), with every rejection and its reason."""
     input:
-        suite.source_inputs(settings),
+        rextime.source_inputs(settings),
     output:
-        rows=f"{SUITE}/items.jsonl",
-        rejected=f"{SUITE}/rejected.jsonl",
-        counts=f"{SUITE}/sources.json",
+        rows=f"{REXTIME}/items.jsonl",
+        rejected=f"{REXTIME}/rejected.jsonl",
+        counts=f"{REXTIME}/sources.json",
     log:
         f"logs/{settings.name}/filter_rextime_sources.log",
     conda:
@@ -29,8 +29,8 @@ rule filter_rextime_sources:
         **needs(2000, minutes=30),
     params:
         code=code_of("extensions/rextime/scripts/filter_sources.py"),
-        suite=suite.filter_values(settings),
-        corpora=suite.corpora(settings),
+        section=rextime.filter_values(settings),
+        corpora=rextime.corpora(settings),
     script:
         "scripts/filter_sources.py"
 
@@ -40,8 +40,8 @@ rule probe_rextime_videos:
     input:
         rows=rules.filter_rextime_sources.output.rows,
     output:
-        videos=f"{SUITE}/videos/{{shard}}.jsonl",
-        missing=f"{SUITE}/videos/{{shard}}.missing.jsonl",
+        videos=f"{REXTIME}/videos/{{shard}}.jsonl",
+        missing=f"{REXTIME}/videos/{{shard}}.missing.jsonl",
     log:
         f"logs/{settings.name}/probe_rextime_videos/{{shard}}.log",
     conda:
@@ -50,8 +50,8 @@ rule probe_rextime_videos:
         **needs(2000, minutes=240),
     params:
         code=code_of("extensions/rextime/scripts/probe_videos.py"),
-        suite=suite.filter_values(settings),
-        corpora=suite.corpora(settings),
+        section=rextime.filter_values(settings),
+        corpora=rextime.corpora(settings),
         shards=settings.shards,
     script:
         "scripts/probe_videos.py"
@@ -64,11 +64,11 @@ rule write_rextime_questions:
         rows=rules.filter_rextime_sources.output.rows,
         videos=rules.probe_rextime_videos.output.videos,
     output:
-        questions=f"{SUITE}/questions/{{shard}}.jsonl",
-        to_mark=f"{SUITE}/questions/{{shard}}.to-mark.jsonl",
-        fates=f"{SUITE}/questions/{{shard}}.fates.jsonl",
-        corrupted=f"{SUITE}/questions/{{shard}}.corrupted.jsonl",
-        counts=f"{SUITE}/questions/{{shard}}.counts.json",
+        questions=f"{REXTIME}/questions/{{shard}}.jsonl",
+        to_mark=f"{REXTIME}/questions/{{shard}}.to-mark.jsonl",
+        fates=f"{REXTIME}/questions/{{shard}}.fates.jsonl",
+        corrupted=f"{REXTIME}/questions/{{shard}}.corrupted.jsonl",
+        counts=f"{REXTIME}/questions/{{shard}}.counts.json",
     log:
         f"logs/{settings.name}/write_rextime_questions/{{shard}}.log",
     conda:
@@ -79,11 +79,11 @@ rule write_rextime_questions:
     params:
         code=code_of("extensions/rextime/scripts/write_questions.py"),
         threads=settings.generation.threads,
-        engines=suite.engine_code(ASKING, "llm", "video_lmm"),
+        engines=rextime.engine_code(ASKING, "llm", "video_lmm"),
         generation=ASKING.values(*GENERATION),
         rextime=deciding(SECTION, ("frames", "routing", "verification_threshold")),
         shards=settings.shards,
-        asked_in=asked_in_of(f"{SUITE}/questions/{{shard}}.counts.json"),
+        asked_in=asked_in_of(f"{REXTIME}/questions/{{shard}}.counts.json"),
         seed=settings.seed,
     script:
         "scripts/write_questions.py"
@@ -97,9 +97,9 @@ rule collect_rextime_questions:
         counts=expand(rules.write_rextime_questions.output.counts, shard=SHARDS),
     output:
         splits=QUESTIONS,
-        to_review=expand(f"{SUITE}/review/{{split}}.jsonl", split=suite.tested_splits(SECTION)),
-        statistics=f"{SUITE}/statistics.json",
-        counts=f"{SUITE}/counts.json",
+        to_review=expand(f"{REXTIME}/review/{{split}}.jsonl", split=rextime.tested_splits(SECTION)),
+        statistics=f"{REXTIME}/statistics.json",
+        counts=f"{REXTIME}/counts.json",
     log:
         f"logs/{settings.name}/collect_rextime_questions.log",
     conda:
@@ -117,9 +117,9 @@ rule measure_rextime_validity:
     input:
         questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
         fates=expand(rules.write_rextime_questions.output.fates, shard=SHARDS),
-        truth=suite.truths(settings).values(),
+        truth=rextime.truths(settings).values(),
     output:
-        rows=f"{SUITE}/validity.jsonl",
+        rows=f"{REXTIME}/validity.jsonl",
     log:
         f"logs/{settings.name}/measure_rextime_validity.log",
     conda:
@@ -132,8 +132,8 @@ rule measure_rextime_validity:
         "scripts/measure_validity.py"
 
 
-FREE = suite.free_answers(settings)
-SYSTEMS = suite.systems(settings)
+FREE = rextime.free_answers(settings)
+SYSTEMS = rextime.systems(settings)
 # Files that only exist if questions are written.
 WRITTEN = SECTION.sources
 
@@ -144,14 +144,14 @@ rule tabulate_rextime:
         sources=[rules.filter_rextime_sources.output.counts] if WRITTEN else [],
         counts=[rules.collect_rextime_questions.output.counts] if WRITTEN else [],
         statistics=[rules.collect_rextime_questions.output.statistics] if WRITTEN else [],
-        released=suite.given_files(settings).values(),
-        answers=suite.answer_files(settings),
+        released=rextime.given_files(settings).values(),
+        answers=rextime.answer_files(settings),
         free=list(dict.fromkeys(file for test in FREE.values() for file in (test["questions"], *test["answers"]))),
-        results=[f"{SUITE}/results.json"] if suite.question_files_by_name(settings) else [],
-        validity=[rules.measure_rextime_validity.output.rows] if suite.truths(settings) else [],
+        results=[f"{REXTIME}/results.json"] if rextime.question_files_by_name(settings) else [],
+        validity=[rules.measure_rextime_validity.output.rows] if rextime.truths(settings) else [],
         published=PUBLISHED,
     output:
-        tables=f"{SUITE}/tables.json",
+        tables=f"{REXTIME}/tables.json",
     log:
         f"logs/{settings.name}/tabulate_rextime.log",
     conda:
@@ -161,7 +161,7 @@ rule tabulate_rextime:
     params:
         code=code_of("extensions/rextime/scripts/tabulate.py"),
         prices=SECTION.prices.model_dump(mode="json"),
-        released=suite.given_files(settings),
+        released=rextime.given_files(settings),
         free=FREE,
         answered_by=[settings.generation.video_lmm.model, settings.generation.llm.model],
     script:
@@ -170,34 +170,34 @@ rule tabulate_rextime:
 
 STAGE_TABLES += rules.tabulate_rextime.output
 
-ANSWERING = suite.answering_roles(settings)
-ADAPTER = suite.adapter(settings) or []
-roles_by = lambda wildcards: suite.answering_roles(settings, wildcards.protocol)
+ANSWERING = rextime.answering_roles(settings)
+ADAPTER = rextime.adapter(settings) or []
+roles_by = lambda wildcards: rextime.answering_roles(settings, wildcards.protocol)
 
 
 wildcard_constraints:
     protocol="|".join(PROTOCOL_TASKS),
-    tuned=f"(?:{suite.TUNED})?",
+    tuned=f"(?:{rextime.TUNED})?",
     released=one_of(SECTION.released),
-    grounded=one_of(suite.datasets_used(settings)),
+    grounded=one_of(rextime.datasets_used(settings)),
     grounder="[a-z0-9_]+-[a-z-]+",
     published=one_of(SECTION.published),
     test=r"suite|(?:dataset|released)-[^/]+",
 
 
-if suite.adapter(settings):
+if rextime.adapter(settings):
 
     rule fine_tune_video_lmm:
         """The video LMM learns from the questions of train by low-rank adapters (ReXTime supplement, C.5)."""
         input:
-            questions=f"{SUITE}/annotations/{suite.TRAIN}.jsonl",
+            questions=f"{REXTIME}/annotations/{rextime.TRAIN}.jsonl",
             videos=expand(rules.probe_rextime_videos.output.videos, shard=SHARDS),
             prompts=ASKING.prompts(LOCATE, SCORING),
             weights=role_records(settings, "video_lmm"),
         output:
-            adapter=suite.adapter(settings),
-            card=suite.card(settings)[0],
-            record=f"{SUITE}/fine-tuned/video-lmm/log.jsonl",
+            adapter=rextime.adapter(settings),
+            card=rextime.card(settings)[0],
+            record=f"{REXTIME}/fine-tuned/video-lmm/log.jsonl",
         log:
             f"logs/{settings.name}/fine_tune_video_lmm.log",
         retries: tries(1440)
@@ -210,7 +210,7 @@ if suite.adapter(settings):
         params:
             code=code_of("extensions/rextime/scripts/fine_tune_lmm.py"),
             threads=settings.generation.threads,
-            engines=suite.engine_code(ASKING, "video_lmm"),
+            engines=rextime.engine_code(ASKING, "video_lmm"),
             generation=ASKING.values(LOCATE, SCORING),
             frames=SECTION.frames,
             lora=deciding(SECTION.lora),
@@ -229,9 +229,9 @@ rule answer_rextime_questions:
         weights=lambda wildcards: role_records(settings, *roles_by(wildcards)),
         cassettes=lambda wildcards: ASKING.cassettes(*roles_by(wildcards)),
     output:
-        submission=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
-        failures=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
-        counts=f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
+        submission=f"{REXTIME}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
+        failures=f"{REXTIME}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
+        counts=f"{REXTIME}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
     log:
         f"logs/{settings.name}/answer_rextime_questions/{{tuned}}{{protocol}}-{{shard}}.log",
     conda:
@@ -242,10 +242,10 @@ rule answer_rextime_questions:
     params:
         code=code_of("extensions/rextime/scripts/answer_questions.py"),
         threads=settings.generation.threads,
-        engines=lambda wildcards: suite.engine_code(ASKING, *roles_by(wildcards)),
+        engines=lambda wildcards: rextime.engine_code(ASKING, *roles_by(wildcards)),
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol]),
         frames=SECTION.frames,
-        asked_in=asked_in_of(f"{SUITE}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
+        asked_in=asked_in_of(f"{REXTIME}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
         seed=settings.seed,
     script:
         "scripts/answer_questions.py"
@@ -257,7 +257,7 @@ rule sample_released_questions:
         questions=lambda wildcards: SECTION.released[wildcards.released].questions,
         only=lambda wildcards: SECTION.released[wildcards.released].only or [],
     output:
-        sample=f"{SUITE}/released/{{released}}/sample.jsonl",
+        sample=f"{REXTIME}/released/{{released}}/sample.jsonl",
     log:
         f"logs/{settings.name}/sample_released_questions/{{released}}.log",
     conda:
@@ -275,12 +275,12 @@ rule sample_released_questions:
 rule list_released_questions:
     """A shard of given questions, and their videos in a folder, decoded once and described."""
     input:
-        questions=lambda wildcards: suite.given_file(settings, wildcards.released),
+        questions=lambda wildcards: rextime.given_file(settings, wildcards.released),
         folder=lambda wildcards: ancient(SECTION.released[wildcards.released].videos),
     output:
-        questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
-        videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
-        missing=f"{SUITE}/released/{{released}}/videos/{{shard}}.missing.jsonl",
+        questions=f"{REXTIME}/released/{{released}}/questions/{{shard}}.jsonl",
+        videos=f"{REXTIME}/released/{{released}}/videos/{{shard}}.jsonl",
+        missing=f"{REXTIME}/released/{{released}}/videos/{{shard}}.missing.jsonl",
     log:
         f"logs/{settings.name}/list_released_questions/{{released}}-{{shard}}.log",
     conda:
@@ -297,32 +297,32 @@ rule list_released_questions:
 
 use rule answer_rextime_questions as answer_released_questions with:
     input:
-        questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
-        videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
+        questions=f"{REXTIME}/released/{{released}}/questions/{{shard}}.jsonl",
+        videos=f"{REXTIME}/released/{{released}}/videos/{{shard}}.jsonl",
         adapter=lambda wildcards: ADAPTER if wildcards.tuned else [],
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
         weights=lambda wildcards: role_records(settings, *roles_by(wildcards)),
         cassettes=lambda wildcards: ASKING.cassettes(*roles_by(wildcards)),
     output:
-        submission=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
-        failures=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
-        counts=f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
+        submission=f"{REXTIME}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
+        failures=f"{REXTIME}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
+        counts=f"{REXTIME}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json",
     log:
         f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.log",
     params:
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
-        asked_in=asked_in_of(f"{SUITE}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
+        asked_in=asked_in_of(f"{REXTIME}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
 
 
 rule join_released_answers:
     """The video LMM's answers to given questions as a submission, for `verified evaluate` or a leaderboard."""
     input:
-        questions=lambda wildcards: suite.given_file(settings, wildcards.released),
+        questions=lambda wildcards: rextime.given_file(settings, wildcards.released),
         shards=expand(
-            f"{SUITE}/released/{{{{released}}}}/answers/{{{{tuned}}}}{{{{protocol}}}}/{{shard}}.jsonl", shard=SHARDS
+            f"{REXTIME}/released/{{{{released}}}}/answers/{{{{tuned}}}}{{{{protocol}}}}/{{shard}}.jsonl", shard=SHARDS
         ),
     output:
-        submission=f"{SUITE}/released/{{released}}/{{tuned}}{{protocol}}.jsonl",
+        submission=f"{REXTIME}/released/{{released}}/{{tuned}}{{protocol}}.jsonl",
     log:
         f"logs/{settings.name}/join_released_answers/{{released}}/{{tuned}}{{protocol}}.log",
     conda:
@@ -338,12 +338,12 @@ rule join_released_answers:
 rule ground_rextime_questions:
     """A retrieval model finds the spans of a data set's questions in their videos: the question is its query."""
     input:
-        unpack(partial(suite.grounding_inputs, settings)),
+        unpack(partial(rextime.grounding_inputs, settings)),
         questions=QUESTIONS,
         weights=text_records(settings),
     output:
-        submission=f"{SUITE}/grounding/{{grounded}}/{{grounder}}.jsonl",
-        text=f"{SUITE}/grounding/{{grounded}}/{{grounder}}.h5",
+        submission=f"{REXTIME}/grounding/{{grounded}}/{{grounder}}.jsonl",
+        text=f"{REXTIME}/grounding/{{grounded}}/{{grounder}}.h5",
     log:
         f"logs/{settings.name}/ground_rextime_questions/{{grounded}}-{{grounder}}.log",
     wildcard_constraints:
@@ -358,13 +358,13 @@ rule ground_rextime_questions:
         code=code_of("extensions/rextime/scripts/ground_questions.py"),
         features=rules.extract_text_features.params.settings,
         search=lambda wildcards: search_values(settings, wildcards.grounded),
-        sources=lambda wildcards: suite.sources_of(settings, wildcards.grounded),
-        model_code=suite.grounder_code,
+        sources=lambda wildcards: rextime.sources_of(settings, wildcards.grounded),
+        model_code=rextime.grounder_code,
     script:
         "scripts/ground_questions.py"
 
 
-if suite.vector_files(settings):
+if rextime.vector_files(settings):
 
     rule ground_questions_by_vectors:
         """The window of each question's video whose vector is nearest to the question's, without training."""
@@ -374,8 +374,8 @@ if suite.vector_files(settings):
             weights=role_records(settings, "embed"),
             cassettes=ASKING.cassettes("embed"),
         output:
-            submission=f"{SUITE}/grounding/{{grounded}}/dense.jsonl",
-            counts=f"{SUITE}/grounding/{{grounded}}/dense.counts.json",
+            submission=f"{REXTIME}/grounding/{{grounded}}/dense.jsonl",
+            counts=f"{REXTIME}/grounding/{{grounded}}/dense.counts.json",
         log:
             f"logs/{settings.name}/ground_questions_by_vectors/{{grounded}}.log",
         conda:
@@ -388,11 +388,11 @@ if suite.vector_files(settings):
         params:
             code=code_of("extensions/rextime/scripts/ground_by_vectors.py"),
             threads=settings.generation.threads,
-            engines=suite.engine_code(ASKING, "embed"),
+            engines=rextime.engine_code(ASKING, "embed"),
             generation=ASKING.values(EMBEDDING),
             spans=lambda wildcards: deciding(settings.datasets[wildcards.grounded].spans),
-            sources=lambda wildcards: suite.sources_of(settings, wildcards.grounded),
-            asked_in=asked_in_of(f"{SUITE}/grounding/{{grounded}}/dense.counts.json"),
+            sources=lambda wildcards: rextime.sources_of(settings, wildcards.grounded),
+            asked_in=asked_in_of(f"{REXTIME}/grounding/{{grounded}}/dense.counts.json"),
         script:
             "scripts/ground_by_vectors.py"
 
@@ -400,12 +400,12 @@ if suite.vector_files(settings):
 rule ground_by_published_weights:
     """A grounding model with its authors' weights finds the spans of questions, zero-shot (supplement, Table 1)."""
     input:
-        unpack(partial(suite.published_inputs, settings)),
-        weights=lambda wildcards: suite.published_records(settings, wildcards.published),
+        unpack(partial(rextime.published_inputs, settings)),
+        weights=lambda wildcards: rextime.published_records(settings, wildcards.published),
     output:
-        submission=f"{SUITE}/grounding/published/{{published}}/{{test}}.jsonl",
-        facts=f"{SUITE}/grounding/published/{{published}}/{{test}}.facts.json",
-        text=f"{SUITE}/grounding/published/{{published}}/{{test}}.h5",
+        submission=f"{REXTIME}/grounding/published/{{published}}/{{test}}.jsonl",
+        facts=f"{REXTIME}/grounding/published/{{published}}/{{test}}.facts.json",
+        text=f"{REXTIME}/grounding/published/{{published}}/{{test}}.h5",
     log:
         f"logs/{settings.name}/ground_by_published_weights/{{published}}-{{test}}.log",
     conda:
@@ -418,10 +418,10 @@ rule ground_by_published_weights:
         code=code_of("extensions/rextime/scripts/ground_as_published.py"),
         encoder=lambda wildcards: SECTION.published[wildcards.published].text_encoder,
         revision=lambda wildcards: SECTION.published[wildcards.published].text_revision,
-        search=suite.published_search(settings),
-        sources=partial(suite.published_sources, settings),
-        released=lambda wildcards: wildcards.test.startswith(suite.RELEASED),
-        model_code=suite.published_code,
+        search=rextime.published_search(settings),
+        sources=partial(rextime.published_sources, settings),
+        released=lambda wildcards: wildcards.test.startswith(rextime.RELEASED),
+        model_code=rextime.published_code,
     script:
         "scripts/ground_as_published.py"
 
@@ -429,13 +429,13 @@ rule ground_by_published_weights:
 rule fine_tune_grounder:
     """A retrieval model learns from the questions of train where their answers are shown (supplement, Table 2)."""
     input:
-        unpack(partial(suite.grounding_inputs, settings)),
-        questions=f"{SUITE}/annotations/{suite.TRAIN}.jsonl",
+        unpack(partial(rextime.grounding_inputs, settings)),
+        questions=f"{REXTIME}/annotations/{rextime.TRAIN}.jsonl",
         weights=text_records(settings),
     output:
-        checkpoint=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/checkpoint.safetensors",
-        record=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/log.jsonl",
-        text=f"{SUITE}/fine-tuned/{{grounded}}/{{grounder}}/text.h5",
+        checkpoint=f"{REXTIME}/fine-tuned/{{grounded}}/{{grounder}}/checkpoint.safetensors",
+        record=f"{REXTIME}/fine-tuned/{{grounded}}/{{grounder}}/log.jsonl",
+        text=f"{REXTIME}/fine-tuned/{{grounded}}/{{grounder}}/text.h5",
     log:
         f"logs/{settings.name}/fine_tune_grounder/{{grounded}}-{{grounder}}.log",
     retries: tries(1440)
@@ -448,9 +448,9 @@ rule fine_tune_grounder:
     params:
         code=code_of("extensions/rextime/scripts/fine_tune.py"),
         features=rules.extract_text_features.params.settings,
-        settings=partial(suite.fine_tuning_values, settings),
-        sources=lambda wildcards: suite.sources_of(settings, wildcards.grounded),
-        model_code=suite.grounder_code,
+        settings=partial(rextime.fine_tuning_values, settings),
+        sources=lambda wildcards: rextime.sources_of(settings, wildcards.grounded),
+        model_code=rextime.grounder_code,
     script:
         "scripts/fine_tune.py"
 
@@ -462,8 +462,8 @@ use rule ground_rextime_questions as ground_after_fine_tuning with:
         questions=QUESTIONS,
         weights=text_records(settings),
     output:
-        submission=f"{SUITE}/grounding/{{grounded}}/fine-tuned/{{grounder}}.jsonl",
-        text=f"{SUITE}/grounding/{{grounded}}/fine-tuned/{{grounder}}.h5",
+        submission=f"{REXTIME}/grounding/{{grounded}}/fine-tuned/{{grounder}}.jsonl",
+        text=f"{REXTIME}/grounding/{{grounded}}/fine-tuned/{{grounder}}.h5",
     log:
         f"logs/{settings.name}/ground_after_fine_tuning/{{grounded}}-{{grounder}}.log",
 
@@ -471,12 +471,12 @@ use rule ground_rextime_questions as ground_after_fine_tuning with:
 rule score_rextime:
     """Scores of all test takers, with intervals, and of two baselines without video."""
     input:
-        questions=suite.question_files_by_name(settings).values(),
+        questions=rextime.question_files_by_name(settings).values(),
         submissions=[file for system in SYSTEMS.values() for file in system["files"]],
         videos=sorted({file for system in SYSTEMS.values() for file in system.get("videos", [])}),
-        origins=suite.card(settings) + [file for system in SYSTEMS.values() for file in system.get("weights", ())],
+        origins=rextime.card(settings) + [file for system in SYSTEMS.values() for file in system.get("weights", ())],
     output:
-        results=f"{SUITE}/results.json",
+        results=f"{REXTIME}/results.json",
     log:
         f"logs/{settings.name}/score_rextime.log",
     conda:
@@ -485,7 +485,7 @@ rule score_rextime:
         **needs(2000, minutes=30),
     params:
         code=code_of("extensions/rextime/scripts/score.py"),
-        tested=suite.question_files_by_name(settings),
+        tested=rextime.question_files_by_name(settings),
         systems=SYSTEMS,
         seed=settings.seed,
     script:
@@ -503,13 +503,13 @@ if SECTION.sources:
             tables=rules.tabulate_rextime.output.tables,
         output:
             page=report(
-                f"{SUITE}/report/questions.html",
+                f"{REXTIME}/report/questions.html",
                 caption="report/questions.rst",
                 category="Questions across time",
                 labels={"page": "questions"},
             ),
             tables=report(
-                f"{SUITE}/report/tables.html",
+                f"{REXTIME}/report/tables.html",
                 caption="report/question-tables.rst",
                 category="Questions across time",
                 labels={"page": "tables"},
@@ -532,7 +532,7 @@ if SECTION.sources:
         input:
             questions=rules.collect_rextime_questions.output.splits,
         output:
-            directory(f"{SUITE}/export/hugging-face"),
+            directory(f"{REXTIME}/export/hugging-face"),
         log:
             f"logs/{settings.name}/export_questions.log",
         conda:
@@ -541,7 +541,7 @@ if SECTION.sources:
             **needs(2000, minutes=30),
         params:
             code=code_of("extensions/rextime/scripts/export_questions.py"),
-            about=suite.card_facts(settings),
+            about=rextime.card_facts(settings),
         script:
             "scripts/export_questions.py"
 

@@ -13,7 +13,7 @@ DISK = {
     errno.EFBIG: "choose a file system that takes files of this size",
     errno.EROFS: "choose a folder that can be written to",
 }
-"""Remedies for a full or read-only disk, by the system's number of the error."""
+"""Remedies for errors of a disk, by the system's number of the error."""
 
 
 class InputError(Exception):

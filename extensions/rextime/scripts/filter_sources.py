@@ -7,7 +7,7 @@ with job(snakemake) as log:
     from verified_rextime.config import Rextime
     from verified_rextime.sources import read_sources
 
-    section = Rextime(**snakemake.params.suite)
+    section = Rextime(**snakemake.params.section)
     items, rejections, counts = read_sources(section, snakemake.params.corpora)
     write_jsonl(snakemake.output.rows, items)
     write_jsonl(snakemake.output.rejected, rejections)

@@ -9,7 +9,7 @@ with job(snakemake) as log:
     from verified_rextime.sources import find_videos
 
     items = rows_of_shard(read_jsonl(snakemake.input.rows), snakemake.wildcards.shard, snakemake.params.shards)
-    videos, missing = find_videos(items, Rextime(**snakemake.params.suite), snakemake.params.corpora)
+    videos, missing = find_videos(items, Rextime(**snakemake.params.section), snakemake.params.corpora)
     write_jsonl(snakemake.output.videos, videos)
     write_jsonl(snakemake.output.missing, missing)
     log.info("%d videos, %d cannot be used", len(videos), len(missing))

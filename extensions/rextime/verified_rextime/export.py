@@ -33,7 +33,7 @@ EVALUATIVE_ROLE = (
     " answer, in these videos. It assumes that a question has one right option and one span, and that neither can be"
     " found without the video."
 )
-TOLD = """Parquet, read by `datasets.load_dataset` from this folder; `croissant.json` describes the same files.
+CARD_TEXT = """Parquet, read by `datasets.load_dataset` from this folder; `croissant.json` describes the same files.
 Questions of the split train are not checked by people and have no options.
 
 | column | meaning |
@@ -89,5 +89,5 @@ def write_questions_export(folder: Path, about: Mapping, splits: Mapping[str, It
     """data/SPLIT.parquet of each split, croissant.json, README.md and manifest.json; returns the questions."""
     rows = {split: [exported_row(row) for row in of_split] for split, of_split in splits.items()}
     questions = Questions({**about, "holds": HOLDS, "role": EVALUATIVE_ROLE}, rows)
-    write_tables(empty_folder(folder), questions, rows, COLUMNS, TOLD, TASK)
+    write_tables(empty_folder(folder), questions, rows, COLUMNS, CARD_TEXT, TASK)
     return questions

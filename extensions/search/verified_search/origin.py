@@ -86,7 +86,7 @@ def ranking_of(model: str, before: dict | None, found: list[str]) -> dict:
 
 
 def skill(ranking: Mapping[str, Any]) -> float:
-    """From 0 (chance) to 1 (the right video always first); a half if unmeasured and without a reason against the model."""
+    """From 0 (chance) to 1 (the right video always first); a half if unmeasured without a reason for doubt."""
     if ranking["random"]:
         return 0.0
     before = ranking["before"]

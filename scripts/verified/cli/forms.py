@@ -123,10 +123,10 @@ def _moments(arguments: argparse.Namespace) -> None:
     )
     note(evaluation.notes)
     if arguments.json:
-        extra = {"further": _plain(evaluation.further), "notes": evaluation.notes}
+        extra = {"further": _plain(evaluation.extra), "notes": evaluation.notes}
         print(json.dumps(_plain(evaluation.metrics) | extra, indent=1))
     else:
-        print(_metrics_table(evaluation.metrics, evaluation.further))
+        print(_metrics_table(evaluation.metrics, evaluation.extra))
 
 
 def _rows_of_moments(path: Path) -> Iterator[tuple[str, Row]]:

@@ -71,13 +71,13 @@ def _render_video(source: dict, seed: int, folder: Path, name: str) -> tuple[lis
     return scenes.cuts, events
 
 
-def render_scenes(world: SceneVideo, size: int, noise_seed: int) -> np.ndarray:
+def render_scenes(video: SceneVideo, size: int, noise_seed: int) -> np.ndarray:
     """All frames of a video, uint8 [frames, size, size, 3]."""
-    canvas = np.empty((world.frames, size, size, 3), np.float32)
-    for stage in world.scenes:
-        draw_stage(canvas[stage.first : stage.last], stage, np.arange(stage.last - stage.first) / world.fps)
-    for event in world.events:
-        draw_actors(canvas[event.first : event.last], event, np.arange(event.last - event.first) / world.fps)
+    canvas = np.empty((video.frames, size, size, 3), np.float32)
+    for stage in video.scenes:
+        draw_stage(canvas[stage.first : stage.last], stage, np.arange(stage.last - stage.first) / video.fps)
+    for event in video.events:
+        draw_actors(canvas[event.first : event.last], event, np.arange(event.last - event.first) / video.fps)
     return finish(canvas, random.Random(noise_seed))
 
 

@@ -48,7 +48,7 @@ class Budget:
         self.others = dict.fromkeys(NAMES, 0.0)
         """Largest costs of running calls of other jobs."""
         self.reserved: dict[str, Mapping[str, float]] = {}
-        self.under_way = dict.fromkeys(NAMES, 0.0)
+        self.pending = dict.fromkeys(NAMES, 0.0)
         """The same of this job: the sums of `reserved`."""
         self.looked = -LOOK_AGAIN_SECONDS
         if self.limits:
@@ -115,7 +115,7 @@ class Budget:
         if not self.limits:
             return
         self.reserved.clear()
-        self.under_way = dict.fromkeys(NAMES, 0.0)
+        self.pending = dict.fromkeys(NAMES, 0.0)
         with self._shared(last=True):
             pass
 
@@ -124,9 +124,9 @@ class Budget:
         if most is not None:
             self.reserved[key] = most
         for name in NAMES:
-            self.under_way[name] += (most or {}).get(name, 0.0) - before.get(name, 0.0)
+            self.pending[name] += (most or {}).get(name, 0.0) - before.get(name, 0.0)
         if not self.reserved:  # remove rounding errors
-            self.under_way = dict.fromkeys(NAMES, 0.0)
+            self.pending = dict.fromkeys(NAMES, 0.0)
 
     @contextlib.contextmanager
     def _shared(self, last: bool = False) -> Generator[dict[str, float]]:
@@ -152,7 +152,7 @@ class Budget:
                 yield spent
             finally:
                 if not last:
-                    living[self.name] = {"heard": time.time(), "under_way": self.under_way}
+                    living[self.name] = {"heard": time.time(), "under_way": self.pending}
                 self._write(spent, living)
 
     def _read(self) -> tuple[dict[str, float], dict[str, Any]]:
@@ -180,7 +180,7 @@ class Budget:
     def _exceeded(self, most: Mapping[str, float], others: Mapping[str, float]) -> str | None:
         """The limit that such a call might exceed."""
         for name, limit in self.limits.items():
-            if self.spent[name] + self.under_way[name] + others[name] + most[name] > limit * (1 + ROUNDING):
+            if self.spent[name] + self.pending[name] + others[name] + most[name] > limit * (1 + ROUNDING):
                 return name
         return None
 

@@ -19,7 +19,7 @@ PARTS = {
     "qrels": {"query-id": str, "corpus-id": str, "score": int},
 }
 """Columns of a retrieval data set of MTEB's, by the name of its configuration."""
-TOLD = (
+CARD_TEXT = (
     "A retrieval task for text encoders: each fine caption is to find its coarse caption among all of the split."
     " `corpus`, `queries` and `qrels` are in the form that MTEB reads; `task.py` describes the task:"
     " `mteb.evaluate(model, task.Task())` in this folder. Captions without a fine one are left out."
@@ -93,7 +93,7 @@ def write_mteb(folder: Path, collection: Collection) -> None:
     }
     literals = {name: repr(value) for name, value in values.items()}
     write_text(folder / "task.py", TASK_FILE.format(**literals, splits=json.dumps([*written["queries"]])))
-    write_cards(folder, "mteb", TOLD, collection, card_head(about, folder, written, TASK))
+    write_cards(folder, "mteb", CARD_TEXT, collection, card_head(about, folder, written, TASK))
 
 
 MTEB = ExportForm(write_mteb)

@@ -19,7 +19,7 @@ PROMPT = (
     "The video lasts {duration} seconds. When does this happen in it: “{caption}”? Answer with the start and the end"
     " in seconds and nothing else, like this: 12.5 - 20.0"
 )
-TOLD = (
+CARD_TEXT = (
     "SPLIT.jsonl (id, video, caption, start, end, duration) and a task for each split that has captions. In this"
     " folder, with the videos' folder named by VERIFIED_VIDEOS:\n\n"
     "    VERIFIED_VIDEOS=/data/videos python -m lmms_eval --include_path . --tasks {tasks} --model …\n\n"
@@ -49,7 +49,7 @@ def write_lmms_eval(folder: Path, collection: Collection) -> None:
         write_text(folder / f"{name}.yaml", _task(name, split_name(split), collection.about["version"]))
         tasks.append(name)
     write_text(folder / "verified_grounding.py", FUNCTIONS.read_text(encoding="utf-8"))
-    write_cards(folder, "lmms-eval", TOLD.format(tasks=",".join(tasks)), collection)
+    write_cards(folder, "lmms-eval", CARD_TEXT.format(tasks=",".join(tasks)), collection)
 
 
 class _Function(str):

@@ -15,20 +15,20 @@ from verified.io.files import write_text
 from verified.io.jsonl import write_json, write_jsonl
 from verified.io.text_tables import write_csv
 
-TVR_TOLD = (
+TVR_TEXT = (
     "SPLIT.jsonl in the form of TVR's releases (vid_name, duration, ts, desc, type, desc_id; every type is v: no"
     " subtitles), and video2dur_idx.json with each video's duration and index; the official evaluation reads them."
 )
-QVHIGHLIGHTS_TOLD = (
+QVHIGHLIGHTS_TEXT = (
     "SPLIT.jsonl in the form of QVHighlights as codes for moments read it, lighthouse among them (qid, query, duration,"
     " vid, relevant_windows). There are no saliency_scores and relevant_clip_ids: how well each clip shows a query only"
     " people can say, and these codes do without them, as for Charades-STA."
 )
-ACTIVITYNET_TOLD = (
+ACTIVITYNET_TEXT = (
     "SPLIT.json in the form of ActivityNet Captions, {video: {duration, timestamps, sentences}}; `caption_ids` beside"
     " the sentences are ours."
 )
-CHARADES_TOLD = (
+CHARADES_TEXT = (
     "SPLIT.txt in the form of Charades-STA, VIDEO START END##sentence, and SPLIT.csv with the length of each video"
     " (columns id and length). Blanks and % in the name of a video are written as %20 and %25."
 )
@@ -55,7 +55,7 @@ def write_tvr(folder: Path, collection: Collection) -> None:
         )
         lengths[split] = {row["video"]: [row["duration"], index[row["video"]]] for row in rows}
     write_json(folder / "video2dur_idx.json", lengths)
-    write_cards(folder, "tvr", TVR_TOLD, collection)
+    write_cards(folder, "tvr", TVR_TEXT, collection)
 
 
 def write_qvhighlights(folder: Path, collection: Collection) -> None:
@@ -74,7 +74,7 @@ def write_qvhighlights(folder: Path, collection: Collection) -> None:
                 for row in rows
             ),
         )
-    write_cards(folder, "qvhighlights", QVHIGHLIGHTS_TOLD, collection)
+    write_cards(folder, "qvhighlights", QVHIGHLIGHTS_TEXT, collection)
 
 
 def write_activitynet_captions(folder: Path, collection: Collection) -> None:
@@ -88,7 +88,7 @@ def write_activitynet_captions(folder: Path, collection: Collection) -> None:
             entry["sentences"].append(caption_of(row))
             entry["caption_ids"].append(row["caption_id"])
         write_text(folder / f"{split}.json", json.dumps(videos, ensure_ascii=False) + "\n")
-    write_cards(folder, "activitynet-captions", ACTIVITYNET_TOLD, collection)
+    write_cards(folder, "activitynet-captions", ACTIVITYNET_TEXT, collection)
 
 
 def write_charades_sta(folder: Path, collection: Collection) -> None:
@@ -100,7 +100,7 @@ def write_charades_sta(folder: Path, collection: Collection) -> None:
         write_text(folder / f"{split}.txt", "".join(lines))
         lengths = {_one_word(row["video"]): row["duration"] for row in rows}
         write_csv(folder / f"{split}.csv", [("id", "length"), *lengths.items()])
-    write_cards(folder, "charades-sta", CHARADES_TOLD, collection)
+    write_cards(folder, "charades-sta", CHARADES_TEXT, collection)
 
 
 def _one_word(video: str) -> str:

@@ -23,11 +23,11 @@ from verified.keyframes.archive import KeyframeTars
 from verified.layout import Layout
 from verified_field.config import Rows
 
-CSV_TOLD = (
+CSV_TEXT = (
     "SPLIT.csv in UTF-8 with a header, one row a caption; an empty cell is no value, and an apostrophe before =, +, -"
     f" or @ keeps spreadsheets from running a text.\n\n{COLUMNS_TOLD}"
 )
-TOLD = (
+SHARDS_TEXT = (
     "WebDataset shards SPLIT-NUMBER.tar; a sample has `json` (all columns) and `txt` (the caption)"
     "{media}. The library `webdataset` reads them, as does any program that reads tar files."
 )
@@ -42,7 +42,7 @@ def write_csv(folder: Path, collection: Collection) -> None:
     for split, rows in collection.splits.items():
         cells = ([row.get(name) for name in COLUMNS] for row in rows)
         text_tables.write_csv(folder / f"{split}.csv", [[*COLUMNS], *cells])
-    write_cards(folder, "csv", CSV_TOLD, collection)
+    write_cards(folder, "csv", CSV_TEXT, collection)
 
 
 def write_webdataset(
@@ -65,7 +65,7 @@ def write_webdataset(
                 files = media(shard_rows)
                 with atomic_path(folder / f"{split}-{number:06d}.tar") as temporary:
                     _write_tar(temporary, shard_rows, files)
-    write_cards(folder, "webdataset", TOLD.format(media=WITH_MEDIA if videos else ""), collection)
+    write_cards(folder, "webdataset", SHARDS_TEXT.format(media=WITH_MEDIA if videos else ""), collection)
 
 
 def media_of(videos: list[dict], keyframes: KeyframeTars, side: int) -> Media:

@@ -11,7 +11,7 @@ import numpy as np
 from verified.errors import InputError
 from verified.io.jsonl import Row, finite, is_array, is_object, is_span, iterate_jsonl, read_json, read_jsonl
 from verified.io.text_tables import read_csv
-from verified.people.review.decisions import BESIDE, read_decisions
+from verified.people.review.decisions import ADDITIONAL, read_decisions
 from verified.runtime.seeds import generator
 
 EVALUATOR, COSINE, AGREEMENT, JUDGE = "evaluator", "cosine", "agreement", "LMM judge"
@@ -162,7 +162,7 @@ def review(paths: Iterable[str | Path]) -> list[Judged]:
         name = (row["dataset"], row.get("moment", row["desc_id"]), row["reviewer"])
         if row["decision"] == "withdraw":
             latest.pop(name, None)
-        elif row["decision"] not in (*BESIDE, "split", "merge"):  # these do not judge the caption
+        elif row["decision"] not in (*ADDITIONAL, "split", "merge"):  # these do not judge the caption
             latest[name] = row
     grades: dict[tuple[str, float, float, int, str, str], list[tuple[str, float]]] = {}
     for row in latest.values():

@@ -23,7 +23,7 @@ from verified.io.files import require_version
 from verified.io.jsonl import finite, iterate_jsonl, read_json
 from verified.people.review.adjudicate import APPLIED, needs_another
 from verified.people.review.agreement import CODE, agreement
-from verified.people.review.decisions import AGAIN, BESIDE, KEYS, VERSION, decision_problem, read_decisions
+from verified.people.review.decisions import ADDITIONAL, AGAIN, KEYS, VERSION, decision_problem, read_decisions
 
 OPTIONAL = ("instead", "text", "reason", "time", "parts", "other")
 TOKEN_BYTES = 18
@@ -190,7 +190,7 @@ class Handout:
         """The decision in force, by (moment, reviewer); a merge counts for both of its moments."""
         latest: dict[tuple[str, str], dict] = {}
         for row in self.decisions:
-            if row["decision"] in BESIDE or "moment" not in row:
+            if row["decision"] in ADDITIONAL or "moment" not in row:
                 continue
             moments = [row["moment"], *([row["other"]["moment"]] if row["decision"] == "merge" else [])]
             for moment in moments:

@@ -19,7 +19,7 @@ class Evaluation:
 
     metrics: dict[str, dict[str, float | str]]
     """Those of the TVR evaluator, under its names."""
-    further: dict[str, dict[str, float]] = field(default_factory=dict)
+    extra: dict[str, dict[str, float]] = field(default_factory=dict)
     """Those that the TVR evaluator has not, such as mIoU, by task."""
     notes: list[str] = field(default_factory=list)
 
@@ -46,7 +46,7 @@ def evaluate_files(
         if "mIoU" in scored.values:
             overlap = scored.values["mIoU"]
             extra |= {f"{each:g}-r1": percentage(overlap >= np.float32(each)) for each in thresholds}
-        evaluation.further |= {scored.task: extra} if extra else {}
+        evaluation.extra |= {scored.task: extra} if extra else {}
     order = [*TASKS, *(f"{task}_by_type" for task in TASKS)]
     evaluation.metrics = {name: evaluation.metrics[name] for name in order if name in evaluation.metrics}
     return evaluation

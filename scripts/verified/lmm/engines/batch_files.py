@@ -134,8 +134,6 @@ class Batch:
         self.keys: frozenset[str] = frozenset(state["keys"])
         self.read: set[str] = set()
         """Keys whose answers are recorded, or requested elsewhere."""
-        self.begun = False
-        """Whether this process has sent it, or seen it sent."""
 
     def path(self, suffix: str) -> Path:
         """One of its files."""

@@ -80,23 +80,23 @@ class Batches:
         self.role, self.provider, self.store = role, provider, store
         self.model, self.revision, self.address = role.model, role.revision, provider.address
         self.first_wait, self.longest_wait = first_wait, longest_wait
-        self.under_way: dict[str, Batch] | None = None
+        self.running: dict[str, Batch] | None = None
         self.cancelled = False
         self.rejected_fields = set[str]()
 
     def holds(self, key: str) -> bool:
         """Whether a batch on disk has the call, and its answer was not recorded yet."""
-        return key in self._under_way()
+        return key in self._running_batches()
 
-    def _under_way(self) -> dict[str, Batch]:
-        if self.under_way is None:
-            self.under_way = {}
+    def _running_batches(self) -> dict[str, Batch]:
+        if self.running is None:
+            self.running = {}
             for batch in self.store.batches():
                 if batch.is_answered or batch.state["address"] == self.provider.address:
-                    self.under_way |= dict.fromkeys(batch.keys - batch.read, batch)
+                    self.running |= dict.fromkeys(batch.keys - batch.read, batch)
                 else:
                     log.info("batch %s is under way at %s and not looked at", batch.name, batch.state["address"])
-        return self.under_way
+        return self.running
 
     def cancel(self) -> None:
         """Cancel running batches of this process and of ended ones."""
@@ -108,7 +108,7 @@ class Batches:
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Replies as batches are answered, each naming its request."""
-        self.under_way, self.cancelled = None, False
+        self.running, self.cancelled = None, False
         work = _Waiting(self)
         for batch in self.store.write(self.provider.address, work.draw(requests)):
             work.add(batch)
@@ -139,7 +139,7 @@ class _Waiting:
         """Take all calls; lines for those that no batch has yet."""
         for request in requests:
             self.requests[request.key] = request
-            held = self.engine._under_way().get(request.key)
+            held = self.engine._running_batches().get(request.key)
             if held is not None:
                 self.batches[held.name] = held
             else:
@@ -234,7 +234,7 @@ class Provider:
     def __init__(self, role: EngineSettings, first_wait: float = 0.5, longest_wait: float = 120.0):
         self.role, self.endpoint = role, OpenAI(role, first_wait, longest_wait)
         self.address, self.client = self.endpoint.address, self.endpoint.client
-        self.told: dict[str, Any] = {}
+        self.logged: dict[str, Any] = {}
 
     def reach(self) -> None:
         """Raise InputError where the endpoint has no batches."""
@@ -255,8 +255,8 @@ class Provider:
             return False
         status, counts = str(found.status), found.request_counts
         done = status, getattr(counts, "completed", None), getattr(counts, "failed", None)
-        if self.told.get(batch.name) != done:
-            self.told[batch.name] = done
+        if self.logged.get(batch.name) != done:
+            self.logged[batch.name] = done
             log.info(
                 "batch %s: %s, %s of %d calls answered, %s failed",
                 batch.name,

@@ -300,7 +300,7 @@ def answer_by(engines: Sequence[OpenAI], requests: Iterable[Request]) -> Iterato
     again: list[tuple[Request, frozenset[int], Reply]] = []
     running: dict[Future[Reply], tuple[OpenAI, Request, frozenset[int]]] = {}
     ended = queue.SimpleQueue[Future[Reply]]()
-    under_way = Counter[int]()
+    in_use = Counter[int]()
     for engine in engines:
         engine.begin()
 
@@ -314,16 +314,16 @@ def answer_by(engines: Sequence[OpenAI], requests: Iterable[Request]) -> Iterato
     with ThreadPoolExecutor(sum(engine.settings.api_slots for engine in engines)) as pool:
         while True:
             for engine in alive if failure is None else ():
-                while under_way[id(engine)] < engine.settings.api_slots and (drawn := next_for(engine)):
+                while in_use[id(engine)] < engine.settings.api_slots and (drawn := next_for(engine)):
                     future = pool.submit(engine.ask, drawn[0])
                     running[future] = (engine, *drawn)
                     future.add_done_callback(ended.put)
-                    under_way[id(engine)] += 1
+                    in_use[id(engine)] += 1
             if not running:
                 break
             future = ended.get()
             engine, request, tried = running.pop(future)
-            under_way[id(engine)] -= 1
+            in_use[id(engine)] -= 1
             problem = future.exception()
             if isinstance(problem, NotNow) and engine in alive and len(alive) > 1:
                 log.warning("%s; the others go on", problem.problem)

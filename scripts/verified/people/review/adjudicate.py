@@ -26,7 +26,7 @@ from typing import Any
 
 from verified.benchmark.tiou import tiou
 from verified.io.jsonl import finite
-from verified.people.review.decisions import BESIDE, content_id, given_times, written_texts
+from verified.people.review.decisions import ADDITIONAL, content_id, given_times, written_texts
 
 APPLIED, OUTVOTED, OPEN = "applied", "outvoted", "open conflict"
 SUPERSEDED, WITHDRAWN, STALE, UNKNOWN, FLAGGED = "superseded", "withdrawn", "stale", "unknown moment", "flagged"
@@ -61,9 +61,9 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
     for row in sorted(rows, key=lambda row: row["when"]):
         _state(row, *_decision_state(row, known, groups))
         name = (row["desc_id"], row["reviewer"])
-        if row["decision"] in BESIDE and row["state"] in (FLAGGED, APPLIED):
+        if row["decision"] in ADDITIONAL and row["state"] in (FLAGGED, APPLIED):
             raised[name].append(row)
-        if row["state"] != APPLIED or row["decision"] in BESIDE:
+        if row["state"] != APPLIED or row["decision"] in ADDITIONAL:
             continue
         for desc_id in _decided(row):
             if earlier := latest.get((desc_id, row["reviewer"])):

@@ -31,7 +31,7 @@ cancels earlier decisions of the same reviewer on the moment, and moments drawn 
 """
 GIVEN = "given"
 """Type of a caption from a file, with unknown origin."""
-BESIDE = ("flag", "draw")
+ADDITIONAL = ("flag", "draw")
 """Decisions that are independent of the one on a moment."""
 SINCE_2 = ("split", "merge", "draw")
 """Decisions new in version 2."""
