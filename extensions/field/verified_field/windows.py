@@ -35,7 +35,7 @@ class WindowTruth:
     ending: str = ".jsonl"
 
     def __init__(self, path: Path):
-        self.asked = self.read(path)
+        self.rows = self.read(path)
 
     @staticmethod
     def read(path: Path) -> list[WindowQuery]:
@@ -46,7 +46,7 @@ class WindowTruth:
         """The queries, each with its first window."""
         return [
             Query(query.qid, query.video, *spans[0], query.query, None, query.duration, spans)
-            for query in self.asked
+            for query in self.rows
             if (spans := tuple((float(start), float(end)) for start, end in query.windows))
         ]
 
@@ -57,9 +57,9 @@ class WindowTruth:
                 "windows are scored as they are listed", file=file, remedy="leave out the tIoU (nms_threshold)"
             )
         answers = read_window_answers(file)
-        scores = evaluate(self.asked, answers, file=file).scores
+        scores = evaluate(self.rows, answers, file=file).scores
         first, ranks = [], []
-        for query in self.asked:
+        for query in self.rows:
             if (rows := answers[query.qid].windows) is None:
                 raise InputError("has no pred_relevant_windows", file=file, remedy="give them, best first")
             ranks.append(first_ranks(overlap(query.windows, rows).max(axis=1) >= RIGHT))

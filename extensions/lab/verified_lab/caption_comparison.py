@@ -143,7 +143,7 @@ def compare_scores(moments: Shared, first: np.ndarray, second: np.ndarray, metri
     """Compare the scores of one metric, [moments] each, NaN for a missing score."""
     known = ~(np.isnan(first) | np.isnan(second))
     if not known.any():
-        raise InputError(f"{metric} scores no caption of both", remedy="see whether the videos are at hand")
+        raise InputError(f"{metric} scores no caption of both", remedy="check that the videos are available")
     one, two = first[known], second[known]
     least, top = min(one.min(), two.min()), max(one.max(), two.max())
     compared.add(metric, one, two, np.array(moments.videos)[known], (least, top if top > least else least + 1))

@@ -166,7 +166,7 @@ def _written(movie: dict, transcribes: bool) -> tuple[list[Word], list[Cue]]:
     if absent := absent_files(movie):
         raise InputError("no such file", file=absent[0])
     if movie["transcript"] is None and not transcribes:
-        remedy = "name one, put one beside the file, or set generation.speech in a workflow, whose role writes it"
+        remedy = "name one, put one next to the file, or set generation.speech in a workflow, whose role writes it"
         raise InputError("no transcript of the described track", file=movie["described"], remedy=remedy)
     words = read_transcript(movie["transcript"]) if movie["transcript"] else []
     return words, read_voices(movie["subtitles"]) if movie["subtitles"] else []

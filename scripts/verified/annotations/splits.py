@@ -33,7 +33,7 @@ def check_releases(settings: Config) -> None:
 def _check_splits(release: Release, needed: list[str]) -> None:
     for split in needed:
         if split in release.missing:
-            raise InputError(f"split {split!r} of {release.collection} is not at hand", remedy=release.missing[split])
+            raise InputError(f"split {split!r} of {release.collection} is not available", remedy=release.missing[split])
         if split not in release.files and split != HELD_OUT:
             raise InputError(
                 f"{release.collection} has no split {split!r}", remedy=f"it has {', '.join(release.files)}"

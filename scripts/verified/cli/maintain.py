@@ -21,7 +21,7 @@ that has no row of its own for the key. `verified config-docs` prints this page.
 
 @command(
     "verify",
-    "check every file and folder that a run built against the seal that its job left beside it",
+    "check every file and folder that a run built against the checksums that its job recorded",
     configfile(None, "all that is below results"),
     folder("--directory", "working directory of the run", default=Path(".")),
     flag("--heal", "print the commands that build it again; nothing is removed by itself"),

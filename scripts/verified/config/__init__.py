@@ -42,9 +42,9 @@ class Config(Section):
     """Parts that each data set is split into, by a stable hash of the video id."""
     video_reader: Literal["pyav", "decord"] = "pyav"
     """Library that decodes frames at given times; decord, of MP4 files and where installed: the same frames, slower."""
-    longest_minutes: Annotated[int | None, Operational("limits the time that jobs ask for")] = Field(default=None, ge=1)
+    longest_minutes: Annotated[int | None, Operational("limits the time that jobs request")] = Field(default=None, ge=1)
     """Longest time that a cluster gives a job, in minutes: no job requests more. null: no limit."""
-    layers: Annotated[tuple[str, ...], Operational("its keys count as if they stood here")] = ()
+    layers: Annotated[tuple[str, ...], Operational("its keys count as if written here")] = ()
     """Files that this one builds on, by paths from its folder: their keys apply unless this file sets them."""
     datasets: dict[str, DataSet] = Field(default_factory=dict)
     """Data sets by name (lower-case letters, digits and hyphens), which becomes a folder below results/NAME."""

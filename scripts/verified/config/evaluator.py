@@ -51,7 +51,7 @@ class Evaluator(Section):
     """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
     cpu_processes: int = Field(default=1, ge=1)
     """Processes of fine-tuning without a GPU: only for testing several, as they gain nothing."""
-    gpu_model: Annotated[str, Operational("says which GPUs of a cluster its jobs ask for")] = ""
+    gpu_model: Annotated[str, Operational("the GPUs of a cluster that its jobs request")] = ""
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
     save_seconds: float = Field(default=60.0, ge=0)
     """Least time between two states of its trainings on disk, from which a killed one resumes (L/16: 8 GB each)."""

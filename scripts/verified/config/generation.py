@@ -14,11 +14,11 @@ ROLES = ("llm", "image_lmm", "video_lmm")
 ALL_ROLES = (*ROLES, "speech", "embed", "rerank")
 NOT_DRAWN = {"sampling", "structured"}
 """Keys of a role that say how answers are drawn."""
-ADDRESS = Operational("says where an answer comes from; the model is named by its own keys")
-WAY = Operational("says how calls reach the model; an answer is kept under what was asked")
-MACHINE = Operational("says what a job takes of its machine")
-MONEY = Operational("reckons with answers and changes none")
-RECORD = Operational("says where calls are kept, or how many are made; each outcome is counted where it matters")
+ADDRESS = Operational("the address of the model, which other keys name")
+TRANSPORT = Operational("how calls reach the model; answers are stored by request")
+MACHINE = Operational("resources of a job on its machine")
+MONEY = Operational("costs and limits, which change no answer")
+RECORD = Operational("where calls are stored, or how many are made; outcomes are counted elsewhere")
 if TYPE_CHECKING:
     EngineName = EmbedderName = str
 else:
@@ -80,14 +80,14 @@ class EngineSettings(Section):
     """
     api_key_variable: Annotated[str, ADDRESS] = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     """Engine openai: name of the environment variable with the key; keys are never written to a file."""
-    api_slots: Annotated[int, WAY] = Field(default=8, ge=1)
+    api_slots: Annotated[int, TRANSPORT] = Field(default=8, ge=1)
     """Engine openai: calls under way at once in one job, at each address; also the Snakemake resource
     `api_slots` of the job."""
-    timeout_seconds: Annotated[float, WAY] = Field(default=120, gt=0)
+    timeout_seconds: Annotated[float, TRANSPORT] = Field(default=120, gt=0)
     """Engine openai: longest wait for one whole answer, however slowly it arrives."""
-    retries: Annotated[int, WAY] = Field(default=6, ge=0)
+    retries: Annotated[int, TRANSPORT] = Field(default=6, ge=0)
     """Engine openai: retries of a call after 429, 5xx, a timeout or a lost connection."""
-    outage_seconds: Annotated[float, WAY] = Field(default=900, gt=0)
+    outage_seconds: Annotated[float, TRANSPORT] = Field(default=900, gt=0)
     """Engine openai: seconds without any answer after which the job stops, requested pauses included."""
     video_input: Literal["stills", "frames", "mp4"] = "stills"
     """Form of a clip. stills: a picture for each frame, for any model that takes several. frames: one video of these
@@ -98,7 +98,7 @@ class EngineSettings(Section):
     """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
     batch_size: Annotated[int, MACHINE] = Field(default=32, ge=1)
     """Engines that load the model in the job: requests handed to it together."""
-    batch: Annotated[bool, WAY] = False
+    batch: Annotated[bool, TRANSPORT] = False
     """Engine openai: true sends the calls as files to the endpoint's Batches, which answers within a day for
     `batch_price` of the price (docs/models.md#batches)."""
     max_context_tokens: int = Field(default=8192, ge=256)

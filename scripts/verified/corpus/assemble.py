@@ -119,7 +119,7 @@ def write_corpus(
     )
     for split, split_counts in counts.get("published", {}).items():
         log.info(
-            "published split %s: %d of %d videos and %d of %d moments are at hand",
+            "published split %s: %d of %d videos and %d of %d moments are available",
             split,
             split_counts["videos_at_hand"],
             split_counts["videos"],

@@ -80,7 +80,7 @@ def _check_keys(mapping: MappingNode, file: object, first_line: int) -> None:
         line = first_line + key.start_mark.line
         if key.value in lines:
             raise InputError(
-                f"the key {key.value!r} stands twice, in line {lines[key.value]} and line {line}",
+                f"the key {key.value!r} is given twice, in line {lines[key.value]} and line {line}",
                 file=file,
                 remedy="join the two, or remove one",
             )

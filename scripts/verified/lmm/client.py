@@ -61,7 +61,7 @@ class _Work:
 
     calls: Iterator[tuple[int, Call]]
     drawn: bool = False
-    asked: bool = False
+    is_sent: bool = False
     ready: deque[tuple[int, Outcome]] = dataclasses.field(default_factory=deque)
     again: deque[_Pending] = dataclasses.field(default_factory=deque)
     flying: dict[int, _Pending] = dataclasses.field(default_factory=dict)
@@ -185,9 +185,9 @@ class Client:
             if not self.budget.reserve(pending.key, self._most(pending)):
                 work.again.appendleft(pending)
                 return
-            if self.make_room and not work.asked:
+            if self.make_room and not work.is_sent:
                 self.make_room()
-            work.asked = True
+            work.is_sent = True
             pending.request = self._seed(pending)
             work.flying[id(pending.request)] = pending
             yield pending.request

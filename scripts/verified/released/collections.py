@@ -112,7 +112,7 @@ def _resolve(
             files[split] = published[split]
     if not files:
         raise InputError(
-            f"no split of collection {collection!r} is at hand",
+            f"no split of collection {collection!r} is available",
             remedy="; ".join(f"{split}: {why}" for split, why in missing.items()),
         )
     return Release(collection, folder, files, missing)
@@ -131,7 +131,7 @@ def read_release(source: Collected, split: str, listed: Path | None = None) -> l
     for name, rows in read_splits(source, listed):
         if name == split:
             return rows
-    raise InputError(f"split {split!r} is not at hand")
+    raise InputError(f"split {split!r} is not available")
 
 
 def read_splits(

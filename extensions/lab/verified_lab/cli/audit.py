@@ -40,7 +40,7 @@ def audit(arguments: argparse.Namespace) -> None:
     from verified_lab.config import Audit
 
     if len({path.stem for path in arguments.files}) < len(arguments.files):
-        raise InputError("two files have one name", remedy="each split is told by the name of its file: rename one")
+        raise InputError("two files have one name", remedy="the name of its file identifies a split: rename one")
     if arguments.tolerance is not None and not arguments.tolerance >= 0:
         raise InputError("--tolerance is no number of seconds from 0 on")
     settings = Audit() if arguments.tolerance is None else Audit(tolerance=arguments.tolerance)

@@ -8,7 +8,7 @@ from verified.cli.command import command, option
 
 @command(
     "transcribe",
-    "write subtitles beside videos that have none, by a Whisper model that runs here",
+    "write subtitles next to videos that have none, with a local Whisper model",
     option("videos", nargs="+", type=Path, metavar="VIDEO", help="videos, or folders of videos"),
     option("--model", default="", help="folder of a Whisper model for faster-whisper (default: the packaged tiny.en)"),
     option("--language", help="that is spoken, as ISO 639 code (default: the model finds out, or its only one)"),

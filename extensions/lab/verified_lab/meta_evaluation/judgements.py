@@ -141,7 +141,7 @@ def carebench(path: Path, seed: int) -> list[Judged]:
             raise InputError("has no video and caption", file=path, row=number, remedy="each has video and caption")
         texts.append((video_name(row["video"]), row["caption"].strip()))
     if len({video for video, _ in texts}) < 2:
-        raise InputError("captions of one video have nothing to be told from", file=path)
+        raise InputError("all captions are of one video, so none can be paired with a wrong one", file=path)
     aspects = {"spatial": "statics", "temporal": "dynamics"}
     group = next((kind for word, kind in aspects.items() if word in path.stem.lower()), "")
     random, found = generator(seed, "carebench", path.stem), []

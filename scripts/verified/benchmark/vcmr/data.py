@@ -112,14 +112,14 @@ class Memory:
 
     def __init__(self, read: Callable[[str], np.ndarray], room: Room):
         self.read, self.room = read, room
-        self.kept: dict[str, np.ndarray] = {}
+        self.cached: dict[str, np.ndarray] = {}
 
     def __getitem__(self, key: str) -> np.ndarray:
-        if key in self.kept:
-            return self.kept[key]
+        if key in self.cached:
+            return self.cached[key]
         array = self.read(key)
         if self.room.take(array.nbytes):
-            self.kept[key] = array
+            self.cached[key] = array
         return array
 
 

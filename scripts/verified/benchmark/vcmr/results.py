@@ -58,7 +58,7 @@ def read_metrics(path: str | os.PathLike[str]) -> dict[str, Any]:
         for key, value in place.items():
             if key in known and str(known[key]) != value:
                 raise InputError(
-                    f"says {key!r} {known[key]!r}, and stands where {value!r} belongs: copied over another's",
+                    f"says {key!r} {known[key]!r}, where its path says {value!r}: copied over another's",
                     file=path,
                     remedy=f"rebuild it: {rebuild_command([path])}",
                 )

@@ -76,7 +76,7 @@ def addresses_of(role: EngineSettings) -> list[str | None]:
             except ValueError as error:
                 raise InputError(str(error), file=role.endpoints_file, row=row, remedy="one address a line") from None
     if not found:
-        raise InputError("names no endpoint", file=role.endpoints_file, remedy="wait until a server has begun")
+        raise InputError("names no endpoint", file=role.endpoints_file, remedy="wait until a server has started")
     return list(found)
 
 

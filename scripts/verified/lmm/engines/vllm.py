@@ -62,7 +62,7 @@ class VLLM:
         except ImportError as error:
             raise InputError(
                 f"vLLM is not installed here: {error}",
-                remedy="run with the conda environments, or install it beside a GPU as README.md says",
+                remedy="run with the conda environments, or install it on a machine with a GPU as README.md says",
             ) from None
         try:
             self.llm = vllm.LLM(
