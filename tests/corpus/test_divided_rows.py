@@ -47,7 +47,9 @@ def corpus(tmp_path, monkeypatch) -> Path:
 def found(folder: Path, **changes) -> list[list[int]]:
     """Ids of each shard's rows."""
     source = {**SOURCE, **changes}
-    return [[row["desc_id"] for row in read_shard_rows(source, FILES, shard, SHARDS, folder)] for shard in range(SHARDS)]
+    return [
+        [row["desc_id"] for row in read_shard_rows(source, FILES, shard, SHARDS, folder)] for shard in range(SHARDS)
+    ]
 
 
 def wanted(count: int = 60) -> list[list[int]]:

@@ -27,7 +27,7 @@ SERVING = ("pages", "people", "raters", "batch", "lease", "output")
         help="minutes without a sign of life after which moments are handed to others (default: 30)",
     ),
     *HOST_AND_PORT,
-    output("where decisions.jsonl goes (default: the folder `served` beside the pages)", metavar="FOLDER"),
+    output("where decisions.jsonl goes (default: the folder `served` next to the pages)", metavar="FOLDER"),
     *SNAKEMAKE,
 )
 def review(arguments: argparse.Namespace) -> int:
