@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from verified.corpus import video_folder
-from verified.corpus.divided_rows import HEAD, PART, read_own_rows
+from verified.corpus.divided_rows import HEAD, PART, read_shard_rows
 from verified.io.jsonl import write_jsonl
 from verified.runtime.wildcards import shard_of
 

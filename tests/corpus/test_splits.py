@@ -112,7 +112,7 @@ def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_an
         assert least <= len(moved) <= most and moved == chosen
         assert {row["video"] for row in after if row["split"] == "train"}.isdisjoint(moved)
         assert [row for row in after if row["split"] == "test"] == [row for row in before if row["split"] == "test"]
-    assert not choose_unasked({"the only one"})
+    assert not draw_selection_videos({"the only one"})
 
 
 def pan(seed: int, seconds: int = 12, fps: int = 12) -> list[np.ndarray]:

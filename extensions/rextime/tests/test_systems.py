@@ -13,7 +13,8 @@ from refusals import refused
 from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
 from verified.config.datasets import Spans
 from verified.config.generation import EngineSettings
-from verified.demo.source import render_world
+from verified.demo.scenes import facts, make_scenes
+from verified.demo.source import render_scenes
 from verified.demo.source import write_video as write_frames
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_jsonl, write_jsonl
