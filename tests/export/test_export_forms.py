@@ -14,7 +14,7 @@ from verified.config.trust import NOT_TRUSTED
 from verified.export.collection import Collection, collect
 from verified.export.facts import export_facts
 from verified.export.forms import FORMS, form_of, write_form
-from verified.io.jsonl import read_json, read_jsonl
+from verified.io.jsonl import read_json
 
 HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'
 STATEMENTS = {"limitations": "Kitchens alone.", "biases": "Three households in one town."}
@@ -174,11 +174,15 @@ def test_the_export_has_the_minimal_properties_for_responsible_ai(collection, tm
     assert "written by models" in role
 
 
-def test_coarse_captions_alone_are_exported_as_such(tmp_path):
+def coarse_alone() -> Collection:
+    """A collection of one coarse caption."""
     row = annotation(1, "train", "v", 0, 1, "x")
     coarse = {key: row[key] for key in ("video", "time", "desc_id", "duration", "cog_desc", "split")}
-    collection = collect([coarse], ("train",), ABOUT | {"models": {}, "prompts": None})
-    assert read_jsonl(written("tvr", tmp_path / "tvr", collection) / "train.jsonl")[0]["desc"] == "coarse 1"
+    return collect([coarse], ("train",), ABOUT | {"models": {}, "prompts": None})
+
+
+def test_coarse_captions_alone_are_exported_as_such(tmp_path):
+    collection = coarse_alone()
     for form in FORMS:
         assert "Prompts" not in (written(form, tmp_path / form, collection) / "README.md").read_text(encoding="utf-8")
 

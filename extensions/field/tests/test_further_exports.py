@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from export.test_export_forms import ABOUT, HOSTILE, KITCHEN, ROWS, SPLITS, annotation, written
+from export.test_export_forms import ABOUT, HOSTILE, KITCHEN, ROWS, SPLITS, annotation, coarse_alone, written
 from PIL import Image
 
 from verified.__main__ import main
@@ -200,3 +200,7 @@ def test_charades_sta_form_is_read_back(collection, tmp_path):
     assert [(row["video"], row["time"], row["duration"], row["cog_desc"]) for row in rows] == [
         ("a%20b/50%25", [row["start"], row["end"]], 9.75, row["fig_desc"]) for row in collection.splits["train"]
     ]
+
+
+def test_a_coarse_caption_takes_the_place_of_a_fine_one(tmp_path):
+    assert read_jsonl(written("tvr", tmp_path, coarse_alone()) / "train.jsonl")[0]["desc"] == "coarse 1"
