@@ -51,6 +51,16 @@ def jpeg(shade: int) -> bytes:
     return out.getvalue()
 
 
+def tar_of(path: Path, files: dict[str, bytes]) -> Path:
+    """An archive of files by their names."""
+    with tarfile.open(path, "w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
 def make_tar(path: Path, moments: list[dict], images: dict[int, list[bytes]] | None = None) -> Path:
     """keyframes/SHARD.tar with two keyframes per moment unless `images` (by desc_id) says otherwise."""
     rows, files = [], []
@@ -72,9 +82,4 @@ def make_tar(path: Path, moments: list[dict], images: dict[int, list[bytes]] | N
             }
         )
     index = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    with tarfile.open(path, "w") as archive:
-        for name, content in [("index.jsonl", index), *files]:
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return path
+    return tar_of(path, {"index.jsonl": index, **dict(files)})

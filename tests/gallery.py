@@ -3,10 +3,10 @@
 import importlib
 import io
 import json
-import tarfile
 from pathlib import Path
 
 import numpy as np
+from captioning import tar_of
 from given import fig
 from media import counted, write_video
 from PIL import Image
@@ -74,13 +74,8 @@ def keyframes(path: Path, idents: list[int]) -> str:
             files[f"{ident}/{number}.jpg"] = out.getvalue()
             frames.append({"file": f"{ident}/{number}.jpg", "time": 1.5 + number})
         index.append({"desc_id": ident, "keyframes": frames})
-    files = {"index.jsonl": "".join(json.dumps(row) + "\n" for row in index).encode(), **files}
-    with tarfile.open(path, "w") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return str(path)
+    rows = "".join(json.dumps(row) + "\n" for row in index).encode()
+    return str(tar_of(path, {"index.jsonl": rows, **files}))
 
 
 def recall_table() -> Table:

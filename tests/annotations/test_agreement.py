@@ -2,10 +2,10 @@
 
 import io
 import json
-import tarfile
 
 import numpy as np
 import pytest
+from captioning import tar_of
 from PIL import Image
 from refusals import refused
 
@@ -41,20 +41,13 @@ def scores(captions=CAPTIONS, desc_id: int = 7) -> list[dict]:
 
 def archive(path, colours: dict[int, tuple[int, int, int]]):
     """A keyframe archive with one picture of one colour for each moment."""
-    with tarfile.open(path, "w") as tar:
-
-        def add(name: str, content: bytes) -> None:
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-
-        rows = [{"desc_id": n, "keyframes": [{"file": f"{n}/0.jpg", "time": 0.0, "segment": [0, 1]}]} for n in colours]
-        add("index.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
-        for number, colour in colours.items():
-            picture = io.BytesIO()
-            Image.new("RGB", (20, 12), colour).save(picture, "JPEG")
-            add(f"{number}/0.jpg", picture.getvalue())
-    return path
+    rows = [{"desc_id": n, "keyframes": [{"file": f"{n}/0.jpg", "time": 0.0, "segment": [0, 1]}]} for n in colours]
+    files = {"index.jsonl": "".join(json.dumps(row) + "\n" for row in rows).encode()}
+    for number, colour in colours.items():
+        picture = io.BytesIO()
+        Image.new("RGB", (20, 12), colour).save(picture, "JPEG")
+        files[f"{number}/0.jpg"] = picture.getvalue()
+    return tar_of(path, files)
 
 
 @pytest.fixture
@@ -121,4 +114,5 @@ def test_things_are_found_by_name_in_the_plural_and_as_a_whole():
     assert things_in("Two mountain bikes lean on a fence") >= {"mountain bike"}
     assert "bike" not in things_in("two mountain bikes") and "bike" in things_in("a bike")
     assert things_in("foxes and a wolf") >= {"fox", "wolf"} and not things_in("")
+    assert things_in("a mountain bike dog") == {"mountain bike", "dog"}
     assert not things_in("somebody slowly walks away")

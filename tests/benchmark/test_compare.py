@@ -1,12 +1,11 @@
 """`verified compare`: differences in pairs, groups of queries, the queries that differ most, and what it refuses."""
 
 import csv
-import io
 import json
-import tarfile
 
 import numpy as np
 import pytest
+from captioning import tar_of
 from refusals import refused, said
 
 from verified.__main__ import main
@@ -112,12 +111,8 @@ def test_groups_divide_the_queries(truth):
 def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys):
     archive = tmp_path / "keyframes" / "shard-00.tar"
     archive.parent.mkdir()
-    with tarfile.open(archive, "w") as tar:
-        index = json.dumps({"desc_id": 0, "keyframes": [{"time": 1.0, "file": "0.jpg"}]}).encode()
-        for name, data in (("index.jsonl", index), ("0.jpg", encode_jpeg(np.zeros((8, 8, 3), np.uint8)))):
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            tar.addfile(member, io.BytesIO(data))
+    index = json.dumps({"desc_id": 0, "keyframes": [{"time": 1.0, "file": "0.jpg"}]}).encode()
+    tar_of(archive, {"index.jsonl": index, "0.jpg": encode_jpeg(np.zeros((8, 8, 3), np.uint8))})
     truth.write_text(truth.read_text().replace('"statics"', '"$odd^"').replace('"dynamics"', '["x"]', 1))
     out = tmp_path / "out"
     arguments = [str(truth), str(runs[0]), f"other={runs[1]}", "--output", str(out)]

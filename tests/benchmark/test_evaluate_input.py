@@ -63,14 +63,6 @@ def test_odd_spans_are_noted(tmp_path, capsys, first, second, named):
     assert bool(notes) == bool(named)
 
 
-@pytest.mark.parametrize(("span", "named"), [([35.0, 35.0], "have no length"), ([40.0, 30.0], "end before they start")])
-def test_a_true_span_that_none_can_find_is_noted(tmp_path, capsys, span, named):
-    truth = written(tmp_path / "truth.jsonl", [{**TVR[0], "ts": span}, TVR[1]])
-    found = evaluated(capsys, truth, lists(tmp_path / "s.json", [[0, *sorted(span), 0.9]], [[1, 10.0, 20.0, 0.9]]))
-    assert found["SVMR"]["0.5-r1"] == 50.0
-    assert any(f"1 of 2 true spans {named}" in note for note in found["notes"])
-
-
 def test_rows_have_numbers_and_ids_and_whole_numbers_are_texts(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"id": "a", "x": 1}\n{"id": 7, "x": 2}\n{"id": "a", "x": 3}\n')

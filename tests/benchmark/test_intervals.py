@@ -138,14 +138,6 @@ def test_a_run_is_no_different_from_itself():
     assert difference(constant, 0 * constant, np.arange(30) // 3).p[0] == 0
 
 
-def test_a_single_video_has_no_interval():
-    values = (np.random.default_rng(7).random((3, 30, 1)) < 0.5).astype(float)
-    for found in (mean_interval(values, np.zeros(30)), difference(values, values[:, ::-1], np.zeros(30))):
-        assert np.isfinite(found.value).all() and np.isnan(found.low).all() and np.isnan(found.high).all()
-    assert np.isnan(difference(values, values[:, ::-1], np.zeros(30)).p).all()
-    assert np.isnan(mean_interval(np.ones((1, 3, 1)), np.zeros(3)).low).all()
-
-
 def test_a_share_of_counts_is_the_mean_of_what_was_counted():
     hits, trials = np.array([1, 0, 4, 2, 3]), np.array([2, 1, 5, 2, 6])
     each = np.concatenate([np.r_[np.ones(h), np.zeros(t - h)] for h, t in zip(hits, trials)])

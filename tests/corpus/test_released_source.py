@@ -12,7 +12,7 @@ from refusals import refused
 
 from verified.config.sources import ReleasedSource
 from verified.released import files as module
-from verified.released.collections import DOWNLOADS, moments_of, read_release, resolve
+from verified.released.collections import moments_of, read_release, resolve
 from verified.released.files import SourceFile, collections, download, read_sources
 
 HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"
@@ -63,12 +63,6 @@ def test_what_is_not_at_hand_is_left_out_with_the_way_to_get_it(listed, folder):
     assert resolved.splits == ["val", "test"] and resolved.kind == "fig"
     assert list(resolved.missing) == ["train"]
     assert "fetch it by hand from https://example.org/set and save it as set/train.jsonl" in resolved.missing["train"]
-
-
-def test_without_a_folder_open_files_are_to_be_downloaded(listed, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    resolved = resolve(release("set-fig", ("train", "test"), None), listed)
-    assert resolved.splits == ["test"] and resolved.paths("test") == [DOWNLOADS / "set" / "test.jsonl"]
 
 
 def test_a_wrong_byte_is_refused_before_it_is_read(listed, folder):

@@ -35,6 +35,8 @@ def test_whole_videos_go_into_three_splits_and_the_order_of_rows_does_not_matter
     assert all(len(splits) == 1 for splits in divided.values()) and len(divided) == videos
     assert set.union(*divided.values()) == {"train", "val", "test"}
     assert splits_of(divide(rows(videos)[::-1], NAMES, SHARES)) == divided
+    nearly_all = splits_of(divide(rows(videos), NAMES, SHARES | {"train_share": 0.98, "val_share": 0.01}))
+    assert set.union(*nearly_all.values()) == {"train", "val", "test"}
     if videos == 400:
         assert sum(splits == {"train"} for splits in divided.values()) == pytest.approx(320, abs=25)
         assert splits_of(divide(rows(videos), NAMES, SHARES | {"seed": 4})) != divided

@@ -113,20 +113,8 @@ def test_names_that_look_the_same_mean_the_same_video(tmp_path):
 
 
 def test_files_of_all_kinds_of_cameras_are_found_and_others_are_counted(tmp_path):
-    for name in (
-        "a.MTS",
-        "b.m2ts",
-        "c.vob",
-        "d.mxf",
-        "e.asf",
-        "f.m2v",
-        "g.mpe",
-        "h.f4v",
-        "i:j.mp4",
-        "~k.mkv",
-        "n.txt",
-        "x.dat",
-    ):
+    videos = ["a.MTS", "b.m2ts", "c.vob", "d.mxf", "e.asf", "f.m2v", "g.mpe", "h.f4v", "i:j.mp4", "~k.mkv"]
+    for name in [*videos, "n.txt", "x.dat"]:
         (tmp_path / name).write_bytes(b"x")
     folder = VideoFolder(tmp_path)
     assert sorted(folder.paths) == ["a", "b", "c", "d", "e", "f", "g", "h", "i:j", "~k"]

@@ -150,16 +150,10 @@ def test_demo_backbone_sees_colour_place_and_form():
         return image
 
     red, blue = (220, 40, 40), (40, 80, 220)
-    features = backbone(
-        np.stack([frame(30, 30, red), frame(30, 80, red), frame(30, 30, blue), frame(30, 30, red, "disc")])
-    )
+    frames = np.stack([frame(30, 30, red), frame(30, 80, red), frame(30, 30, blue), frame(30, 30, red, "disc")])
+    features = backbone(frames)
     assert features.shape == (4, backbone.dim) and features.dtype == np.float32
-    assert np.array_equal(
-        features,
-        load_backbone("grid-conv")(
-            np.stack([frame(30, 30, red), frame(30, 80, red), frame(30, 30, blue), frame(30, 30, red, "disc")])
-        ),
-    )
+    assert np.array_equal(features, load_backbone("grid-conv")(frames))
     base, moved, blue_one, disc = features
     for other in (moved, blue_one, disc):
         assert np.linalg.norm(other - base) > 0.05 * np.linalg.norm(base)

@@ -101,18 +101,6 @@ def test_a_shard_loads_its_model_once_for_all_roles_and_tasks(tmp_path, monkeypa
     assert len(loads) == 1
 
 
-def test_a_broken_picture_and_a_blind_model(model):
-    kind, folder = model
-    broken = Request("keyframe_description", "look", {}, images=(jpeg(1)[:60],), sampling=SHORT)
-    whole = Request("keyframe_description", "look", {}, images=(jpeg(1),), sampling=SHORT)
-    replies = list(engine(folder).answer([broken, whole]))
-    assert (replies[0].finish, replies[0].reason) == ("error", "media")
-    if kind == "mistral":
-        assert (replies[1].finish, replies[1].reason) == ("error", "no-eyes")
-    else:
-        assert replies[1].finish == "length"
-
-
 def test_a_prompt_over_the_context_length(tmp_path):
     folder = tiny_models.mistral(tmp_path / "m", context=300)
     asked = [Request("positives", text, {}, sampling=Sampling(max_tokens=600)) for text in ("x" * 1000, "x" * 250)]

@@ -70,17 +70,6 @@ def test_a_video_file_keeps_frames_and_times(tmp_path, times):
     assert [mean for _, mean in shown] == pytest.approx([0, 40, 80, 120, 160, 200], abs=6)
 
 
-def test_another_form_is_another_call(tmp_path):
-    moments = make_moments(["a dog runs"])
-    videos, eight = make_videos(tmp_path, moments), {"fps": 8.0, "frames": None, "max_frames": 64}
-    engines = {"llm": StubEngine(), "video_lmm": StubEngine(model="seer")}
-    for form in ("stills", "stills", "frames"):
-        role = EngineSettings(engine="openai", model="seer", base_url="http://127.0.0.1:1/v1", video_input=form)
-        with Session(settings(tmp_path, video_lmm=role), 1, TASKS, engines) as session:
-            caption_dynamics(moments, videos, eight, session)
-    assert sum(request.task == "answers" for request in engines["video_lmm"].requests) == 2
-
-
 QWEN = {"engine": "vllm", "model": "Qwen/Qwen2.5-VL-7B-Instruct", "max_context_tokens": 32768}
 LARGE = {"video": "v", "width": 640, "height": 480}
 

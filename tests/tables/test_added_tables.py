@@ -103,17 +103,8 @@ ANNOTATIONS = {
 
 
 def call(task: str, status: str = "ok", **more) -> dict:
-    row = {
-        "task": task,
-        "model": "m",
-        "status": status,
-        "attempts": 1,
-        "tokens_in": 10,
-        "tokens_out": 4,
-        "cost": 0.5,
-        "seconds": 2.0,
-    }
-    return row | more
+    numbers = {"attempts": 1, "tokens_in": 10, "tokens_out": 4, "cost": 0.5, "seconds": 2.0}
+    return {"task": task, "model": "m", "status": status, **numbers, **more}
 
 
 def test_what_came_in_and_out_is_told_with_its_reasons():

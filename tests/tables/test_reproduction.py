@@ -16,6 +16,7 @@ from verified.tables.reproduction import (
     CAPTIONS,
     HEADER,
     published_table,
+    range_without,
     reproduction,
     verdict_table,
 )
@@ -123,6 +124,7 @@ def test_more_captions_than_the_paper_s_come_with_the_range_of_leaving_some_out(
     note = verdicts(tmp_path, captions=16148)["main-2", "Charades-FIG", "FIG", "instances"]["note"]
     assert "ours counts 16148 captions" in note
     assert re.search(r"leaving out 20 at random gives 4\d\d to 4\d\d \(95 %\), which holds the published one", note)
+    assert range_without([{"size": 2}] * 10, 20, 1, "classes", 1) == (9, 9)
 
 
 def test_the_demo_is_never_compared(tmp_path):

@@ -64,10 +64,10 @@ def test_its_numbers_are_rows_of_the_tidy_frame(tmp_path):
 
 
 def test_a_rule_is_drawn_between_blocks_of_the_first_column():
-    sheet = Sheet("key", "title", ["set", "n"], [["a", "1"], ["a", "2"], ["b", "3"], ["b", "4"], ["c", "5"]], 1)
+    sheet = Sheet("key", "title", ["set", "n"], [["z", "0"], ["a", "1"], ["a", "2"], ["b", "3"], ["c", "4"]], 1)
     lines = latex(sheet, []).splitlines()
     rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
-    assert "".join("-" if row == r"\midrule" else row[0] for row in rows) == "aa-bb-c"
+    assert "".join("-" if row == r"\midrule" else row[0] for row in rows) == "z-aa-b-c"
 
 
 def test_it_travels_as_json(tmp_path):

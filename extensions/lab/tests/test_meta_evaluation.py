@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from captioning import make_moments, make_videos, settings
-from refusals import refused, said
+from refusals import refused
 
 from verified.__main__ import main
 from verified.benchmark.correlation import MEASURES
@@ -211,15 +211,3 @@ def test_the_command_looks_into_videos_and_takes_other_scores(tmp_path, capsys):
     assert list(found) == ["evaluator", COSINE, AGREEMENT, "cider"] and all(name in shown for name in found)
     assert found["cider"]["kendall"]["value"] == pytest.approx(1) and found["cider"]["accuracy"]["value"] == 1
     assert all(found[metric][name]["low"] is not None for metric in found for name in MEASURES if name != "auroc")
-
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    for more, named in (
-        ([], "scores"),
-        (["--encoder", "packaged-joint"], "videos"),
-        (["--scores", str(tmp_path / "cider.jsonl")], "cider"),
-        (["--scores", f"other={tmp_path / 'graded.jsonl'}"], "score"),
-        (["--videos", str(empty), "--evaluator", "x"], "empty"),
-    ):
-        assert main([*command, *more]) == 2
-        said(capsys.readouterr().err, named, remedy=True)

@@ -21,14 +21,12 @@ from verified.io.video import probe
 from verified.lmm.prompts import read_prompt
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
-from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified.planning.quote import quote
 from verified.runtime.previous_output import PreviousOutput
 from verified_lab.config import Quality
 from verified_lab.quality.measure import measure_moments
 from verified_lab.quality.repeats import LEAST, repeated
 from verified_lab.quality.select import LONGEST, judge, said_within, spoken_share
-from verified_lab.quality.transcripts import transcripts
 
 pytestmark = pytest.mark.slow
 
@@ -153,17 +151,6 @@ def test_speech_is_quoted_by_the_minute_before_it_is_asked(kitchen):
     assert rows["speech/transcription"]["calls"] == 1
     assert rows["speech/transcription"]["money"] == pytest.approx(0.6 * 4 / 60)
     assert "speech/transcription" not in {row["task"] for row in quote(load(settings(transcripts="subtitles")))}
-
-
-def test_a_model_is_asked_where_no_subtitles_are(kitchen):
-    video = {"video": "dark", "path": "videos/dark.mkv", **probe("videos/dark.mkv")}
-    with endpoint(lambda number, body: transcription([(1.0, 2.0, "so")])) as served:
-        generation = load(settings(served.url, transcripts="speech")).generation
-        with Session(generation, 0, (TRANSCRIPTION,)) as session:
-            (row,) = transcripts([video], session)
-    assert row["source"] == "speech" and row["segments"] == [[1.0, 2.0, "so"]] and len(row["lineage"]) == 1
-    (unasked,) = transcripts([video], None)
-    assert unasked["segments"] is None and unasked["reason"] == "no-subtitles"
 
 
 def test_what_is_said_stands_in_quotes_in_any_prompt(tmp_path):

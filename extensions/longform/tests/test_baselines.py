@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verified.benchmark.tiou import tiou
-from verified_longform.grid import Grid, distinct
+from verified_longform.grid import Grid
 from verified_longform.ranking import expected_recall, hit_shares, oracle_iou, simulate_recall
 from verified_longform.recall import first_hits, recall
 from verified_longform.zero_shot import rank_proposals
@@ -135,13 +135,6 @@ def test_the_official_anchors_of_a_window():
         1: 64, 2: 63, 3: 62, 4: 61, 5: 60, 6: 59, 8: 29, 10: 28, 12: 27, 14: 26, 16: 25, 18: 24, 20: 23, 22: 22,
         26: 10, 30: 9, 34: 8, 38: 7, 42: 6, 46: 5, 50: 4, 54: 3, 62: 1,
     }  # fmt: skip
-
-
-def test_a_movie_of_111_minutes():
-    grid = Grid()
-    frames = grid.frames_of(110.77 * 60)
-    spans = grid.proposals(frames)
-    assert (len(grid.starts(frames)), len(spans), len(distinct(spans))) == (518, 324_268, 191_916)
 
 
 @pytest.mark.parametrize("frames", [0, 1, 100, 128])

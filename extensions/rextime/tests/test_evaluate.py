@@ -78,20 +78,6 @@ def test_equals_the_official_evaluator(case, truth, tmp_path):
             evaluated(case, truth, tmp_path, **options)
 
 
-def test_only_the_first_window_counts_whatever_the_scores_say(truth, tmp_path):
-    rows = [
-        {**row, "pred_relevant_windows": [[*row["pred_relevant_windows"][0], 0.1], [0, 150, 0.9]]}
-        for row in rows_of("noisy_all")
-    ]
-    write_jsonl(tmp_path / "many.jsonl", rows)
-    assert evaluate_files(truth, tmp_path / "many.jsonl").result == CASES["noisy_all"]["result"]
-
-
-def test_an_id_twice_is_an_error_unless_the_last_may_win(truth, tmp_path):
-    with refused("--last-of-equal-ids", file="duplicate_ids_last_wins.jsonl", remedy=True):
-        evaluated("duplicate_ids_last_wins", truth, tmp_path)
-
-
 def test_the_ceiling_below_100_is_explained_and_missing_ids_are_named(truth, tmp_path):
     notes = " ".join(evaluated("perfect", truth, tmp_path).notes)
     assert "no submission can reach more than 99.78" in notes

@@ -1,13 +1,11 @@
 """The tolerant reading of replies: free text, then JSON with what models do to it."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks import structured_form
 from verified_rextime import tasks
 
@@ -34,17 +32,7 @@ READ = {
     "similarity": "0",
 }
 
-PROMPTS = Path(__file__).parents[1] / "prompts"
 TASKS = {task.name: task for task in tasks.TASKS}
-
-
-def test_a_prompt_of_ones_own_takes_the_place_of_the_shipped_one(tmp_path):
-    (tmp_path / "rextime").mkdir()
-    text = (PROMPTS / "locate.md").read_text().rstrip() + "\nBe exact."
-    (tmp_path / "rextime" / "locate.md").write_text(text)
-    prompts = read_prompts(tmp_path, (tasks.LOCATE, tasks.ANSWER))
-    assert prompts["rextime/locate"].text.endswith("Be exact.")
-    assert prompts["rextime/answer"] == read_prompts("config/prompts", (tasks.ANSWER,))["rextime/answer"]
 
 
 def test_schema_ending_and_example_of_each_task_agree():

@@ -55,17 +55,8 @@ def watched(tmp_path_factory):
         path = folder / f"{name}.mp4"
         videos[name] = {"video": name, "path": str(path), "sha256": name, **probe(path)}
         first, second = (facts(event, 8) for event in world.events[:2])
-        verbs = {
-            "moves": "moves",
-            "meets": "touches something",
-            "grows": "grows",
-            "shrinks": "shrinks",
-            "bounces": "bounces",
-            "circles": "circles around",
-            "appears": "appears",
-            "vanishes": "vanishes",
-            "stays": "stays still",
-        }
+        verbs = {verb: verb for verb in ("moves", "grows", "shrinks", "bounces", "appears", "vanishes")}
+        verbs |= {"meets": "touches something", "circles": "circles around", "stays": "stays still"}
         right = f"A {second['colour']} {second['shape']} {verbs[second['motion']]}."
         others = [verb for motion, verb in verbs.items() if motion != second["motion"]][:3]
         wrong = [f"A {second['colour']} {second['shape']} {verb}." for verb in others]
