@@ -30,7 +30,7 @@ def _late(movie, samples):
 def test_a_planted_delay_is_found_to_the_sample_through_narration_and_noise(samples):
     movie = _movie()
     random = np.random.default_rng(1)
-    described = 0.5 * _late(movie, samples) + 0.1 * random.normal(size=len(movie)).astype(np.float32)
+    described = 3 + 0.5 * _late(movie, samples) + 0.1 * random.normal(size=len(movie)).astype(np.float32)
     for begin in range(20_000, len(movie), 40_000):  # a narrator, louder than the movie
         described[begin : begin + 8000] += random.normal(size=8000).astype(np.float32)
     aligned = align_tracks(movie, described, RATE, **SETTINGS)
