@@ -71,7 +71,7 @@ def test_calibration_counts_every_caption_once():
     rows = calibration(np.array([0.0, 0.05, 0.55, 1.0]), np.array([False, True, True, True]))
     assert sum(row["captions"] for row in rows) == 4
     assert (rows[0]["captions"], rows[0]["faithful_share"], rows[0]["mean_probability"]) == (2, 0.5, 0.025)
-    assert rows[9]["captions"] == 1 and rows[1]["faithful_share"] is None
+    assert (rows[9]["captions"], rows[9]["faithful_share"], rows[1]["faithful_share"]) == (1, 1.0, None)
 
 
 def test_precision_rises_where_coverage_falls():
