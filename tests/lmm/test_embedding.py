@@ -104,18 +104,6 @@ def test_answers_that_are_no_vectors_are_typed_and_leave_zeros(tmp_path):
         asked(served_by(tmp_path / "none", served.url, retries=0), ["a"])
 
 
-def test_the_packaged_encoder_embeds_both(tmp_path):
-    pictures = [(np.full((1, 40, 60, 3), value, np.uint8), str(value)) for value in (0, 200)]
-    vectors, seen = asked(settings(tmp_path), ["a dog", "a car"], pictures)
-    assert vectors.shape == seen.shape == (2, 384)
-    from verified.features.packaged import PackagedJoint
-
-    ((_, whole),) = PackagedJoint().sentences(["a dog"])
-    assert float(vectors[0] @ whole) / np.linalg.norm(whole) == pytest.approx(1, abs=1e-3)
-    again, _ = asked(settings(tmp_path), ["a dog"])
-    assert np.array_equal(again[0], vectors[0])
-
-
 def test_sentence_transformers_embeds_texts_and_where_it_can_pictures(tmp_path):
     plain = settings(tmp_path, engine="sentence-transformers", model="all-MiniLM-L6-v2", shows="nothing")
     (vectors, _), (again, _) = asked(plain, ["a dog", "a dog runs"]), asked(plain, ["a dog"])

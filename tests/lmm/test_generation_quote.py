@@ -4,14 +4,13 @@ import json
 
 import pytest
 from captioning import make_moments, make_tar, make_videos
-from loopback import Scripted, completion, endpoint, images_of, sensible
+from loopback import completion, endpoint, sensible
 from refusals import refused
 
 from verified.captions import dynamics, statics
 from verified.config import load
 from verified.io.jsonl import write_jsonl
 from verified.keyframes.archive import KeyframeTar
-from verified.lmm.engines import probe_picture
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.perturbations import POSITIVES
@@ -115,19 +114,6 @@ def test_pictures_of_known_models_are_counted_by_their_rule_and_others_are_marke
     unknown = rows("somebody's")
     assert (unknown["keyframe_description"]["pictures_unknown"], unknown["answers"]["pictures_unknown"]) == (6, 48)
     assert unknown["answers"]["money"] is None and totals(list(unknown.values()))["money"] is None
-
-
-def test_an_endpoint_says_what_a_picture_takes(tmp_path):
-    def script(number, body):
-        answer = json.loads(completion("yes").body)
-        answer["usage"]["prompt_tokens"] = 9 + 371 * len(images_of(body))
-        return Scripted(200, json.dumps(answer).encode())
-
-    with endpoint(script) as served:
-        assert probe_picture((roles := config(served.url).generation).image_lmm, roles) == 371
-    flat = endpoint(lambda number, body: completion("yes"))
-    with flat as served, refused("set tokens_per_image", remedy=True):
-        probe_picture((roles := config(served.url).generation).image_lmm, roles)
 
 
 def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):

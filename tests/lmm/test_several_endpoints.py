@@ -70,12 +70,6 @@ def test_one_that_goes_away_leaves_its_calls_to_the_others(tmp_path):
     assert len(answered) == 60 and engine.engines[0].stopped.is_set() and not engine.engines[1].stopped.is_set()
 
 
-def test_one_at_which_nobody_listens_is_left_out_at_once(tmp_path):
-    with endpoint(good()) as there:
-        outcomes = ask(tmp_path, several(nowhere(), there.url), [call(number) for number in range(10)])
-    assert {outcome.status for outcome in outcomes} == {"ok"} and len(there.bodies) == 10
-
-
 def test_where_all_are_away_the_job_stops_and_every_call_is_accounted_for(tmp_path):
     engine = several(nowhere(), nowhere())
     requests = [call(number).request for number in range(5)]

@@ -123,21 +123,6 @@ def test_missing_and_extra_queries_are_errors_unless_partial(entries, named, tmp
     assert any(named.split()[-1] in note for note in evaluation.notes)
 
 
-def test_unsorted_repeated_and_unknown_videos_are_noted_and_scored_as_they_stand(tmp_path):
-    lists = [
-        entry(1, [0, 0, 1, 0.1], [0, 0, 10, 0.9]),
-        entry(2, [9, 5, 9, 0.9]),
-        entry(2, [1, 5, 9, 0.9], [44, 0, 1, 0]),
-    ]
-    evaluation = evaluate_files(*written(tmp_path, TRUTH, submission(VCMR=lists)))
-    assert evaluation.metrics["VCMR"]["0.5-r1"] == 50.0
-    assert evaluation.metrics["VCMR"]["0.5-r5"] == 100.0
-    text = "\n".join(evaluation.notes)
-    assert "the last one counts: desc_id 2" in text
-    assert "VCMR: 1 lists are not sorted by score; their order counts: desc_id 1" in text
-    assert "VCMR: 1 lists hold videos that video2idx does not know: desc_id 2" in text
-
-
 def test_two_of_four_annotators_must_agree(tmp_path):
     spans = [[0, 10], [0, 10], [20, 30], [40, 50]]
     truth = [

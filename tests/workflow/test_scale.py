@@ -6,14 +6,12 @@ import pytest
 import yaml
 from running import PROJECT, snakemake
 
-from verified.__main__ import main
 from verified.config import read
 from verified.planning.placeholders import lay_out, missing, published_moments
 from verified.planning.plan import rows_of, table
 
 CONFIG = PROJECT / "config"
 PROFILES = PROJECT / "profiles"
-SINGLE = {"charades": "charades-fig", "didemo": "didemo-fig", "activitynet": "activitynet-fig"}
 
 
 def profile(name: str) -> dict:
@@ -55,14 +53,6 @@ def test_every_job_states_what_it_needs(paper):
         assert int(asked["mem_mb"]) > 0 and int(asked["runtime"]) > 0, rule
 
 
-@pytest.mark.parametrize(("name", "dataset"), SINGLE.items())
-def test_a_single_data_set_is_planned_as_in_the_paper(name, dataset):
-    single, paper = read(CONFIG / f"{name}.yaml"), read(CONFIG / "paper.yaml")
-    assert single == paper.model_copy(update={"tables": (dataset,)}), "one evaluator, and one folder, for all three"
-    alone = read(CONFIG / "layers" / "models.yaml", CONFIG / "layers" / f"{name}.yaml")
-    assert alone == paper.model_copy(update={"name": name, "datasets": {dataset: paper.datasets[dataset]}})
-
-
 def test_plans_need_nothing_and_count_what_is_published(tmp_path):
     settings = read(CONFIG / "paper.yaml")
     absent = missing(settings, tmp_path)
@@ -71,17 +61,6 @@ def test_plans_need_nothing_and_count_what_is_published(tmp_path):
     assert counts["ActivityNet-FIG"] == {"train": 37421, "val_1": 17505, "val_2": 17031}
     lay_out(settings, tmp_path)
     assert missing(settings, tmp_path) == []
-
-
-def test_a_plan_says_what_is_not_here_yet(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.yaml").write_text(
-        "name: mine\ndatasets: {mine: {title: M, source: {kind: folder, videos: videos, moments: m.csv}}}\n"
-    )
-    assert main(["plan", "--configfile", "mine.yaml"]) == 0
-    said = capsys.readouterr().out
-    assert "Planned from nothing, as these are not here: videos, m.csv." in said and "build_tables" in said
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
 
 
 def test_no_attempt_asks_for_more_than_the_partition_gives(paper):

@@ -14,9 +14,7 @@ from verified.cli.forms import read_ground_truth
 from verified.io.jsonl import write_jsonl
 from verified_rextime.config import ReleasedQuestions
 from verified_rextime.evaluate import evaluate_files
-from verified_rextime.results import System, score_all
-from verified_rextime.rows import Prediction, Question, choose, read_questions
-from verified_rextime.tables import kinds_table
+from verified_rextime.rows import Question, choose, read_questions
 
 FIXTURE = Path(__file__).parent / "fixtures"
 CASES = json.loads((FIXTURE / "expected.json").read_text())["cases"]
@@ -202,14 +200,3 @@ def test_a_sample_has_so_many_of_each_kind_and_hangs_on_seed_and_ids_alone(publi
         choose(questions, given.model_copy(update={"per_kind": 7}), 1)
     with refused("kind", "only", remedy=True):
         choose([Question("q", "?", "v", 9.0, ((0.0, 1.0),))], given, 1)
-
-
-def test_systems_are_shown_by_the_kind_of_question(published):
-    questions = read_questions(published)
-    letters = {q.qid: Prediction((2.0, 8.0), "B" if q.kind == "sequential" else "A") for q in questions}
-    results = {"val": score_all(questions, {"mine": System("both", letters)}, 1)}
-    rows = {(row[1], row[2]): row for row in kinds_table(results).rows}
-    assert rows["mine", "sequential"][3:] == (6, 100, 100, 100, 100, 100)
-    assert rows["mine", "cause effect"][7:] == (0, 0) and rows["mine", "means to an end"][4] == 100
-    without = [Question("q", "?", "v", 9.0, ((0.0, 1.0),), "A")]
-    assert kinds_table({"x": score_all(without, {}, 1)}) is None
