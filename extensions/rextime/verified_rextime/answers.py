@@ -66,7 +66,7 @@ def _written_from(files: object) -> Iterator[None]:
     try:
         yield
     except ValueError as error:  # of which UnicodeEncodeError is one
-        raise InputError(f"holds what is no JSON: {error}", file=files, remedy="correct the value") from None
+        raise InputError(f"is not JSON: {error}", file=files, remedy="correct the value") from None
 
 
 def _performance(submissions: dict[int, list[dict]], key: dict, folder: Path) -> dict:

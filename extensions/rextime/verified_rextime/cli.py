@@ -17,7 +17,7 @@ PRICES = {
 
 @command(
     "rextime filter",
-    "what the filters, with their default limits, keep of annotation files, or drop of released questions, and why",
+    "apply the filters, with their default limits, to annotation files or released questions, with reasons",
     option("--captions", metavar="FILE", help="captions by video in the ActivityNet Captions form (JSON)"),
     option("--queries", metavar="FILE", help="queries in the QVHighlights form (JSONL)"),
     option("--questions", metavar="FILE", help="released questions (JSONL): say which filter would have dropped which"),
@@ -110,7 +110,7 @@ def cost(arguments: argparse.Namespace) -> None:
     "rextime questions",
     "write pages on which people check, mark or answer questions across time",
     option("items", metavar="ITEMS", help="questions: JSONL as the workflow writes it, or CSV"),
-    option("--tool", choices=("verify", "question-span", "human"), required=True, help="what is asked"),
+    option("--tool", choices=("verify", "question-span", "human"), required=True, help="task of the annotators"),
     option("--videos", required=True, metavar="FOLDER", help="folder of the videos, named by video id"),
     output("where pages and key.json go", required=True, metavar="FOLDER"),
     option("--raters", type=between(0, 100, int), default=1, help="people who see each item (default: 1)"),

@@ -58,7 +58,7 @@ QUESTIONS = Form(
         option(
             "--mode",
             choices=("both", "grounding", "vqa", "first-row"),
-            help="questions: what the rows hold; first-row guesses as the official evaluator does (default: both)",
+            help="questions: content of the rows; first-row guesses as the official evaluator does (default: both)",
         ),
     ),
 )

@@ -31,7 +31,7 @@ def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Find
             for protocol in jobs.protocols(settings):
                 tasks_for(protocol, rows)
         except InputError as error:
-            yield refused(key, error, "correct the file, or what is asked of it")
+            yield refused(key, error, "correct the file, or its settings")
             continue
         there = VideoFolder(Path(str(given.videos))).paths
         videos = {row["vid"] for row in rows}

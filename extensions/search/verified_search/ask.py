@@ -126,7 +126,7 @@ class Index:
         text."""
         text = " ".join(text.split())
         if not text:
-            raise InputError("an empty query", remedy="say what is to be seen, for example: a person opens the fridge")
+            raise InputError("an empty query", remedy="describe a moment, for example: a person opens the fridge")
         if len(text) > LONGEST_QUERY:
             raise InputError(f"a query of {len(text)} characters", remedy=f"at most {LONGEST_QUERY}")
         query = self.encoder.query(text)

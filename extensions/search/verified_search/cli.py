@@ -31,7 +31,7 @@ def place_of(arguments: argparse.Namespace) -> Path:
 
 @command(
     "index",
-    "build the search index of a corpus or of a folder of videos, or bring it up to date with what is new or gone",
+    "build the search index of a corpus or of a folder of videos, or update it with new and removed videos",
     folder("videos", "a folder of videos and nothing else: no configuration is needed", metavar="FOLDER", nargs="?"),
     option(
         "--encoder", default="packaged", help="joint encoder of such a folder: packaged (default), a CLIP, a SigLIP"
@@ -117,13 +117,13 @@ def _positive(text: str) -> int:
 @command(
     "search",
     "find the moments of a corpus that a sentence describes, by the index that is there; or serve a page that does",
-    option("query", metavar="SENTENCE", nargs="?", help='what is to be seen: "a person opens the fridge"'),
+    option("query", metavar="SENTENCE", nargs="?", help='a moment in words: "a person opens the fridge"'),
     CONFIGFILE,
     *PLACE,
     option("--top", type=_positive, help="moments to show (default: 10)"),
     option("--video", metavar="ID", help="search this video only"),
     JSON,
-    flag("--serve", "serve a page that searches the corpus and plays what is found, on one address"),
+    flag("--serve", "serve a page that searches the corpus and plays the moments found, on one address"),
     *HOST_AND_PORT,
     option(
         "--token",

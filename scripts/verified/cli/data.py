@@ -25,7 +25,7 @@ ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile
 
 @command(
     "lint",
-    "check the form of a file of annotations (FIG JSON Lines) or of features (HDF5), and say what is in it",
+    "check the form of a file of annotations (FIG JSON Lines) or of features (HDF5), and describe its content",
     option("files", nargs="+", type=Path, metavar="FILE", help="files of one kind, which their content tells"),
     configfile(None, "the severities of config/annotations"),
     JSON,

@@ -28,7 +28,7 @@ def _opened(path: Path) -> "Ledger":
 
 @command(
     "ledger stats",
-    "calls, tokens, time and cost by task, model and outcome, and what is left of a run's budget",
+    "calls, tokens, time and cost by task, model and outcome, and the rest of a run's budget",
     one_of(LEDGER, configfile(None, "none, and no budget")),
     JSON,
 )
@@ -92,7 +92,7 @@ def verify(arguments: argparse.Namespace) -> int:
 
 @command(
     "ledger forget",
-    "let failed calls of one kind not count any more, so that they can be asked again",
+    "forget failed calls of one kind, so that they can be retried",
     LEDGER,
     option(
         "--status",

@@ -171,7 +171,7 @@ def readme(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise InputError(str(error), file=arguments.check) from None
     if not shown:
-        raise InputError("holds no table of the run", file=arguments.check, remedy="paste what the command prints")
+        raise InputError("holds no table of the run", file=arguments.check, remedy="paste the command's output")
     verdicts = readme_verdicts(text, rows, margin)
     for verdict in verdicts:
         if verdict.verdict != CONFIRMED:

@@ -122,7 +122,7 @@ def _kinds() -> list[AnswerPages]:
     option("files", nargs="+", metavar="FILE", help="files that people exported from their pages"),
     folder(
         "--key",
-        "the key of the pages, which tells what was asked (default: results/demo/study/key.json)",
+        "the key of the pages, with their questions (default: results/demo/study/key.json)",
         default=Path("results/demo/study/key.json"),
         metavar="KEY.JSON",
     ),

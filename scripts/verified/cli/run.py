@@ -48,7 +48,7 @@ def init(arguments: argparse.Namespace) -> None:
         raise InputError(
             f"none of its {len(refused)} rows can be used",
             file=arguments.moments,
-            remedy="correct what is said above of each",
+            remedy="correct each problem above",
         )
     if refused:
         print(f"{len(refused)} rows of {arguments.moments} cannot be used, as said of each", file=sys.stderr)
@@ -63,7 +63,7 @@ def init(arguments: argparse.Namespace) -> None:
     CONFIGFILE,
     flag("--offline", "ask no endpoint"),
     flag("--cluster", "look for no GPUs here: the run's are on other machines"),
-    flag("--print-config", "print the configuration with all defaults; say what is missing and try nothing else"),
+    flag("--print-config", "print the configuration with all defaults; name missing values and stop"),
 )
 def check(arguments: argparse.Namespace) -> int:
     """Print one line for each finding; status 1 where one of them is a problem."""

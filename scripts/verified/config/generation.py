@@ -45,7 +45,7 @@ def plain_address(text: str) -> str:
     if url.username or url.password or url.query:
         raise ValueError(
             "an address has no user, password or query: configurations are shown in reports; "
-            "what is secret belongs into the environment variable that api_key_variable names"
+            "secrets belong into the environment variable that api_key_variable names"
         )
     return text
 

@@ -110,7 +110,7 @@ def write_corpus(
     write_jsonl(folder / "exclusions.jsonl", corpus.exclusions())
     write_json(folder / "counts.json", counts)
     log.info(
-        "%d of %d rows are moments, in %d of %d videos; what is left out is listed with its reason in %s",
+        "%d of %d rows are moments, in %d of %d videos; exclusions are listed with their reason in %s",
         counts["moments"],
         counts["rows"],
         counts["videos"],

@@ -140,5 +140,5 @@ def check_enough(settings: Config) -> None:
     if count:
         raise InputError(
             f"{count} usable moments are too few for the evaluator's batches of {settings.evaluator.batch}",
-            remedy=f"set evaluator.batch to {max(2, count)} or less, or add moments; nothing was asked of any model",
+            remedy=f"set evaluator.batch to {max(2, count)} or less, or add moments; no model was called",
         )

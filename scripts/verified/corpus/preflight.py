@@ -72,7 +72,7 @@ def caption_findings(moments: list[dict], key: str) -> Iterator[Finding]:
         yield Finding("note", key, message, "correct these rows, or take them out")
     if (most := caption_of_most(captions)) and most not in empty:
         message = f"{captions.count(most)} of {len(captions)} moments have the caption {most!r}"
-        yield Finding("note", key, message, "correct these rows: what is said of most moments finds none of them")
+        yield Finding("note", key, message, "correct these rows: a caption of most moments finds none of them")
 
 
 def proposal_findings(videos: str, key: str) -> Iterator[Finding]:
@@ -120,7 +120,7 @@ def video_findings(paths: dict[str, Path], moments: list[dict], key: str) -> Gen
         video, look = next(iter(short.items()))
         first = f"first {video}, of which {look.seconds:.1f} of {look.claimed:.1f} s are there"
         message = f"files that are cut off, as by a broken download: {len(short)}, {first}"
-        yield Finding("note", key, message, "replace these files; a run uses what is there")
+        yield Finding("note", key, message, "replace these files; a run uses the intact part")
     late, beyond, brief, usable = [], [], [], []
     for row in moments:
         look = looks.get(row["video"])

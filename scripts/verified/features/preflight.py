@@ -27,7 +27,7 @@ def encoder_findings(settings: Config, *_: object) -> Iterator[Finding]:
         if encoder in (PACKAGED, PACKAGED_JOINT):
             yield Finding("note", setting, f"{encoder} {PACKAGED_KNOWS}", f"{better} knows more")
     if name in BLIND:
-        message = f"{name} knows nothing of real videos: what is found by its features is close to random"
+        message = f"{name} knows nothing of real videos: results by its features are close to random"
         yield Finding("note", key, message, f"set it to {PACKAGED}; {better} knows more")
 
 

@@ -32,7 +32,7 @@ REMEDIES = {
     "timeout": "see whether the model is still being loaded; raise timeout_seconds if its answers take so long",
     "garbage": "base_url must lead to a server that speaks OpenAI's protocol; most end in /v1",
     "rate-limit": "wait, or lower api_slots",
-    "blocked": "see what the endpoint's filter refuses",
+    "blocked": "look up the rules of the endpoint's filter",
 }
 
 

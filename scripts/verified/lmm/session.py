@@ -156,7 +156,7 @@ class Session:
                 f"{self._address(task.role)} refuses every call of the task {task.name} ({count} so far), "
                 f"{outcome.reason}: {outcome.detail}",
                 remedy=f"correct generation.{task.role} (`verified check` asks one question), or the endpoint, and run "
-                "again: refused calls are asked again",
+                "again: refused calls are retried",
             )
 
     def _stop_if_empty(self, task: Task, outcomes: list[Outcome]) -> None:
@@ -170,7 +170,7 @@ class Session:
                 f"all {len(empty)} answers of {self._address(task.role)} to the task {task.name} are empty "
                 f"({', '.join(f'{count} x {reason}' for reason, count in reasons.most_common())}); {empty[-1].detail}",
                 remedy=f"correct generation.{task.role} (`verified check` asks one question), or the endpoint, and run "
-                "again: empty answers are asked again",
+                "again: empty answers are retried",
             )
 
     def _count(self, task: Task, outcome: Outcome, replay: bool) -> None:

@@ -123,7 +123,7 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
             yield Finding("problem", key, message, remedy)
         elif needed and needed + room > remaining:
             message = f"a run would still take about {needed:.4g} {name} of {remaining:.4g}, and not ask its last calls"
-            remedy = f"raise it by {room:.2g}: a call is asked if the most that it may take fits"
+            remedy = f"raise it by {room:.2g}: a call is made only if its largest cost fits"
             yield Finding("problem", key, message, remedy)
 
 
@@ -145,12 +145,12 @@ def _gpu_findings(settings: Config) -> Iterator[Finding]:
     requested = {key: count for stage in stages() for key, count in stage.gpus(settings).items() if count}
     available = len(machine_devices())
     if lacking := {key: count for key, count in requested.items() if count > available}:
-        message = f"up to {max(lacking.values())} GPUs are asked for, {available} are here"
+        message = f"up to {max(lacking.values())} GPUs are requested, {available} are available"
         remedy = "lower them, or run where they are; on a cluster, whose nodes have them: --cluster"
         yield Finding("problem", ", ".join(lacking), message, remedy)
     elif requested:
         yield Finding(
-            "ok", ", ".join(requested), f"{available} GPUs are here, up to {max(requested.values())} are asked for"
+            "ok", ", ".join(requested), f"{available} GPUs are available, up to {max(requested.values())} are requested"
         )
     roles = {f"generation.{name}": getattr(settings.generation, name) for name in ROLES}
     slow = [key for key, role in roles.items() if role.kind.loads_model and not role.gpu]

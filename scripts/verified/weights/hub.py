@@ -185,4 +185,4 @@ def check(folder: Path, files: Mapping[str, dict], key: str, remedy: str) -> Non
     difference = first_difference(folder, files)
     if difference:
         name, problem = difference
-        raise InputError(f"{key} is not what the lock file names: {problem}", file=folder / name, remedy=remedy)
+        raise InputError(f"{key} differs from the lock file: {problem}", file=folder / name, remedy=remedy)

@@ -31,7 +31,7 @@ def read_lock(path: str | Path) -> dict:
         raise InputError(
             f"not a lock file: {problem}",
             file=path,
-            remedy="restore it from version control, or remove it to pin what is published today",
+            remedy="restore it from version control, or remove it to pin the versions published today",
         )
     return {"models": content.get("models", {}), "files": content.get("files", {})}
 

@@ -11,7 +11,7 @@ from verified.errors import InputError
 @command(
     "audit",
     "check what annotations ask for: queries that are not unique in their video, spans that end after it or that "
-    "grounders doubt, videos in two splits; write what is clean",
+    "grounders doubt, videos in two splits; write the clean part",
     option("files", nargs="+", type=Path, metavar="FILE", help="ground truths, one a split, the training split first"),
     several(
         "--runs",

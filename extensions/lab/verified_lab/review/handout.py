@@ -151,7 +151,7 @@ class Handout:
         if problem := decision_problem(row):
             raise InputError(problem, remedy=AGAIN)
         if row["dataset"] != self.dataset or row["moment"] not in self.items:
-            raise InputError("a decision on what is not reviewed here", remedy="load the page again")
+            raise InputError("a decision on a moment that is not under review", remedy="load the page again")
         decision = {key: row[key] for key in ("version", "moment", *KEYS, *OPTIONAL) if key in row}
         return {**decision, "reviewer": name}
 
@@ -252,7 +252,7 @@ def _turns(path: Path) -> dict[str, tuple[float, list[str]]]:
         name, until, moments = row["reviewer"], row["until"], row["moments"]
         texts = isinstance(name, str) and isinstance(moments, list) and all(isinstance(one, str) for one in moments)
         if not texts or not finite(until):
-            remedy = "delete the file: what is not decided is handed out anew"
+            remedy = "delete the file: undecided moments are handed out again"
             raise InputError("does not say who has which moments until when", file=path, row=number, remedy=remedy)
         turns[name] = until, moments
     return turns

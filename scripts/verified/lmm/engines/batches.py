@@ -188,7 +188,7 @@ class _Waiting:
             yield from self._give(batch, key, missing[key])
         if again:
             reasons = Counter(missing[key].detail[:60] for key in again).most_common(1)[0][0]
-            log.info("batch %s: %d of %d calls are asked again (%s)", batch.name, len(again), len(mine), reasons)
+            log.info("batch %s: %d of %d calls are retried (%s)", batch.name, len(again), len(mine), reasons)
             lines = ((key, reduced_line(line, self.engine.rejected_fields)) for key, line in batch.lines(again))
             for new in self.engine.store.write(self.provider.address, lines):
                 self.add(new)

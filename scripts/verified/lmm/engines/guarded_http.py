@@ -231,4 +231,4 @@ def _read_error(answer: bytes, status: int) -> tuple[object, str]:
 def _refuse_compressed(headers: Mapping[str, str]) -> None:
     packed = headers.get("content-encoding", "identity")
     if packed != "identity":
-        raise Refused(f"the answer is compressed ({packed[:20]}), which was not asked for")
+        raise Refused(f"the answer is compressed ({packed[:20]}), which was not requested")

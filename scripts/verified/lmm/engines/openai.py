@@ -264,7 +264,7 @@ class OpenAI:
                 "outage",
                 f"the endpoint {self.address} does not answer: {tries} in {silent:.0f} s, after {self.answered} "
                 f"answered calls; the last error: {reply.detail}",
-                remedy="all answers so far are kept; run again when it is up, which asks only what is missing",
+                remedy="all answers so far are kept; run again when it is up, which sends only the missing calls",
             )
 
 

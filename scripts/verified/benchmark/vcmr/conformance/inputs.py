@@ -89,7 +89,7 @@ def check_batch_mates(trial: Trial) -> None:
             require(same, f"span_logits: other pairs of the batch change a pair's {name}")
         for name, logits in zip(Answers._fields[1:], trial.spans(model, queries, videos, [pair, pair])):
             same = logits is None or close(logits, getattr(whole, name)[pair].expand_as(logits))
-            require(same, f"span_logits: a pair that is asked for twice has another {name}")
+            require(same, f"span_logits: a repeated pair has another {name}")
     order = torch.randperm(corpus.count, generator=torch.Generator().manual_seed(6)).tolist()
     mixed = trial.answers(model, take(corpus.all_queries, order), take(corpus.all_videos, order))
     require_same(mixed, whole.of(order, order), "the order of a batch changes it")
