@@ -30,7 +30,6 @@ pytestmark = pytest.mark.slow
 HUB, ADDRESS = "organisation/model", "http://127.0.0.1:9/v1"
 CORE = ("name", "seed", "shards", "video_reader", "datasets", "tables", "generation", "evaluator", "annotations")
 CORE += ("features", "retrieval", "statistics", "study", "export")
-OTHER_ROLES = {"speech": {"base_url": ADDRESS}}
 ASKED = {role: {"engine": "openai", "base_url": ADDRESS} for role in ("llm", "image_lmm", "video_lmm")}
 BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] = {
     "captions": (
@@ -43,12 +42,12 @@ BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] =
         ("all", "report_items", "study", "export"),
         CORE,
     ),
-    "asked": ("nano", {"generation": OTHER_ROLES | ASKED}, ("all",), ("generation",)),
+    "asked": ("nano", {"generation": ASKED}, ("all",), ("generation",)),
     "trained": ("nano", {"evaluator": {"checkpoint": None, "backbone": None}}, ("all",), ("name", "evaluator")),
     "hub": (
         "nano",
         {
-            "generation": OTHER_ROLES | {"sentence_encoder": HUB},
+            "generation": {"sentence_encoder": HUB},
             "evaluator": {"umt_file": "umt.pth", "umt_url": "http://127.0.0.1/umt.pth", "size": "mini/16"},
             "features": {"video_backbone": HUB, "text_encoder": HUB},
         },
