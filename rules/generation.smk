@@ -7,9 +7,10 @@ ASKING = AskingJobs(settings)
 
 
 def asking_inputs(tasks, *roles):
-    """Prompts, weights and cassettes that answers to `tasks` depend on."""
+    """Files that answers to `tasks` depend on: prompts, weights, cassettes, and files of extensions."""
     weights, cassettes = role_records(settings, *roles), ASKING.cassettes(*roles)
-    return {"prompts": ASKING.prompts(*tasks), "weights": weights, "cassettes": cassettes}
+    files = {"prompts": ASKING.prompts(*tasks), "weights": weights, "cassettes": cassettes}
+    return files | ({"before": before} if (before := ASKING.before(*tasks)) else {})
 
 
 def asking_needs(*roles, gpus=None, mb=3000, minutes=60, gpu_minutes=240):

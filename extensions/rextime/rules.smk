@@ -226,6 +226,7 @@ rule answer_rextime_questions:
         videos=rules.probe_rextime_videos.output.videos,
         adapter=lambda wildcards: ADAPTER if wildcards.tuned else [],
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol]),
+        before=lambda wildcards: ASKING.before(*PROTOCOL_TASKS[wildcards.protocol]),
         weights=lambda wildcards: role_records(settings, *roles_by(wildcards)),
         cassettes=lambda wildcards: ASKING.cassettes(*roles_by(wildcards)),
     output:
@@ -301,6 +302,7 @@ use rule answer_rextime_questions as answer_released_questions with:
         videos=f"{REXTIME}/released/{{released}}/videos/{{shard}}.jsonl",
         adapter=lambda wildcards: ADAPTER if wildcards.tuned else [],
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
+        before=lambda wildcards: ASKING.before(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
         weights=lambda wildcards: role_records(settings, *roles_by(wildcards)),
         cassettes=lambda wildcards: ASKING.cassettes(*roles_by(wildcards)),
     output:

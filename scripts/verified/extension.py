@@ -49,6 +49,8 @@ class Extension:
     """Raises ValueError where its sections do not fit the rest of a configuration; may replace sections."""
     stages: tuple[str, ...] = ()
     """Names of its stages (`verified.stage.Stage`), after those of the core (`verified.planning.stages`)."""
+    before: str = ""
+    """Name of a function of a configuration and tasks: files that its rules write before a job asks these tasks."""
     selection: str = ""
     """Name of its `verified.stage.Selection`, if its rules select moments between probe and caption."""
     forms: tuple[str, ...] = ()

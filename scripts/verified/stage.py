@@ -104,6 +104,8 @@ class Stage:
     """Inputs and settings that a run would stop at, beyond missing inputs and models."""
     preflight: "Callable[[Config, Collection[str]], Iterable[Finding]]" = _no_items
     """Findings in the existing inputs; the second argument has keys with a problem."""
+    live: "Callable[[Config], Iterable[Finding]]" = _no_items
+    """Findings that need calls to endpoints; `verified check --offline` leaves them out."""
     models: "Callable[[Config], Iterable[tuple[str, str, str]]]" = _no_items
     """(model, revision, configuration key) of models that it reads: of the hub, built in, or a folder."""
     gpus: "Callable[[Config], Mapping[str, int]]" = lambda settings: {}

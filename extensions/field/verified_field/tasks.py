@@ -80,6 +80,7 @@ GROUND = Task(
     lambda _count, _identity: Parsed(sections={"moments": "0 1 5"}),
     settings=("frame_side",),
     always_json=True,
+    needs_times=True,
 )
 YES_OR_NO = Task(
     "retrieval/yes_or_no",

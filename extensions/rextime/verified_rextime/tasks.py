@@ -213,6 +213,10 @@ _PAIR = {
 }
 
 
+NEED_TIMES = ("answer_with_span", "answer_in_span", "score", "locate")
+"""Tasks whose prompts or answers hold seconds of the video."""
+
+
 def _task(
     name: str,
     role: str,
@@ -231,8 +235,18 @@ def _task(
     def same(_count: int, _identity: str) -> Parsed:
         return example
 
-    shown = ("frame_side",) if role == "video_lmm" else ()
-    return Task(f"rextime/{name}", role, slots, read, schema, tokens_out, same, settings=shown, always_json=True)
+    return Task(
+        f"rextime/{name}",
+        role,
+        slots,
+        read,
+        schema,
+        tokens_out,
+        same,
+        settings=("frame_side",) if role == "video_lmm" else (),
+        always_json=True,
+        needs_times=name in NEED_TIMES,
+    )
 
 
 EVENT_PAIR = _task(

@@ -12,6 +12,7 @@ from typing import Any
 from verified.config import Config
 from verified.config.generation import EngineSettings, Generation
 from verified.config.params import deciding
+from verified.extension import extensions, named
 from verified.layout import Layout
 from verified.lmm.prompts import prompt_file
 from verified.lmm.tasks import Task
@@ -55,6 +56,11 @@ class AskingJobs:
     def prompts(self, *tasks: Task) -> list[str]:
         """The prompt files of the given tasks: a rule depends on those it uses and no others."""
         return [prompt_file(self.generation.prompts, task.name) for task in tasks]
+
+    def before(self, *tasks: Task) -> list[str]:
+        """Files that extensions write before a job asks these tasks."""
+        waits = [named(extension.before) for extension in extensions() if extension.before]
+        return [path for wait in waits for path in wait(self.settings, tasks)]
 
     def cassettes(self, *roles: str) -> list[str]:
         """The cassettes that answer for a job's roles: another file under the same name answers otherwise."""

@@ -41,6 +41,8 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     yield from _budget_findings(settings)
     if not offline:
         yield from endpoint_findings(settings.generation, roles_in_use(settings))
+        for stage in stages():
+            yield from stage.live(settings)
     yield _disk_finding(settings, fetched)
     if not cluster:
         yield from _gpu_findings(settings)

@@ -47,6 +47,8 @@ class Task:
     """More keys of `generation` that decide the call."""
     always_json: bool = False
     """The prompt asks for JSON whether or not the answer is constrained to it."""
+    needs_times: bool = False
+    """Whether seconds of a clip are in its prompt or its answer, so that the model must know the times of frames."""
 
     def __post_init__(self):
         if self.prompted:  # models that answer, with or without thoughts
