@@ -1,0 +1,14 @@
+"""A clock test of the model that sees clips: whether it knows the times of frames."""
+
+from verified.extension import Extension
+from verified_clock.config import Clock, is_tested
+
+EXTENSION = Extension(
+    name="clock",
+    title="know the times of frames",
+    sections={"clock": Clock},
+    is_on=is_tested,
+    stages=("verified_clock.stage:STAGE",),
+    before="verified_clock.stage:before",
+    scene_reader="verified_clock.scene_reader:answer",
+)

@@ -1,0 +1,1 @@
+"""Clock test of the model that sees clips."""
