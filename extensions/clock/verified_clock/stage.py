@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from verified.config import Config
 from verified.config.generation import Generation
 from verified.errors import InputError
-from verified.stage import Asked, Finding, Stage, refused
+from verified.stage import SharedCalls, Finding, Stage, refused
 from verified_clock.config import Clock, is_tested
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ def _tasks(settings: Config) -> "Iterator[Task]":
         yield from forms(settings.generation).values()
 
 
-def _asks(settings: Config, generation: Generation) -> Iterator[Asked]:
+def _asks(settings: Config, generation: Generation) -> Iterator[SharedCalls]:
     if is_tested(settings):
         from verified_clock.tasks import ask
 
         def walk(session: "Session") -> None:
             ask(session, settings.section(Clock).tolerance)
 
-        yield Asked("clock test", walk)
+        yield SharedCalls("clock test", walk)
 
 
 def _live(settings: Config) -> Iterator[Finding]:
