@@ -17,6 +17,7 @@ from verified.lmm.client import Call, Client
 from verified.lmm.engines.cassette import Cassette
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_files import COLUMNS, VERSION, key_of
+from verified.lmm.preflight import role_problems
 from verified.lmm.request import Reply, Request
 from verified.lmm.tasks.perturbations import POSITIVES
 
@@ -123,6 +124,9 @@ def test_a_cassette_with_an_edited_answer_is_refused(tmp_path):
         with pytest.raises(InputError, match="not those that were exported"):
             load(ledger, path)
         assert ledger.totals()["calls"] == 0 and not list((tmp_path / "into").iterdir())
+    role = EngineSettings(engine="cassette", model="m", cassette=str(path))
+    (problem,) = role_problems({"llm": role, "image_lmm": role})
+    assert problem.level == "problem" and problem.key == "generation.llm.cassette, generation.image_lmm.cassette"
 
 
 def rewritten(**changes):

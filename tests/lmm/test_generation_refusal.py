@@ -8,6 +8,7 @@ COARSE = "a man plays bowling"
 REFUSED = {
     "empty": ["", "...", "-", "2.", "1_000"],
     "too-long": ["word " * 81, "x" * 700],
+    "personal-data": ["@ada throws a ball", "a sign says ada@example.org", "a sign says +44 20 7946 0958"],
     "url": ["a man plays bowling, see https://x.y/z", "visit www.bowling"],
     "markup": [
         "a <b>man</b> plays bowling", "a **man** plays", "a man {plays} bowling", r"a \textbf man plays",

@@ -22,11 +22,6 @@ from verified.io.files import checked
 from verified.lmm.refusal import COMPILED, FORBIDDEN, MAY_BE_SAID, same, without_speech
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
-PERSONAL = (
-    r"[\w.+-]+@[\w-]+\.[\w.]+"  # e-mail
-    r"|(?<!\w)@\w{2,}"  # account
-    r"|(?<![\w.])\+?\d(?:[ ()/-]{0,2}\d){8,}(?![\w.]\d)"  # telephone: nine digits or more, no dots as in dates
-)
 TALK = {
     "original-caption": "speaks_of_caption",
     "frames": "speaks_of_frames",
@@ -37,6 +32,7 @@ TALK = {
     "thought": "thinks_aloud",
     "url": "url",
     "markup": "markup",
+    "personal-data": "personal_data",
 }
 """The reasons for which generation refuses a caption, and the findings they are here."""
 QUOTABLE = {TALK[reason] for reason in MAY_BE_SAID}
@@ -59,7 +55,6 @@ TEXT_RULES = (
     TextRule("outer_blanks", re.compile(r"^\s|\s$")),
     TextRule("double_spaces", re.compile(r"(?<=\S)(?:\s{2,}|[\t\r\n])(?=\S)")),
     *(TextRule(check, COMPILED[reason], reason not in FORBIDDEN) for reason, check in TALK.items()),
-    TextRule("personal_data", re.compile(PERSONAL)),
 )
 """All checks of the text of a caption; pages get them as data (see `people.review.rules`)."""
 ODD = {*TALK.values(), "equals_coarse"}

@@ -8,6 +8,7 @@ nothing.
 
 import hashlib
 import os
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,14 @@ def _calls(path: Path) -> Iterator[dict]:
 
 def _line(row: Row) -> bytes:
     return line_of({name: float(row[name]) if name in REALS else row[name] for name in COLUMNS})
+
+
+def check_rows(path: str | os.PathLike[str]) -> None:
+    """Read all answers of a cassette. Raises InputError as the first job that loads it would."""
+    if is_hand_written(path):
+        read_answers(path)
+    else:
+        deque(_calls(Path(path)), maxlen=0)
 
 
 def models_of(path: str | os.PathLike[str]) -> dict[str, set[str]]:

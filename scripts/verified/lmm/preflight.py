@@ -11,7 +11,7 @@ import numpy as np
 from verified.config.generation import EmbedSettings, EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.sound import wave_bytes
-from verified.lmm.cassette import is_hand_written, read_answers
+from verified.lmm.cassette import check_rows
 from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import jpeg_of
 from verified.lmm.engines.openai import addresses_of
@@ -37,18 +37,20 @@ REMEDIES = {
 
 
 def role_problems(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
-    """Unreadable hand-written answers, and API keys that the environment lacks."""
-    unset = defaultdict[str, list[str]](list)
+    """Unreadable cassettes, and API keys that the environment lacks."""
+    unset, cassettes = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for name, role in roles.items():
-        if role.cassette and Path(role.cassette).is_file() and is_hand_written(role.cassette):
-            try:
-                read_answers(role.cassette)
-            except InputError as error:
-                yield refused(f"generation.{name}.cassette", error)
+        if role.cassette and Path(role.cassette).is_file():
+            cassettes[role.cassette].append(f"generation.{name}.cassette")
         # A private endpoint may need no key; if it does, its refusal reports it.
         of_openai = role.kind.asks_endpoint and role.base_url is None and role.endpoints_file is None
         if of_openai and not os.environ.get(role.api_key_variable):
             unset[role.api_key_variable].append(f"generation.{name}.api_key_variable")
+    for file, keys in cassettes.items():
+        try:
+            check_rows(file)
+        except InputError as error:
+            yield refused(", ".join(keys), error)
     for variable, keys in unset.items():
         remedy = "export the key, or name another endpoint in base_url"
         yield Finding("problem", ", ".join(keys), f"the environment has no {variable}", remedy)

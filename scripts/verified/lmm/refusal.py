@@ -2,8 +2,8 @@
 
 A candidate is refused when it mentions the original caption, frames, explicit time (it would give the moment away,
 supplement listing 6) or the prompt, declines to answer or thinks aloud, or repeats the coarse caption or an earlier
-candidate. It is also refused when it is empty, a single word or too long, or contains markup, a URL or instructions to
-a reader or model. Quoted speech of somebody in the video is exempt.
+candidate. It is also refused when it is empty, a single word or too long, or contains markup, a URL, an address, an
+account, a telephone number or instructions to a reader or model. Quoted speech of somebody in the video is exempt.
 """
 
 import re
@@ -167,6 +167,11 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
         r"\bfrom (?:now|here) on,? you\b",
         r"\btell (?:the|your|any) (?:grader|judge|evaluator|reviewer|reader|user|model)s?\b",
         r"\b(?:user|assistant|system)\s*:",
+    ),
+    "personal-data": (
+        r"[\w.+-]+@[\w-]+\.[\w.]+",  # e-mail
+        r"(?<!\w)@\w{2,}",  # account
+        r"(?<![\w.])\+?\d(?:[ ()/-]{0,2}\d){8,}(?![\w.]\d)",  # telephone: nine digits or more, no dots as in dates
     ),
 }
 """Unacceptable in every caption."""
