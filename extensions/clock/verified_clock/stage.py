@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from verified.config import Config
 from verified.config.generation import Generation
 from verified.errors import InputError
-from verified.stage import SharedCalls, Finding, Stage, refused
+from verified.stage import Finding, SharedCalls, Stage, refused
 from verified_clock.config import Clock, is_tested
 
 if TYPE_CHECKING:
