@@ -94,6 +94,7 @@ def test_accepting_a_caption_and_choosing_it_are_one_outcome():
     accepted = decision(1, "accept", "bob", **other(1))
     found = found_of(decision(1, "choose", instead=other(1)), accepted)
     assert not found["conflicts"] and found["outcomes"][1]["caption"] == "statics 0 of 1"
+    assert found["judged"] == [[1.0, True], [3.5, False]]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from verified.io.jsonl import read_json, write_json
 from verified.runtime.seals import SHARED, seal_of
 from verified.statistics import encoding
-from verified.statistics.cache import caption_lists, keep, place
+from verified.statistics.cache import caption_lists, ensure_entry, place
 
 ROWS = [
     {"split": "train", "cog_desc": "a ball moves", "fig_desc": "a red ball moves"},
@@ -36,24 +36,24 @@ def test_all_that_decides_an_entry_decides_its_place():
 @pytest.mark.parametrize("damage", ["changed", "unsealed", "gone"])
 def test_a_whole_entry_is_made_once_and_any_other_again(damage):
     path = place("words", ".json", texts=["a"])
-    assert keep(path, lambda: {"made": 1}, write_json)
-    assert not keep(path, lambda: pytest.fail("made twice"), write_json) and read_json(path) == {"made": 1}
+    assert ensure_entry(path, lambda: {"made": 1}, write_json)
+    assert not ensure_entry(path, lambda: pytest.fail("made twice"), write_json) and read_json(path) == {"made": 1}
     if damage == "changed":
         path.write_text(path.read_text().replace("1", "7"))
     else:
         (seal_of(path) if damage == "unsealed" else path).unlink()
-    assert keep(path, lambda: {"made": 2}, write_json) and read_json(path) == {"made": 2}
-    assert not keep(path, lambda: pytest.fail("made twice"), write_json)
+    assert ensure_entry(path, lambda: {"made": 2}, write_json) and read_json(path) == {"made": 2}
+    assert not ensure_entry(path, lambda: pytest.fail("made twice"), write_json)
 
 
 def test_the_first_of_two_jobs_stays():
     path = place("words", ".json", texts=["a"])
 
     def slow() -> dict:
-        keep(path, lambda: {"by": "another"}, write_json)
+        ensure_entry(path, lambda: {"by": "another"}, write_json)
         return {"by": "this"}
 
-    assert keep(path, slow, write_json) and read_json(path) == {"by": "another"}
+    assert ensure_entry(path, slow, write_json) and read_json(path) == {"by": "another"}
 
 
 @pytest.fixture
