@@ -14,7 +14,7 @@ from verified.io.jsonl import read_jsonl
 from verified.nn.sentences import encode
 from verified_search.ask import Index
 from verified_search.captions import Captions, Words
-from verified_search.fusion import LEAST, above_average, shares, standing_out
+from verified_search.fusion import LEAST, above_average, salience, shares
 from verified_search.origin import caution, ranked_before, ranking_of, skill
 from verified_search.presence import (
     PASSES,
@@ -212,8 +212,8 @@ def test_scores_say_how_far_above_the_average_a_moment_is():
     assert 0 < scores[1] < scores[0] < 1 and above_average(np.ones(1))[0] > 0.9  # a corpus of one is no yardstick
     assert above_average(np.zeros(3)).tolist() == [0, 0, 0]
     background = np.random.default_rng(0).normal(0.2, 0.1, 2000)
-    assert standing_out(np.array([0.2, 0.4, 9.0]), background) == pytest.approx([0, 0.5, 1], abs=0.03)
-    known = standing_out(np.array([0.2, 0.4, 9.0, 0.9]), background, near=1.8)
+    assert salience(np.array([0.2, 0.4, 9.0]), background) == pytest.approx([0, 0.5, 1], abs=0.03)
+    known = salience(np.array([0.2, 0.4, 9.0, 0.9]), background, near=1.8)
     assert known == pytest.approx([0, 0.4 / 1.8, 1, 0.5], abs=0.03), "no nearer than the part of what would be near"
     put = shares({"words": np.array([1.0]), "xml": np.array([0.5])}, {"words": 3.0, "xml": 1.0, "fine": 9.0})
     assert {name: values.tolist() for name, values in put.items()} == {"words": [0.75], "xml": [0.125]}
