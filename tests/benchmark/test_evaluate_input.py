@@ -41,28 +41,6 @@ def test_rows_of_moments_count_by_their_first_three_elements(tmp_path, capsys, r
     assert found["notes"] == ["VR: not in the submission"]
 
 
-ODD = [
-    ([[40.0, 30.0]], [[20.0, 10.0]], ["2 of 2 spans end before they start"]),
-    ([[35.0, 35.0]], [[10.0, 20.0]], ["1 of 2 spans have no length"]),
-    ([[30.0, 61.5]], [[-2.0, 20.0]], ["2 of 2 spans leave their video, by up to 2.00 s"]),
-    ([[0.5, 0.66]], [[0.16, 0.33]], ["fractions"]),
-    ([[750, 1000]], [[250, 500]], ["2 of 2 spans leave their video", "frames"]),
-    ([[15, 20]], [[5, 10]], ["indices of segments"]),
-    ([[30.0, 40.0]], [[10, 60]], []),
-]
-
-
-@pytest.mark.parametrize(("first", "second", "named"), ODD)
-def test_odd_spans_are_noted(tmp_path, capsys, first, second, named):
-    truth = written(tmp_path / "truth.jsonl", TVR)
-    moments = lists(
-        tmp_path / "s.json", *([[n, *span, 0.9] for span in each] for n, each in enumerate((first, second)))
-    )
-    notes = [note for note in evaluated(capsys, truth, moments)["notes"] if "span" in note]
-    assert [name for name in named if not any(name in note for note in notes)] == []
-    assert bool(notes) == bool(named)
-
-
 def test_rows_have_numbers_and_ids_and_whole_numbers_are_texts(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"id": "a", "x": 1}\n{"id": 7, "x": 2}\n{"id": "a", "x": 3}\n')

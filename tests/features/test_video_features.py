@@ -79,18 +79,6 @@ def test_shards_and_one_file_of_links(videos, tmp_path):
         assert file["v1"].dtype == np.float16 and file["v1"].attrs["sha256"] == videos[1]["sha256"]
 
 
-def test_links_change_with_what_they_link(tmp_path):
-    (tmp_path / "videos.jsonl").write_text("")
-    made = []
-    for value in (1, 2, 1):
-        for name in ("a", "b"):
-            features = np.full((1, 2), value if name == "b" else 0, np.float16)
-            write_features(tmp_path / f"{name}.h5", {"dim": 2}, [(name, features, {})])
-        link_video_features([tmp_path / "a.h5", tmp_path / "b.h5"], tmp_path / "videos.jsonl", tmp_path / "l.h5")
-        made.append((tmp_path / "l.h5").read_bytes())
-    assert made[0] == made[2] != made[1]
-
-
 def test_unreadable_videos_are_counted_and_the_rest_is_whole(videos, tmp_path):
     broken = tmp_path / "broken.mp4"
     broken.write_bytes(b"not a video at all" * 100)

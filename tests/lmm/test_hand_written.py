@@ -1,11 +1,7 @@
 """Cassettes written by hand: what the file holds is answered, by caption and task, under their own name."""
 
 import csv
-import re
 from pathlib import Path
-
-import pytest
-from running import PROJECT
 
 from verified.config.generation import EngineSettings, Generation
 from verified.lmm.cassette import read_answers
@@ -52,12 +48,6 @@ def test_what_was_not_written_is_an_error(tmp_path):
         assert reply.finish == "error" and reply.reason == "not-on-cassette" and not reply.text
 
 
-def test_an_edit_is_another_revision(tmp_path):
-    before = engine(tmp_path / "written.yaml").revision
-    assert engine(tmp_path / "written.yaml").revision == before
-    assert engine(tmp_path / "written.yaml", WRITTEN.replace("brown", "black")).revision != before
-
-
 def test_the_cassette_of_the_real_clips_has_an_answer_to_everything_that_is_asked():
     examples = Path(__file__).resolve().parents[2] / "examples" / "real"
     with (examples / "moments.csv").open(encoding="utf-8", newline="") as file:
@@ -65,12 +55,3 @@ def test_the_cassette_of_the_real_clips_has_an_answer_to_everything_that_is_aske
     answers = read_answers(examples / "hand-written.yaml")
     assert set(answers) == captions
     assert {frozenset(tasks) for tasks in answers.values()} == {frozenset(task.name for task in PAPER)}
-
-
-@pytest.mark.parametrize("page", ["real-clips.md", "tutorial.md"])
-def test_the_answers_that_a_page_shows_can_be_read(page, tmp_path):
-    blocks = re.findall(r"```yaml\n(.*?)```", (PROJECT / "docs" / page).read_text("utf-8"), re.DOTALL)
-    (text,) = (block for block in blocks if "dynamics_candidates" in block)
-    (tmp_path / "answers.yaml").write_text(text)
-    (answers,) = read_answers(tmp_path / "answers.yaml").values()
-    assert answers.keys() == {task.name for task in PAPER}

@@ -14,7 +14,7 @@ from running import PROJECT
 from verified.config import load
 from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.shown import Shown, select_shown
-from verified.tables.table import Estimate, Table, read_table_json, write_table_json
+from verified.tables.table import Estimate, Table, read_table_json
 from verified.tables.write import tidy_rows, write_simple
 
 TABLE = Table(
@@ -68,11 +68,6 @@ def test_a_rule_is_drawn_between_blocks_of_the_first_column():
     lines = latex(sheet, []).splitlines()
     rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
     assert "".join("-" if row == r"\midrule" else row[0] for row in rows) == "z-aa-b-c"
-
-
-def test_it_travels_as_json(tmp_path):
-    write_table_json(tmp_path / "tables.json", [TABLE, TABLE])
-    assert read_table_json(tmp_path / "tables.json") == [TABLE, TABLE]
 
 
 def test_the_example_of_the_documentation_can_be_read(tmp_path):

@@ -13,7 +13,7 @@ from verified.benchmark.vcmr.answers import MomentTruth
 from verified.cli.forms import read_ground_truth
 from verified_longform.answers import MovieTruth
 from verified_longform.experiment import retrieve_clips
-from verified_longform.recall import IOUS, KS, first_hits, mean_over_movies, recall, recall_over_movies
+from verified_longform.recall import IOUS, KS, first_hits, recall, recall_over_movies
 from verified_longform.submission import evaluate, read_submission, write_submission
 
 
@@ -46,12 +46,6 @@ def test_intervals_hold_the_mean_and_grow_when_queries_share_movies():
     widths = [found["high"][0][0] - found["low"][0][0] for found in (by_movie, alone)]
     assert widths[0] > 2 * widths[1]
     assert by_movie["intra_class"][0][0] == pytest.approx(1)
-
-
-def test_of_a_single_movie_nothing_is_said_but_the_recall():
-    found = mean_over_movies(np.array([[0.0], [1.0]]), ["a", "a"])
-    assert (found["recall"], found["low"], found["high"]) == ([50], [None], [None])
-    assert mean_over_movies(np.zeros((0, 2)), [])["recall"] == [None, None]
 
 
 def test_whether_half_is_exceeded_is_told_in_float32_as_officially():

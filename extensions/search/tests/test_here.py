@@ -72,14 +72,6 @@ def test_a_model_that_tells_gives_probabilities_that_mean_something():
     assert presence(known, [], []) < 0.1
 
 
-def test_unrelated_sentences_decide_where_the_model_cannot_tell():
-    known = fitted(0.0)
-    assert not known["tells"] and presence(known, [SimpleNamespace(score=0.9)], []) is None
-    for undecided in (known, None):
-        assert "cannot be told" in hint(undecided, None, None)
-        assert "Probably not here (30%" in hint(undecided, None, 0.3) and hint(undecided, None, 0.05) == ""
-
-
 def test_a_sentence_near_no_caption_is_told_from_one_that_is():
     texts = ["a rabbit stretches", "the Earth is seen from space", "a man talks in a car"]
     rows = [{"video": "v", "start": 0.0, "end": 1.0, "fine": "", "coarse": text} for text in texts]
