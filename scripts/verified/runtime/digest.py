@@ -90,15 +90,6 @@ def modules_digest(*names: str) -> str:
     return _digest(_closure(names, also=frozenset(names)))
 
 
-@cache
-def code_digest(*names: str) -> str:
-    """SHA-256 (first 16 hex digits) over the Python files of the named packages and modules and of no others."""
-    bases = [_path(name) for name in sorted(names)]
-    return _digest(
-        file for base in bases for file in (sorted(base.rglob("*.py")) if base.is_dir() else [base.with_suffix(".py")])
-    )
-
-
 def _digest(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:

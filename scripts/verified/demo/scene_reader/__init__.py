@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REVISION = "c3860471066a50d3"
 """Part of every call's key and seed. Any edit of this package or of `demo.caption_facts` that changes an answer must
-raise it, so that earlier answers are not reused. A test notices edits.
+raise it, so that earlier answers are not reused.
 """
 
 
