@@ -10,6 +10,7 @@ EXTENSION = Extension(
     check=check,
     stages=("verified_lab.quality.stage:STAGE", "verified_lab.stage:STAGE"),
     selection="verified_lab.quality.stage:SELECTION",
+    findings="verified_lab.config:findings",
     pages=("verified_lab.preference_answers:PREFERENCE",),
     tables=("verified_lab.tables.audit", "verified_lab.tables.meta_evaluation"),
     commands=tuple(f"verified_lab.cli.{name}" for name in ("review", "audit", "captions", "transcribe")),

@@ -69,6 +69,10 @@ class Extension:
     """Kinds of published checkpoints that `verified import` converts → name of a function of the file, the output or
     None, and the options, which returns a description of the result for the user.
     """
+    findings: str = ""
+    """Name of a function of a configuration and a data set: files of findings about its annotations, whose rows a clean
+    export omits (`export.clean`). A row has ``split`` and ``id``.
+    """
     exports: Mapping[str, str] = field(default_factory=dict)
     """Forms of annotations → names of their `verified.export.forms.ExportForm`, for `verified export`."""
     archives: Mapping[str, str] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from verified.config import Config
 from verified.config.base import Section
 from verified.config.folders import datasets_with, shown_datasets
+from verified.layout import Layout
 
 
 class Review(Section):
@@ -118,3 +119,8 @@ def judged_datasets(settings: Config) -> list[str]:
         return []
     shown = shown_datasets(settings, "annotated_here")
     return [name for name in shown if settings.datasets[name].source.has_truth or settings.annotations.review]
+
+
+def findings(settings: Config, dataset: str) -> list[str]:
+    """Findings of the audit of a data set."""
+    return [Layout(settings).path("results/{dataset}/audit/findings.jsonl", dataset)]

@@ -57,4 +57,4 @@ class Export(Section):
     reviewer_names: bool = False
     """Whether rows name who reviewed them (did they agree?); otherwise they say reviewer 1, reviewer 2, …"""
     clean: bool = False
-    """Whether findings of the audit are omitted from all forms."""
+    """Whether annotations with a finding, such as those of an audit, are omitted from all forms."""

@@ -7,7 +7,9 @@ from verified.annotations.splits import annotation_files, annotation_splits
 from verified.config import Config
 from verified.config.folders import shown_datasets
 from verified.config.trust import confidence_warning
+from verified.errors import InputError
 from verified.export.forms import form_of
+from verified.extension import extensions, named
 from verified.layout import Layout
 
 
@@ -31,10 +33,16 @@ def card_facts(settings: Config, dataset: str) -> dict:
 
 
 def export_inputs(settings: Config, dataset: str, form: str) -> dict[str, list[str]]:
-    """Annotations of a data set, what the audit found in them, and what the form reads beside them."""
+    """Annotations of a data set, findings about them, and other files that the form reads.
+
+    Raises InputError for a clean export if no extension finds anything.
+    """
     files = {"annotations": annotation_files(settings, dataset)}
     if settings.export.clean:
-        files["findings"] = [Layout(settings).path("results/{dataset}/audit/findings.jsonl", dataset)]
+        finders = [named(extension.findings) for extension in extensions() if extension.findings]
+        files["findings"] = [path for find in finders for path in find(settings, dataset)]
+        if not files["findings"]:
+            raise InputError("export.clean: nothing here looks for doubtful annotations", remedy="set it to false")
     return {**files, **form_of(form).inputs(settings, dataset)}
 
 
