@@ -19,7 +19,7 @@ rule test_clock:
     resources:
         **asking_needs("video_lmm"),
     params:
-        code=code_of("extensions/clock/scripts/test_clock.py"),
+        code=code_of("extensions/clock/scripts/ask_model.py"),
         threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm"),
         generation=ASKING.values(*forms(settings.generation).values()),
@@ -27,4 +27,4 @@ rule test_clock:
         tasks=tasks_that_need_times(settings),
         seed=settings.seed,
     script:
-        "scripts/test_clock.py"
+        "scripts/ask_model.py"

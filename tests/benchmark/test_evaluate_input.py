@@ -41,6 +41,60 @@ def test_rows_of_moments_count_by_their_first_three_elements(tmp_path, capsys, r
     assert found["notes"] == ["VR: not in the submission"]
 
 
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("a 1 2##a dog runs.\n", ["charades-sta", "VCMR"]),
+        ('{"video2idx": {"a": 0}, "vcmr": []}', ["'vcmr'", "VCMR"]),
+        ("{}", ["no other key"]),
+    ],
+)
+def test_other_forms_are_named_with_those_that_are_read(tmp_path, capsys, content, named):
+    (tmp_path / "s").write_text(content)
+    assert main(["evaluate", str(written(tmp_path / "truth.jsonl", TVR)), str(tmp_path / "s")]) == 2
+    shown = capsys.readouterr().err
+    assert all(part in shown for part in named), shown
+
+
+ODD = [
+    ([[40.0, 30.0]], [[20.0, 10.0]], ["2 of 2 spans end before they start"]),
+    ([[35.0, 35.0]], [[10.0, 20.0]], ["1 of 2 spans have no length"]),
+    ([[30.0, 61.5]], [[-2.0, 20.0]], ["2 of 2 spans leave their video, by up to 2.00 s"]),
+    ([[0.5, 0.66]], [[0.16, 0.33]], ["fractions"]),
+    ([[750, 1000]], [[250, 500]], ["2 of 2 spans leave their video", "frames"]),
+    ([[15, 20]], [[5, 10]], ["indices of segments"]),
+    ([[30.0, 40.0]], [[10, 60]], []),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "named"), ODD)
+def test_odd_spans_are_noted(tmp_path, capsys, first, second, named):
+    truth = written(tmp_path / "truth.jsonl", TVR)
+    moments = lists(
+        tmp_path / "s.json", *([[n, *span, 0.9] for span in each] for n, each in enumerate((first, second)))
+    )
+    notes = [note for note in evaluated(capsys, truth, moments)["notes"] if "span" in note]
+    assert [name for name in named if not any(name in note for note in notes)] == []
+    assert bool(notes) == bool(named)
+
+
+@pytest.mark.parametrize(("span", "named"), [([35.0, 35.0], "have no length"), ([40.0, 30.0], "end before they start")])
+def test_a_true_span_that_none_can_find_is_noted(tmp_path, capsys, span, named):
+    truth = written(tmp_path / "truth.jsonl", [{**TVR[0], "ts": span}, TVR[1]])
+    found = evaluated(capsys, truth, lists(tmp_path / "s.json", [[0, *sorted(span), 0.9]], [[1, 10.0, 20.0, 0.9]]))
+    assert found["SVMR"]["0.5-r1"] == 50.0
+    assert any(f"1 of 2 true spans {named}" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("kind", ["SVMR", "VR"])
+def test_what_is_evaluated_is_compared(tmp_path, capsys, kind):
+    truth = written(tmp_path / "truth.jsonl", TVR)
+    submission = lists(tmp_path / "s.json", [[0, 30.0, 40.0]], [[1, 12.0, 20.0]], tasks=(kind,))
+    evaluated(capsys, truth, submission)
+    assert main(["compare", str(truth), f"a={submission}", f"b={submission}", "--output", str(tmp_path / "out")]) == 0
+    assert "| a | 1 | 100.00 [" in capsys.readouterr().out
+
+
 def test_rows_have_numbers_and_ids_and_whole_numbers_are_texts(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"id": "a", "x": 1}\n{"id": 7, "x": 2}\n{"id": "a", "x": 3}\n')

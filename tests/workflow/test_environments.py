@@ -226,11 +226,13 @@ def test_this_environment_is_the_locked_one():
 
 
 def imported() -> dict[str, set[str]]:
-    """Top-level name → files, of all that the package and the scripts import from outside."""
+    """Top-level name → files, of all that packages and scripts import from outside, those of extensions included."""
     names: dict[str, set[str]] = {}
-    for file in sorted((PROJECT / "scripts").rglob("*.py")):
+    folders = [PROJECT / "scripts", *PROJECT.glob("extensions/*/scripts"), *PROJECT.glob("extensions/*/verified_*")]
+    for file in sorted(file for folder in folders for file in folder.rglob("*.py")):
         for name in imports(file)[1]:
-            names.setdefault(name, set()).add(file.name)
+            if not name.startswith("verified_"):
+                names.setdefault(name, set()).add(file.name)
     return names
 
 
