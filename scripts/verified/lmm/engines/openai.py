@@ -362,7 +362,8 @@ def _connection_refused(error: BaseException | None) -> bool:
 def mask_key(reply: Reply) -> Reply:
     """A reply without the key, which endpoints and proxies echo at times."""
     notes = {name: redact(value) if isinstance(value, str) else value for name, value in reply.notes.items()}
-    return dataclasses.replace(reply, text=redact(reply.text), detail=redact(reply.detail), notes=notes)
+    texts = {name: redact(getattr(reply, name)) for name in ("text", "detail", "thought")}
+    return dataclasses.replace(reply, **texts, notes=notes)
 
 
 def _retry_after(headers) -> float | None:
