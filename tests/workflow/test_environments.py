@@ -12,7 +12,7 @@ import yaml
 from locks import entries, locked, version_of
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from running import PROJECT
+from running import PROJECT, WHOLE
 
 from verified.config import load
 from verified.lmm.jobs import AskingJobs
@@ -245,8 +245,12 @@ def test_what_the_code_imports_is_a_requirement_of_its_own():
         assert candidates & named.keys(), f"{', '.join(sorted(files))} imports {module}, which requirements.in lacks"
 
 
-def test_what_is_optional_is_imported_and_not_required():
+@WHOLE
+def test_what_is_optional_is_imported():
     assert OPTIONAL.keys() <= imported().keys()
+
+
+def test_what_is_optional_is_not_required():
     assert not OPTIONAL.keys() & asked("requirements.in").keys()
     with pytest.raises(PackageNotFoundError):
         version("vllm")
