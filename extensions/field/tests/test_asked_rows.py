@@ -7,6 +7,7 @@ import yaml
 from running import PROJECT, snakemake
 
 from verified.config import load
+from verified.extension import extensions
 from verified.planning.quote import quote
 from verified_field.config import Rows
 from verified_field.tasks import follow_up_tasks
@@ -20,7 +21,7 @@ CONFIG = {
         "reranker": {"first_stages": ["dense-grounded"], "moments": 2},
     },
 }
-JUDGED = "verified_lab" in {package.name for package in PROJECT.glob("extensions/*/verified_*")}
+JUDGED = any("meta_evaluation" in extension.sections for extension in extensions())
 """Whether an extension whose rows ask a model too, in the same run, is here."""
 if JUDGED:
     CONFIG["meta_evaluation"] = {"moments": 4, "frames": 4}
