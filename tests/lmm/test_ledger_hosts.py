@@ -1,19 +1,17 @@
 """Several machines on one ledger: nothing is lost or doubled, whoever dies at whatever moment."""
 
-import os
 import subprocess
 import sys
-import time
 
 import pytest
 from ledger_rows import row_of
-from two_hosts import on_host, why_not
+from refusals import refused
+from two_hosts import PROJECT, on_host, why_not
 
 from verified.lmm import ledger_files
 from verified.lmm.ledger import Ledger
 from verified.runtime import lock_file
 from verified.runtime.lock_file import exclusive, has_ended, owner
-from verified.runtime.processes import start_of
 
 hosts = pytest.mark.skipif(bool(why_not()), reason=f"no hosts can be made here: {why_not()}")
 CALLS = 400
@@ -82,29 +80,30 @@ def test_a_line_under_way_from_another_machine_counts_once_it_is_there(tmp_path)
             assert (ledger.totals()["calls"], len(ledger.damaged)) == (calls, damaged)
 
 
-def test_a_lock_left_behind_is_taken_away_and_no_other(tmp_path):
+HOLDER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, "scripts")
+from verified.runtime.lock_file import exclusive, owner
+with exclusive(Path(sys.argv[1])):
+    print(owner(), flush=True)
+    input()
+"""
+
+
+def test_a_lock_of_a_killed_process_is_taken_and_no_other(tmp_path, monkeypatch):
     lock = tmp_path / "parts" / "lock"
-    with exclusive(lock, 0.0) as mine, exclusive(lock, 0.1) as other:
-        assert mine.holds() and other is None
-    assert not lock.exists()
-    ended = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    name = owner().replace(f"-{os.getpid()}-", f"-{ended.pid}-").rpartition("-")[0] + f"-{start_of(ended.pid)}"
-    lock.parent.mkdir(exist_ok=True)
-    lock.write_text(name)
-    assert not has_ended(name)
-    with exclusive(lock, 0.1) as other:
-        assert other is None
-    ended.communicate(b"\n")
-    assert has_ended(name) and not has_ended(owner())
-    with exclusive(lock, 0.1) as mine:
-        assert mine.holds()
-    lock.write_text("elsewhere-00000000-1-1")
-    with exclusive(lock, 0.1) as other:
-        assert other is None
-    long_ago = time.time() - 2 * lock_file.STALE
-    os.utime(lock, (long_ago, long_ago))
-    with exclusive(lock, 0.1) as mine:
-        assert mine.holds()
+    command = [sys.executable, "-c", HOLDER, str(lock)]
+    with subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        name = holder.stdout.readline().strip()
+        assert lock.exists() and not has_ended(name)
+        holder.kill()
+    assert has_ended(name) and not has_ended(owner()) and not has_ended("elsewhere-00000000-1-1")
+    with exclusive(lock):
+        pass
+    monkeypatch.setattr(lock_file, "STALE", 0.3)
+    with exclusive(lock), refused("others", file=lock, remedy=True), exclusive(lock):
+        pass
     assert list(lock.parent.iterdir()) == []
 
 

@@ -11,7 +11,6 @@ import hashlib
 import json
 import logging
 import os
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,14 +20,12 @@ from verified.corpus.folder_source import usable_moments
 from verified.corpus.video_folder import folders_below, stamp
 from verified.io.files import write_text
 from verified.io.jsonl import is_object
-from verified.runtime.lock_file import LockFile, exclusive
+from verified.runtime.lock_file import exclusive
 from verified.runtime.wildcards import shard_of
 
 HEAD, LOCK, PART = ".rows.json", ".rows.lock", ".rows-"
 BUFFER = 1 << 24
 """Bytes of text buffered before they are appended to the parts."""
-WAIT = 1.0
-"""Seconds between two looks for the division that another job makes."""
 
 log = logging.getLogger("verified")
 
@@ -42,21 +39,13 @@ def read_shard_rows(source: dict, files: dict[str, str], shard: int, shards: int
     cannot be read.
     """
     request = {"source": source, "files": files, "shards": shards}
-    waited = False
-    while True:
-        if (rows := _read(folder, request, shard)) is not None:
-            return rows
-        with exclusive(folder / LOCK, 0.0) as lock:
-            if lock:
-                if (rows := _read(folder, request, shard)) is not None:
-                    return rows
-                head = _divide(request, folder, lock)
-                if (rows := _read_part(folder, head, shard)) is not None:
-                    return rows
-        if not waited:
-            log.info("another job divides the rows into shards: waiting for it")
-            waited = True
-        time.sleep(WAIT)
+    rows = _read(folder, request, shard)
+    while rows is None:
+        with exclusive(folder / LOCK):
+            rows = _read(folder, request, shard)
+            if rows is None:
+                rows = _read_part(folder, _divide(request, folder), shard)
+    return rows
 
 
 def _read(folder: Path, request: dict, shard: int) -> list[dict] | None:
@@ -83,7 +72,7 @@ def _read_part(folder: Path, head: dict[str, Any], shard: int) -> list[dict] | N
     return [json.loads(line) for line in content.splitlines()]
 
 
-def _divide(request: dict, folder: Path, lock: LockFile) -> dict[str, Any]:
+def _divide(request: dict, folder: Path) -> dict[str, Any]:
     """Divide the current files, replace the last division, and return the new head."""
     source, files, shards = request["source"], request["files"], request["shards"]
     paths = [files["moments"], *folders_below(files["videos"])]
@@ -95,19 +84,17 @@ def _divide(request: dict, folder: Path, lock: LockFile) -> dict[str, Any]:
     tag = uuid.uuid4().hex
     parts = [_part(folder, tag, shard) for shard in range(shards)]
     try:
-        sizes = _write(parts, usable_moments(files, source), lock)
+        sizes = _write(parts, usable_moments(files, source))
         head = {"asked": request, "stamps": stamps, "settled": settled, "tag": tag, "parts": sizes}
-        if lock.holds():
-            write_text(folder / HEAD, json.dumps(head))
+        write_text(folder / HEAD, json.dumps(head))
     except BaseException:
         _remove(folder, lambda name: name.startswith(f"{PART}{tag}"))
         raise
-    if lock.holds():
-        _remove(folder, lambda name: name.startswith(PART) and not name.startswith(f"{PART}{tag}"))
+    _remove(folder, lambda name: name.startswith(PART) and not name.startswith(f"{PART}{tag}"))
     return head
 
 
-def _write(parts: list[Path], rows: Iterator[dict], lock: LockFile) -> list[list[int | str]]:
+def _write(parts: list[Path], rows: Iterator[dict]) -> list[list[int | str]]:
     """Write each row to the part of its shard; size and SHA-256 of each part."""
     digests, sizes = [hashlib.sha256() for _ in parts], [0] * len(parts)
     lines: list[list[bytes]] = [[] for _ in parts]
@@ -121,7 +108,6 @@ def _write(parts: list[Path], rows: Iterator[dict], lock: LockFile) -> list[list
             digests[shard].update(text)
             sizes[shard] += len(text)
             lines[shard].clear()
-        lock.renew()
 
     known: dict[str, int] = {}
     for row in rows:

@@ -13,12 +13,11 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
-from verified.errors import InputError
 from verified.io.files import write_text
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_files import explain
 from verified.lmm.request import NotNow, Request
-from verified.runtime.lock_file import LONG_PATIENCE, exclusive, has_ended, owner
+from verified.runtime.lock_file import exclusive, has_ended, owner
 
 LOOK_AGAIN_SECONDS = 20.0
 """Seconds after which the totals of the whole ledger are read again: jobs without a budget spend as well."""
@@ -131,9 +130,7 @@ class Budget:
     @contextlib.contextmanager
     def _shared(self, last: bool = False) -> Generator[dict[str, float]]:
         """Costs of all jobs, to be added to, with `spent` and `others` up to date; other jobs are locked out."""
-        with exclusive(self.file.with_name("budget.lock"), LONG_PATIENCE) as lock:
-            if lock is None:
-                raise InputError("others keep the budget locked", file=self.file.with_name("budget.lock"))
+        with exclusive(self.file.with_name("budget.lock")):
             spent, jobs = self._read()
             living = {name: job for name, job in jobs.items() if not _is_over(name, job["heard"])}
             # A killed job may have recorded calls that it did not count here.

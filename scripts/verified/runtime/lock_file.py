@@ -1,10 +1,9 @@
-"""A lock between machines: a file that only one process can create.
+"""Locks between machines, and names of processes by which other machines and later runs recognise them.
 
-Locks of the operating system end with their process, but on a network file system they may reach no further than their
-own machine (Lustre with localflock, NFS with nolock or local_lock) or not exist. The file server decides the exclusive
-creation of a file (O_EXCL). The file names its owner: if that process has ended, or has not renewed the lock for
-`STALE` seconds, the next one breaks the lock. An owner therefore renews it, and checks before its last step that it
-still `holds` it.
+A lock is a file that only one process can create (O_EXCL), which the file server decides: locks of the operating system
+may reach no further than their own machine (Lustre with localflock, NFS with nolock or local_lock) or not exist. Its
+owner renews it in a thread. The next process breaks it if the owner has ended, or has not renewed it for `STALE`
+seconds.
 """
 
 import contextlib
@@ -12,17 +11,30 @@ import functools
 import hashlib
 import os
 import platform
-import time
 from collections.abc import Generator
 from pathlib import Path
 
+from filelock import SoftFileLease, Timeout
+
+from verified.errors import InputError
 from verified.runtime.processes import start_of
 
 STALE = 600.0
 """Seconds without renewal after which a lock of another machine counts as stale."""
 WAIT = 0.02
-LONG_PATIENCE = 2 * STALE
-"""Seconds to wait for locks that jobs hold briefly: longer than the life of a stale lock."""
+"""Seconds between two attempts to take a lock."""
+
+
+@contextlib.contextmanager
+def exclusive(path: Path) -> Generator[None]:
+    """Hold the lock `path`; makes its folder. Raises InputError if others keep it for twice the life of a stale one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = SoftFileLease(path, lease_duration=STALE, poll_interval=WAIT).acquire(2 * STALE)
+    except Timeout:
+        raise InputError("others keep this locked", file=path, remedy="see which jobs run, and run again") from None
+    with lock:
+        yield
 
 
 def owner() -> str:
@@ -47,74 +59,3 @@ def _place() -> str:
     with contextlib.suppress(OSError):
         parts += [Path("/proc/sys/kernel/random/boot_id").read_text(), os.readlink("/proc/self/ns/pid")]
     return f"{platform.node() or 'host'}-{hashlib.sha256(' '.join(parts).encode()).hexdigest()[:8]}"
-
-
-class LockFile:
-    """A lock that this process acquired."""
-
-    def __init__(self, path: Path, file: int):
-        self.path, self.file = path, file
-
-    def holds(self) -> bool:
-        """Whether this process still owns the lock."""
-        try:
-            return os.path.samestat(os.stat(self.path), os.fstat(self.file))
-        except OSError:
-            return False
-
-    def renew(self) -> None:
-        """Renew the lock: its owner is alive."""
-        os.utime(self.file)
-
-    def release(self) -> None:
-        """Release the lock."""
-        if self.holds():
-            self.path.unlink(missing_ok=True)
-        os.close(self.file)
-
-
-@contextlib.contextmanager
-def exclusive(path: Path, patience: float) -> Generator[LockFile | None]:
-    """Hold the lock `path`, or yield None if others keep it for `patience` seconds. Makes the folder."""
-    lock, end = _take(path), time.monotonic() + patience
-    while lock is None and time.monotonic() < end:
-        time.sleep(WAIT)
-        lock = _take(path)
-    try:
-        yield lock
-    finally:
-        if lock:
-            lock.release()
-
-
-def _take(path: Path) -> LockFile | None:
-    name = owner().encode()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    except FileNotFoundError:  # another process removed the empty folder
-        return None
-    except FileExistsError:
-        return _take(path) if _clear(path) else None
-    os.write(file, name)
-    return LockFile(path, file)
-
-
-def _clear(path: Path) -> bool:
-    """Break a stale lock, and only that one: another process may be doing the same."""
-    aside, cleared = path.with_name(f"{path.name}.{owner()}.left"), False
-    with contextlib.suppress(OSError):
-        found = path.stat()
-        if has_ended(path.read_text(errors="replace")) or _now(aside) - found.st_mtime > STALE:
-            path.rename(aside)
-            cleared = os.path.samestat(found, aside.stat())
-            if not cleared:  # a new lock, made in the meantime: restore it
-                os.link(aside, path)
-    aside.unlink(missing_ok=True)
-    return cleared
-
-
-def _now(beside: Path) -> float:
-    """The time of the file server, whose clock may differ from ours."""
-    beside.touch()
-    return beside.stat().st_mtime

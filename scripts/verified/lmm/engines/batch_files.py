@@ -34,7 +34,7 @@ from verified.lmm.engines.protocol import (
 )
 from verified.lmm.ledger_files import explain
 from verified.lmm.request import Reply, Request
-from verified.runtime.lock_file import LONG_PATIENCE, exclusive, has_ended, owner
+from verified.runtime.lock_file import exclusive, has_ended, owner
 from verified.runtime.secrets import redact
 
 REASON = "batch"
@@ -173,9 +173,7 @@ class Batch:
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:
         """Lock the batch for sending, with its current state."""
-        with exclusive(self.path(LOCK), LONG_PATIENCE) as lock:
-            if lock is None:
-                raise InputError("others keep the batch locked", file=self.path(LOCK))
+        with exclusive(self.path(LOCK)):
             self.look()
             yield
 
