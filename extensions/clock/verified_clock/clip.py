@@ -7,8 +7,9 @@ import numpy as np
 DURATION = 8.0
 SHOWN = 1.0
 """Seconds for which a disc is shown."""
-EVENTS = {"red": 1.0, "blue": 4.0, "yellow": 6.0}
-"""Colour → second at which its disc appears, which is a sampled time in each sampling."""
+EVENTS = {"red": 4.0, "blue": 6.0, "yellow": 1.0}
+"""Colour → second at which its disc appears, which is a sampled time in each sampling. Colours are asked in this order,
+which is not that of time, so that a guess of rising seconds is wrong."""
 PAINTS = {"red": (220, 30, 30), "blue": (30, 60, 220), "yellow": (240, 220, 40)}
 BACKGROUND = (96, 96, 96)
 SAMPLINGS: dict[str, tuple[float, ...]] = {

@@ -13,7 +13,7 @@ from verified.lmm.tasks import Task, object_schema
 from verified_clock.clip import DURATION, EVENTS, SAMPLINGS, frames_at
 from verified_clock.verdict import Verdict, judge
 
-VERSION = 1
+VERSION = 2
 """Of the clip, in the digest of its frames."""
 
 
