@@ -92,16 +92,6 @@ def test_whatever_a_batch_leaves_out_is_asked_again(tmp_path, script):
     assert left(tmp_path) == [] and set(served.deleted) == set(served.kept), "nothing stays, here or there"
 
 
-def test_rows_that_never_come_end_as_an_error_that_is_asked_again_later(tmp_path):
-    with provider(lambda number, calls: good(number, calls)[1:]) as served:
-        outcomes = ask(tmp_path, engine(tmp_path, served.url, retries=2), [call(number) for number in range(3)])
-        assert len(served.batches) == 3
-        assert sorted(outcome.status for outcome in outcomes) == ["error", "ok", "ok"]
-    with provider(lambda number, calls: []) as served:
-        (outcome,) = ask(tmp_path, engine(tmp_path, served.url, retries=1), [call(7)])
-        assert (outcome.status, outcome.reason, outcome.passes) == ("error", "batch", True) and len(served.batches) == 2
-
-
 def test_answers_that_are_final_are_not_asked_for_again(tmp_path):
     def script(number, calls):
         first, second, *others = calls
@@ -177,25 +167,6 @@ def test_a_job_that_is_killed_leaves_its_batches_and_the_next_one_sends_nothing_
     assert all(outcome.attempts == 1 for outcome in outcomes) and left(tmp_path) == []
 
 
-def test_a_lost_connection_sends_nothing_twice(tmp_path):
-    """The answers to the upload and to the begun batch are lost on the way."""
-    lost = {("POST", "/files"), ("POST", "/batches")}
-    with provider() as served:
-        serve = served.serve
-
-        def lose(method, address, kind, body):
-            answer = serve(method, address, kind, body)
-            if (method, address.removeprefix("/v1")) in lost:
-                lost.remove((method, address.removeprefix("/v1")))
-                return 503, b"{}"
-            return answer
-
-        served.serve = lose
-        outcomes = ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(3)])
-        assert not lost and len(served.sent) == len(served.batches) == 1
-    assert {outcome.status for outcome in outcomes} == {"ok"}
-
-
 def test_what_costs_more_than_was_known_stops_the_other_batches(tmp_path):
     """Answers take a hundred times the tokens: the first batch shows it, the others are cancelled."""
 
@@ -223,16 +194,6 @@ def test_what_costs_more_than_was_known_stops_the_other_batches(tmp_path):
     with provider() as after:  # with a larger budget, the rest
         outcomes = ask(tmp_path, engine(tmp_path, after.url), [call(n) for n in range(5)], money=100.0)
         assert {outcome.status for outcome in outcomes} == {"ok"} and len(after.asked) == 1
-
-
-def test_a_smaller_budget_cancels_what_a_killed_job_has_under_way(tmp_path):
-    with provider(looks=10**6) as served:
-        job = run_job(tmp_path, served, calls=3)
-        served.after = lambda method, path: path == "/batches/batch-0" and job.send_signal(signal.SIGKILL)
-        assert job.wait(timeout=100) == -signal.SIGKILL
-        with pytest.raises(NotNow):
-            ask(tmp_path, engine(tmp_path, served.url), [call(n) for n in range(3)], prices=(1.0, 1.0), money=1e-9)
-        assert served.cancelled == ["batch-0"]
 
 
 def test_too_much_under_way_waits_and_a_wrong_file_stops(tmp_path):

@@ -1,8 +1,6 @@
 """Cassettes: out of a ledger and into another, crafted and damaged ones."""
 
 import hashlib
-import json
-import random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +8,7 @@ import pytest
 from ledger_rows import put_all, row_of
 from stub_engine import StubEngine
 
-from verified.config.generation import EngineSettings, Generation
+from verified.config.generation import EngineSettings
 from verified.errors import InputError
 from verified.lmm.cassette import DIGEST, STATED, _line, export, load, models_of
 from verified.lmm.client import Call, Client
@@ -74,30 +72,6 @@ def test_cassettes_that_do_not_fit_are_named(tmp_path):
     assert Cassette(str(tmp_path / "c.parquet"), "m", "r2").revision == "r2"
     with pytest.raises(ValueError, match="needs the key `cassette`"):
         EngineSettings(engine="cassette")
-
-
-def test_a_session_replays_a_recorded_shard_byte_for_byte(tmp_path):
-    from captioning import make_moments, make_tar
-
-    from verified.captions.statics import caption_statics
-    from verified.keyframes.archive import KeyframeTar
-    from verified.lmm.session import Session
-    from verified.lmm.tasks.statics import TASKS
-
-    moments = make_moments(["a dog runs", "a cat sits"])
-    make_tar(tmp_path / "k.tar", moments, {101: [b"broken"]})
-
-    def rows(generation, engines=None):
-        with KeyframeTar(tmp_path / "k.tar") as tar, Session(generation, 7, TASKS, engines) as session:
-            return caption_statics(moments, tar, session), session.outcome_counts()
-
-    engine = StubEngine(model="big", revision="r")
-    live = rows(Generation(ledger=str(tmp_path / "ledger")), {"llm": engine, "image_lmm": engine})
-    with Ledger(tmp_path / "ledger") as ledger:
-        export(ledger, tmp_path / "c.parquet")
-    role = EngineSettings(engine="cassette", model="big", cassette=str(tmp_path / "c.parquet"))
-    replayed = rows(Generation(ledger=str(tmp_path / "new"), llm=role, image_lmm=role))
-    assert replayed == live
 
 
 def test_a_cassette_replaces_failures_and_no_answers(tmp_path):
@@ -193,28 +167,3 @@ def test_an_unfit_cassette_is_refused_and_nothing_of_it_is_kept(tmp_path, kind):
             models_of(path)
             load(ledger, path)
         assert ledger.totals()["calls"] == 0
-
-
-def test_no_flipped_byte_of_a_cassette_ends_in_a_traceback(tmp_path):
-    content = cassette(tmp_path / "c.parquet", [row_of(number) for number in range(30)]).read_bytes()
-    draw = random.Random(5)
-    for case in range(60):
-        flipped = bytearray(content)
-        for _ in range(draw.choice([1, 5, 50])):
-            flipped[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
-        path = tmp_path / "f.parquet"
-        path.write_bytes(flipped[: draw.choice([len(content), len(content) - 5, len(content) // 2])])
-        with Ledger(tmp_path / f"into-{case}") as ledger:
-            try:
-                models_of(path)
-                load(ledger, path)
-            except InputError as error:
-                assert "f.parquet" in str(error)
-            assert list(ledger.faults()) == []
-
-
-def test_notes_in_json_come_back(tmp_path):
-    rows = [{**row_of(1), "notes": json.dumps({"a": [1, "ü"]})}]
-    with Ledger(tmp_path / "ledger") as ledger:
-        assert load(ledger, cassette(tmp_path / "c.parquet", rows)) == 1
-        assert list(ledger.faults()) == []

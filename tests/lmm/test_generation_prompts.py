@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from refusals import refused
 from verified.config.generation import Generation
 from verified.lmm.prompts import quote, read_prompts
 from verified.lmm.session import Session
-from verified.lmm.tasks.paper import PAPER, prompt_set
+from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.perturbations import POSITIVES
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "prompts"
@@ -82,12 +81,3 @@ def test_a_prompt_without_variants_serves_the_printed_formats_only(tmp_path):
     session(False).close()
     with refused("positives.md", "`structured: true`", "JSON", remedy=True):
         session(True)
-
-
-def test_a_set_of_prompts_has_a_name_and_a_digest_of_its_own(tmp_path):
-    shutil.copytree(FOLDER, tmp_path / "mine")
-    first = prompt_set(tmp_path / "mine")
-    assert first["name"] == str(tmp_path / "mine") and first["sha256"] == prompt_set(FOLDER)["sha256"]
-    with (tmp_path / "mine" / "questions.md").open("a") as file:
-        file.write("Be brief.\n")
-    assert prompt_set(tmp_path / "mine")["sha256"] != first["sha256"]

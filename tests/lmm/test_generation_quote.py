@@ -4,7 +4,7 @@ import json
 
 import pytest
 from captioning import make_moments, make_tar, make_videos
-from loopback import completion, endpoint, sensible
+from loopback import endpoint
 from refusals import refused
 
 from verified.captions import dynamics, statics
@@ -13,7 +13,6 @@ from verified.io.jsonl import write_jsonl
 from verified.keyframes.archive import KeyframeTar
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
-from verified.lmm.tasks.perturbations import POSITIVES
 from verified.planning.quote import quote, totals
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
@@ -127,26 +126,3 @@ def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):
     assert calls["questions"] == calls["positives"] == 1
     assert calls["keyframe_description"] == 2 * 4
     assert calls["statics_candidates"] == calls["answers"] == calls["dynamics_candidates"] == 4
-
-
-def test_what_like_calls_took_with_all_their_attempts_tells_what_others_will(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    answers = iter(range(10**6))
-
-    def script(number, body):
-        """Every second answer is of no use, so that each call is asked twice."""
-        return completion("" if next(answers) % 2 == 0 else sensible(body))
-
-    with endpoint(script) as served:
-        settings = config(served.url)
-        llm = settings.generation.llm.model_copy(update={"api_slots": 1})
-        settings = settings.model_copy(update={"generation": settings.generation.model_copy(update={"llm": llm})})
-        moments = make_moments([f"dog {number} runs" for number in range(22)])
-        with Session(settings.generation, settings.seed, [POSITIVES]) as session:
-            calls = (session.call(POSITIVES, {"caption": row["caption"], "count": "3"}, 3) for row in moments[:20])
-            session.ask(POSITIVES, calls, 20)
-        write_jsonl("moments.jsonl", moments)
-        lay_videos(tmp_path, moments)
-        row = next(row for row in quote(settings) if row["task"] == "positives")
-    assert (row["calls"], row["known"], row["tokens_out"]) == (2, 20, 2 * 2 * 4)
-    assert row["tokens_in"] == pytest.approx(2 * 2 * 12, rel=0.05)

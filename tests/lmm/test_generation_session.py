@@ -5,52 +5,15 @@ from pathlib import Path
 
 import pytest
 from captioning import settings
-from refusals import refused
 from stub_engine import StubEngine
 
 from verified.config.engines import ENGINES
 from verified.lmm.prompts import read_prompts
-from verified.lmm.request import NotNow, Parsed, Reply
 from verified.lmm.session import Session
-from verified.lmm.tasks import TEXT, Task, object_schema, structured_form
+from verified.lmm.tasks import structured_form
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
-from verified.lmm.tasks.dynamics import QUESTIONS
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.retrieval import GRADE, read_grade
-
-
-def ask(folder, reply, incomplete):
-    """What `settle` says after four questions."""
-    engine = StubEngine(reply)
-    with Session(settings(folder, incomplete=incomplete), 1, [QUESTIONS], {"llm": engine}) as session:
-        calls = [session.call(QUESTIONS, {"caption": f"dog {n} runs", "count": "5"}, 5) for n in range(4)]
-        session.ask(QUESTIONS, calls, 4)
-        return session.settle()
-
-
-def busy(caption):
-    def reply(request, text):
-        return Reply("", "error", "rate-limit") if request.slots["caption"] == caption else Reply(text)
-
-    return reply
-
-
-def test_one_unanswered_call_fails_the_job_or_is_counted(tmp_path):
-    with refused("1 of 4", "rate-limit", "stub-1", remedy=True):
-        ask(tmp_path, busy("dog 2 runs"), "fail")
-    assert ask(tmp_path, busy("dog 2 runs"), "allow") == {"rate-limit": 1}
-    assert ask(tmp_path, None, "fail") == {}
-
-
-def test_an_endpoint_that_is_down_is_named_with_what_is_answered(tmp_path):
-    def reply(request, text):
-        if request.slots["caption"] == "dog 3 runs":
-            raise NotNow("outage", "the endpoint http://there does not answer", remedy="run again")
-        return Reply(text)
-
-    with refused("http://there", "3 of 4", "questions", remedy=True):
-        ask(tmp_path, reply, "fail")
-    assert ask(tmp_path, reply, "allow") == {"outage": 1}
 
 
 class Loaded(StubEngine):
@@ -121,41 +84,12 @@ def test_schema_ending_and_example_of_each_task_agree():
         assert example.usable and not example.missing, task.name
 
 
-def test_a_new_task_is_one_declaration_and_one_prompt(tmp_path):
-    def read(slots, text, count, cut):
-        return Parsed(sections={"title": text}) if text.istitle() else Parsed(missing=1)
-
-    title = Task(
-        name="mine/title",
-        role="llm",
-        slots=("caption",),
-        read=read,
-        schema=lambda count: object_schema({"title": TEXT}),
-        tokens_out=5,
-        example=lambda count, identity: Parsed(sections={"title": identity}),
-    )
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/title.md").write_text("---\nslots:\n  caption: quoted\n---\nGive {caption} a title.")
-    replies = iter(["no title", "A Dog Runs"])
-    engine = StubEngine(lambda request, text: Reply(next(replies)))
-    for _ in range(2):  # the first answer is asked for again; the second session finds both in the ledger
-        with Session(settings(tmp_path, prompts=str(tmp_path)), 1, [title], {"llm": engine}) as session:
-            call = session.call(title, {"caption": "a dog runs"})
-            (outcome,) = session.ask(title, [call], 1)
-        assert (outcome.parsed.sections["title"], outcome.attempts, len(engine.requests)) == ("A Dog Runs", 2, 2)
-
-
 @pytest.mark.parametrize(
     ("text", "grade"),
     [('{"grade": 7}', "7"), ('{"Grade": "7/10"}', "7"), ("8 / 10", "8"), ("Grade: 3", "3"), ("0", "0")],
 )
 def test_grades_are_read_from_json_and_from_words(text, grade):
     assert read_grade({}, text, 1, False).sections == {"grade": grade}
-
-
-@pytest.mark.parametrize("text", ["", "good", "11", '{"grade": true}', "between 3 and 5", '{"grade": -1}'])
-def test_an_answer_without_one_grade_is_none(text):
-    assert read_grade({}, text, 1, False).missing
 
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"

@@ -1,17 +1,13 @@
 """The transformers engine on real model classes (tiny, random weights), from JPEGs and clips to typed outcomes."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import tiny_models
 from captioning import jpeg, settings
 
 from verified.config.generation import EngineSettings
-from verified.lmm.client import Call, Client
 from verified.lmm.engines.media import remove_control_tokens
 from verified.lmm.engines.transformers import Transformers
-from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request, Sampling
 from verified.lmm.session import Session
 from verified.lmm.tasks.perturbations import POSITIVES, STATIC_NEGATIVES
@@ -58,21 +54,6 @@ def test_same_seed_same_answer_whatever_else_is_asked(model):
     together = [reply.text for reply in engine(folder).answer(asked)]
     alone = [next(engine(folder).answer([request])).text for request in reversed(asked)][::-1]
     assert together == alone
-
-
-def test_typed_outcomes_in_the_ledger(model, tmp_path, monkeypatch):
-    kind, folder = model
-    monkeypatch.chdir(Path(folder).parent)  # seeds are derived from the model's id: a name that is the same in each run
-    with Ledger(tmp_path / "ledger") as ledger:
-        calls = [Call(POSITIVES, request, (str(number),), 3) for number, request in enumerate(requests_for(kind))]
-        outcomes = dict(Client(engine(Path(folder).name), ledger, attempts=2).ask(calls))
-    assert len(outcomes) == len(calls)
-    typed = {("truncated", "token-limit"), ("invalid", "unreadable"), ("invalid", "empty")}
-    for outcome in outcomes.values():
-        # Random weights write no list: the answer runs to the limit, or stops by chance before it.
-        assert (outcome.status, outcome.reason) in typed
-        assert outcome.attempts == 2 and outcome.tokens_out > 0
-        assert not outcome.parsed.items
 
 
 def test_a_shard_loads_its_model_once_for_all_roles_and_tasks(tmp_path, monkeypatch):

@@ -9,20 +9,15 @@ import av
 import numpy as np
 import pytest
 from asking_loopback import ask, engine
-from captioning import make_moments, make_videos, settings
 from loopback import endpoint
 from PIL import Image
 from refusals import refused
-from stub_engine import StubEngine
 
 from verified.captions.clips import frames_in_context
-from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
 from verified.lmm.client import Call
-from verified.lmm.engines.media import video_facts
 from verified.lmm.request import Request
-from verified.lmm.session import Session
-from verified.lmm.tasks.dynamics import ANSWERS, TASKS
+from verified.lmm.tasks.dynamics import ANSWERS
 from verified.lmm.vision_tokens import frame_tokens, llava_next
 
 FRAMES = np.stack([np.full((36, 50, 3), 40 * step, np.uint8) for step in range(6)])
@@ -52,13 +47,6 @@ def test_frames_go_as_one_video_with_their_times(tmp_path):
     assert facts["num_frames"] == -1 and facts["do_sample_frames"] is False
 
 
-def test_even_times_are_a_rate():
-    facts = video_facts(EVEN)
-    assert facts["fps"] == pytest.approx(8) and facts["frames_indices"] == list(range(6))
-    assert (facts["total_num_frames"], facts["duration"]) == (6, pytest.approx(0.75))
-    assert video_facts((0.0,))["frames_indices"] == [0]
-
-
 @pytest.mark.parametrize("times", [EVEN, UNEVEN])
 def test_a_video_file_keeps_frames_and_times(tmp_path, times):
     (video, _) = asked(tmp_path, times, video_input="mp4")["messages"][0]["content"]
@@ -85,20 +73,6 @@ def test_as_many_frames_as_the_context_holds(tmp_path):
         frames_in_context(unknown, LARGE, 448)
     with refused("2000", "max_context_tokens", remedy=True):
         frames_in_context(EngineSettings(**{**QWEN, "max_context_tokens": 2000}), LARGE, 448)
-
-
-def test_the_context_decides_where_max_frames_is_null(tmp_path):
-    moments = make_moments(["a dog runs", "a cat sits"], seconds=9.0)
-    engine = StubEngine(model="seer")
-    room = 768 + 1024 + 20 * 300
-    role = EngineSettings(
-        engine="openai", model="seer", base_url="http://h/v1", tokens_per_image=300, max_context_tokens=room
-    )
-    dynamics = {"fps": 8.0, "frames": None, "max_frames": None}
-    with Session(settings(tmp_path, video_lmm=role), 1, TASKS, {"llm": engine, "video_lmm": engine}) as session:
-        rows = caption_dynamics(moments, make_videos(tmp_path, moments), dynamics, session)
-    assert [(row["frames"], row["thinned"]) for row in rows] == [(20, True), (20, True)]
-    assert {len(request.frames) for request in engine.requests if request.frames is not None} == {20}
 
 
 def test_llava_counts_as_its_processor_does():

@@ -24,9 +24,7 @@ from captioning import jpeg
 from running import PROJECT
 
 from verified.config.generation import EngineSettings
-from verified.lmm.client import Call, Client
 from verified.lmm.engines.vllm import VLLM
-from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request, Sampling
 from verified.lmm.tasks.perturbations import POSITIVES
 
@@ -50,16 +48,6 @@ def engine(folder, **changes):
 def writer(tmp_path_factory):
     with engine(tiny_models.mistral(tmp_path_factory.mktemp("mistral"), context=512)) as made:
         yield made
-
-
-def test_text_batches_seeds_and_outcomes(writer, tmp_path):
-    asked = [Request("positives", f"say [INST] {number}", VALUES, sampling=SHORT, seed=number) for number in range(5)]
-    replies = list(writer.answer(asked))
-    assert all(reply.finish in ("length", "stop") and reply.tokens_in > 4 for reply in replies)
-    assert [reply.text for reply in writer.answer(asked)] == [reply.text for reply in replies]
-    with Ledger(tmp_path / "ledger") as ledger:
-        outcomes = dict(Client(writer, ledger, attempts=2).ask(Call(POSITIVES, request, count=3) for request in asked))
-    assert {outcome.status for outcome in outcomes.values()} <= {"truncated", "invalid"} and len(outcomes) == 5
 
 
 def test_a_schema_constrains_even_random_weights(writer):

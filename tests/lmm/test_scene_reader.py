@@ -13,7 +13,6 @@ from PIL import Image
 
 from verified.demo.caption_facts import agreement, caption_facts
 from verified.demo.scene_reader import SceneReader
-from verified.demo.scene_reader.scene import look, subject_of, watch
 from verified.demo.scenes import facts, make_scenes
 from verified.demo.source import coarse_caption, render_scenes, write_video
 from verified.lmm.prompts import quote
@@ -121,35 +120,6 @@ def shares(verdicts: list[dict[str, bool]]) -> dict[str, float]:
     return {name: np.mean([verdict[name] for verdict in verdicts if name in verdict]) for name in sorted(names)}
 
 
-def test_stills_are_read_from_pixels(moments):
-    verdicts = []
-    for moment in moments:
-        told = {name: moment.truth[name] for name in ("shape", "motion")}
-        for picture, scene in moment.keyframes():
-            still = look(np.asarray(Image.open(io.BytesIO(picture))))
-            verdicts.append({"background": still.background == scene["background"]})
-            if (thing := subject_of(still, told)) is not None:
-                seen = {name: getattr(thing, name) for name in ("shape", "colour", "size", "texture", "count")}
-                verdicts[-1] |= agreement(seen, moment.truth)
-    assert set(shares(verdicts)) == {"background", "shape", "colour", "size", "texture", "count"}
-    assert {name: share for name, share in shares(verdicts).items() if share < 0.93} == {}
-
-
-def test_clips_are_read_from_pixels(moments):
-    verdicts = []
-    for moment in moments:
-        # Only the shape is given away, to tell actor and bystander apart: the motion must be seen.
-        clip = watch(moment.frames, np.arange(len(moment.frames)) / FPS, {"shape": moment.truth["shape"]})
-        seen = {name: getattr(clip.actor, name) for name in ("colour", "count")}
-        seen |= {name: getattr(clip.motion, name) for name in ("motion", "direction", "speed")}
-        verdicts.append(agreement(seen, moment.truth))
-        scenes = [(scene["background"], scene["bystander"]) for scene in moment.truth["scenes"]]
-        scenes = [(background, tuple(other.values()) if other else None) for background, other in scenes]
-        read = [(scene.background, scene.bystander) for scene in clip.scenes]
-        verdicts[-1]["scenes"] = read == [s for k, s in enumerate(scenes) if k == 0 or s != scenes[k - 1]]
-    assert {name: share for name, share in shares(verdicts).items() if share < 0.9} == {}
-
-
 @pytest.mark.parametrize("candidates_of", [statics_of, dynamics_of])
 def test_candidates_are_true_and_different(moments, candidates_of):
     verdicts = []
@@ -218,10 +188,3 @@ def test_rewritings_change_what_they_should(caption):
         assert len(names) == 1 and names <= {"shape", "colour", "size", "texture", "count", "backgrounds"}
     for names in changed("dynamic_negatives"):
         assert names and names <= {"motion", "direction", "speed"}
-
-
-def test_answers_depend_on_request_and_seed_alone():
-    slots = {"caption": "a red ball moves to the left.", "count": "3"}
-    assert ask("positives", slots)[0].text == ask("positives", slots)[0].text
-    assert len({ask("positives", slots, seed=seed)[0].text for seed in range(8)}) > 4
-    assert all(item.endswith(".") for item in ask("positives", slots)[1].items)

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import socket
 
 import openai
 import pytest
@@ -25,12 +24,6 @@ def several(*urls, **changes):
 
 def good(delay=0.0):
     return lambda number, body: completion(GOOD)._replace(delay=delay)
-
-
-def nowhere() -> str:
-    """The address of a port at which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"http://127.0.0.1:{server.getsockname()[1]}/v1"
 
 
 def prompts(*served) -> list[str]:
@@ -68,21 +61,6 @@ def test_one_that_goes_away_leaves_its_calls_to_the_others(tmp_path):
     assert {outcome.status for outcome in outcomes} == {"ok"}
     answered = set(prompts(stays)) | set(prompts(goes)[:3])
     assert len(answered) == 60 and engine.engines[0].stopped.is_set() and not engine.engines[1].stopped.is_set()
-
-
-def test_where_all_are_away_the_job_stops_and_every_call_is_accounted_for(tmp_path):
-    engine = several(nowhere(), nowhere())
-    requests = [call(number).request for number in range(5)]
-    replies = []
-    with pytest.raises(NotNow):
-        replies.extend(engine.answer(requests))
-        pytest.fail("nothing was said of the outage")
-    replies = []
-    with contextlib.suppress(NotNow):
-        for reply in engine.answer(requests):
-            replies.append(reply)
-    assert replies and {reply.finish for reply in replies} == {"error"}
-    assert len({id(reply.request) for reply in replies}) == len(replies), "none is answered twice"
 
 
 def test_what_no_other_address_can_mend_stops_the_job(tmp_path):
@@ -167,13 +145,6 @@ def test_an_error_status_is_what_the_official_client_makes_of_it(answer):
     assert (found.status, found.body, found.message) == (wanted.status, wanted.body, wanted.message)
     for name in ("retry-after", "location", "content-type"):
         assert found.headers.get(name) == wanted.headers.get(name)
-
-
-def test_a_connection_that_the_endpoint_closes_is_not_used_again():
-    answered = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
-    with raw_endpoint(lambda connection: connection.sendall(answered)) as url:
-        _, post = clients(url)
-        assert [post(BODY) for _ in range(3)] == [b"{}"] * 3
 
 
 def test_what_ends_on_the_way_is_a_connection_error_and_its_connection_is_gone():

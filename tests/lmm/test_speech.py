@@ -1,7 +1,6 @@
 """The role `speech`: sound in, segments with times out, through the same ledger, budget and quote as all calls."""
 
 import io
-import json
 import wave
 
 import numpy as np
@@ -71,21 +70,6 @@ def test_pieces_are_asked_once_and_joined_in_the_times_of_the_file(film, tmp_pat
         assert len(served.bodies) == 2
     with Ledger(tmp_path / "ledger") as ledger:
         assert ledger.totals()["cost"] == pytest.approx(2 * 4 / 60 * 0.6)
-
-
-def test_silence_is_an_answer_and_an_answer_without_times_spans_the_sound(film, tmp_path):
-    with endpoint(lambda number, body: transcription([])) as served:
-        (transcript,), _ = heard(tmp_path, served.url, [Sound(film, "d1", 0.0, 2.0)])
-        assert transcript.segments == [] and transcript.reason is None
-        heard(tmp_path, served.url, [Sound(film, "d1", 0.0, 2.0)])
-        assert len(served.bodies) == 1
-    usage = {"type": "tokens", "input_tokens": 20, "output_tokens": 3}
-    plain = Scripted(200, json.dumps({"text": "good day", "usage": usage}).encode())
-    with endpoint(lambda number, body: plain) as served:
-        (transcript,), _ = heard(tmp_path, served.url, [Sound(film, "d1", 2.0, 4.0)])
-    assert transcript.segments == [Segment(2.0, 4.0, "good day")]
-    with Ledger(tmp_path / "ledger") as ledger:
-        assert ledger.totals()["tokens_in"] == 20
 
 
 def spent(folder) -> float:

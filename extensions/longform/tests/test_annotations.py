@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified_longform.annotations import check_rows, from_fig, read_mad
+from verified_longform.annotations import check_rows, read_mad
 from verified_longform.ranking import cut_movies
 
 GOOD = {
@@ -64,14 +64,6 @@ def test_bad_rows_are_named_and_counted():
         + sum(counts[row["reason"]] for row in {other["reason"]: other for other in excluded}.values())
     )
     assert counts["clipped"] == 1
-
-
-def test_fig_rows_become_rows_of_this_stage():
-    fig = {"video": "v", "time": [1, 2.5], "desc_id": 7, "duration": 30, "cog_desc": "a", "fig_desc": "b"}
-    assert from_fig([fig], "val") == [
-        {"id": "7", "movie": "v", "sentence": "a", "duration": 30.0, "start": 1.0, "end": 2.5, "split": "val"}
-    ]
-    assert from_fig([fig], "val", "fig_desc")[0]["sentence"] == "b"
 
 
 MOMENT = st.tuples(st.floats(0, 590), st.floats(0.1, 10)).map(lambda pair: (pair[0], min(600.0, sum(pair))))

@@ -7,14 +7,11 @@ import h5py
 import numpy as np
 import pytest
 import yaml
-from loopback import endpoint, transcription
-from refusals import names, refused
+from refusals import names
 from sounds import tone
 
 from verified.__main__ import main
-from verified.config import load, read
-from verified_longform.config import Longform
-from verified_longform.jobs import encoder_note
+from verified.config import read
 from verified_longform.preflight import feature_findings
 
 HEADER = "movie,track,described,transcript,subtitles,split\n"
@@ -86,22 +83,6 @@ def test_a_movie_whose_files_cannot_be_read_is_named_before_it_is_collected(chec
     assert status == 1 and names(shown, "note", "a (a.wav") and names(shown, "problem", "'test'")
 
 
-def test_an_endpoint_without_a_key_is_tried_where_only_movies_are_collected(check, tmp_path, monkeypatch):
-    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,,,test\n")
-    files_of_movies(tmp_path)
-    for name in ("a.srt", "b.srt"):
-        (tmp_path / name).unlink()
-    (tmp_path / "films" / "a.mp4").touch()
-    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    with endpoint(lambda number, body: transcription([])) as served:
-        speech = {"model": "loud-1", "api_key_variable": "NO_SUCH_KEY"}
-        for options in (("--offline",), ("--print-config",)):
-            status, shown = check(DESCRIBED, *options, generation={"speech": speech})
-            assert status == 1 and names(shown, "generation.speech.api_key_variable", "NO_SUCH_KEY")
-        status, shown = check(DESCRIBED, generation={"speech": {**speech, "base_url": served.url}})
-        assert status == 0 and names(shown, "ok", "generation.speech", "loud-1") and len(served.bodies) == 1
-
-
 DIM, SECONDS = 16, 20.0
 
 
@@ -160,43 +141,4 @@ def test_every_feature_file_that_is_named_is_opened(tmp_path, file, items, level
     assert said == level and f"{file}.h5" in message and named in message
 
 
-def demo(**changes) -> dict:
-    return {"datasets": {"demo": {"title": "Demo", "source": {"kind": "demo"}}}, **changes}
-
-
-def test_guided_needs_vlg_net():
-    with refused("longform", "guided", "vlg-net"):
-        load(demo(longform={"models": ["zero-shot", "guided"]}))
-
-
-MOVIES = {"kind": "described", "manifest": "movies.csv", "videos": "movies"}
 MAD = {"kind": "mad", "annotations": {"test": "test.json"}, "videos": "movies"}
-
-
-@pytest.mark.parametrize(
-    ("sources", "named", "encoder"),
-    [
-        ([MOVIES], {}, "packaged-joint"),
-        ([MOVIES], {"encoder": "evaluator"}, "evaluator"),
-        ([MAD], {}, "openai/clip-vit-base-patch32"),
-        ([MAD, MOVIES], {}, "openai/clip-vit-base-patch32"),
-        ([{"kind": "demo"}], {}, "openai/clip-vit-base-patch32"),
-        ([{"kind": "dataset", "dataset": "demo"}], {}, "openai/clip-vit-base-patch32"),
-        ([{"kind": "dataset", "dataset": "own"}], {}, "packaged-joint"),
-    ],
-)
-def test_movies_of_ones_own_are_seen_by_what_is_installed_unless_another_is_named(sources, named, encoder):
-    own = {"title": "Own", "source": {"kind": "folder", "videos": "videos", "moments": "moments.csv"}}
-    datasets = {f"set-{n}": {"title": "Movies", "source": source} for n, source in enumerate(sources)}
-    values = demo(longform={"datasets": datasets, **named})
-    values["datasets"]["own"] = own
-    settings = load(values)
-    assert settings.section(Longform).encoder == encoder
-    note = encoder_note(settings, settings.section(Longform).datasets["set-0"])
-    assert ("1,000 classes" in note) == (encoder == "packaged-joint")
-    assert "the-vectors" not in note
-    embed = {"engine": "openai", "model": "the-vectors", "base_url": "http://127.0.0.1:9/v1"}
-    values["longform"]["models"] = ["dense"]
-    dense = load(values | {"generation": {"embed": embed}})
-    with_vectors = encoder_note(dense, dense.section(Longform).datasets["set-0"])
-    assert with_vectors.startswith(note) and "the-vectors" in with_vectors

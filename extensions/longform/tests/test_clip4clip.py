@@ -13,8 +13,6 @@ from verified.__main__ import main
 from verified.features.encoders import load_joint
 from verified_longform import clip4clip
 from verified_longform.clip4clip import clip_pooling, load_head
-from verified_longform.experiment import retrieve_clips
-from verified_longform.recall_tables import retrieval_table
 
 WIDTH, DIM, VOCABULARY, PLACES, PATCH, SIDE = 128, 64, 54, 20, 16, 2
 
@@ -166,30 +164,6 @@ def test_a_clips_vector_is_that_of_the_head(imported, converted, tensors, transf
     assert np.abs(clip_pooling(head, 5.0)(frames) - expected.numpy()).max() < 1e-5
     vector = clip_pooling(head, 5.0)(np.repeat(frames, 5, axis=0))
     assert vector.shape == (DIM,) and np.linalg.norm(vector) == pytest.approx(1)
-
-
-def test_the_row_stands_in_table_6_instead_of_the_untrained_one(imported):
-    class Features:
-        class frames:
-            length = staticmethod(lambda movie: 200)
-
-        rows = np.random.default_rng(2).normal(size=(200, DIM)).astype(np.float32)
-
-        def movie(self, movie, first, last):
-            return self.rows[first:last]
-
-        def sentence_rows(self, names):
-            return np.stack([np.asarray(pool(self.rows[20 * int(name) : 20 * int(name) + 20])) for name in names])
-
-    head = load_head(imported)
-    pool = clip_pooling(head, 5.0)
-    rows = [{"id": str(n), "movie": "m", "start": 4.0 * n, "end": 4.0 * n + 4} for n in range(10)]
-    recall = retrieve_clips(rows, Features(), 5.0, pool=pool)
-    assert recall == {"1": 100.0, "5": 100.0, "10": 100.0}
-    layout = {"sets": {"m": {"title": "Mine", "comparable": False, "encoder": "frames by it"}}}
-    results = {"m": {"zero-shot": {"clip_retrieval": recall, "clip4clip": {"method": head.label, "recall": recall}}}}
-    table = retrieval_table(results, layout, {})
-    assert list(table.rows) == [("Mine", "CLIP4Clip, sequential transformer", "this run", 100.0, 100.0, 100.0)]
 
 
 def test_another_encoder_has_no_head_and_a_damaged_one_is_named(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from verified.io.subtitles import read_subtitles, read_voices, voice_activity
 from verified_longform.alignment import align_tracks
 from verified_longform.clip_alignment import locate_clip
-from verified_longform.collection import collect_movie, described_sentences
+from verified_longform.collection import described_sentences
 from verified_longform.transcripts import Sentence, read_transcript, sentences
 
 RATE = 1000
@@ -186,16 +186,6 @@ def test_sentences_that_overlap_a_voice_go_and_touching_ones_stay():
         ("late.", 9.5, 10.0),
     ]
     assert counts == {"spoken": 6, "dialogue": 1, "outside": 2, "kept": 3}
-
-
-def test_a_movie_is_collected_or_refused_as_a_whole():
-    movie = _movie()
-    spoken = [Sentence("A door opens.", 10.0, 12.0), Sentence("Hello there.", 20.0, 21.0)]
-    rows, report = collect_movie("f", (movie, _late(movie, 2000)), RATE, spoken, [(17.0, 19.5)], "train", **SETTINGS)
-    assert [(row["sentence"], row["start"], row["end"]) for row in rows] == [("A door opens.", 8.0, 10.0)]
-    assert report["delay"] == 2.0 and report["dialogue"] == 1 and report["kept"] == 1
-    rows, report = collect_movie("f", (movie, _movie(seed=7)), RATE, spoken, [], "train", **SETTINGS)
-    assert rows == [] and report["delay"] is None and report["reason"] and report["kept"] == 0
 
 
 def test_characters_that_act_on_a_terminal_or_turn_text_are_left_out_of_what_is_said(tmp_path):

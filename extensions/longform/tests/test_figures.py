@@ -7,7 +7,7 @@ from refusals import refused
 from verified.benchmark.published import read_published
 from verified.runtime.project import PROJECT
 from verified_longform.annotations import count_clips
-from verified_longform.figures import count_diversity, draw_datasets, draw_diversity, draw_example
+from verified_longform.figures import count_diversity, draw_diversity
 from verified_longform.tables import splits_table
 
 METADATA = "movie,year,genres\na,1994,Drama; Crime\nb,,Drama\nc,2004,\nz,1950,War\n"
@@ -30,30 +30,6 @@ def test_genres_and_decades_are_those_of_the_movies_asked_for(tmp_path):
     }
     draw_diversity([("Mine $x$", counts)], [tmp_path / "f.svg"])
     assert all(f"<!-- {word}" in _said(tmp_path / "f.svg") for word in ("Drama", "Crime", "1990s", "2000s", "Mine"))
-
-
-def test_the_example_is_the_movie_with_the_most_sentences(tmp_path):
-    rows = [
-        {
-            "movie": movie,
-            "sentence": f"{movie} number {second}.",
-            "start": second,
-            "end": second + 2.0,
-            "duration": 4000,
-        }
-        for movie, last in (("short", 100), ("long", 3700))
-        for second in range(0, last, 50)
-    ]
-    draw_example(rows, [tmp_path / "f.svg"])
-    said = _said(tmp_path / "f.svg")
-    assert "<!-- long: 74 sentences" in said and "<!-- 0:00:00–0:00:02 long number 0." in said.replace("&#8211;", "–")
-    assert "1:00:50" in said and "short number" not in said
-
-
-def test_every_data_set_is_a_circle_with_its_vocabulary(tmp_path):
-    measures = {"coverage": 0.1, "minutes": 2.0, "vocabulary": 1300}
-    draw_datasets([("A", measures), ("B", {**measures, "minutes": 110.0, "vocabulary": 61400})], [tmp_path / "f.svg"])
-    assert all(f"<!-- {said}" in _said(tmp_path / "f.svg") for said in ("A: 1,300 words", "B: 61,400 words"))
 
 
 def test_lsmdc16_is_counted_beside_its_published_row(tmp_path):

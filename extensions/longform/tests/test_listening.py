@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from loopback import endpoint, refusal, transcription
-from refusals import names, refused
+from refusals import refused
 
 from verified.config import load
 from verified.io.sound import write_wave
@@ -50,15 +50,6 @@ def test_whispers_files_beside_the_tracks_are_taken(folder):
         ("A dog runs across the yard.", 3.0, 6.0)
     ]
     assert report["dialogue"] == 1 and report["subtitles"] is True and not report["transcribed"]
-
-
-def test_without_either_the_movie_is_left_out_with_the_remedy(folder):
-    rows, reports = collect(read_manifest(folder / "m.csv"), SETTINGS)
-    (reason,) = summarise_reports(reports)["left_out"].values()
-    assert not rows["train"] and names(reason, "described.wav", "generation.speech")
-    (folder / "described.json").write_text('{"segments": [{"start": "a", "end": 1, "text": "x"}]}')
-    _, reports = collect(read_manifest(folder / "m.csv"), SETTINGS)
-    assert names(reports[0]["reason"], "described.json", "segment 1")
 
 
 def test_the_role_writes_both_tracks_down_once_and_a_quote_counts_it(folder):

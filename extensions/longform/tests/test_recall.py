@@ -4,17 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from compared import COUNT, lines, table
-from refusals import refused
+from compared import COUNT, lines
 
-from verified.__main__ import main
 from verified.benchmark.tiou import tiou
-from verified.benchmark.vcmr.answers import MomentTruth
 from verified.cli.forms import read_ground_truth
-from verified_longform.answers import MovieTruth
 from verified_longform.experiment import retrieve_clips
 from verified_longform.recall import IOUS, KS, first_hits, recall, recall_over_movies
-from verified_longform.submission import evaluate, read_submission, write_submission
+from verified_longform.submission import evaluate, read_submission
 
 
 def test_a_tie_counts_by_the_chosen_comparison():
@@ -86,20 +82,6 @@ def test_clips_that_tie_are_found_by_chance():
     assert _retrieved(pairs, pairs) == {"1": 50.0, "5": 100.0, "10": 100.0}
 
 
-ROWS = [
-    {"id": str(number), "movie": f"f{number % 2}", "start": float(number), "end": number + 4.0} for number in range(6)
-]
-
-
-def test_a_written_submission_scores_as_it_stands(tmp_path):
-    spans = [np.array([[100.0, 101.0, 0.9], [row["start"], row["end"], 0.5]]) for row in ROWS]
-    write_submission(tmp_path / "s.jsonl", [row["id"] for row in ROWS], spans)
-    score = evaluate(ROWS, read_submission(tmp_path / "s.jsonl"))
-    assert score["recall"][0] == [0, 0, 0] and score["recall"][1] == [100, 100, 100]
-    assert score["queries"] == 6 and score["movies"] == 2
-    assert all(0 < low < 100 for low in score["low"][1]) and score["high"][1] == [100, 100, 100]
-
-
 def movies(folder, indent=None):
     """Twelve sentences in four movies of 100 s; each moment has 10 s."""
     annotations = {
@@ -129,15 +111,6 @@ def spans(path, rank_of):
     return lines(path, [*rows, {"id": "x", "spans": []}])
 
 
-@pytest.mark.parametrize("indent", [None, 1])
-def test_a_ground_truth_is_known_by_its_form(indent, tmp_path):
-    assert isinstance(read_ground_truth(movies(tmp_path / "movies", indent)), MovieTruth)
-    moment = {"desc_id": 1, "video": "v", "time": [0, 1]}
-    assert isinstance(read_ground_truth(lines(tmp_path / "moments.jsonl", [moment])), MomentTruth)
-    with refused(file="none.jsonl"):
-        read_ground_truth(tmp_path / "none.jsonl")
-
-
 def test_movies_have_the_recall_that_evaluate_gives_them(tmp_path):
     truth = read_ground_truth(movies(tmp_path))
     file = spans(tmp_path / "s.jsonl", lambda n: n % 7)
@@ -150,23 +123,3 @@ def test_movies_have_the_recall_that_evaluate_gives_them(tmp_path):
             assert 100 * given.values[f"IoU={threshold:g}/R@{k}"].mean() == pytest.approx(expected[row][column])
     assert given.ranks.tolist() == [1 + n % 7 for n in range(COUNT)]
     assert [query.id for query in truth.queries()] == list(map(str, range(COUNT)))
-
-
-def test_a_span_that_repeats_a_better_one_is_suppressed_where_asked(tmp_path):
-    truth = read_ground_truth(movies(tmp_path))
-    rows = [{"id": str(n), "spans": [[80, 90], [80, 91], [5.0 * n, 5.0 * n + 10]]} for n in range(COUNT)]
-    file = lines(tmp_path / "s.jsonl", rows)
-    assert set(truth.answers(file, None).ranks) == {3} and set(truth.answers(file, 0.5).ranks) == {2}
-
-
-def test_movies_are_compared(tmp_path, capsys):
-    good, poor = (
-        spans(tmp_path / "good.jsonl", lambda n: 0),
-        spans(tmp_path / "poor.jsonl", lambda n: 0 if n < 3 else 6),
-    )
-    out = tmp_path / "out"
-    assert main(["compare", str(movies(tmp_path)), str(good), f"other={poor}", "--output", str(out)]) == 0
-    assert "| good | other | IoU=0.5 R@1 | 100.00 | 25.00 | 75.00 [" in capsys.readouterr().out
-    assert {"position in the video"} <= {row["By"] for row in table(out / "comparison-groups.csv")}
-    page = (out / "index.html").read_text()
-    assert "someone walks in" in page and "right span at rank 7" in page

@@ -75,13 +75,6 @@ def test_every_annotation_is_counted_and_the_collection_is_the_planted_one(built
     assert [row["id"] for row in submission] == [row["id"] for row in rows if row["split"] == "test"]
 
 
-@pytest.mark.slow
-def test_nothing_is_left_to_do(built):
-    folder, config = built
-    run = snakemake(folder, "--dry-run", "results/tables", config=config)
-    assert run.returncode == 0 and "render_movies" not in run.stdout and "train_vlg_net" not in run.stdout
-
-
 def test_described_movies_are_collected_a_job_each_and_another_row_above_repeats_none(tmp_path):
     def planned(*names):
         rows = [f"{name},{name}.wav,d.wav,t.json,,train\n" for name in names]

@@ -4,15 +4,11 @@ from collections import Counter
 
 import pytest
 from running import PROJECT
-from shown_settings import shown_settings
 
 from verified.benchmark.published import read_published
 from verified.statistics.language import load_tagger
-from verified.tables.collect import Collection
-from verified.tables.table import Estimate, Table
-from verified.tables.write import write_tables
 from verified_longform.statistics import measure_splits, overlap
-from verified_longform.tables import all_tables, published_form
+from verified_longform.tables import all_tables
 
 
 @pytest.fixture(scope="module")
@@ -55,21 +51,6 @@ def test_vocabularies_meet_as_the_appendix_counts():
         "train_only": 1,
         "train_only_tokens_share": 0.25,
     }
-
-
-@pytest.mark.parametrize(
-    "column, value, shown",
-    [
-        ("hours", 487.595, "487.6"),
-        ("minutes", 1.96, "1.96"),
-        ("queries", 71957, "72.0K"),
-        ("tokens", 1037245, "1.0M"),
-        ("verbs", 445, "0.4K"),
-        ("vocabulary", None, None),
-    ],
-)
-def test_figures_take_the_published_form(column, value, shown):
-    assert published_form(column, value) == shown
 
 
 def _part(seconds):
@@ -124,19 +105,3 @@ def test_printed_figures_stand_beside_the_papers_data_and_never_beside_the_demo(
         clip = next(row for row in tables["mad-2"].rows if row[1:3] == ("Zero-shot", "published"))
         assert clip[3:8] == (6.57, 15.05, 20.26, 37.92, 47.73)
         assert tables["mad-7"].rows[1][:4] == ("MAD", "train", "published", "891.8")
-
-
-RECALL = Table(
-    "long-form",
-    "Recall in movies",
-    ("Data set", "Window", "R@1", "Queries"),
-    [["Movies", "180 s", Estimate(12.345, 10.0, 14.5), 200]],
-    digits=(0, 0, 1, 0),
-)
-
-
-def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(tmp_path):
-    write_tables(tmp_path / "t", shown_settings({}, longform={}), Collection([], []), tmp_path, [], [RECALL])
-    names = ["all.csv", *(f"long-form.{ending}" for ending in ("csv", "html", "md", "tex"))]
-    assert sorted(path.name for path in (tmp_path / "t").iterdir()) == names
-    assert "long-form,Movies,,,,180 s,R@1,12.345,10.0,14.5,,,," in (tmp_path / "t" / "all.csv").read_text()

@@ -10,7 +10,6 @@ from compared import COUNT, lines, table
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.cli.forms import read_ground_truth
 from verified.io.jsonl import write_jsonl
 from verified_rextime.config import ReleasedQuestions
 from verified_rextime.evaluate import evaluate_files
@@ -130,17 +129,6 @@ def letters(path, right):
             for n in range(COUNT)
         ),
     )
-
-
-def test_questions_have_the_measures_that_evaluate_gives_them(tmp_path):
-    path = questions(tmp_path)
-    file = letters(tmp_path / "s.jsonl", lambda n: n % 3)
-    given, result = read_ground_truth(path).answers(file, None), evaluate_files(path, file).result
-    assert 100 * given.values["mIoU"].mean() == pytest.approx(result["full"]["MR-mIoU"], abs=0.01)
-    assert given.values["VQA"].mean() == result["VQA"] == pytest.approx(8 / 12)
-    assert given.values["VQA,mIoU@0.5"].mean() == pytest.approx(result["full"]["VQA,mIoU"]["VQA,mIoU@0.5"])
-    with refused(file=file, remedy=True):
-        read_ground_truth(path).answers(file, 0.5)
 
 
 def test_questions_are_compared_in_what_both_submissions_hold(tmp_path, capsys):

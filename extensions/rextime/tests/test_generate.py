@@ -2,26 +2,21 @@
 
 import dataclasses
 import json
-from collections import Counter
 
 import pytest
 from captioning import settings as generation_settings
-from refusals import refused
 
 from verified.demo.source import render_demo
 from verified.io.jsonl import read_jsonl
 from verified.io.video import probe
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
-from verified.runtime.wildcards import shard_names
 from verified_rextime import tasks
 from verified_rextime.config import Rextime, Routing
 from verified_rextime.filters import filter_captions, filter_queries
 from verified_rextime.generate import (
-    DIRECTIONS,
     route,
     shard_counts,
-    shuffle_options,
     spans_problem,
     write_questions,
 )
@@ -148,12 +143,6 @@ def test_spans_that_cannot_be_are_named(spans, problem):
     assert spans_problem(spans, 10.5) == problem
 
 
-def test_options_are_shuffled_by_seed_and_id_alone():
-    letters = Counter(shuffle_options("right", ["x", "y", "z"], 3, f"q{number}")["ans"] for number in range(400))
-    assert set(letters) == set("ABCD") and min(letters.values()) > 60
-    assert shuffle_options("right", ["x", "y", "z"], 3, "q1") == shuffle_options("right", ["x", "y", "z"], 3, "q1")
-
-
 @dataclasses.dataclass
 class Scripted:
     """An engine whose text per task is given; the demo's answers where none is."""
@@ -195,29 +184,3 @@ def test_what_a_model_gets_wrong_is_dropped_with_its_reason(texts, reason, demo,
     items = [item for item in demo[0] if item["form"] == "captions"]
     questions, fates, _, _ = written(demo, tmp_path, engines={"llm": engine, "video_lmm": engine}, items=items)
     assert not questions and {fate["reason"] for fate in fates} == {reason}
-
-
-def test_train_questions_get_no_options_and_a_query_s_partner_no_window(demo, tmp_path):
-    items = [item | {"split": "train"} for item in demo[0] if item["form"] == "queries"]
-    questions, fates, calls, _ = written(demo, tmp_path, items=items, scene_reader={"corrupted_share": 0.0})
-    assert calls["rextime/options"]["calls"] == 0
-    assert questions and all(row["ans"] is None and row["options"] == [] for row in questions)
-    reasons = Counter(fate["reason"] for fate in fates)
-    assert reasons["answer-without-span"] == reasons["kept"]  # of both directions one answers with the query
-    assert set(DIRECTIONS) == set(tasks.QUESTIONS) and shard_names(2)
-
-
-def test_an_outage_leaves_the_shard_unfinished_and_the_next_run_asks_the_rest(demo, tmp_path):
-    from verified.demo.scene_reader import SceneReader
-
-    class Down(SceneReader):
-        def answer(self, requests):
-            for request in requests:
-                down = request.task == "rextime/verification"
-                yield Reply("", "error", "connection", "refused") if down else next(iter(super().answer([request])))
-
-    items = [item for item in demo[0] if item["form"] == "captions"]
-    with refused("answer"):
-        written(demo, tmp_path, engines={"llm": Down(), "video_lmm": Down()}, items=items)
-    questions, _, calls, asked = written(demo, tmp_path, items=items)
-    assert questions and 0 < asked <= calls["rextime/verification"]["calls"] + calls["rextime/options"]["calls"]

@@ -42,13 +42,6 @@ def test_items_come_from_json_lines_or_csv(questions, tmp_path):
             read_items(tmp_path / "bad.csv", "verify")
 
 
-def test_items_are_divided_among_annotators():
-    assert question_key(most=2)["annotators"] == [[1, 2], [3]]
-    twice = question_key(raters=2, most=3)["annotators"]
-    assert sorted(number for share in twice for number in share) == [1, 1, 2, 2, 3, 3]
-    assert question_key()["task"] == question_key()["task"] != question_key("human")["task"]
-
-
 def test_several_raters_are_aggregated_and_their_agreement_is_measured(tmp_path):
     key = question_key(raters=3, most=3)
     changes = [{2: {"bad": True}}, {2: {"bad": True}, 1: {"start": 1.5}}, {1: {"end": 3}}]

@@ -4,8 +4,6 @@ import h5py
 import numpy as np
 import pytest
 import yaml
-from loopback import completion, endpoint
-from refusals import names
 
 from verified.__main__ import main
 from verified.config import load
@@ -14,7 +12,6 @@ from verified.lmm.session import Session
 from verified.planning.check import problems
 from verified.planning.placeholders import missing
 from verified.planning.quote import quote
-from verified.planning.stages import wanted_models
 from verified_rextime.filters import filter_captions
 from verified_rextime.generate import write_questions
 from verified_rextime.preflight import feature_findings
@@ -109,18 +106,6 @@ def questions(**more) -> list[dict]:
     ]
 
 
-def test_the_endpoint_of_a_video_lmm_is_tried_and_its_key_looked_for(check, monkeypatch):
-    monkeypatch.delenv("OWN_KEY", raising=False)
-    status, shown = check(questions())
-    assert status == 1 and names(shown, "problem", "generation.video_lmm.api_key_variable", "OWN_KEY")
-    monkeypatch.setenv("OWN_KEY", "k")
-    with endpoint(lambda number, body: completion("yes")) as served:
-        shown = check(questions(), served.url)[1]
-        assert names(shown, "ok", "generation.video_lmm", "own") and len(served.bodies) == 2  # a text, a picture
-    status, shown = check(questions(), "http://127.0.0.1:9/v1")
-    assert status == 1 and names(shown, "problem", "generation.video_lmm", "127.0.0.1:9")
-
-
 def write(path, items):
     path.parent.mkdir(exist_ok=True)
     with h5py.File(path, "w") as file:
@@ -153,29 +138,3 @@ def test_clips_of_published_weights_are_held_against_the_videos_of_given_questio
     write(tmp_path / "clips.h5", items)
     (finding,) = (finding for finding in feature_findings(settings) if finding.level != "ok")
     assert finding.level == level and "clips.h5" in finding.message and named in finding.message
-
-
-@pytest.mark.parametrize(
-    ("suite", "needed"),
-    [
-        ({"sources": {"s": {"form": "captions", "annotations": "a.json"}}}, {"org/llm", "org/eyes"}),
-        ({"released": {"q": {"questions": "q.jsonl", "videos": "v"}}, "models": ["video_lmm"]}, {"org/eyes"}),
-        (
-            {
-                "released": {"q": {"questions": "q.jsonl", "videos": "v"}},
-                "models": ["video_lmm"],
-                "protocols": ["free"],
-            },
-            {"org/llm", "org/eyes"},
-        ),
-        ({}, set()),
-    ],
-)
-def test_the_models_of_questions_are_needed_without_a_data_set(suite, needed):
-    generation = {
-        "llm": {"engine": "transformers", "model": "org/llm"},
-        "image_lmm": {"engine": "transformers", "model": "org/stills"},
-        "video_lmm": {"engine": "transformers", "model": "org/eyes"},
-    }
-    wanted = wanted_models(load({"name": "asked", "rextime": suite, "generation": generation}))
-    assert {model.name for model in wanted} == needed

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from verified.benchmark.vcmr.conformance.trial import SyntheticCorpus
-from verified.benchmark.vcmr.search import search
 from verified_rextime.detr import PositionedLayer, sine_positions
 from verified_rextime.models.univtg import (
     UniVTG,
@@ -110,21 +109,3 @@ def test_parameters_have_the_names_and_sizes_of_the_authors_at_their_widths():
     official = {f"module.{name}": torch.empty(shape) for name, shape in shapes.items()}
     official["module.txt_position_embed.LayerNorm.weight"] = torch.empty(1024)
     assert UniVTG.from_official(official).keys() == shapes.keys()
-
-
-def test_search_lists_the_windows_with_their_fractions_of_clips():
-    torch.manual_seed(0)
-    corpus = SyntheticCorpus(UniVTG)
-    model = UniVTG(UniVTGConfig(**{**corpus.sizes, **UniVTG.small})).eval()
-    lists = search(model, corpus, corpus.queries, corpus.moments(corpus.true_video), corpus.searching)
-    with torch.no_grad():
-        encoded = model.encode_queries(*corpus.all_queries), model.encode_videos(*corpus.all_videos)
-        own = torch.arange(corpus.count)
-        windows = model.span_logits(*encoded, own, own).windows
-    for row, (of_video, mask) in enumerate(zip(windows, corpus.all_videos[1])):
-        best = of_video[mask][of_video[mask][:, 2].argmax()]
-        listed = (lists.svmr.start[row, 0], lists.svmr.end[row, 0], lists.svmr.score[row, 0])
-        assert listed == pytest.approx(best.tolist(), abs=1e-5)
-        assert (lists.svmr.video[row] >= 0).sum() == min(int(mask.sum()), corpus.searching.rows)
-    assert (lists.svmr.start % 1 != 0).any()
-    assert (lists.vcmr.score[:, :-1] >= lists.vcmr.score[:, 1:]).all()
