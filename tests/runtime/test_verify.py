@@ -76,22 +76,6 @@ def test_healing_prints_the_commands_in_order_and_removes_nothing(folder, capsys
     ]
 
 
-def test_what_configurations_share_is_to_be_removed_and_no_rule_asked_for_it(folder, capsys):
-    shared = folder.parent / "statistics"
-    shared.mkdir()
-    for name in ("cut.json", "gone.json", "sound.json"):
-        (shared / name).write_text("{}\n")
-        seal(f"results/statistics/{name}")
-    (shared / "cut.json").write_text("")
-    (shared / "gone.json").unlink()
-    status, said = verify(capsys)
-    assert status == 1 and "damaged  results/statistics/cut.json" in said and "1 to be rebuilt" in said
-    status, said = verify(capsys, "--heal")
-    assert status == 1 and "snakemake" not in said and "  rm -r results/statistics/cut.json" in said
-    (shared / "cut.json").unlink()
-    assert verify(capsys)[0] == 0
-
-
 @pytest.mark.parametrize(
     ("options", "text", "named"),
     [

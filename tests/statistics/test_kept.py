@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from verified.io.jsonl import read_json, write_json
-from verified.runtime.seals import SHARED, seal_of
+from verified.io.files import read_record, write_record
 from verified.statistics import encoding
-from verified.statistics.cache import caption_lists, ensure_entry, place
+from verified.statistics.cache import SHARED, caption_lists, ensure_entry, place
 
 ROWS = [
     {"split": "train", "cog_desc": "a ball moves", "fig_desc": "a red ball moves"},
@@ -33,27 +32,20 @@ def test_all_that_decides_an_entry_decides_its_place():
     assert len({first, *others, place("vectors", ".json", texts=["a", "b"], code="1")}) == 4
 
 
-@pytest.mark.parametrize("damage", ["changed", "unsealed", "gone"])
+@pytest.mark.parametrize("damage", ["changed", "gone"])
 def test_a_whole_entry_is_made_once_and_any_other_again(damage):
     path = place("words", ".json", texts=["a"])
-    assert ensure_entry(path, lambda: {"made": 1}, write_json)
-    assert not ensure_entry(path, lambda: pytest.fail("made twice"), write_json) and read_json(path) == {"made": 1}
+
+    def entry(value):
+        return ensure_entry(path, lambda: value or pytest.fail("made twice"), write_record, read_record)
+
+    assert entry({"made": 1}) == ({"made": 1}, True) and entry(None) == ({"made": 1}, False)
     if damage == "changed":
         path.write_text(path.read_text().replace("1", "7"))
     else:
-        (seal_of(path) if damage == "unsealed" else path).unlink()
-    assert ensure_entry(path, lambda: {"made": 2}, write_json) and read_json(path) == {"made": 2}
-    assert not ensure_entry(path, lambda: pytest.fail("made twice"), write_json)
-
-
-def test_the_first_of_two_jobs_stays():
-    path = place("words", ".json", texts=["a"])
-
-    def slow() -> dict:
-        ensure_entry(path, lambda: {"by": "another"}, write_json)
-        return {"by": "this"}
-
-    assert ensure_entry(path, slow, write_json) and read_json(path) == {"by": "another"}
+        path.unlink()
+    assert entry({"made": 2}) == ({"made": 2}, True) and entry(None) == ({"made": 2}, False)
+    assert list(path.parent.iterdir()) == [path]
 
 
 @pytest.fixture
@@ -91,6 +83,15 @@ def test_another_encoder_has_vectors_of_its_own(encoded, folder):
     encoding.encode_lists([("train", ["a ball moves"])], "model", commit="abc")
     encoding.encode_lists([("train", ["a ball moves"])], "model", commit="abc", threads=2)
     assert len(encoded) == 4
+
+
+def test_damaged_vectors_are_encoded_again(encoded):
+    encoding.encode_lists([("train", ["a ball moves"])])
+    (path,) = SHARED.iterdir()
+    content = path.read_bytes()
+    at = content.index(np.float32(1).tobytes() * 2)
+    path.write_bytes(content[:at] + np.float32(3).tobytes() + content[at + 4 :])
+    assert encoding.encode_lists([("train", ["a ball moves"])])[1].tolist() == [[2, 2]] and len(encoded) == 2
 
 
 def test_no_captions_have_no_vectors(encoded):

@@ -28,8 +28,6 @@ VERSION = 4
 """Version of the form of seals."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
-SHARED = Path(BUILT, "statistics")
-"""Folder of files that no rule declares as output: jobs make them on demand (see `statistics.cache`)."""
 PEOPLE = "served"
 """Folder beside pages in which a server keeps people's decisions: it is unsealed, as no job can rebuild it."""
 VIDEOS = ".videos.jsonl"

@@ -21,7 +21,6 @@ from verified.runtime.seals import (
     BUILT,
     ENDING,
     PEOPLE,
-    SHARED,
     VIDEOS,
     Seal,
     difference,
@@ -274,8 +273,6 @@ def _time_of(path: Path) -> float:
 
 def on_demand(path: Path) -> bool:
     """Whether a run makes `path` on demand, so that nobody has to request it."""
-    if SHARED in path.parents:
-        return True
     with contextlib.suppress(InputError):
         return bool((read_seal(path) or {}).get("temporary"))
     return False

@@ -2,19 +2,17 @@
 
 Outputs of rules belong to one configuration. Another configuration, with other settings or more splits, reads the same
 files of annotations, whose sentence vectors and parts of speech take minutes. So the measures on the captions of one
-kind in one file are a cache entry, named by a digest of everything that decides its bytes. It has a checksum as outputs
-have, is rebuilt when missing or damaged, and may be removed at any time.
+kind in one file are a cache entry, named by a digest of everything that decides its bytes. Its own format has a
+checksum, so it needs no seal: it is rebuilt when missing or damaged, and may be removed at any time.
 
 A file of embeddings has one vector per distinct text, with the encoder's name and weights hash.
 """
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,14 +21,15 @@ import numpy as np
 from verified.errors import InputError
 from verified.io.array_file import read_arrays
 from verified.io.files import atomic_path
-from verified.runtime.seals import SHARED, seal, seal_of
-from verified.runtime.verify import check
+from verified.runtime.lock_file import exclusive
 
+SHARED = Path("results", "statistics")
 KINDS = ("cog_desc", "fig_desc")
 """Keys of the captions of a row, coarse and fine."""
 
 log = logging.getLogger("verified")
 Value = TypeVar("Value")
+Entry = TypeVar("Entry")
 
 
 def caption_lists(rows: Iterable[dict], key: str) -> dict[str, list[str]]:
@@ -48,39 +47,22 @@ def place(kind: str, ending: str, **decided_by: object) -> Path:
     return SHARED / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}{ending}"
 
 
-def ensure_entry(path: Path, make: Callable[[], Value], write: Callable[[Path, Value], None]) -> bool:
-    """Have `path` hold a whole entry, by ``write(path, make())`` where it does not; whether that was needed.
+def ensure_entry(
+    path: Path, make: Callable[[], Value], write: Callable[[Path, Value], None], read: Callable[[Path], Entry]
+) -> tuple[Entry, bool]:
+    """What `read` finds in `path`, after ``write(path, make())`` if it is missing or damaged; whether that was needed.
 
-    Jobs of several runs may want the same entry at once: each makes it, and the first one's stays.
+    `read` raises OSError, ValueError or InputError for those. Jobs of several runs may make the same entry at once.
     """
-    if _whole(path):
-        return False
-    value = make()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _in_turn(path.parent):
-        if not _whole(path):
-            write(path, value)
-            seal(path)
-    return True
-
-
-def _whole(path: Path) -> bool:
-    if not (path.exists() and seal_of(path).exists()):
-        return False
     try:
-        check(path, required=True)
-    except InputError as error:
-        log.warning("%s: %s; it is measured again", path, error.problem)
-        return False
-    return True
-
-
-@contextlib.contextmanager
-def _in_turn(folder: Path) -> Iterator[None]:
-    with (folder / ".lock").open("a") as turn:
-        with contextlib.suppress(OSError):  # file system without locks: runs are unprotected
-            fcntl.flock(turn, fcntl.LOCK_EX)
-        yield
+        return read(path), False
+    except (OSError, ValueError, InputError) as error:
+        if path.exists():
+            log.warning("%s: %s; it is measured again", path, error)
+    value = make()
+    with exclusive(path.parent / ".lock"):
+        write(path, value)
+    return read(path), True
 
 
 def text_digest(text: str) -> bytes:

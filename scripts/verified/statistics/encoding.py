@@ -43,17 +43,18 @@ def encode_lists(
     for name, captions in lists:
         texts = sorted(set(captions))
         path = place("vectors", ".npz", texts=texts, **decided_by)
-        made = ensure_entry(
+        entry, made = ensure_entry(
             path,
             partial(encode, texts, source, threads),
             lambda path, vectors, texts=texts: write_embeddings(
                 path, texts, vectors, source, decided_by["weights"], "float32"
             ),
+            Embeddings,
         )
         log.info("%s: %d distinct captions %s", name, len(texts), "encoded" if made else f"read from {path}")
         new = [text for text in distinct(captions) if text not in rows]
         rows.update({text: row for row, text in enumerate(new, start=len(rows))})
-        parts.append(Embeddings(path).lookup(new))
+        parts.append(entry.lookup(new))
     return list(rows), np.concatenate(parts or [encode([], source, threads)])
 
 

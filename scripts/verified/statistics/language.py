@@ -12,7 +12,7 @@ from functools import partial
 
 from verified.errors import InputError
 from verified.io.characters import is_latin
-from verified.io.jsonl import read_json, write_json
+from verified.io.files import read_record, write_record
 from verified.runtime.digest import modules_digest
 from verified.runtime.progress import Progress
 from verified.runtime.project import check_installed, versions
@@ -100,9 +100,10 @@ def measure_lists(lists: Iterable[tuple[str, list[str]]], tagger, processes: int
     tallies = []
     for name, captions in lists:
         path = place("words", ".json", texts=captions, **decided_by)
-        made = ensure_entry(path, partial(tally, captions, tagger, processes, f"language, {name}"), write_json)
+        make = partial(tally, captions, tagger, processes, f"language, {name}")
+        entry, made = ensure_entry(path, make, write_record, read_record)
         log.info("%s: %d captions %s", name, len(captions), "tagged" if made else f"read from {path}")
-        tallies.append(read_json(path))
+        tallies.append(entry)
         if others := tallies[-1]["other_scripts"]:
             log.warning("%s: %d captions are not in Latin script: the tagger counts nothing of them", name, others)
     return averages(tallies)
