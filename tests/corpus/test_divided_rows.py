@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -63,24 +62,6 @@ def parts(folder: Path) -> list[str]:
 def started(code: str) -> subprocess.Popen:
     command = [sys.executable, "-c", SCRIPT + code]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def test_memory_of_a_job_does_not_grow_with_the_corpus(corpus):
-    """The rows of one shard stay as they are, and those of the others become ten times as many."""
-    own = [row(number) for number in range(600) if shard_of(f"v{number % 12}", SHARDS) == 1]
-    others = [row(number) for number in range(6000) if shard_of(f"v{number % 12}", SHARDS) != 1]
-
-    def peak(count: int) -> int:
-        write_jsonl("m.jsonl", ({**line, "desc_id": n} for n, line in enumerate(own + others[:count])))
-        read_shard_rows(SOURCE, FILES, 0, SHARDS, corpus)
-        tracemalloc.start()
-        assert len(read_shard_rows(SOURCE, FILES, 1, SHARDS, corpus)) == len(own)
-        taken = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return taken
-
-    peak(100)  # what is imported or compiled at the first call
-    assert peak(4000) < 1.2 * peak(400)
 
 
 def test_rows_are_divided_again_when_something_changed_and_only_then(corpus):

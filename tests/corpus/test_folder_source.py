@@ -2,7 +2,6 @@
 
 import json
 import math
-import tracemalloc
 from pathlib import Path
 
 import media
@@ -11,10 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from whole_corpus import Corpus, read_folder
 
-from verified.corpus.assemble import write_corpus
 from verified.corpus.divided_rows import read_shard_rows
-from verified.corpus.folder_source import Probes, Reading, read_shard
-from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.corpus.folder_source import read_shard
+from verified.io.jsonl import write_jsonl
 from verified.runtime.wildcards import shard_of
 
 GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
@@ -227,23 +225,3 @@ def test_what_shards_find_is_what_the_whole_corpus_says(many, ids):
     assert found == whole.moments and len(found) < len(rows)
     assert sorted((row for shard in shards for row in shard.videos), key=lambda row: row["path"]) == whole.videos
     assert all(shard_of(row["video"], 3) == number for number, shard in enumerate(shards) for row in shard.moments)
-
-
-def test_memory_does_not_grow_with_the_moments(many):
-    """Four times the moments of the same videos: one row is held at a time."""
-    text = "a person walks over to the table and picks up the cup " * 4
-    probes = Probes({f"v{number}": PROBE for number in range(12)}, {})
-    splits = {"train_split": "train", "selection_split": "val", "test_split": "test", "held_out_share": 0.2}
-
-    def peak(count: int) -> int:
-        rows = ({"video": f"v{n % 12}", "start": 0, "end": 1, "caption": f"{text} {n}"} for n in range(count))
-        write_jsonl("m.jsonl", rows)
-        tracemalloc.start()
-        write_corpus(Reading("videos", "m.jsonl", "train", probes=probes), splits, many / "corpus")
-        taken = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return taken
-
-    peak(100)  # what is imported or compiled at the first call
-    assert peak(4000) < 1.3 * peak(1000), "all rows at once would take four times as much"
-    assert len(read_jsonl("corpus/moments.jsonl")) == 1000

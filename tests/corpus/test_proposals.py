@@ -1,19 +1,16 @@
 """Videos without moments: scenes of wanted lengths, a first caption from the models, a file that people correct."""
 
 import csv
-import shutil
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused
 from whole_corpus import read_folder
 
 from verified.config import load
 from verified.config.datasets import Proposals
-from verified.corpus.inventory import unprobed_moments
 from verified.corpus.proposals import write_proposals
 from verified.corpus.scene_captions import caption_scenes
 from verified.corpus.scenes import detect_scenes, scene_spans
@@ -122,16 +119,3 @@ def test_the_caption_of_most_scenes_and_non_answers_are_left_out_and_counted(tmp
     with (tmp_path / "moments.csv").open(encoding="utf-8", newline="") as file:
         assert [row["caption"] for row in csv.DictReader(file) if row["caption"]] == said[:2]
     assert read_caption({}, "I do not know.", 1, False).refused[0]["reason"] == "no-answer"
-
-
-def test_a_source_without_a_moments_file_says_where_its_moments_will_be(rendered, tmp_path):
-    folder, _, _ = rendered
-    values = {"kind": "folder", "videos": str(folder / "videos")}
-    settings = load({"datasets": {"x": {"title": "X", "source": values}}, "name": "x", "shards": 1})
-    source = settings.datasets["x"].source
-    assert source.proposes_moments and source.files("results/x/corpus")["moments"] == "results/x/corpus/proposed.csv"
-    with refused("proposed"):
-        unprobed_moments(source, str(tmp_path))
-    shutil.copy(folder / "rendered.jsonl", tmp_path / "mine.jsonl")
-    given_file = load({"datasets": {"x": {"title": "X", "source": values | {"moments": str(tmp_path / "mine.jsonl")}}}})
-    assert not given_file.datasets["x"].source.proposes_moments

@@ -9,17 +9,14 @@ import media
 import numpy as np
 import pytest
 import yaml
-from refusals import refused
 from running import PROJECT, snakemake
 from whole_corpus import read_folder
 
 from verified.annotations.selection import fig_row
-from verified.annotations.splits import check_releases
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.data import read_moments
 from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.submission import read_truth
-from verified.config import load
 from verified.config.sources import PublishedSource
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
@@ -97,23 +94,6 @@ def test_what_is_missing_has_a_reason_and_is_counted_by_split(built):
         "train": {"videos": 2, "videos_at_hand": 1, "moments": 3, "moments_at_hand": 2},
         "test": {"videos": 3, "videos_at_hand": 1, "moments": 3, "moments_at_hand": 1},
     }
-
-
-def test_a_video_that_comes_later_joins(charades, built, tmp_path):
-    os.link(charades / "one.mp4", charades / "videos" / "BBBBB.mp4")
-    run = snakemake(charades, "--cores", "1", "results/sta/corpus/moments.jsonl", config=charades / "sta.yaml")
-    assert run.returncode == 0, run.stdout[-4000:]
-    assert "list_moments" not in run.stdout and run.stdout.count("rule probe_videos") == 1
-    assert read_json(built / "counts.json")["published"]["train"]["videos_at_hand"] == 2
-
-
-def test_a_split_that_is_not_at_hand_stops_before_any_job(tmp_path):
-    source = {"kind": "published", "collection": "didemo", "videos": "videos", "released_dir": str(tmp_path)}
-    (tmp_path / "didemo-cog").mkdir()
-    (tmp_path / "didemo-cog" / "val_data.json").write_text("[]")
-    settings = load({"name": "d", "datasets": {"d": {"title": "D", "source": source}}})
-    with refused("datasets.d.source", "'train'", "didemo", "train_data.json"):
-        check_releases(settings)
 
 
 DIDEMO = [

@@ -11,9 +11,8 @@ import pytest
 from refusals import refused
 
 from verified.config.sources import ReleasedSource
-from verified.released import files as module
 from verified.released.collections import moments_of, read_release, resolve
-from verified.released.files import SourceFile, collections, download, read_sources
+from verified.released.files import SourceFile, download, read_sources
 
 HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"
 
@@ -86,15 +85,6 @@ def test_ids_count_on_over_the_splits_of_a_collection_without_ids(listed, folder
     assert resolve(source, listed).kind == "cog"
 
 
-def test_a_set_of_ones_own(listed, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "test.jsonl").write_bytes(fig(0, 2))
-    source = release("mine", ("test",), tmp_path / "mine")
-    assert len(read_release(source, "test", listed)) == 2
-    with refused("'mine'", remedy=True):
-        resolve(release("mine", ("val",), tmp_path / "mine"), listed)
-
-
 def test_moments_are_clamped_or_excluded_and_reconcile():
     def row(number, start, end):
         return {"video": "v", "time": [start, end], "desc_id": number, "duration": 10.0, "cog_desc": "a ball moves"}
@@ -136,15 +126,6 @@ def test_every_open_file_has_all_that_is_needed_to_trust_it():
         if file.access == "open":
             assert len(file.sha256) == 64 and file.bytes > 0 and (file.rows or not file.split)
             assert file.url.startswith("https://raw.githubusercontent.com/")
-
-
-def test_the_collections_have_the_paper_s_sizes():
-    sizes = {
-        name: sum(files[0].rows for files in splits.values() if files[0].rows is not None)
-        for name, splits in collections().items()
-    }
-    assert (sizes["charades-fig"], sizes["didemo-fig"], sizes["activitynet-fig"]) == (16128, 41091, 71656)
-    assert sizes["activitynet-captions"] == 71957
 
 
 def test_a_list_that_leaves_the_folder_is_refused(tmp_path):
@@ -219,13 +200,6 @@ def test_a_cut_connection_is_resumed_where_it_stopped(fetch, tmp_path):
     assert (tmp_path / "set" / "test.jsonl").read_bytes() == DATA
 
 
-def test_a_killed_run_is_resumed_by_the_next(fetch, tmp_path):
-    (tmp_path / "set").mkdir()
-    (tmp_path / "set" / "test.jsonl.part").write_bytes(DATA[:1000])
-    assert fetch("ok").ranges == ["bytes=1000-"]
-    assert (tmp_path / "set" / "test.jsonl").read_bytes() == DATA
-
-
 def test_a_server_that_cannot_resume_starts_over(fetch, tmp_path):
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "test.jsonl.part").write_bytes(DATA[:1000])
@@ -237,15 +211,3 @@ def test_a_wrong_byte_leaves_nothing_behind(fetch, tmp_path):
     with refused("set/test.jsonl", remedy=True):
         fetch("wrong")
     assert list((tmp_path / "set").iterdir()) == []
-
-
-def test_a_missing_page_is_not_asked_for_again(fetch, tmp_path):
-    with refused("404", "by hand", remedy=True):
-        fetch("404")
-    assert not (tmp_path / "set" / "test.jsonl").exists()
-
-
-def test_attempts_end(fetch, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "ATTEMPTS", 3)
-    with refused("3 attempts", "503", remedy=True):
-        fetch("503", "503", "503")

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from verified.config import load
 from verified.config.sources import FolderSource
 from verified.corpus import shards, video_folder
-from verified.corpus.shards import folder_state, next_start, rows_by_shard, shard_state
+from verified.corpus.shards import folder_state, rows_by_shard, shard_state
 from verified.corpus.video_folder import file_state
 from verified.runtime.wildcards import shard_names, shard_of
 
@@ -96,32 +95,3 @@ def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
     assert changed(first, again) == [shard_of("v3", SHARDS)]
     written([row(number, desc_id=number) for number in range(23)])
     assert changed(again, states_of_shards()[0]) == [shard_of("v11", SHARDS)]
-
-
-@pytest.fixture
-def two_sources(tmp_path):
-    folder = {"kind": "folder", "videos": str(tmp_path), "moments": "moments.csv"}
-    return load(
-        {
-            "name": "lab",
-            "datasets": {
-                "world": {"title": "World", "source": {"kind": "demo"}},
-                "mine": {"title": "Mine", "source": folder, "spans": {"held_out_share": 0.2, "nms_threshold": 0.3}},
-            },
-        }
-    )
-
-
-def test_a_replaced_video_is_noticed(two_sources, tmp_path):
-    def state(name):
-        next_start()
-        return folder_state(two_sources.datasets[name].source)
-
-    assert state("world") is None
-    seen = {state("mine")}
-    (tmp_path / "notes.txt").write_text("no video")
-    assert state("mine") in seen
-    for data in (b"one", b"three"):
-        (tmp_path / "a.mp4").write_bytes(data)
-        assert state("mine") not in seen
-        seen.add(state("mine"))

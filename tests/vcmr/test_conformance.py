@@ -1,7 +1,6 @@
 """The conformance kit: every registered model keeps the contract, and the kit finds what broken ones do."""
 
-import sys
-from dataclasses import make_dataclass, replace
+from dataclasses import make_dataclass
 
 import pytest
 from mutants import BROKEN, EXAMPLE, HONEST, filtered_pads, reading
@@ -9,13 +8,11 @@ from torch import nn
 
 from verified.__main__ import main
 from verified.benchmark.lists import Lists
-from verified.benchmark.vcmr import registry
 from verified.benchmark.vcmr import search as engine
 from verified.benchmark.vcmr.conformance import CHECKS, failures
 from verified.benchmark.vcmr.layers import zero_pads
-from verified.benchmark.vcmr.registry import model_class, model_names, model_of_file
+from verified.benchmark.vcmr.registry import is_two_stage, model_class, model_names, model_of_file
 from verified.benchmark.vcmr.scoring import unit
-from verified.config import retrieval
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -101,13 +98,6 @@ def test_an_honest_model_is_not_reported(variant):
     assert dict(failures(variant.cls())) == dict.fromkeys(CHECKS)
 
 
-@pytest.mark.slow
-def test_conquer_with_its_exclusive_head_passes():
-    base = model_class("conquer")
-    exclusive = type("Exclusive", (base,), {"recipe": replace(base.recipe, negatives=3)})
-    assert dict(failures(exclusive, options={"video_head": True})) == dict.fromkeys(CHECKS)
-
-
 class Convolved(model_of_file(EXAMPLE)):
     """The bias of the projection is in the pads when the convolution reads them."""
 
@@ -142,54 +132,6 @@ def test_an_option_that_changes_no_number_is_one_that_the_model_names():
     assert dict(failures(type("Told", (base,), told), only=("options",))) == {"options": None}
 
 
-HEAD = """
-from typing import ClassVar
-from verified.benchmark.vcmr.contract import RetrievalModel
-from verified.benchmark.vcmr.registry import register
-"""
-ONE = HEAD + '@register("one")\nclass One(RetrievalModel):\n    """Nothing of its own."""\n'
-TWO = HEAD + '@register("two")\nclass Two(RetrievalModel):\n    two_stage: ClassVar[bool] = True\n'
-THREE = (
-    "from verified.benchmark.vcmr.models.two import Two as Base\n"
-    "from verified.benchmark.vcmr.registry import register\n"
-    'class Between(Base):\n    pass\n\n@register("three")\nclass Two(Between):\n    pass\n'
-)
-FOUR = (
-    "from verified.benchmark.vcmr.models import three\nfrom verified.benchmark.vcmr.registry import register\n"
-    '@register("four")\nclass Four(three.Two):\n    pass\n'
-)
-FIVE = FOUR.replace("four", "five").replace("    pass", "    two_stage = False")
-SIX = (
-    "from .two import Two\nfrom verified.benchmark.vcmr.registry import register\n"
-    "@register('six')\nclass Six(Two): ...\n"
-)
-
-TEXTS = {"one": ONE, "two": TWO, "three": THREE, "four": FOUR, "five": FIVE, "six": SIX}
-
-
-@pytest.fixture
-def models(tmp_path, monkeypatch):
-    """A folder of models in the place of the project's."""
-    from verified.benchmark.vcmr import models as package
-
-    for module in (registry, retrieval):
-        monkeypatch.setattr(module, "MODELS", {package.__name__: tmp_path})
-    monkeypatch.setattr(registry, "_CLASSES", {})
-    monkeypatch.setattr(package, "__path__", [str(tmp_path)])
-    before = set(sys.modules)
-    yield tmp_path
-    for name in set(sys.modules) - before:
-        if name.startswith(package.__name__):
-            del sys.modules[name]
-            vars(package).pop(name.rpartition(".")[2], None)
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("one", False), ("two", True), ("three", True), ("four", True), ("five", False), ("six", True)],
-)
-def test_planning_and_the_class_agree_however_two_stage_is_written_or_inherited(models, name, expected):
-    for other, text in TEXTS.items():
-        (models / f"{other}.py").write_text(text)
-    assert registry.is_two_stage(name) is expected
-    assert registry.model_class(name).two_stage is expected
+@pytest.mark.parametrize("name", model_names())
+def test_planning_and_the_class_agree_on_whether_a_model_has_two_stages(name):
+    assert is_two_stage(name) is model_class(name).two_stage

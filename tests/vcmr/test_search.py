@@ -12,7 +12,7 @@ from vcmr_golden import Golden
 from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.models.xml import XML, XMLConfig
 from verified.benchmark.vcmr.scoring import ClipTable, max_over_clips
-from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search, search_encoded_corpus
+from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
 CLIPS = 16
@@ -156,10 +156,3 @@ def test_a_table_of_clips_gives_the_largest_product_of_each_video(rows):
     table = ClipTable(clips, mask, rows)
     assert all(block.shape[:2].numel() <= max(rows, 8) for block in table.blocks)
     torch.testing.assert_close(table.largest(queries), max_over_clips(queries, clips, mask))
-
-
-def test_a_search_takes_out_of_the_corpus_what_its_table_holds(model, inputs):
-    with torch.no_grad():
-        corpus = encode_corpus(model, inputs[0], SETTINGS)
-    search_encoded_corpus(model, corpus, *inputs, SETTINGS)
-    assert sorted(corpus) == ["localised", "mask"]

@@ -9,7 +9,6 @@ from planted import CLIPS, TOKENS, plant, small_model
 from refusals import refused
 
 from verified.benchmark.vcmr import experiment, training
-from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.experiment import TrainingSettings, rank_videos, test_model, train_model
 from verified.benchmark.vcmr.models.xml import XML
 from verified.benchmark.vcmr.ranked import read_ranked
@@ -19,7 +18,6 @@ from verified.config.datasets import Spans
 from verified.config.retrieval import Training
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
-from verified.nn.checkpoint import load_tensors
 from verified.nn.training import TrainingState
 
 test_model.__test__ = False
@@ -66,10 +64,6 @@ def trained(planted, folder, epochs=4, searching=SEARCHING, **changes):
     owner = {"settings": str(changes)}
     state = TrainingState(folder / "state.safetensors", owner, seconds=0.0)
     return train(model, *splits, recipe, searching, Run(5, folder / "log.jsonl", state))
-
-
-def same(first: dict, second: dict) -> bool:
-    return all(torch.equal(first[name], second[name]) for name in first)
 
 
 def of_other_code(monkeypatch):
@@ -151,10 +145,6 @@ def test_the_best_epoch_is_kept_and_patience_ends_the_training(planted, tmp_path
     assert result.epoch == 1
     assert len(result.history) == 4  # two epochs without improvement are allowed, the third stops
     assert [row["epoch"] for row in read_jsonl(tmp_path / "log.jsonl")] == [0, 1, 2, 3]
-
-
-def test_steps_take_the_place_of_epochs(planted, tmp_path):
-    assert len(trained(planted, tmp_path, steps=5).history) == 2  # 48 queries in batches of 16: three steps an epoch
 
 
 def test_a_batch_is_padded_to_its_longest_query_and_where_that_is_asked_for_to_its_longest_video(
@@ -249,14 +239,6 @@ def test_ranked_lists_are_those_of_vr(run, planted):
         read_ranked(run / "ranked.h5", "train", videos[:3])
 
 
-def test_a_checkpoint_holds_the_model_whole(run):
-    model, header = load_model(run / "one" / "c.safetensors")
-    assert header["parameters"] == sum(p.numel() for p in model.parameters())
-    assert header["trained_on"] == "fig" and header["seed"] == 2018
-    tensors = load_tensors(run / "one" / "c.safetensors")
-    assert same(model.state_dict(), tensors)
-
-
 @pytest.mark.parametrize("videos, least", [(3, 4), (3, 3)])
 def test_a_handful_of_videos_selects_no_epoch(videos, least, planted, tmp_path, monkeypatch):
     """The first epoch looks best to a few queries: it is taken only where there are videos enough to be believed."""
@@ -266,13 +248,3 @@ def test_a_handful_of_videos_selects_no_epoch(videos, least, planted, tmp_path, 
     monkeypatch.setattr(training, "_selection_scores", lambda *_: {"selection": next(draws)})
     found = trained(few, tmp_path, patience=1, selection_videos=least)
     assert (found.epoch, len(found.history)) == ((3, 4) if videos < least else (0, 2))
-
-
-def test_hero_counts_steps_beyond_its_width(tmp_path):
-    torch.manual_seed(0)
-    model = small_model("hero")
-    assert model.config.hard_from_step > max(size for tensor in model.state_dict().values() for size in tensor.shape)
-    save_model(tmp_path / "c.safetensors", "hero", model, model.state_dict(), {})
-    read, _ = load_model(tmp_path / "c.safetensors")
-    for name, tensor in model.state_dict().items():
-        assert torch.equal(read.state_dict()[name], tensor), name

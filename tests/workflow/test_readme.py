@@ -18,7 +18,6 @@ from verified.__main__ import main, parser
 from verified.config import read
 from verified.planning.placeholders import lay_out
 
-README = (PROJECT / "README.md").read_text(encoding="utf-8")
 ROOT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = sorted([*(PROJECT / name for name in ROOT), *DOCS])
 TESTS = {path.name for path in [*PROJECT.glob("tests/**/test_*.py"), *PROJECT.glob("extensions/*/tests/test_*.py")]}
@@ -161,14 +160,3 @@ def test_version_and_date_are_the_same_everywhere():
 def test_a_change_is_a_line_of_at_most_25_words():
     lines = re.split(r"\n(?=- )", text("CHANGELOG.md").split("\n## ")[1])[1:]
     assert [line for line in lines if len(line.split()) > 26 or "\n" in line.strip()] == []
-
-
-def test_the_workflow_of_a_release_calls_what_there_is():
-    jobs = yaml.safe_load(text(".github/workflows/release.yml"))["jobs"]
-    steps = [step["run"] for job in jobs.values() for step in job.get("steps", ()) if "run" in step]
-    called = {target for step in steps for target in re.findall(r"^make ([\w-]+)", step, re.MULTILINE)}
-    assert called == {"artefacts"} <= set(re.findall(r"^([\w-]+):", text("Makefile"), re.MULTILINE))
-    version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
-    (check,) = [step for step in steps if "GITHUB_REF_NAME#v" in step]
-    line = re.search(r'"(version = .*)" pyproject', check)[1].replace("\\", "").replace("${GITHUB_REF_NAME#v}", version)
-    assert line in text("pyproject.toml").splitlines()

@@ -106,13 +106,6 @@ def test_small_results_are_copied_and_all_are_listed(run):
     assert [(row["path"], row["bytes"]) for row in inputs] == [('videos/a "b".mp4', "5"), ("videos/gone.mp4", "-1")]
 
 
-def test_what_nobody_said_is_not_made_up(run):
-    _, described = written(licence=None, creators=[])
-    entities = {entity["@id"]: entity for entity in described["@graph"]}
-    assert "author" not in entities["./"] and "agent" not in entities["#run"]
-    assert entities["#licence"]["name"] == "not stated"
-
-
 def test_a_damaged_result_and_no_run_are_refused(run):
     (RESULTS / "annotations/candidates.parquet").write_text("other")
     with refused("candidates.parquet"):

@@ -10,16 +10,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from export.test_export_forms import ABOUT, HOSTILE, KITCHEN, ROWS, SPLITS, annotation, coarse_alone, written
+from export.test_export_forms import ABOUT, HOSTILE, ROWS, SPLITS, annotation, written
 from PIL import Image
 
 from verified.__main__ import main
 from verified.benchmark.tiou import tiou
-from verified.config import load
 from verified.config.datasets import Keyframes
 from verified.demo.source import write_video
 from verified.export.collection import COLUMNS, collect
-from verified.export.facts import export_inputs
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.io.video import probe
 from verified.keyframes.extract import write_keyframes
@@ -117,13 +115,6 @@ def test_mteb_s_parts_are_loaded_and_each_query_has_its_document(tmp_path):
     assert ast.literal_eval(values["name"]) == "KitchenFIGRetrieval"
 
 
-def test_media_are_read_where_they_are_asked_for_and_there():
-    asked = load({**KITCHEN, "field": {"webdataset": {"media": True}}})
-    assert not export_inputs(load(KITCHEN), "kitchen", "webdataset").keys() - {"annotations"}
-    assert export_inputs(asked, "kitchen", "webdataset").keys() == {"annotations", "videos", "keyframes"}
-    assert export_inputs(asked, "kitchen", "csv").keys() == {"annotations"}
-
-
 class TaskYaml(yaml.SafeLoader):
     """Reads !function as lmms-eval does: a file beside the YAML, and a name in it."""
 
@@ -200,7 +191,3 @@ def test_charades_sta_form_is_read_back(collection, tmp_path):
     assert [(row["video"], row["time"], row["duration"], row["cog_desc"]) for row in rows] == [
         ("a%20b/50%25", [row["start"], row["end"]], 9.75, row["fig_desc"]) for row in collection.splits["train"]
     ]
-
-
-def test_a_coarse_caption_takes_the_place_of_a_fine_one(tmp_path):
-    assert read_jsonl(written("tvr", tmp_path, coarse_alone()) / "train.jsonl")[0]["desc"] == "coarse 1"

@@ -15,20 +15,16 @@ from verified.benchmark.vcmr.data import Moments
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
 from verified.benchmark.vcmr.results import write_per_query
 from verified.benchmark.vcmr.submission import write_submission
-from verified.config import load
 from verified.config.generation import Generation
 from verified.demo.source import write_video
-from verified.lmm.prompts import read_prompts
 from verified.lmm.session import Session
 from verified.lmm.tasks.retrieval import GRADE
 from verified.tables.collect import Collection
 from verified.tables.layout import model_of, title_of
 from verified_field import lmm
-from verified_field.config import Grounder, Reranker, Rows
+from verified_field.config import Grounder, Reranker
 from verified_field.grounding import ground, pairs_to_grade, pairs_to_ground, read_first_stage, rerank
-from verified_field.tasks import GROUND, RELEVANCE, YES_OR_NO, moments_of, read_moments, tasks_of
-
-PROMPTS = Path(__file__).resolve().parents[3] / "config" / "prompts"
+from verified_field.tasks import GROUND, RELEVANCE, moments_of, read_moments
 
 
 @pytest.mark.parametrize(
@@ -50,18 +46,6 @@ def test_moments_are_read_from_json_and_from_words(text, found):
     parsed = read_moments({}, text, 1, False)
     assert parsed.usable and not parsed.missing
     assert moments_of(parsed.sections["moments"]) == found
-
-
-@pytest.mark.parametrize("text", ["", "yes", '{"moments": [{"start": 1}]}', '{"moments": "soon"}', "[" * 5000])
-def test_an_answer_without_times_is_none(text):
-    assert read_moments({}, text, 1, False).missing
-
-
-def test_each_task_has_a_prompt_with_its_slots():
-    prompts = read_prompts(PROMPTS, [GROUND, GRADE, YES_OR_NO])
-    slots = {"caption": "a ball", "duration": "20", "frame_number": "8"}
-    assert '"moments"' in prompts[GROUND.name].fill(slots) and '"grade"' in prompts[GRADE.name].fill(slots)
-    assert prompts[YES_OR_NO.name].fill({**slots, "continuation": "yes"}).endswith("yes")
 
 
 def three_videos(tmp_path, seconds=(4.0, 6.0, 5.0)):
@@ -220,22 +204,6 @@ def test_any_submission_is_a_first_stage(tmp_path):
     )
     with refused("VCMR", "9"):
         read_first_stage(str(file), moments)
-
-
-def test_first_stages_that_are_not_there_are_refused():
-    demo = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo", "videos": 12, "seconds": 10}}}}
-    for section, named in (
-        ({"grounder": {"first_stages": ["dense"]}}, "dense"),
-        ({"reranker": {"first_stages": ["xml-grounded"]}}, "xml-grounded"),
-        ({"grounder": {"first_stages": ["xml", "xml"]}}, "twice"),
-        ({"reranker": {"first_stages": ["xml"], "by": "relevance"}}, "rerank"),
-        ({"reranker": {"first_stages": ["xml"], "by": "yes_or_no"}}, "log-probabilities"),
-    ):
-        with pytest.raises(Exception, match=named):
-            load({**demo, "field": section})
-    both = {"grounder": {"first_stages": ["xml"]}, "reranker": {"first_stages": ["xml-grounded"]}}
-    assert load({**demo, "field": both}).section(Rows).reranker.by == "grade"
-    assert tasks_of("yes_or_no") == (YES_OR_NO,)
 
 
 def test_the_table_sets_recalls_beside_what_a_query_costs(tmp_path):

@@ -9,7 +9,6 @@ from script_run import script_run
 
 from verified.benchmark.vcmr.results import write_per_query
 from verified.config import load
-from verified.export.collection import without
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.statistics.cache import write_embeddings
@@ -153,11 +152,3 @@ def test_grounders_that_are_right_find_all_false_spans_and_no_other():
     found = {row["check"]: row for row in recover(rows, Audit(), blind, 1)["rows"]}
     assert found["false spans found: outside"]["value"] == 1 and found["false spans found: moved"]["value"] == 0
     assert math.isclose(found["found spans that are false"]["value"], 1)
-
-
-def test_exports_leave_out_what_was_found_where_that_is_asked_for(audited):
-    made, rows, _ = audited
-    given = [{**row, "split": "train" if row["desc_id"] <= 20 else "test"} for row in rows]
-    assert without(given, []) == given
-    left = {row["desc_id"] for row in without(given, [made["findings.jsonl"]])}
-    assert set(range(1, QUERIES + 1)) - left == {1, 25, 59, 60}

@@ -2,18 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
-from browser import browser
 from people.answered import answer_file
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.demo.source import write_video
 from verified.io.jsonl import write_json
-from verified.io.video.cut import clips_of
-from verified.people.pages import write_pages
-from verified_lab.pages import PREFERENCE
 from verified_lab.preference import EQUAL, FORM, pages, plan, sign_test
 
 NAMES = ("run-one", "run-two")
@@ -82,28 +76,3 @@ def test_a_preference_is_a_share_with_an_interval_and_a_sign_test(tmp_path, caps
 
 def test_a_fair_coin_is_not_significant():
     assert sign_test(0, 0) is None and sign_test(5, 5) == 1 and sign_test(9, 1) == pytest.approx(0.0215, abs=1e-4)
-
-
-def test_the_page_is_filled_in_and_exported(tmp_path, capsys):
-    key = plan(NAMES, pairs(2), 2, 2, 1, 1)
-    frames = np.random.default_rng(0).integers(0, 255, (16, 64, 96, 3), dtype=np.uint8)
-    videos = [{"video": name, "path": str(tmp_path / f"{name}.mp4")} for name in ("v0", "v1")]
-    for row in videos:
-        write_video(row["path"], frames, 8)
-    spans = [(row["question"], row["video"], *row["time"]) for row in key["questions"]]
-    write_pages(tmp_path / "pages", PREFERENCE, pages(key, clips_of(spans, videos, 64)))
-    write_json(tmp_path / "key.json", key)
-    with browser(tmp_path / "browser") as chromium:
-        chromium.open(tmp_path / "pages" / "participant-01.html")
-        chromium.wait("document.getElementById('clip').readyState >= 2")
-        for number in key["participants"][0]:
-            assert chromium.run("document.getElementById('first').textContent").startswith("<b>")
-            for name, value in choose(key, NAMES[0])(number).items():
-                chromium.run(f"document.querySelector('input[name={name}][value={value}]').click()")
-            chromium.run("document.getElementById('next').click()")
-        assert chromium.run("document.getElementById('progress').textContent") == "2 of 2 answered"
-        chromium.run("document.getElementById('export').click()")
-        exported = chromium.downloaded(f"preference-{key['preference']}-1.json")
-        assert chromium.messages == []
-    assert main(["answers", str(exported), "--key", str(tmp_path / "key.json")]) == 0
-    assert "run-one 100.0 %" in capsys.readouterr().out

@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 from loopback import endpoint, transcription
 from quality_clips import black, board
-from refusals import refused
 from running import PROJECT
 from sounds import silence, tone, write_film
 
 from verified.config import load
 from verified.config.generation import Generation
-from verified.corpus.assemble import write_shard
 from verified.io.jsonl import read_json, read_jsonl
 from verified.io.video import probe
-from verified.lmm.prompts import read_prompt
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 from verified.planning.quote import quote
@@ -111,17 +108,6 @@ def snakemake(values, *targets, options=()):
     return done.stdout + done.stderr
 
 
-def test_limits_count_where_they_are_set_or_taken_away_after_a_run(kitchen):
-    target = "results/kitchen/corpus/shards/shard-00.moments.jsonl"
-    without = settings()
-    del without["filters"]
-    snakemake(without, target)
-    assert len(read_jsonl(target)) == 3
-    snakemake(settings(max_black=0.5), target)
-    assert [row["start"] for row in read_jsonl(target)] == [0, 2]
-    assert "probe_videos" in snakemake(without, target, options=["--dry-run"])
-
-
 def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(kitchen):
     with endpoint(lambda number, body: transcription([(0.0, 1.0, "It is dark.")])) as served:
         values = settings(served.url, max_black=0.5, transcripts="speech")
@@ -142,24 +128,6 @@ def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(kitchen):
     assert all(row["unseen"] == 0 for row in rows.values())
 
 
-def test_speech_is_quoted_by_the_minute_before_it_is_asked(kitchen):
-    Path("results/kitchen/corpus/found").mkdir(parents=True)
-    output = {name: f"results/kitchen/corpus/found/shard-00.{name}.jsonl" for name in ("moments", "videos", "probes")}
-    reading = {"default_split": "test", "published": False}
-    write_shard(reading, {"videos": "videos", "moments": "moments.csv"}, "shard-00", 1, output)
-    rows = {row["task"]: row for row in quote(load(settings(transcripts="speech")))}
-    assert rows["speech/transcription"]["calls"] == 1
-    assert rows["speech/transcription"]["money"] == pytest.approx(0.6 * 4 / 60)
-    assert "speech/transcription" not in {row["task"] for row in quote(load(settings(transcripts="subtitles")))}
-
-
-def test_what_is_said_stands_in_quotes_in_any_prompt(tmp_path):
-    text = (PROJECT / "config" / "prompts" / "keyframe_description.md").read_text()
-    (tmp_path / "p.md").write_text(text.replace("caption: quoted\n", "caption: quoted\n  said: lines\n"))
-    with refused("said", file="p.md", remedy=True):
-        read_prompt(tmp_path / "p.md", KEYFRAME_DESCRIPTION)
-
-
 def test_a_prompt_that_has_the_slot_shows_what_is_said_and_others_keep_their_calls(kitchen):
     shutil.copytree(PROJECT / "config/prompts", "prompts")
     file = Path("prompts/keyframe_description.md")
@@ -178,14 +146,6 @@ def test_a_prompt_that_has_the_slot_shows_what_is_said_and_others_keep_their_cal
 
 def coded(*codes):
     return [{"desc_id": number, "hash": code} for number, code in enumerate(codes)]
-
-
-def test_of_moments_that_repeat_one_another_the_first_stays():
-    one, other = "0123456789abcdef" * 3, "fedcba9876543210" * 3
-    nearly = "1" + one[1:-1] + "e"  # two bits away
-    assert repeated(coded(one, other, one, nearly), 0.95) == {2: (0, 1.0), 3: (0, round(1 - 2 / 192, 4))}
-    assert repeated(coded(one, nearly), 0.995) == {}
-    assert repeated(coded(None, None, one), 0.95) == {}
 
 
 def test_no_pair_above_the_least_share_is_overlooked():

@@ -298,25 +298,6 @@ def test_two_browsers_share_the_work_and_an_outage_loses_nothing(pages, tmp_path
     assert decided[2:] == [(2, "Ann"), (3, "Ann")]
 
 
-def test_a_refused_decision_holds_up_no_other_and_its_moment_is_open_again(pages, tmp_path):
-    folder = tmp_path / "served"
-    with (
-        started(pages, folder, "--people", "Ann", "--batch", "3", "--port", "0") as (_, links),
-        browser(tmp_path / "one") as page,
-    ):
-        page.call("Page.navigate", url=links["Ann"])
-        page.wait("document.readyState === 'complete' && location.protocol === 'http:' && items.length === 3")
-        page.run(
-            "sending = true; decide('accept'); decide('no such decision'); decide('accept'); sending = false; send()"
-        )
-        page.wait("unsent.length === 0 && byId('kept').textContent.includes('all kept')")
-        assert page.run("byId('message').textContent.includes('moment 2')")
-        assert (
-            page.run("items.map((item) => standing(item).decided?.decision ?? 'open').join()") == "accept,open,accept"
-        )
-    assert [row["desc_id"] for row in read_jsonl(folder / "decisions.jsonl")] == [1, 3]
-
-
 CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 300))
 
 

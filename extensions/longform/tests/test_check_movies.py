@@ -139,6 +139,3 @@ def test_every_feature_file_that_is_named_is_opened(tmp_path, file, items, level
     write(tmp_path / f"feat/{file}.h5", items)
     ((said, message),) = (one for one in found(tmp_path) if one[0] != "ok")
     assert said == level and f"{file}.h5" in message and named in message
-
-
-MAD = {"kind": "mad", "annotations": {"test": "test.json"}, "videos": "movies"}

@@ -3,9 +3,7 @@
 import h5py
 import numpy as np
 import pytest
-import yaml
 
-from verified.__main__ import main
 from verified.config import load
 from verified.io.jsonl import write_json, write_jsonl
 from verified.lmm.session import Session
@@ -79,24 +77,6 @@ def test_files_that_are_not_there_are_named_and_planned_around(config, tmp_path)
         "rextime.submissions.mine.file",
     ]
     assert set(missing(settings, tmp_path)) == {"queries.jsonl", "clips", "given.jsonl", "mine.jsonl"}
-
-
-@pytest.fixture
-def check(tmp_path, monkeypatch, capsys):
-    """Check a configuration that has a video LMM answer `rows` about the videos in clips; (status, lines printed)."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "clips").mkdir()
-
-    def run(rows: list[dict], url: str | None = None, **suite) -> tuple[int, str]:
-        write_jsonl(tmp_path / "val.jsonl", rows)
-        role = {"engine": "openai", "model": "own", "base_url": url, "api_key_variable": "OWN_KEY"}
-        section = {"released": {"val": {"questions": "val.jsonl", "videos": "clips"}}, "models": ["video_lmm"], **suite}
-        written = {"name": "asked", "rextime": section, "generation": {"video_lmm": role}}
-        (tmp_path / "own.yaml").write_text(yaml.safe_dump(written))
-        status = main(["check", *([] if url else ["--offline"]), "--configfile", "own.yaml"])
-        return status, capsys.readouterr().out
-
-    return run
 
 
 def questions(**more) -> list[dict]:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_index import CONTEXT, describe_videos, random_videos, write_corpus
+from small_index import random_videos, write_corpus
 from starlette.testclient import TestClient
 
 from verified.__main__ import main
@@ -28,7 +28,7 @@ from verified_search.presence import (
 )
 from verified_search.serve import application
 from verified_search.store import describe
-from verified_search.update import add_files, update
+from verified_search.update import update
 
 
 def searches(best: np.ndarray, seed: int) -> np.ndarray:
@@ -185,18 +185,6 @@ def test_an_index_that_cannot_rank_says_so_wherever_it_answers(corpus, tmp_path,
     answer = client.get("/api/search?q=a+dog").json()
     assert "close to random" in answer["caution"] and set(answer["moments"][0]["parts"]) >= {"words", "coarse"}
     assert client.get("/api/about").json()["ranking"]["random"]
-
-
-def test_an_added_video_without_captions_is_found_by_the_model(tmp_path):
-    videos = random_videos(6, longest=CONTEXT, width=464)
-    files, settings = write_corpus(tmp_path, videos)
-    write_fig(files["annotations"][0], [])
-    update(tmp_path / "index", files, settings)
-    describe_videos(tmp_path, {"extra": videos["v0000"]})
-    add_files(tmp_path / "index", [tmp_path / "extra.mp4"])
-    answer = Index(tmp_path / "index").ask("anything", video="extra")
-    assert answer.moments and answer.caution.startswith("This ranking is close to random")
-    assert all(set(one.parts) == {"xml"} and one.parts["xml"] == one.score for one in answer.moments)
 
 
 def test_scores_say_how_far_above_the_average_a_moment_is():

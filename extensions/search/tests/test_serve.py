@@ -5,7 +5,6 @@ import contextlib
 import json
 import logging
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -25,13 +24,11 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from whole_index import index_files
 
-from verified.__main__ import main
 from verified.io import serving as connections
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
-from verified.runtime.verify import verify
 from verified_search.serve import application, check_address
-from verified_search.update import add_files, copies_of, remove_videos, update
+from verified_search.update import update
 
 HOSTILE = "</script><script>window.caught = true</script><img src=x onerror='window.caught = true'>"
 
@@ -180,47 +177,6 @@ def test_another_address_needs_a_token(corpus):
     answer = client.get("/", params={"token": token, "q": "a thing"})
     assert answer.status_code == 200 and "token" not in str(answer.url) and "q=a" in str(answer.url)
     assert client.get("/media?video=v0001").status_code == 200  # by the cookie
-
-
-def test_video_files_are_added_by_themselves_and_stay(tmp_path, capsys):
-    videos = random_videos(3, longest=5, width=464)
-    files, settings = write_corpus(tmp_path, videos)
-    describe_videos(tmp_path, videos)
-    update(tmp_path / "index", files, settings)
-    describe_videos(tmp_path, {"extra one": videos["v0000"]})
-    assert add_files(tmp_path / "index", [tmp_path / "extra one.mp4"]) == ["extra one"]
-    client = TestClient(application(tmp_path / "index"), base_url="http://127.0.0.1")
-    found = client.get("/api/search?q=thing&video=extra one").json()["moments"]
-    assert found[0]["playable"] and found[0]["thumbnails"] and found[0]["caption"] is None
-    with refused("'extra one'", remedy=True):
-        add_files(tmp_path / "index", [tmp_path / "extra one.mp4"])
-    assert copies_of(tmp_path / "index", ["extra one"]) == [("extra one", "v0000")]  # of the corpus
-    shutil.copy(tmp_path / "extra one.mp4", tmp_path / "a copy.mp4")
-    main(["index", "--index", str(tmp_path / "index"), "--add", str(tmp_path / "a copy.mp4")])
-    said = capsys.readouterr().out
-    assert "a copy" in said and "extra one" in said
-    remove_videos(tmp_path / "index", ["a copy"])
-    (tmp_path / "broken.mp4").write_bytes(b"no video")
-    with refused("added"):
-        add_files(tmp_path / "index", [tmp_path / "broken.mp4"])
-    (tmp_path / "videos.jsonl").write_text("")
-    assert "extra one" in client.get("/api/about").json()["ids"]
-    assert update(tmp_path / "index", files, settings)["videos"] == 4  # the workflow leaves it in
-    other, _ = write_corpus(tmp_path, videos, "reloclnet")
-    assert update(tmp_path / "index", other, settings.model_copy(update={"model": "reloclnet"}))["videos"] == 4
-    (kept,) = (tmp_path / "index" / "decoded").glob("*.safetensors")
-    before = kept.read_bytes()
-    slower = settings.model_copy(update={"features": settings.features.model_copy(update={"fps": 1.0})})
-    assert update(tmp_path / "index", files, slower)["videos"] == 4
-    assert kept.read_bytes() != before  # extracted as those of the corpus are now
-    (tmp_path / "extra one.mp4").unlink()
-    with refused("--remove extra one", remedy=True):
-        update(tmp_path / "index", files, settings)
-    remove_videos(tmp_path / "index", ["extra one"])
-    assert verify(tmp_path / "index")[1] == []
-    update(tmp_path / "index", files, settings.model_copy(update={"features": None}))
-    with refused("given"):
-        add_files(tmp_path / "index", [tmp_path / "video.h5"])
 
 
 CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 300))

@@ -10,9 +10,8 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from browser import browser
 from media import counted, number_of, write_video
-from search_walk import PLAYER, ask, served
+from search_walk import served
 from small_index import random_videos, write_corpus
 from starlette.testclient import TestClient
 
@@ -116,21 +115,3 @@ def test_who_goes_away_takes_the_process_along(corpus):
         while _children(str(corpus)) and time.monotonic() < until:
             time.sleep(0.05)
         assert not _children(str(corpus))
-
-
-def test_the_page_plays_them(corpus, tmp_path):
-    with served(corpus / "index") as address, browser(tmp_path / "browser") as page:
-        for video in FORMS:
-            ask(page, address, "a red thing")
-            page.run(
-                f"document.getElementById('video').value = {video!r}; document.querySelector('#ask button').click()"
-            )
-            page.wait(f"[...document.querySelectorAll('li.moment')].every((one) => one.dataset.video === {video!r})")
-            start, end = page.run(
-                "(({start, end}) => [Number(start), Number(end)])(document.querySelector('li.moment').dataset)"
-            )
-            page.run("document.querySelector('li.moment .play').click()")
-            page.wait(f"{PLAYER} && {PLAYER}.src.includes('/span?') && {PLAYER}.readyState >= 2")
-            page.wait(f"{PLAYER}.paused && {PLAYER}.currentTime > 0.1")
-            assert page.run(f"{PLAYER}.videoWidth") == 128
-            assert page.run(f"{PLAYER}.currentTime") == pytest.approx(end - start, abs=0.6)
