@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from verified.corpus import video_folder
-from verified.corpus.divided_rows import HEAD, PART, read_shard_rows
+from verified.corpus.divided_rows import FOLDER, HEAD, PART, read_shard_rows
 from verified.io.jsonl import write_jsonl
 from verified.runtime.wildcards import shard_of
 
@@ -56,7 +56,7 @@ def wanted(count: int = 60) -> list[list[int]]:
 
 
 def parts(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.name.startswith(PART))
+    return sorted(path.name for path in (folder / FOLDER).iterdir() if path.name.startswith(PART))
 
 
 def started(code: str) -> subprocess.Popen:
@@ -67,7 +67,7 @@ def started(code: str) -> subprocess.Popen:
 def test_rows_are_divided_again_when_something_changed_and_only_then(corpus):
     def head() -> str:
         found(corpus)
-        return json.loads((corpus / HEAD).read_text())["tag"]
+        return json.loads((corpus / FOLDER / HEAD).read_text())["tag"]
 
     tags = [head()]
     assert head() == tags[0]
@@ -82,7 +82,7 @@ def test_rows_are_divided_again_when_something_changed_and_only_then(corpus):
         tags.append(head())
         assert head() == tags[-1]
     found(corpus, default_split="train")
-    tags.append(json.loads((corpus / HEAD).read_text())["tag"])
+    tags.append(json.loads((corpus / FOLDER / HEAD).read_text())["tag"])
     assert len(set(tags)) == len(tags)
     assert len(parts(corpus)) == SHARDS and all(tags[-1] in name for name in parts(corpus)), "none of the earlier ones"
 
@@ -112,5 +112,5 @@ read_shard_rows(SOURCE, FILES, 0, SHARDS, Path("shards"))
     killed.communicate(timeout=60)
     assert killed.returncode == -signal.SIGKILL
     left = parts(corpus)
-    assert left and not (corpus / HEAD).exists()
+    assert left and not (corpus / FOLDER / HEAD).exists()
     assert found(corpus) == wanted() and not set(left) & set(parts(corpus))

@@ -16,7 +16,7 @@ from verified.io.files import checking, file_digest, read_text
 from verified.io.hdf5 import link_features, write_features
 from verified.io.jsonl import read_json, write_json, write_jsonl
 from verified.runtime import seals
-from verified.runtime.seals import digest_of, seal, seal_of
+from verified.runtime.seals import seal, seal_of
 from verified.runtime.verify import check
 
 COUNT = 10
@@ -162,7 +162,7 @@ def test_a_file_is_read_for_its_digest_once_unless_it_changes(tmp_path, monkeypa
     write_json(path, {})
     seal(path)
     digested = []
-    monkeypatch.setattr(seals, "digest_of", lambda path: digested.append(path) or digest_of(path))
+    monkeypatch.setattr(seals, "file_digest", lambda path: digested.append(path) or file_digest(path))
     with checking(check):
         assert [read_json(path) for _ in range(5)] == [{}] * 5 and digested == [path]
         write_json(path, {"other": 1})

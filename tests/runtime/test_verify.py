@@ -55,7 +55,7 @@ def test_what_is_damaged_gone_or_unsealed_is_listed_with_the_command(folder, cap
     damage(folder)
     status, said = verify(capsys)
     assert status == 1 and "4 to be rebuilt" in said
-    assert "damaged  results/small/a.jsonl: damaged: its 15 bytes are not those that were written" in said
+    assert "damaged  results/small/a.jsonl: damaged: 1 lines, 15 bytes, SHA-256" in said
     assert "gone  results/small/corpus/c.jsonl" in said and "unsealed  results/small/b.jsonl" in said
     assert "damaged  results/small/tables: damaged: not as written: main.csv" in said
     assert "--heal prints the commands" in said

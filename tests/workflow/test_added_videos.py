@@ -11,7 +11,7 @@ from media import scenes, write_video
 from script_run import script_run
 
 from verified.io.jsonl import write_json, write_jsonl
-from verified.runtime.previous_output import LINK, NOTE
+from verified.runtime.previous_output import FOLDER
 
 pytestmark = pytest.mark.slow
 
@@ -99,8 +99,8 @@ def run(job: str, **changed: object) -> dict[str, bytes]:
 
 def as_before(job: str, **changed: object) -> dict[str, bytes]:
     """What the job writes where nothing earlier is there."""
-    for path in [*Path(HERE).rglob(f".*{LINK}"), *Path(HERE).rglob(f".*{NOTE}")]:
-        path.unlink()
+    for folder in list(Path(HERE).rglob(FOLDER)):
+        shutil.rmtree(folder)
     return run(job, **changed)
 
 
@@ -155,7 +155,8 @@ def test_what_is_damaged_is_not_used(corpus, opened, job, damage, caplog):
     run("probe_videos")
     right = run(job)
     output = Path(HERE, OUTPUTS[job][0])
-    link, note = (output.with_name(f".{output.name}{ending}") for ending in (LINK, NOTE))
+    link = output.parent / FOLDER / output.name
+    note = link.with_name(f"{output.name}.json")
     path = note if damage in ("note", "cut") else link
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1

@@ -1,9 +1,9 @@
 """Divide the usable rows by shard once for all corpus jobs, so that a job reads its rows only.
 
 Dividing reads the whole moments file and the names of all videos. The first job without a current division makes one,
-in the folder of the shards and outside of the graph of jobs: a part for each shard, named with a unique tag, and then
-`.rows.json`, which names the inputs and the size and digest of each part. So an interrupted division is ignored, and a
-damaged one is made again. All of it may be deleted at any time.
+in the folder `.rows` beside the shards and outside of the graph of jobs: a part for each shard, named with a unique
+tag, and then `head.json`, which names the inputs and the size and digest of each part. So an interrupted division is
+ignored, and a damaged one is made again. The folder may be deleted at any time.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from verified.io.jsonl import is_object
 from verified.runtime.lock_file import exclusive
 from verified.runtime.wildcards import shard_of
 
-HEAD, LOCK, PART = ".rows.json", ".rows.lock", ".rows-"
+FOLDER, HEAD, LOCK, PART = ".rows", "head.json", "lock", "part-"
 BUFFER = 1 << 24
 """Bytes of text buffered before they are appended to the parts."""
 
@@ -34,11 +34,11 @@ def read_shard_rows(source: dict, files: dict[str, str], shard: int, shards: int
     """The usable rows of a shard, in the file's order, each with the `path` of its video.
 
     `source` and `files` name the inputs (see `assemble.read_source`) and the other settings that decide the rows;
-    `folder` has the division. One job at a time makes it, while the others wait. Its maker uses it directly; other jobs
-    use it only if neither the moments file nor a folder of videos has changed since. Raises InputError if the source
-    cannot be read.
+    `folder` is that of the shards. One job at a time divides them, while the others wait. It uses its own division
+    directly; other jobs use it only if neither the moments file nor a folder of videos has changed since. Raises
+    InputError if the source cannot be read.
     """
-    request = {"source": source, "files": files, "shards": shards}
+    request, folder = {"source": source, "files": files, "shards": shards}, folder / FOLDER
     rows = _read(folder, request, shard)
     while rows is None:
         with exclusive(folder / LOCK):

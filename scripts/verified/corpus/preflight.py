@@ -18,10 +18,10 @@ from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos
 from verified.corpus.video_folder import VideoFolder, other_files
 from verified.errors import InputError
 from verified.extension import selections
+from verified.io.files import file_digest
 from verified.io.video import VideoError
 from verified.io.video.decode import open_video
 from verified.lmm.refusal import MAY_BE_SAID, refusal
-from verified.runtime.seals import digest_of
 from verified.stage import Finding, refused
 
 MOST_OPENED = 200
@@ -154,7 +154,7 @@ def _copies(paths: dict[str, Path]) -> list[list[str]]:
         by_size[path.stat().st_size].append(video)
     for size, videos in by_size.items():
         for video in videos if size and len(videos) > 1 else ():
-            by_digest[digest_of(paths[video])[0]].append(video)
+            by_digest[file_digest(paths[video])].append(video)
     return [videos for videos in by_digest.values() if len(videos) > 1]
 
 

@@ -15,7 +15,7 @@ from verified.io.array_file import read_array
 from verified.io.files import atomic_path
 from verified.io.jsonl import write_jsonl
 from verified.io.video import VideoError, frames_of_spans
-from verified.runtime.previous_output import LINK, PreviousOutput
+from verified.runtime.previous_output import PreviousOutput
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
@@ -172,7 +172,7 @@ def _stored_clips(path: Path | None) -> Callable[[Any], np.ndarray | bytes]:
     """A function that reads a clip of an earlier file from its place there, as `_writer` returned it."""
     if path is None:
         return lambda place: b""
-    if path.name.endswith(f".npy{LINK}"):
+    if path.suffix == ".npy":
         clips = read_array(path, 5)
         return lambda row: clips[row]
     streams = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)

@@ -1,10 +1,10 @@
 """Reuse a shard's previous output for videos that did not change.
 
 Snakemake removes the output of a job before it makes it again. So a job that decodes videos leaves a second name of its
-output beside it, `.NAME.earlier` (a hard link, which takes no space while both are there), and lists its contents in
-`.NAME.earlier.json`, by the content of each video. The next job reuses results of the same code, settings and packages
-for the same videos, and computes the rest; its output has the same bytes either way. One earlier state of each shard is
-kept, and may be removed at any time. Damaged or incomplete ones are ignored.
+output in the folder `.earlier` beside it (a hard link, which takes no space while both are there), and lists its
+contents in `.earlier/NAME.json`, by the content of each video. The next job reuses results of the same code, settings
+and packages for the same videos, and computes the rest; its output has the same bytes either way. One earlier state of
+each shard is kept, and the folder may be removed at any time. Damaged or incomplete states are ignored.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from typing import Any
 from verified.io.files import file_digest, read_record, write_record
 from verified.runtime.project import versions
 
-LINK, NOTE = ".earlier", ".earlier.json"
+FOLDER = ".earlier"
 MOVING = ("shards", "rows", "videos", "threads")
 """Job parameters that select videos or set the speed, and do not affect the result of a video."""
 
@@ -42,7 +42,8 @@ class PreviousOutput:
 
     def __init__(self, output: str | os.PathLike[str], maker: str = ""):
         self.output, self.maker = Path(output), maker
-        self._link, self._note = (self.output.with_name(f".{self.output.name}{ending}") for ending in (LINK, NOTE))
+        self._link = self.output.parent / FOLDER / self.output.name
+        self._note = self._link.with_name(f"{self.output.name}.json")
         self.file: Path | None = None
         self.videos: dict[str, Any] = self._read() if maker else {}
 
@@ -83,6 +84,7 @@ class PreviousOutput:
         digest = None
         if link:
             try:
+                self._link.parent.mkdir(parents=True, exist_ok=True)
                 self._link.hardlink_to(self.output)
             except OSError as error:
                 log.info("the next job of this shard will look at all its videos again: %s", error)

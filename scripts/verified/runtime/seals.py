@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, read_record, require_version, write_record
+from verified.io.files import atomic_path, file_digest, read_record, require_version, write_record
 from verified.runtime.announcements import rebuild_command
 
 VERSION = 4
@@ -105,7 +105,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     """
     path = Path(path)
     written = (read_seal(path) if path.is_file() else None) or {}
-    now = digest_of(path)[0] if written else None
+    now = file_digest(path) if written else None
     with atomic_path(path) as temporary:
         yield temporary
         facts = measure(temporary) | {
@@ -198,27 +198,28 @@ def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[st
 
 
 def difference(path: Path, written: Seal, member: str = "") -> str:
-    """The difference of a file or folder, or of one file of a folder, from its seal in words; empty without any."""
+    """The difference of a file or folder, or of one file of a folder, from its seal in words; empty without any.
+
+    After an interrupted replacement, either version in the seal is accepted (see `replacing`).
+    """
     kind, is_there = ("folder", path.is_dir()) if "files" in written else ("file", path.is_file())
     if not is_there:
         return f"a {kind} was written, this is none"
     if "files" in written:
         return _difference_of_folder(path, written["files"], member)
-    if path.stat().st_size == written["bytes"]:
-        digest = digest_of(path)[0]
-        if digest == written["sha256"]:
-            return ""
-        digests = f"SHA-256 {digest[:12]}… instead of {written['sha256'][:12]}…"
-        return f"its {written['bytes']:,} bytes are not those that were written ({digests})"
-    return f"{_amount(measure(path))} where {_amount(written)} were written"
+    now = measure(path)
+    if now["sha256"] in (written["sha256"], written.get("earlier")):
+        return ""
+    return f"{_amount(now)} where {_amount(written)} were written"
 
 
 def _amount(facts: Seal) -> str:
-    return (f"{facts['rows']:,} lines, " if "rows" in facts else "") + f"{facts['bytes']:,} bytes"
+    rows = f"{facts['rows']:,} lines, " if "rows" in facts else ""
+    return f"{rows}{facts['bytes']:,} bytes, SHA-256 {facts['sha256'][:12]}…"
 
 
 def _difference_of_folder(path: Path, written: dict[str, str], member: str) -> str:
-    there = {member: digest_of(path / member)[0]} if member else files_of(path)
+    there = {member: file_digest(path / member)} if member else files_of(path)
     names = {member} if member else there.keys() | written.keys()
     changed = sorted(name for name in names if there.get(name) != written.get(name))
     more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
@@ -227,29 +228,20 @@ def _difference_of_folder(path: Path, written: dict[str, str], member: str) -> s
 
 TIMESTAMP = ".snakemake_timestamp"
 """The file that Snakemake puts into folders that a job wrote."""
-CHUNK = 1 << 20
 
 
 def measure(path: Path) -> dict[str, Any]:
     """`bytes`, `sha256` and, of JSON lines, `rows` of a file; `files` and `sha256` of a folder."""
     if path.is_dir():
         return {"files": (files := files_of(path)), "sha256": hashlib.sha256(json.dumps(files).encode()).hexdigest()}
-    digest, lines = digest_of(path)
-    return {"bytes": path.stat().st_size, "sha256": digest} | ({"rows": lines} if path.suffix == ".jsonl" else {})
+    facts = {"bytes": path.stat().st_size, "sha256": file_digest(path)}
+    if path.suffix != ".jsonl":
+        return facts
+    with path.open("rb") as lines:
+        return facts | {"rows": sum(1 for _ in lines)}
 
 
 def files_of(folder: Path) -> dict[str, str]:
     """SHA-256 of each file below a folder, by its path there."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != TIMESTAMP)
-    return {path.relative_to(folder).as_posix(): digest_of(path)[0] for path in files}
-
-
-def digest_of(path: Path) -> tuple[str, int]:
-    """SHA-256 and the number of line ends, in one pass."""
-    digest, lines, buffer = hashlib.sha256(), 0, bytearray(CHUNK)
-    view, counts = memoryview(buffer), path.suffix == ".jsonl"
-    with path.open("rb", buffering=0) as file:
-        while size := file.readinto(buffer):
-            digest.update(view[:size])
-            lines += buffer.count(b"\n", 0, size) if counts else 0
-    return digest.hexdigest(), lines
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in files}

@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from verified.errors import InputError
+from verified.io.files import file_digest
 from verified.runtime.announcements import LATENCY, rebuild_command
 from verified.runtime.seals import (
     BUILT,
     ENDING,
     PEOPLE,
     VIDEOS,
+    Reading,
     Seal,
     difference,
-    digest_of,
     place_of,
     read_seal,
     readings,
@@ -126,23 +127,18 @@ def sealed(inputs: Iterable[str], outputs: Sequence[str], **job: Any) -> Generat
 
 
 def _problem(path: Path, written: Seal, member: str = "") -> str:
-    """How `path`, or its file `member`, differs from its seal; empty if it does not.
-
-    After an interrupted replacement, either version in the seal is accepted (see `replacing`).
-    """
+    """How `path`, or its file `member`, differs from its seal; empty if it does not."""
     if _elsewhere(path, written):
         whose = f"{written['path']}, written by {written['rule'] or 'a command'}"
         return f"its seal is that of {whose}; keep copies under their path, or outside any {BUILT}/"
-    problem = difference(path, written, member)
-    if problem and not (written.get("earlier") and path.is_file() and digest_of(path)[0] == written["earlier"]):
+    if problem := difference(path, written, member):
         return problem
     for source, digest in sources_of(path, written).items():
         with contextlib.suppress(InputError):  # damage of that file is reported elsewhere
             now = read_seal(source)
             if now and now["sha256"] != digest and now["created"] > written["created"] and source.exists():
                 return f"it was made of another {source.name} than the one that is there ({source})"
-    place = place_of(path)
-    reading = _readings(_home(path, place))[0].get(place) if place else None
+    reading = _readings_around(path)[0].get(place_of(path) or "")
     if reading and written["sha256"] != reading.sha256 and written["created"] < reading.created:
         return f"an earlier state than the one that was read for {reading.reader.parent}"
     return ""
@@ -150,38 +146,35 @@ def _problem(path: Path, written: Seal, member: str = "") -> str:
 
 def sources_of(path: Path, written: Seal) -> dict[Path, str]:
     """The files that `path` was made of, with their SHA-256 then; none for a copy below no `results/`."""
-    own: str = written["path"]
-    made_of: dict[str, str] = written["made_of"]
-    depth = own.count("/")
     if place_of(path) is None:
         return {}
+    depth = str(written["path"]).count("/")
     results = (path if len(path.parents) > depth else Path(os.path.abspath(path))).parents[depth]
-    return {results / place: digest for place, digest in made_of.items()}
+    return {results / place: digest for place, digest in written["made_of"].items()}
 
 
 def is_job_output(path: Path) -> bool:
     """Whether a job of the run has read a path, or a folder around it, so that another job must have written it."""
-    place = place_of(path)
-    if place is None:
-        return False
-    places = {place, *map(str, Path(place).parents)}
-    return not places.isdisjoint(_readings(_home(path, place))[1])
-
-
-def _home(path: str | os.PathLike[str], place: str) -> Path:
-    """The folder of a run below `results/`, of a path with this `place` there."""
-    return Path(os.path.abspath(path)).parents[place.count("/")] / place.partition("/")[0]
+    place = Path(place_of(path) or "")
+    return not {place.as_posix(), *map(str, place.parents)}.isdisjoint(_readings_around(path)[1])
 
 
 _readings = functools.cache(readings)
 
 
+def _readings_around(path: Path) -> tuple[dict[str, Reading], set[str]]:
+    """The `readings` of the run that has a path; none outside of any `results/`."""
+    if (place := place_of(path)) is None:
+        return {}, set()
+    return _readings(Path(os.path.abspath(path)).parents[place.count("/")] / place.partition("/")[0])
+
+
 def _elsewhere(path: Path, written: Seal) -> bool:
     """Whether the seal beside `path` belongs to another file. Outside of any `results/`, only names are compared."""
-    wanted, parts = Path(written["path"]).parts, Path(os.path.abspath(path)).parts
-    if len(wanted) > 1 and BUILT in parts[:-1]:
-        return parts[-len(wanted) - 1 :] != (BUILT, *wanted)
-    return parts[-1] != Path(written["path"]).name
+    there, place = os.path.abspath(path), written["path"]
+    if "/" in place and f"/{BUILT}/" in there:
+        return not there.endswith(f"/{BUILT}/{place}")
+    return Path(there).name != Path(place).name
 
 
 def _changed_video(path: Path) -> str | None:
@@ -196,7 +189,7 @@ def _changed_video(path: Path) -> str | None:
             video = Path(row["path"])
             if not video.is_file():
                 return f"the video {video} is gone since it was probed"
-            if digest_of(video)[0] != row["sha256"]:
+            if file_digest(video) != row["sha256"]:
                 return f"the video {video} has changed since it was probed"
     return None
 
