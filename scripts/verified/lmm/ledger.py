@@ -83,8 +83,8 @@ class Ledger:
     def _scan(self, name: str, at: int) -> int:
         """Index the lines of a part from a byte on; where the next reading begins.
 
-        That is the first line that is not whole: it may still be on its way from its machine, from where lines arrive
-        in any order.
+        That is the first line without an end or a key: it may still be on its way from its machine, from where lines
+        arrive in any order. Checksums are compared when a line is asked for.
         """
         path = self.path / name
         self.damaged = {place for place in self.damaged if place[0] != name or place[1] < at}
@@ -92,15 +92,15 @@ class Ledger:
         with path.open("rb", buffering=1 << 20) as file:
             file.seek(at)
             for line in file:
-                if not is_whole(line):
-                    self.damaged.add((name, at))
-                    again = at if again is None else again
-                elif key := key_in(line):
+                if line.endswith(b"\n") and (key := key_in(line)):
                     self._add(key, (name, at))
-                elif at == 0:
+                elif at == 0 and is_whole(line):
                     stated = cast(dict[str, object], value_of(line)).get("version")
                     remedy = "export it with the version that wrote it, or set generation.ledger to a new folder"
                     require_version(stated, VERSION, "ledger", path, remedy)
+                else:
+                    self.damaged.add((name, at))
+                    again = at if again is None else again
                 at += len(line)
         return at if again is None else again
 
@@ -133,6 +133,7 @@ class Ledger:
             line = self._line(place)
             if is_whole(line) and key_in(line) == key and not any(faults_of(row := cast(Row, value_of(line)))):
                 (taken if place[0].startswith(CASSETTE) else recorded).append(row)
+                self.damaged.discard(place)
             else:
                 self.damaged.add(place)
         if taken and not any(map(is_answer, recorded)):
