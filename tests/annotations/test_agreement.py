@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from captioning import tar_of
 from PIL import Image
-from refusals import refused
 
 from verified.annotations.agreement import PARTS, agreement, frame_vectors, things_in, unit
 from verified.annotations.selection import candidates_by_moment, choose, choose_by
@@ -97,17 +96,6 @@ def test_the_frames_speak_where_captions_are_divided(red):
     rows = agreement([moment], scores(divided, 8), red, Colours(), MODEL)
     for part in ("frames", "things"):
         assert [row[part] for row in rows] == pytest.approx([-1, -1, 1, 1], abs=1e-4)
-
-
-def test_a_moment_without_keyframes_or_with_one_candidate_is_not_judged_by_what_is_missing(red):
-    other = {"desc_id": 9, "caption": "a dog runs"}
-    rows = agreement([other, MOMENT], [*scores(desc_id=9), *scores(CAPTIONS[:1])], red, Colours(), MODEL)
-    assert all(row["frames"] == row["things"] == 0 != row["candidates"] for row in rows[:3])
-    assert all(rows[3][part] == 0 for part in ("agreement", *PARTS))
-    with refused("moment 7", remedy=True):
-        agreement([other], scores(), red, Colours(), MODEL)
-    with refused("candidate", "compared", remedy=True):
-        choose_by(candidates_by_moment([MOMENT], scores()), "agreement", similarities=rows[:1])
 
 
 def test_things_are_found_by_name_in_the_plural_and_as_a_whole():

@@ -1,13 +1,10 @@
 """Candidates as parquet, counts, and the dataset card."""
 
-import hashlib
-
 import pyarrow.parquet
 import pytest
 
 from verified.annotations.export import count, origins, write_candidates, write_card
-from verified.annotations.selection import annotate, candidates_by_moment
-from verified.io.jsonl import write_jsonl
+from verified.annotations.selection import candidates_by_moment
 
 MOMENTS = [
     {
@@ -70,14 +67,6 @@ DYNAMICS = [{"desc_id": i, "reason": "short", "frames": 20, "thinned": True} for
 ORIGIN = origins(STATICS, DYNAMICS, FACTS)
 
 
-def test_counts_reconcile():
-    counts = count(MOMENTS, candidates_by_moment(MOMENTS, SCORES), ["train", "test"])
-    assert counts["moments"] == counts["annotated"] + sum(counts["without"].values()) == 4
-    assert counts["without"] == {"no-scored-candidate": 1, "split-not-annotated": 1}
-    assert counts["splits"]["train"] == {"moments": 2, "annotated": 1, "statics": 1, "dynamics": 0}
-    assert counts["candidates"] == 12
-
-
 def test_the_table_holds_every_candidate_with_its_lineage(tmp_path):
     path = tmp_path / "candidates.parquet"
     write_candidates(path, MOMENTS, candidates_by_moment(MOMENTS, SCORES), ORIGIN, SAID)
@@ -96,20 +85,6 @@ def test_the_table_holds_every_candidate_with_its_lineage(tmp_path):
     }
     assert seen["statics"] == ["looker", 1, [0.5], False, "ok"]
     assert seen["dynamics"] == ["watcher", 20, None, True, "short"]
-
-
-def test_the_card_states_licence_counts_and_checksums(tmp_path):
-    groups = candidates_by_moment(MOMENTS, SCORES)
-    file = tmp_path / "fig" / "test.jsonl"
-    write_jsonl(file, annotate(MOMENTS[2:3], groups)[0])
-    write_card(tmp_path / "README.md", ABOUT, count(MOMENTS, groups, ["train", "test"]), [file])
-    card = (tmp_path / "README.md").read_text()
-    assert "Licence: CC-BY-4.0" in card and "| test | 1 | 1 | 1 | 0 |" in card
-    assert f"| fig/test.jsonl | {file.stat().st_size} | `{hashlib.sha256(file.read_bytes()).hexdigest()}` |" in card
-    left_out = "1 are not (no-scored-candidate), 1 are not (split-not-annotated)"
-    assert f"4 moments came in, 2 are annotated, {left_out}." in card
-    assert "candidate caption of the highest confidence (`fig/`)" in card and "trusted" not in card
-    assert "**Evaluative role.** A score on a split supports one claim" in card
 
 
 @pytest.mark.parametrize(

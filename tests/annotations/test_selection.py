@@ -3,11 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused
 
 from verified.annotations.selection import annotate, candidates_by_moment, choose, choose_by
 from verified.annotations.similarity import similarities
-from verified.io.fig import FIG_KEYS
 
 MOMENT = {
     "desc_id": 7,
@@ -43,12 +41,6 @@ def test_highest_and_lowest_over_both_types():
     assert not reasons
 
 
-def test_rows_have_the_released_keys_in_their_order():
-    highest, _, _ = annotate([MOMENT], candidates_by_moment([MOMENT], [candidate("statics", 0, 1.0)]))
-    assert tuple(highest[0]) == (*FIG_KEYS, "fig_desc_type", "lineage")
-    assert highest[0]["time"] == [1.0, 3.5] and highest[0]["cog_desc"] == "a ball moves"
-
-
 def test_equal_scores_take_statics_first_for_the_highest_and_the_last_for_the_lowest():
     scores = [candidate("dynamics", 1, 1.0), candidate("dynamics", 0, 1.0), candidate("statics", 0, 1.0)]
     highest, lowest = choose(candidates_by_moment([MOMENT], scores)[7])
@@ -61,19 +53,6 @@ def test_moments_without_a_usable_candidate_are_counted_by_reason():
     highest, lowest, reasons = annotate(moments, candidates_by_moment(moments, scores))
     assert [row["desc_id"] for row in highest] == [row["desc_id"] for row in lowest] == [9, 10, 11]
     assert reasons == {"no-scored-candidate": 1, "no-finite-score": 1}
-
-
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [
-        ([candidate("statics", 0, 1.0, desc_id=99)], "moment 99"),
-        ([candidate("statics", 0, 1.0), candidate("statics", 0, 2.0)], "twice"),
-        ([candidate("both", 0, 1.0)], "'both'"),
-    ],
-)
-def test_scores_that_do_not_fit_the_corpus_are_refused(scores, message):
-    with refused(message):
-        candidates_by_moment([MOMENT], scores)
 
 
 @given(
@@ -134,10 +113,3 @@ def test_a_draw_is_the_same_for_one_seed_and_hangs_on_no_other_candidate():
     assert annotate(moments[:50], choose_by(first_groups, "random", 1))[0] == drawn[:50]
     taken = [[row["fig_desc"] for row in drawn].count(text) for text in CAPTIONED.values()]
     assert sum(taken) == 200 and min(taken) > 30, "each of four about as often"
-
-
-def test_scores_of_another_corpus_and_candidates_without_a_similarity_are_refused():
-    with refused("moment 7", remedy=True):
-        list(similarities([], captioned(), "all-MiniLM-L6-v2"))
-    with refused("compared"):
-        choose_by(candidates_by_moment([MOMENT], captioned()), "encoder")

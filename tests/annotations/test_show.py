@@ -38,13 +38,6 @@ def show(capsys, *arguments):
     return status, out + err
 
 
-def test_before_any_caption(run, capsys):
-    status, shown = show(capsys, "101")
-    assert status == 0 and "coarse: a cat sits" in shown and shown.count("not made yet") == 5
-    assert "the ledger has none" in shown
-    assert "decision (by confidence):\n  Confidences are not to be trusted" in shown
-
-
 def test_keyframes_calls_candidates_and_decision(run, capsys, tmp_path):
     videos, base = make_videos(tmp_path, run), "results/mine"
     engine = StubEngine()
@@ -73,9 +66,3 @@ def test_keyframes_calls_candidates_and_decision(run, capsys, tmp_path):
     assert "a dog runs" not in shown and "perturbations:\n  not made yet" in shown
     known = json.loads(show(capsys, "101", "--json")[1])
     assert known["dataset"] == "mine" and len(known["calls"]) == 6 and len(known["scores"]) == 6
-
-
-def test_a_moment_without_a_score_is_not_one_that_is_still_to_come(run, capsys):
-    write_jsonl("results/mine/evaluator/scores/shard-00.jsonl", [])
-    write_jsonl("results/mine/annotations/fig/train.jsonl", [])
-    assert "fig: left out: no candidate has a score" in show(capsys, "101")[1]

@@ -9,8 +9,7 @@ from captioning import tar_of
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.benchmark.answers import Query
-from verified.benchmark.comparison.compare import count_similar, difference, groups_of, most_different
+from verified.benchmark.comparison.compare import difference, most_different
 from verified.benchmark.comparison.runs import read_run
 from verified.cli.forms import read_ground_truth
 from verified.keyframes.extract import encode_jpeg
@@ -82,30 +81,10 @@ def test_wins_losses_and_the_difference_are_those_of_the_queries(runs, truth):
     assert seeds.values["VCMR/0.5/r1"].shape == (2, COUNT)
 
 
-def test_no_query_sets_a_run_apart_from_itself(runs, truth):
-    assert most_different(*both((runs[2], f"again={runs[2]}"), truth)) == ([], [])
-
-
 def test_the_queries_that_differ_most_are_named_in_both_directions(runs, truth):
     good, half, _ = both(runs, truth)
     ahead, behind = most_different(good, half)
     assert ahead == [0, 2, 4, 6, 8] and behind == [5]
-
-
-def test_groups_divide_the_queries(truth):
-    queries = [
-        Query(
-            n, f"v{n}", 10.0 * (n % 3), 10.0 * (n % 3) + 1 + n, CAPTIONS[n % 3], "statics" if n < 4 else "dynamics", 30
-        )
-        for n in range(9)
-    ]
-    groups = groups_of(queries)
-    by = {group.by for group in groups}
-    assert by == {"length of the moment", "length of the caption", "caption", "position in the video"}
-    for name in by:
-        assert np.sum([group.queries for group in groups if group.by == name], axis=0).tolist() == [1] * 9
-    assert count_similar([*CAPTIONS, CAPTIONS[0]], ["a", "b", "c", "d"]).tolist() == [1, 0, 0, 1]
-    assert count_similar([CAPTIONS[0]] * 2, ["a", "a"]).tolist() == [0, 0]
 
 
 def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys):

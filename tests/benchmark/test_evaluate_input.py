@@ -30,17 +30,6 @@ def evaluated(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("rest", [[], [0.9], [0.9, "x"], ["x"] * 2, [0.9, 0.8, 0.7]])
-def test_rows_of_moments_count_by_their_first_three_elements(tmp_path, capsys, rest):
-    submission = lists(tmp_path / "s.json", [[0, 30.0, 40.0, *rest]], [[1, 12.0, 20.0, *rest], [1, 0.0, 5.0, *rest]])
-    truth = written(tmp_path / "truth.json", TVR, as_list=True)
-    found = evaluated(capsys, truth, submission, "--threshold", "0.3", "0.9")
-    for task in ("VCMR", "SVMR"):
-        assert found["further"][task] == {"mIoU": 90.0, "0.3-r1": 100.0, "0.9-r1": 50.0}
-        assert found[task]["0.7-r1"] == 100.0
-    assert found["notes"] == ["VR: not in the submission"]
-
-
 @pytest.mark.parametrize(
     ("content", "named"),
     [
@@ -84,15 +73,6 @@ def test_a_true_span_that_none_can_find_is_noted(tmp_path, capsys, span, named):
     found = evaluated(capsys, truth, lists(tmp_path / "s.json", [[0, *sorted(span), 0.9]], [[1, 10.0, 20.0, 0.9]]))
     assert found["SVMR"]["0.5-r1"] == 50.0
     assert any(f"1 of 2 true spans {named}" in note for note in found["notes"])
-
-
-@pytest.mark.parametrize("kind", ["SVMR", "VR"])
-def test_what_is_evaluated_is_compared(tmp_path, capsys, kind):
-    truth = written(tmp_path / "truth.jsonl", TVR)
-    submission = lists(tmp_path / "s.json", [[0, 30.0, 40.0]], [[1, 12.0, 20.0]], tasks=(kind,))
-    evaluated(capsys, truth, submission)
-    assert main(["compare", str(truth), f"a={submission}", f"b={submission}", "--output", str(tmp_path / "out")]) == 0
-    assert "| a | 1 | 100.00 [" in capsys.readouterr().out
 
 
 def test_rows_have_numbers_and_ids_and_whole_numbers_are_texts(tmp_path):

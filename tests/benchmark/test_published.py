@@ -8,12 +8,11 @@ import pytest
 from running import PROJECT
 
 from verified.__main__ import parser
-from verified.benchmark.published import Place, plain, read_published, rounding, verdict_of
+from verified.benchmark.published import plain, read_published, rounding, verdict_of
 from verified.cli.command import COMMANDS
 from verified.config.key_table import key_table
 
 FILE = Path(__file__).resolve().parents[2] / "config" / "published.csv"
-HEAD = "paper,table,dataset,method,train,test,task,metric,value\n"
 
 
 def test_every_published_figure_is_in_the_file():
@@ -24,13 +23,6 @@ def test_every_published_figure_is_in_the_file():
     assert questions == {("rextime-1", kind): 18 for kind in ("full", "mini")} | {
         ("rextime-2", kind): 16 for kind in ("full", "mini")
     }
-
-
-def test_a_figure_has_a_place_a_number_and_decimals(tmp_path):
-    (tmp_path / "figures.csv").write_text(f"{HEAD}mad,mad-1,MAD,,,,,queries,384.6K\nother,x,y,,,,,z,1\n")
-    figures = read_published(tmp_path / "figures.csv", "mad")
-    assert figures == {Place("mad-1", "MAD", metric="queries"): "384.6K"}
-    assert (plain("384.6K"), rounding("384.6K"), rounding("7")) == (384.6, pytest.approx(0.05), 0.5)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +95,3 @@ def test_what_the_list_names_is_there(page):
     assert len(rows) > 12 and not absent
     assert all("`" in where or "missing" in where for _, where in rows)
     assert [part for part in PAGES[page] if part not in "\n".join(named for named, _ in rows)] == []
-
-
-def test_a_name_that_is_not_there_is_noticed():
-    assert not any(map(is_there, ("mad-9", "verified ground", "longform.no_key", "no.svg", "no.md", "no_rule")))

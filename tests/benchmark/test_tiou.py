@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from verified.benchmark.correlation import MEASURES, Rated, auroc, auroc_interval, compare_metrics, measure
 from verified.benchmark.lists import Lists, best_spans, suppress, suppress_spans
-from verified.benchmark.tiou import first_ranks, guessed_recall, guessed_span, hits, tiou
+from verified.benchmark.tiou import guessed_recall, guessed_span, hits, tiou
 
 SECONDS = st.floats(0, 200, allow_nan=False)
 SPAN = st.tuples(SECONDS, SECONDS)
@@ -30,14 +30,6 @@ def test_the_hull_is_the_union_where_spans_overlap_and_the_tiou_zero_where_not(o
     assert tiou(*one, *two) == pytest.approx(shared / ((one[1] - one[0]) + (two[1] - two[0]) - shared))
 
 
-@given(st.lists(st.tuples(SPAN, SPAN), min_size=1), st.sampled_from([np.float32, np.float64]))
-def test_arrays_have_the_values_of_single_spans_in_their_precision(pairs, precision):
-    one, two = np.array(pairs, precision).swapaxes(0, 1)
-    values = tiou(*one.T, *two.T)
-    assert values.dtype == precision
-    assert values.tolist() == [float(tiou(*first, *second)) for first, second in zip(one, two)]
-
-
 def test_a_tie_counts_as_each_benchmark_says():
     """MAD's text and zero-shot script ask for more than the threshold; TVR, VLG-Net and ReXTime for as much."""
     assert hits(tiou(0, 5, 0, 10), 0.5) and not hits(tiou(0, 5, 0, 10), 0.5, "gt")
@@ -49,14 +41,6 @@ def test_on_mads_grid_precision_decides_what_reaches_a_threshold():
     single = tiou(*spans.T.astype(np.float32), *np.array([spans[:, 0] - 1.2, spans[:, 0] + 2.8], np.float32))
     assert double == pytest.approx(0.3) and single == pytest.approx(0.3)
     assert (double > 0.3).tolist() != (single > np.float32(0.3)).tolist()
-
-
-def test_the_first_right_row_is_found_by_position_or_by_the_ranks_given():
-    right = np.array([[False, True, True], [False, False, False]])
-    assert first_ranks(right).tolist() == [2, np.inf]
-    assert first_ranks(right, np.array([[0, 1, 2], [0, 0, 1]])).tolist() == [1, np.inf]
-    assert first_ranks(np.zeros((2, 0), bool)).tolist() == [np.inf, np.inf]
-    assert (1 / first_ranks(right)).tolist() == [0.5, 0]
 
 
 MOMENTS = [(2.0, 6.0, 10.0), (0.0, 30.0, 30.0), (1.0, 1.5, 20.0)]

@@ -12,7 +12,6 @@ import verified.captions.clips as clips
 from verified.captions.clips import fitted_size, frame_count, thin_frames
 from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
-from verified.lmm.request import Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.dynamics import TASKS
 
@@ -23,23 +22,6 @@ EIGHT = {"fps": 8.0, "frames": None, "max_frames": 64}
 def run(folder, moments, videos, engine, dynamics=EIGHT, **changes):
     with Session(settings(folder, **changes), 7, TASKS, {"llm": engine, "video_lmm": engine}) as session:
         return caption_dynamics(moments, videos, dynamics, session)
-
-
-def test_rows_carry_questions_answers_description_and_candidates(tmp_path):
-    moments = make_moments(CAPTIONS, videos=2)
-    engine = StubEngine()
-    rows = run(tmp_path, moments, make_videos(tmp_path, moments), engine)
-    assert [row["desc_id"] for row in rows] == [moment["desc_id"] for moment in moments]
-    for moment, row in zip(moments, rows):
-        assert len(row["questions"]) == len(row["answers"]) == 5 and row["description"]
-        assert len(row["candidates"]) == 3 and row["frames"] == 16 and not row["thinned"]
-        assert set(row["lineage"]) == {"questions", "answers", "candidates"}
-        assert all(candidate["lineage"] == row["lineage"]["candidates"] for candidate in row["candidates"])
-        assert all(candidate["caption"].startswith(moment["caption"]) for candidate in row["candidates"])
-    given = [one.slots["questions_and_answers"] for one in engine.requests if one.task == "dynamics_candidates"]
-    assert all(text.count("(Q)") == text.count("(A)") == 5 for text in given), "every question with its answer"
-    asked = [request.task for request in engine.requests]
-    assert asked.count("questions") == 3 and asked.count("answers") == 4 and asked.count("dynamics_candidates") == 4
 
 
 def test_the_video_model_sees_the_right_frames_and_the_stated_numbers(tmp_path):
@@ -103,14 +85,6 @@ def test_a_long_clip_is_thinned_uniformly_and_says_so(tmp_path):
     assert request.slots["frame_number"] == "10"
 
 
-def test_uniform_frames(tmp_path):
-    moments = make_moments(CAPTIONS[:1], seconds=4)
-    engine = StubEngine()
-    run(tmp_path, moments, make_videos(tmp_path, moments), engine, {"fps": None, "frames": 8, "max_frames": 64})
-    (request,) = [request for request in engine.requests if request.task == "answers"]
-    assert [number_of(frame) for frame in request.frames] == [2, 6, 10, 14, 18, 22, 26, 30]
-
-
 @pytest.mark.parametrize("damage", ["missing", "garbage"])
 def test_a_video_that_cannot_be_read_costs_its_own_moments_only(tmp_path, damage):
     moments = make_moments(CAPTIONS, videos=2)
@@ -121,24 +95,6 @@ def test_a_video_that_cannot_be_read_costs_its_own_moments_only(tmp_path, damage
         lost = moment["video"] == "v0"
         assert (row["reason"] == "answers-error: media") is lost and (row["candidates"] == []) is lost
         assert len(row["questions"]) == 5
-
-
-def test_a_moment_behind_the_last_frame_is_named(tmp_path):
-    moments = make_moments(CAPTIONS[:2])
-    videos = make_videos(tmp_path, moments)
-    rows = run(tmp_path, [moments[0], {**moments[1], "start": 50.0, "end": 52.0}], videos, StubEngine())
-    assert rows[0]["reason"] is None and rows[1]["reason"] == "answers-error: media"
-
-
-def test_failed_questions_end_the_moment(tmp_path):
-    moments = make_moments(CAPTIONS[:2])
-
-    def reply(request, text):
-        return Reply("", "blocked", "content-filter") if request.slots["caption"] == "a dog runs" else Reply(text)
-
-    rows = run(tmp_path, moments, make_videos(tmp_path, moments), StubEngine(reply))
-    assert rows[0]["reason"] == "questions-blocked: content-filter" and rows[0]["lineage"].keys() == {"questions"}
-    assert rows[0]["shortfall"] == 3 and len(rows[1]["candidates"]) == 3
 
 
 def test_frames_given():

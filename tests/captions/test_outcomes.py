@@ -46,16 +46,6 @@ def _no_model(rows, encoder, threads):
         row["similarities"] = {kind: [0.5] * len(row[kind]) for kind in TASK_OF_KIND}
 
 
-def test_sums(stages):
-    sums = add_up(stages)
-    assert sums["statics"]["moments"] == 3
-    assert sums["statics"]["rows"] == {"statics": {"complete": 2, "short": 0, "without": 1}}
-    assert sums["perturbations"]["rows"]["dynamics"] == {"complete": 2, "short": 0, "without": 1}
-    first = sums["statics"]["tasks"][0]
-    assert (first["task"], first["calls"], first["ok"], first["blocked"]) == ("keyframe_description", 6, 4, 2)
-    assert first["reasons"] == {"blocked: content-filter": 2}
-
-
 def test_what_does_not_reconcile_is_an_error(stages):
     lost = copy.deepcopy(stages)
     lost["statics"][0]["complete"] = 0

@@ -81,27 +81,9 @@ def test_one_option_has_one_meaning_of_value():
     assert [name for name, found in kinds.items() if len(found) > 1] == []
 
 
-def test_the_help_lists_every_command_by_what_people_do(capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    shown = capsys.readouterr().out
-    own = {words.partition(" ")[0] for words, command in COMMANDS.items() if command.module.startswith("verified.")}
-    assert len(own) <= 24, "the core's commands are read on one screen; those of extensions follow"
-    for words in COMMANDS:
-        word, _, action = words.partition(" ")
-        line = re.search(rf"^  {word} .*(?:\n {{15}}.*)*", shown, re.MULTILINE)
-        assert line and action in line[0], words
-
-
 @pytest.mark.parametrize("command", ["report", "study", "quote", "export"])
 def test_a_word_too_many_is_not_lost_among_the_options_of_snakemake(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "kitchen.yaml"])
     assert "kitchen.yaml" in capsys.readouterr().err
     assert parser().parse_args(["report", "--", "--dry-run"]).options == ["--dry-run"]
-
-
-def test_an_option_is_typed_whole(capsys):
-    with pytest.raises(SystemExit):
-        main(["check", "--off"])
-    assert "--off" in capsys.readouterr().err

@@ -27,16 +27,6 @@ def test_no_option_of_several_values_drops_the_first_ones_when_it_is_given_again
     assert [action.option_strings for action in several if not isinstance(action, Extend)] == []
 
 
-@pytest.mark.parametrize("default", [(), [], ["usual"], None])
-def test_values_add_up_and_the_default_stands_for_none_at_all(default):
-    one = argparse.ArgumentParser()
-    one.add_argument("--metric", nargs="+", action=Extend, default=default)
-    assert one.parse_args([]).metric == default
-    assert one.parse_args(["--metric", "a"]).metric == ["a"]
-    assert one.parse_args(["--metric", "a", "b", "--metric", "c"]).metric == ["a", "b", "c"]
-    assert one.parse_args(["--metric", "a"]).metric == ["a"]  # nothing stays from the call before
-
-
 @pytest.mark.parametrize(
     ("words", "files", "rest"),
     [

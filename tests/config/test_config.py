@@ -8,7 +8,6 @@ import yaml
 from refusals import refused
 from running import PROJECT, SHIPPED
 
-from verified.__main__ import main
 from verified.config import load, read
 from verified.config.layers import merge_layers
 
@@ -24,26 +23,6 @@ def demo(**changes) -> dict:
 @pytest.mark.parametrize("name", FILES)
 def test_shipped_files_are_valid(name):
     assert read(PROJECT / name).name
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_what_runs_on_the_cpu_computes_in_float32(name):
-    settings = read(PROJECT / name)
-    on_cpu = {
-        "evaluator": not settings.evaluator.gpus,
-        "features": not settings.features.gpu,
-        "retrieval": settings.retrieval.device == "cpu",
-    }
-    assert [stage for stage in on_cpu if on_cpu[stage] and getattr(settings, stage).precision != "float32"] == []
-
-
-def test_the_printed_page_has_every_key_with_default_and_meaning(capsys):
-    assert main(["config-docs"]) in (0, None)
-    rows = re.findall(r"^\| `([\w.()-]+)` \| `(.+?)` \| (.*) \|$", capsys.readouterr().out, re.MULTILINE)
-    keys = {key: (default, meaning) for key, default, meaning in rows}
-    assert len(keys) == len(rows) and keys["seed"][0] == "2024"
-    assert keys["datasets.NAME.source(folder).videos"][0] == "required"
-    assert [key for key, (_, meaning) in keys.items() if not meaning] == []
 
 
 def test_the_readme_lists_the_files_that_are_shipped():
@@ -124,23 +103,6 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
     (tmp_path / "data.yaml").write_text("layers: other.yaml\n")
     with refused("data.yaml", "'other.yaml'"):
         read(tmp_path / "whole.yaml")
-
-
-def test_tables_show_data_sets_that_are_there():
-    assert load(demo(tables=["demo"])).tables == ("demo",)
-    with refused("'demos'", "'demo'", remedy=True):
-        load(demo(tables=["demos"]))
-
-
-def test_unreadable_files_are_named(tmp_path):
-    with refused("none.yaml"):
-        read(tmp_path / "none.yaml")
-    (tmp_path / "broken.yaml").write_text("a: [1")
-    with refused("broken.yaml", "YAML"):
-        read(tmp_path / "broken.yaml")
-    (tmp_path / "list.yaml").write_text("- 1")
-    with refused("list.yaml"):
-        read(tmp_path / "list.yaml")
 
 
 def test_a_pattern_among_the_layers_names_all_files_that_match_and_may_match_none(tmp_path):

@@ -1,6 +1,5 @@
 """The published files themselves, where they are at hand: bytes, anomalies, agreement with their originals."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from verified.annotations.lint import lint
 from verified.config.annotations import Annotations
 from verified.config.sources import ReleasedSource
 from verified.io.fig import read_fig, write_fig
-from verified.released.collections import moments_of, read_release
+from verified.released.collections import read_release
 
 RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data"
 pytestmark = [
@@ -77,15 +76,6 @@ def test_the_lint_counts_the_known_anomalies(name, expected):
     assert {check: finding["count"] for check, finding in findings.items() if check not in talk} == expected
 
 
-def test_charades_sta_is_charades_fig_but_for_one_text():
-    coarse, fine = (
-        {split: Counter((row["video"], *row["time"], row["cog_desc"]) for row in rows) for split, rows in read.items()}
-        for read in (rows_of("charades-sta", "train", "test"), rows_of("charades-fig", "train", "test"))
-    )
-    assert coarse["train"] == fine["train"]
-    assert [key[3] for key in coarse["test"] - fine["test"]] == ["the person undresses (removes socks."]
-
-
 def test_didemo_intervals_agree_in_every_row_and_thirteen_moments_are_missing():
     coarse, fine = rows_of("didemo", "val", "test"), rows_of("didemo-fig", "val", "test")
     missing = {}
@@ -96,18 +86,3 @@ def test_didemo_intervals_agree_in_every_row_and_thirteen_moments_are_missing():
             assert all(original[key] == row[key] for key in ("video", "time", "cog_desc")), row["desc_id"]
         missing[split] = len(originals)
     assert missing == {"val": 5, "test": 8}
-
-
-def test_activitynet_captions_is_complete_and_two_spans_have_no_length():
-    read = rows_of("activitynet-captions", "train", "val_1", "val_2")
-    assert [len(rows) for rows in read.values()] == [37421, 17505, 17031]
-    assert not any(row["cog_desc"] != row["cog_desc"].strip() for rows in read.values() for row in rows)
-    excluded = [row for split, rows in read.items() for row in moments_of(rows, split)[1]]
-    assert [row["reason"] for row in excluded] == ["no-length", "no-length"]
-
-
-def test_charades_moments_reconcile():
-    read = rows_of("charades-fig", "train", "test")
-    moments, exclusions, clamped = moments_of(read["train"], "train")
-    assert len(moments) + len(exclusions) == 12408 and clamped == 1769
-    assert [(row["video"], row["reason"]) for row in exclusions] == [("LEOL6", "starts-after-the-end")]

@@ -11,7 +11,7 @@ from verified.config import load
 from verified.corpus.assemble import read_source, write_corpus
 from verified.corpus.copies import hash_videos, video_copies
 from verified.corpus.source_files import division_of, source_reading, split_settings
-from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos, hold_out, move
+from verified.corpus.splits import divide, draw_selection_videos, move
 from verified.io.jsonl import read_jsonl
 
 NAMES = {"train_split": "train", "selection_split": "val", "test_split": "test"}
@@ -88,23 +88,6 @@ def moments(videos: int) -> list[dict]:
     ]
 
 
-def test_whole_videos_of_train_move_and_nothing_else():
-    before = moments(2000)
-    after = list(hold_out(before, "train", 0.1))
-    moved = {row["video"] for row in after if row["split"] == HELD_OUT}
-    assert 70 <= len(moved) <= 130
-    assert [row["desc_id"] for row in after] == [row["desc_id"] for row in before]
-    assert all(row["split"] == HELD_OUT for row in after if row["video"] in moved)
-    assert all(a["split"] == b["split"] for a, b in zip(before, after) if b["split"] != HELD_OUT)
-    assert not any(row["split"] == "test" and row["video"] in moved for row in before)
-
-
-def test_a_video_moves_whatever_the_others_are():
-    whole = {row["video"] for row in hold_out(moments(400), "train", 0.2) if row["split"] == HELD_OUT}
-    half = {row["video"] for row in hold_out(moments(200), "train", 0.2) if row["split"] == HELD_OUT}
-    assert half == {video for video in whole if int(video[1:]) < 200}
-
-
 def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_and_at_least_one():
     for videos, least, most in ((2000, 70, 130), (4, 1, 1)):
         before = moments(videos)
@@ -161,8 +144,3 @@ def hashes(tmp_path_factory):
 def test_a_copy_or_a_part_is_found(hashes, name):
     found = video_copies({key: hashes[key] for key in ("a", "b", "c", "black", name)})
     assert found == {name: "a"}
-
-
-def test_parts_of_one_video_are_named_by_the_first_of_them(hashes):
-    assert video_copies(hashes) == dict.fromkeys(MADE, "a")
-    assert video_copies({}) == {}

@@ -9,9 +9,8 @@ from running import PROJECT, snakemake
 
 from verified.config import load
 from verified.config.evaluator import PRETRAINED_FRAMES
-from verified.demo.pretrained import SHIPPED, shipped_backbone
-from verified.demo.pretrained.card import EVENTS, UNSEEN, grade
-from verified.demo.pretrained.image_backbone import CLASSES, Schedule, batches, train
+from verified.demo.pretrained import SHIPPED
+from verified.demo.pretrained.card import EVENTS, grade
 from verified.demo.scenes import draw_event, make_scenes
 from verified.demo.tiny_evaluator.pretrain import synthetic_item
 from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES
@@ -81,18 +80,6 @@ def test_no_event_of_the_demo_is_seen_in_pre_training(seed):
     assert not (demo & clips or demo & frames or clips & frames)
 
 
-def test_graded_events_lie_behind_those_of_any_training():
-    assert CARD["pretrain_clips"] < UNSEEN and CARD["backbone_frames"] < UNSEEN
-
-
-def test_a_training_of_the_image_network_learns_and_is_the_same_twice():
-    runs = [train(Schedule(8 * 60, 8, 2e-3, 3)) for _ in range(2)]
-    assert runs[0][1] == runs[1][1] and runs[0][1][-1]["loss"] < runs[0][1][0]["loss"]
-    numbers = range(2, 3)
-    frames, labels = next(batches(3, numbers, 8))
-    assert frames.shape == (8, IMAGE_SIZE, IMAGE_SIZE, 3) and set(labels) == set(CLASSES)
-
-
 @pytest.mark.night
 def test_the_rules_make_all_of_it(tmp_path):
     small = ["backbone_frames=128", "backbone_batch=16", "pretrain_clips=48", "pretrain_batch=8"]
@@ -114,17 +101,3 @@ def test_the_rules_make_all_of_it(tmp_path):
     assert "48 clips" in read_header(checkpoint)[1]
     assert read_jsonl(built / "image-backbone.log.jsonl")[-1]["step"] == 7
     assert synthetic_item(card["seed"], 0, 8, 32, 1).caption
-
-
-def test_a_run_outside_the_project_can_be_moved(tmp_path, monkeypatch):
-    """Snakemake tells inputs by their names: the same file under another name would make the evaluator again."""
-    names = []
-    for folder in (tmp_path / "a", tmp_path / "deep" / "b"):
-        folder.mkdir(parents=True)
-        monkeypatch.chdir(folder)
-        names.append(
-            starting_checkpoint(load({"name": "a", "datasets": {"a": {"title": "A", "source": {"kind": "demo"}}}}))
-        )
-    assert names[0] == names[1]
-    monkeypatch.chdir(PROJECT)
-    assert shipped_backbone() == "scripts/verified/demo/pretrained/weights/image-backbone"

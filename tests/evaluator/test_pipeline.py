@@ -1,6 +1,5 @@
 """From perturbations and clips to a checkpoint and scores, at the smallest size."""
 
-import json
 import math
 
 import numpy as np
@@ -14,11 +13,9 @@ from verified.demo.pretrained.image_backbone import save as save_backbone
 from verified.demo.tiny_evaluator.pretrain import Pretraining, pretrain, run_pretraining
 from verified.demo.tiny_evaluator.stem import SmallResNet
 from verified.evaluator.checkpoint import FORM, WORDS, load_checkpoint, save_checkpoint
-from verified.evaluator.clips import decode_frames, encode_frames, gather_clips, open_clips
+from verified.evaluator.clips import gather_clips, open_clips
 from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import (
-    draw_frames,
-    middle_frames,
     random_part,
     read_tuples,
     resize,
@@ -38,13 +35,6 @@ FINE_TUNING = FineTuningSettings(**SETTINGS)
 @pytest.fixture
 def dataset(tmp_path):
     return write_dataset(tmp_path)
-
-
-def test_every_moment_is_an_item_or_counted(dataset):
-    tuples = read_tuples([dataset], ("train", "test"))
-    assert tuples.names == [f"small/{number}" for number in range(1, 7)]
-    assert tuples.left_out == {"perturbations-not-selected": 2, "shorter-than-two-frames": 1, "split-not-trained-on": 1}
-    assert len(tuples) + sum(tuples.left_out.values()) == MOMENTS
 
 
 def test_a_lost_row_is_an_error_and_no_smaller_training(dataset):
@@ -89,15 +79,6 @@ def test_scores_of_all_candidates(dataset, tmp_path):
         assert row["probability"] == pytest.approx(1 / (1 + np.exp(-row["margin"])), abs=1e-5)
 
 
-def test_pretraining_is_the_same_twice(tmp_path):
-    save_backbone(SmallResNet(), tmp_path)
-    size, plan = architecture("tiny", FRAMES, PIXELS), Pretraining(8, 4, 1e-3, 3, str(tmp_path))
-    runs = [pretrain(size, plan) for _ in range(2)]
-    assert json.dumps(runs[0][1]) == json.dumps(runs[1][1])
-    for one, other in zip(runs[0][0].parameters(), runs[1][0].parameters()):
-        assert torch.equal(one, other)
-
-
 def test_a_compact_checkpoint_holds_the_words_that_occurred(tmp_path):
     save_backbone(SmallResNet(), tmp_path)
     size, plan = architecture("tiny", FRAMES, PIXELS), Pretraining(8, 4, 1e-3, 3, str(tmp_path))
@@ -132,15 +113,6 @@ def described(path, frames):
     return {"video": "v", "path": str(path), **probe(write_video(path, frames, fps=10))}
 
 
-def test_a_stream_holds_the_frames_and_is_small():
-    frames = moving()
-    stream = encode_frames(frames)
-    back = decode_frames(stream)
-    assert back.shape == frames.shape and len(stream) < frames.nbytes / 20
-    assert np.abs(back.astype(int) - frames).mean() < 3
-    assert encode_frames(frames) == stream, "the same bytes each time"
-
-
 def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
     video = described(tmp_path / "v.mp4", moving(40, 96, 128))
     moments = [
@@ -166,13 +138,6 @@ def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
     file.write_bytes(file.read_bytes()[:-5])
     with refused(file=file, remedy=True):
         open_clips(file, rows)
-
-
-def test_training_draws_another_frame_each_time_and_scoring_the_middle():
-    clip = np.arange(12, dtype=np.uint8)[:, None, None, None] * np.ones((1, 16, 16, 3), np.uint8)
-    assert middle_frames(clip, 4)[:, 0, 0, 0].tolist() == [1, 4, 7, 10]
-    draws = {tuple(draw_frames(clip, 4, np.random.default_rng(seed))[:, 0, 0, 0]) for seed in range(60)}
-    assert len(draws) > 30 and all(index // 3 == number for draw in draws for number, index in enumerate(draw))
 
 
 def test_random_parts_keep_to_their_shares():

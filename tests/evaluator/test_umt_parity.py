@@ -194,16 +194,6 @@ def test_the_inputs_themselves_come_from_our_network(verified, four_frames, io):
             torch.testing.assert_close(logits.double(), inputs["match_logits"][role], atol=1e-5, rtol=0)
 
 
-def test_losses_at_initialisation():
-    """All logits equal: l_m = 5 ln 2 and l_c = (ln 3B + ln B) / 2."""
-    batch = 16
-    flat, zeros = torch.zeros(batch, batch), torch.zeros(batch)
-    loss = contrastive_loss(flat, [flat, flat], 0.07, "all")
-    assert loss.item() == pytest.approx((torch.tensor(3.0 * batch).log() + torch.tensor(float(batch)).log()).item() / 2)
-    match = matching_loss(zeros, torch.zeros(4, batch), batch, 5 * batch, "batch")
-    assert match.item() == pytest.approx(5 * torch.tensor(2.0).log().item())
-
-
 TINY = architecture("tiny", 4, 112)
 
 

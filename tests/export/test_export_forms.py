@@ -1,13 +1,10 @@
 """Every export is read back: by the library of its field where there is one, else by this project's own readers."""
 
 import hashlib
-import json
 
 import pytest
 from given import fig
-from refusals import refused, said
 
-from verified.__main__ import main
 from verified.config import load
 from verified.config.export import Export, Statements
 from verified.config.trust import NOT_TRUSTED
@@ -114,19 +111,6 @@ def test_hugging_face_s_library_loads_the_folder(collection, tmp_path, monkeypat
     assert card.data.license == "cc-by-4.0" and card.data.pretty_name == "Kitchen-FIG"
 
 
-def test_nothing_to_export_is_said_and_runs_nothing(tmp_path, capsys):
-    values = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}, "export": {"forms": []}}
-    (tmp_path / "c.yaml").write_text(json.dumps(values))
-    assert main(["export", "--configfile", str(tmp_path / "c.yaml")]) == 2
-    said(capsys.readouterr().err, "--form", remedy=True)
-
-
-def test_splits_of_one_name_do_not_overwrite_each_other(tmp_path):
-    rows = [annotation(1, "val-1", "a", 0, 1, "x"), annotation(2, "val_1", "b", 0, 1, "y")]
-    with refused("splits"):
-        written("hugging-face", tmp_path, collect(rows, ("val-1", "val_1"), ABOUT))
-
-
 def test_croissant_is_valid_and_its_records_are_read_back(collection, tmp_path):
     croissant = pytest.importorskip("mlcroissant", reason="the library mlcroissant is not installed")
     folder = written("hugging-face", tmp_path / "set", collection)
@@ -172,19 +156,6 @@ def test_the_export_has_the_minimal_properties_for_responsible_ai(collection, tm
     role, uses = described["rai:dataUseCases"]
     assert uses == "On use_cases." and f"**Evaluative role.** {role}\n" in (folder / "README.md").read_text()
     assert "written by models" in role
-
-
-def coarse_alone() -> Collection:
-    """A collection of one coarse caption."""
-    row = annotation(1, "train", "v", 0, 1, "x")
-    coarse = {key: row[key] for key in ("video", "time", "desc_id", "duration", "cog_desc", "split")}
-    return collect([coarse], ("train",), ABOUT | {"models": {}, "prompts": None})
-
-
-def test_coarse_captions_alone_are_exported_as_such(tmp_path):
-    collection = coarse_alone()
-    for form in FORMS:
-        assert "Prompts" not in (written(form, tmp_path / form, collection) / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,15 +1,10 @@
 """`verified lint`: what a file holds, and what is wrong with it."""
 
-import gzip
-import pickle
-
 import h5py
 import numpy as np
 import pytest
-import torch
 from fuzz import HDF5, damaged_file
 from refusals import refused
-from safetensors.torch import save_file
 
 from verified.__main__ import main
 from verified.errors import InputError
@@ -26,13 +21,6 @@ def sound(path, **more):
 
 def run(*arguments):
     return main(["lint", *map(str, arguments)])
-
-
-def test_a_sound_file_is_described(tmp_path, capsys):
-    sound(tmp_path / "v.h5")
-    assert run(tmp_path / "v.h5") == 0
-    said = capsys.readouterr().out
-    assert "backbone: grid-conv" in said and "data sets: 2, items: 6 (3 to 3 each)" in said and "problem" not in said
 
 
 def test_everything_unsound_is_named(tmp_path, capsys):
@@ -58,23 +46,6 @@ def test_everything_unsound_is_named(tmp_path, capsys):
         "features without a video: broken, dark, empty, narrow",
     ):
         assert problem in said
-
-
-FOREIGN = {
-    "v.npy": lambda path, clips: np.save(path, clips),
-    "v.npz": lambda path, clips: np.savez(path, clips),
-    "v.pt": lambda path, clips: torch.save({"v": torch.from_numpy(clips)}, path),
-    "v.pkl": lambda path, clips: path.write_bytes(pickle.dumps({"v": clips.tolist()})),
-    "v.h5.gz": lambda path, clips: path.write_bytes(gzip.compress(clips.tobytes())),
-    "v.safetensors": lambda path, clips: save_file({"v": torch.from_numpy(clips)}, path),
-}
-
-
-@pytest.mark.parametrize("name", FOREIGN)
-def test_the_command_names_the_form_that_is_not_read(tmp_path, capsys, name):
-    FOREIGN[name](tmp_path / name, np.ones((3, 4), np.float32))
-    assert main(["lint", str(tmp_path / name)]) == 2
-    assert name in (said := capsys.readouterr().err) and "HDF5 is needed" in said
 
 
 ELSEWHERE = ("external-raw", "external-link", "link-to-itself", "link-to-nothing", "virtual")
@@ -145,15 +116,6 @@ def test_honest_files_of_others_are_read(tmp_path, compression):
         file["none"] = np.zeros((0, 4), np.float32)
     file = FeatureFile(tmp_path / "v.h5")
     assert file["movies/a"].shape == (500, 4) and file.length("none") == 0 and "movies/b" not in file
-
-
-@pytest.mark.parametrize("width", [None, 0, -1, np.nan, "4", 2.5])
-def test_a_width_that_is_none_is_named(tmp_path, width):
-    with h5py.File(tmp_path / "v.h5", "w") as file:
-        if width is not None:
-            file.attrs["dim"] = width
-    with refused("dim", file=tmp_path / "v.h5", remedy=True):
-        FeatureFile(tmp_path / "v.h5").dim  # noqa: B018
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz"])

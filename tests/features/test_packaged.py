@@ -4,18 +4,17 @@ import numpy as np
 import pytest
 import tiny_models
 import torch
-from feature_settings import text_features, video_features
-from media import counted, write_video
+from feature_settings import text_features
+from media import write_video
 from refusals import refused
 from tiny_models import siglip
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, ResNetModel, RobertaModel, SiglipModel
 
-from verified.config.features import PACKAGED_JOINT
 from verified.features import packaged
-from verified.features.encoders import load_joint, whole_sentences
+from verified.features.encoders import load_joint
 from verified.features.hub_models import IMAGENET_DEVIATION, IMAGENET_MEAN
 from verified.features.text import write_text_features
-from verified.features.video import encode_videos, load_backbone, write_video_features
+from verified.features.video import encode_videos, load_backbone
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_json
 from verified.nn.sentences import encode
@@ -44,26 +43,6 @@ def test_a_picture_of_a_class_is_near_its_sentence():
     logits = np.full((1, 1000), -1e3, np.float32)
     logits[0, 7] = 0
     assert packaged.class_shares(logits)[0, 7] == pytest.approx(1)
-
-
-def test_sentences_alone_have_the_same_bytes_and_need_no_states_of_tokens(siglip_folder, monkeypatch):
-    texts = ["a red ball rolls", "a taxi", "a much longer sentence about a dog that runs over a green meadow"]
-    for name in (PACKAGED_JOINT, str(siglip_folder)):
-        encoder = load_joint(name)
-        pairs = encoder.sentences(texts)
-        assert whole_sentences(encoder, texts).tobytes() == np.stack([whole for _, whole in pairs]).tobytes()
-    monkeypatch.setattr(packaged, "_text_side", None)
-    assert whole_sentences(packaged.PackagedJoint(), texts[:1]).shape == (1, 384)
-
-
-def test_things_near_a_sentence_are_named():
-    joint = packaged.PackagedJoint()
-    vectors = np.stack([whole for _, whole in joint.sentences(["a taxi", "happiness"])])
-    (taxi, *others), unknown = packaged.nearest_classes(vectors, 3)
-    assert taxi[0] == "taxicab" and 0.6 < taxi[1] < 1 and len(others) == 2 and others[0][1] < taxi[1]
-    assert unknown[0][1] < 0.45
-    own = packaged.nearest_classes(packaged.class_vectors() - packaged.class_vectors().mean(axis=0), 1)
-    assert own[7][0] == (packaged.class_names()[7][0], pytest.approx(1, abs=1e-5))
 
 
 def test_other_weights_than_on_the_card_are_refused(tmp_path, monkeypatch):
@@ -133,15 +112,6 @@ def test_wide_videos_keep_their_proportions_and_their_middle(tmp_path):
     assert wide.shape == (4, 32, 32, 3) and wide[:, :, 2:-2].min() > 150
     tall = look(write_video(tmp_path / "tall.mp4", [np.rot90(image)] * 8, 8), 192, 64)
     assert tall.shape == (4, 32, 32, 3) and tall[:, 2:-2].min() > 150
-
-
-def test_video_features_of_a_named_folder(resnet, tmp_path):
-    path = write_video(tmp_path / "v.mp4", counted(20), 8)
-    videos = [{"video": "v", "path": str(path), "sha256": "", "height": 48, "width": 64}]
-    settings = video_features(str(resnet), batch=4)
-    assert write_video_features(videos, settings, 1.0, tmp_path / "v.h5") == {"ok": 1}
-    file = FeatureFile(tmp_path / "v.h5")
-    assert file["v"].shape == (3, 32) and file.attributes["backbone"] == str(resnet)
 
 
 @pytest.fixture(scope="module")

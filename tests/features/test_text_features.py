@@ -1,18 +1,12 @@
 """Text token features: the caption's own tokens, without padding, the same for any batch."""
 
-import weakref
-
 import numpy as np
 import pytest
-from brightness import brightness_session
 from feature_settings import text_features
-from refusals import refused
 
-from verified.benchmark.vcmr.data import feature_width
-from verified.config import load
 from verified.config.datasets import Spans
-from verified.features.embedded import pieces, window_scores, windows, write_embedded_captions
-from verified.features.text import encode_caption, load_encoder, write_text_features
+from verified.features.embedded import window_scores, windows
+from verified.features.text import write_text_features
 from verified.io.hdf5 import FeatureFile
 from verified.nn import mini_lm
 
@@ -47,38 +41,11 @@ def test_the_packaged_encoder_writes_the_bytes_that_transformers_would(features,
     assert all(np.array_equal(library[name], features[name]) for name in features)
 
 
-def test_no_caption_stays_in_memory(tmp_path, monkeypatch):
-    """ActivityNet's captions would take 4 GB: what is encoded is on disk before the next batch is."""
-    encoder = load_encoder(SETTINGS.text_encoder)
-    alive = weakref.WeakSet()
-
-    class Counting:
-        dim, limit = encoder.dim, encoder.limit
-
-        def __call__(self, texts):
-            assert len(alive) <= 2, "states of earlier batches are still held"
-            hidden, special = encoder(texts)
-            alive.add(hidden)
-            return hidden, special
-
-    monkeypatch.setattr("verified.features.text.load_encoder", lambda name: Counting())
-    captions = [(str(number), f"a ball number {number}") for number in range(40)]
-    assert write_text_features(captions, SETTINGS, tmp_path / "t.h5") == 40
-    assert [path.name for path in tmp_path.iterdir()] == ["t.h5"]
-    written = FeatureFile(tmp_path / "t.h5")
-    assert np.allclose(written["7"], encode_caption("a ball number 7", encoder), atol=3e-3)
-
-
 SPANS = Spans(clip_seconds=1.0, min_pred_clips=1, max_pred_clips=3)
 
 
 def unit(values):
     return values / np.linalg.norm(values, axis=-1, keepdims=True)
-
-
-def test_pieces_cover_a_video():
-    assert pieces(2.5, 1.0) == [(0.0, 1.0), (1.0, 2.0), (2.0, 2.5)]
-    assert pieces(2.0, 1.0) == [(0.0, 1.0), (1.0, 2.0)] and pieces(0.2, 1.0) == [(0.0, 0.2)]
 
 
 def test_windows_are_all_runs_of_the_lengths_that_spans_allow():
@@ -99,24 +66,3 @@ def test_scores_are_cosines_of_mean_vectors():
             assert (scores[:, number] == -2).all()
         else:
             assert scores[:, number] == pytest.approx(queries @ mean / np.linalg.norm(mean))
-
-
-def test_captions_have_one_vector_that_models_read_as_a_token(tmp_path):
-    captions = [("1", "bright"), ("2", "dark"), ("3", "bright")]
-    with brightness_session(tmp_path) as session:
-        assert write_embedded_captions(captions, session, tmp_path / "text.h5") == 3
-        assert session.outcome_counts()["embed/vector"]["calls"] == 3
-        with refused("4"):
-            write_embedded_captions([("4", "unknown")], session, tmp_path / "lost.h5")
-    features = FeatureFile(tmp_path / "text.h5")
-    assert features["1"].shape == (1, 2) and np.linalg.norm(features["2"]) == pytest.approx(2**0.5, abs=1e-3)
-    assert feature_width(features) == 2 and np.array_equal(features["1"], features["3"])
-
-
-def test_text_features_by_vectors_need_a_model_and_have_no_tokens():
-    demo = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo", "videos": 12, "seconds": 10}}}}
-    with refused("text_encoder"):
-        load({**demo, "features": {"text_encoder": "embed"}})
-    with refused("hero"):
-        both = {"generation": {"embed": {}}, "features": {"text_encoder": "embed"}}
-        load({**demo, **both, "retrieval": {"models": ["hero"]}})

@@ -1,18 +1,14 @@
 """Video features: clips, pooling, batches over videos, the linked file, and the demo's backbone."""
 
-import multiprocessing
-import pickle
-
 import h5py
 import numpy as np
 import pytest
 from feature_settings import video_features
 from media import counted, scenes, write_video
-from refusals import refused
 
 from verified.features.files import link_video_features
 from verified.features.video import encode_videos, load_backbone, write_video_features
-from verified.io.hdf5 import FeatureFile, write_features
+from verified.io.hdf5 import FeatureFile
 from verified.io.video import file_digest, iterate_frames
 from verified.runtime.wildcards import rows_of_shard, shard_names
 
@@ -91,40 +87,6 @@ def test_unreadable_videos_are_counted_and_the_rest_is_whole(videos, tmp_path):
     counts = write_video_features(rows, SETTINGS, 1.0, tmp_path / "v.h5")
     assert counts == {"ok": 2, "not-a-video": 1, "missing-file": 1}
     assert FeatureFile(tmp_path / "v.h5").keys() == ["v0", "v2"]
-
-
-def test_refusals_say_what_is_wrong(tmp_path):
-    write_features(tmp_path / "a.h5", {"dim": 2, "fps": 4.0}, [("x", np.zeros((1, 2), np.float16), {})])
-    write_features(tmp_path / "b.h5", {"dim": 2, "fps": 8.0}, [("y", np.zeros((1, 2), np.float16), {})])
-    write_features(tmp_path / "c.h5", {"dim": 2, "fps": 4.0}, [("x", np.zeros((1, 2), np.float16), {})])
-    (tmp_path / "videos.jsonl").write_text("")
-    for other, named in (("b.h5", "fps"), ("c.h5", "'x'"), ("gone.h5", "gone.h5")):
-        with refused(named):
-            link_video_features([tmp_path / "a.h5", tmp_path / other], tmp_path / "videos.jsonl", tmp_path / "l.h5")
-        assert not (tmp_path / "l.h5").exists()
-    link_video_features([tmp_path / "a.h5"], tmp_path / "videos.jsonl", tmp_path / "l.h5")
-    (tmp_path / "a.h5").unlink()
-    with refused("a.h5"):
-        FeatureFile(tmp_path / "l.h5")["x"]
-    with refused("'nobody'"):
-        FeatureFile(tmp_path / "b.h5")["nobody"]
-    with pytest.raises(ValueError, match="not all finite"):
-        write_features(tmp_path / "d.h5", {"dim": 1}, [("x", np.array([[np.inf]], np.float16), {})])
-    assert not (tmp_path / "d.h5").exists()
-
-
-def test_one_reader_in_many_processes(tmp_path):
-    items = [(str(number), np.full((3, 4), number, np.float16), {}) for number in range(40)]
-    write_features(tmp_path / "f.h5", {"dim": 4}, items)
-    reader = FeatureFile(tmp_path / "f.h5")
-    assert reader["7"].mean() == 7
-    for method in ("fork", "spawn"):
-        with multiprocessing.get_context(method).Pool(2) as pool:
-            assert pool.map(reader.__getitem__, [str(number) for number in range(40)])[31].mean() == 31
-    assert pickle.loads(pickle.dumps(reader))["9"].mean() == 9
-    assert reader["8"].mean() == 8
-    reader.close()
-    assert reader["8"].mean() == 8
 
 
 def test_demo_backbone_sees_colour_place_and_form():

@@ -20,9 +20,7 @@ from refusals import refused
 from verified.benchmark.vcmr.results import PerQuery
 from verified.config import load
 from verified.demo.source import write_video
-from verified.evaluator.validation import Graded
-from verified.evaluator.validation import validation as grade
-from verified.figures import cost, examples, queries, recalls, statistics, training, validation
+from verified.figures import cost, examples, queries
 from verified.figures.canvas import LABEL, draw_note, drawing
 from verified.figures.listed import shown_annotations
 from verified.figures.pipeline import draw_pipeline
@@ -91,14 +89,6 @@ def material(rows: list[dict], spread: dict[int, float] | None = None) -> exampl
     return examples.Material(rows, scores, {}, {}, seed=1)
 
 
-def test_examples_come_from_different_videos_and_of_both_types():
-    rows = [annotation(n, f"v{n // 3}", "statics" if n % 2 else "dynamics") for n in range(30)]
-    chosen = examples.pick(rows, 4, seed=3)
-    assert len({row["video"] for row in chosen}) == 4
-    assert [row["fig_desc_type"] for row in chosen] == ["statics", "dynamics"] * 2
-    assert chosen == examples.pick(rows, 4, seed=3)
-
-
 def test_the_task_is_shown_by_the_most_shared_caption_of_different_videos():
     rows = [
         annotation(1, "a", coarse="x"),
@@ -114,14 +104,6 @@ def test_the_task_is_shown_by_the_most_shared_caption_of_different_videos():
     ]
     assert [row["desc_id"] for row in examples.shared_caption(alike)] == [1, 3]
     assert examples.shared_caption(alike[:1]) == alike[:1]
-
-
-def test_the_evaluators_clearest_preferences_come_first():
-    rows = [annotation(n, f"v{n}") for n in range(1, 7)]
-    scores = material(rows, {2: 0.9, 5: 0.5}).scores
-    scores[6] = [{**entry, "score": entry["score"] + 9} for entry in scores[6]]  # all high, and near each other
-    shown = examples.widest_gaps(rows, scores)
-    assert [row["desc_id"] for row in shown] == [2, 5, 1, 3]
 
 
 @pytest.mark.parametrize("name", examples.FIGURES)
@@ -154,32 +136,6 @@ def test_hostile_texts_are_drawn_as_they_stand(name, tmp_path):
     known = material(rows)
     draw_rows(examples.FIGURES[name](examples.picks(known)[name], {}, known), [tmp_path / "a.svg"])
     assert any("costs" in text and "</svg>" in text for text in texts(tmp_path / "a.svg"))
-
-
-def test_the_pipeline_shows_each_module_of_one_moment(tmp_path):
-    row = annotation(1, "v1") | {"fig_desc": "statics 2"}
-    known = material([row])
-    known.captions = {
-        (1, "statics"): {"keyframes": [{"time": 1.5, "description": "a red ball"}]},
-        (1, "dynamics"): {"questions": ["Where to?"], "answers": ["To the left."]},
-    }
-    known.perturbations = {1: {"selected": {"positive": "a ball goes", "statics": "a box moves", "dynamics": HOSTILE}}}
-    frames = {1: [(1.5, Image.new("RGB", (32, 32), "red"))]}
-    draw_pipeline(row, frames, known, [tmp_path / "a.svg", tmp_path / "a.png"])
-    said = texts(tmp_path / "a.svg")
-    for text in (
-        "“a ball moves”",
-        "1.5 s: a red ball",
-        "Where to? To the left.",
-        "same meaning: a ball goes",
-        "statics perturbed: a box moves",
-        "0.20 chosen: statics 2",
-        "0.00 dynamics 0",
-    ):
-        assert text in " ".join(said), text
-    assert sum(text.startswith("• ") for text in said) == 6
-    with Image.open(tmp_path / "a.png") as picture:
-        assert picture.width * 9 == picture.height * 16
 
 
 def test_examples_come_from_the_first_split_that_has_any_and_say_which(tmp_path):
@@ -253,63 +209,6 @@ def test_predictions_are_distinct_spans_with_frames_the_truth_and_their_overlap(
     )
     assert "1. b, 0–2 s: wrong video" in said and "2. a, 1–4 s: right, tIoU 0.67" in said
     assert not any(text.startswith("3. ") for text in said)
-
-
-def test_curves_name_models_training_captions_and_losses(tmp_path):
-    epochs = [{"epoch": 0, "total": 1.0, "selection": None}, {"epoch": 1, "total": 0.5, "selection": 3.0}]
-    training.draw_retrieval({("xml", "cog"): epochs, ("hero", "fig-lowest"): epochs}, [tmp_path / "t.svg"])
-    said = texts(tmp_path / "t.svg")
-    assert {"xml: loss", "hero: loss", "COG", "FIG-lowest"} <= set(said)
-    assert marks(tmp_path / "t.svg", "axes_") == 4
-    steps = [{"step": step, "contrastive_plus": 1.0} for step in range(3)]
-    training.draw_evaluator({"pre-training": steps, "fine-tuning": steps}, [tmp_path / "e.svg"])
-    said = texts(tmp_path / "e.svg")
-    assert {"pre-training", "fine-tuning", "contrastive"} <= set(said)
-    assert "matching" not in said
-
-
-def test_validation_gives_the_areas_and_counts_and_says_where_there_is_nothing_to_tell_apart(tmp_path):
-    graded = [Graded(n, "a", "static" if n % 2 else "faithful", ("static",)) for n in range(9)]
-    readings = {"z1": np.arange(9) / 9, "probability": np.linspace(0, 1, 9)}
-    for name, count in (("corrupted", 9), ("perturbations", 0)):
-        values = {key: numbers[:count] for key, numbers in readings.items()}
-        sets = {name: grade(graded[:count], values, "z1", 20, 0)}
-        validation.draw_validation({"confidence": "z1", "sets": sets}, [tmp_path / f"{name}.svg"])
-    assert texts(tmp_path / "perturbations.svg") == ["No caption was left that the evaluator could be graded by."]
-    said = texts(tmp_path / "corrupted.svg")
-    assert {"candidates against the truth", "faithful (5)", "static (4), AUROC 0.500", "match head"} <= set(said)
-
-
-def test_recalls_have_a_dot_per_cell_and_none_for_gaps(tmp_path):
-    cell = {
-        "table": "main-4",
-        "dataset": "D",
-        "method": "XML",
-        "train": "FIG",
-        "task": "VR",
-        "metric": "r1",
-        "value": "40",
-        "low": "30",
-        "high": "50",
-    }
-    cells = [cell, cell | {"metric": "r5", "value": ""}, cell | {"dataset": "E", "method": "HERO"}]
-    recalls.draw_recalls(cells, "main-4", "D", [tmp_path / "r.svg"])
-    said = texts(tmp_path / "r.svg")
-    assert "XML" in said and "r1" in said and "r5" not in said and "HERO" not in said
-    with refused("main-5", "D", remedy=True):
-        recalls.draw_recalls(cells, "main-5", "D", [tmp_path / "none.svg"])
-
-
-def test_the_largest_classes_are_shown_with_what_they_say(tmp_path):
-    said = [{"caption": "stars move", "desc_id": [1, 2]}, {"caption": HOSTILE, "desc_id": [3]}]
-    coarse = {"captions": 9, "instances": 3, "members": [{"size": 3, "videos": 2, "captions": said}]}
-    fine = {"captions": 9, "instances": 0, "members": []}
-    statistics.draw(statistics.classes, {"cog": coarse, "fig": fine}, [tmp_path / "c.svg"])
-    assert "3 in 2 videos: stars move" in texts(tmp_path / "c.svg")
-    assert "3 of 9 coarse captions are in a class" in texts(tmp_path / "c.svg")
-    assert "0 of 9 fine captions are in a class" in texts(tmp_path / "c.svg")
-    statistics.draw(statistics.classes, {"cog": {**coarse, "members": []}}, [tmp_path / "n.svg"])
-    assert texts(tmp_path / "n.svg") == ["None of the 9 coarse captions is like another one."]
 
 
 def rows_of(path) -> list[list[str]]:

@@ -9,7 +9,6 @@ from media import counted, scenes, set_display_rotation, write_video
 from refusals import refused
 
 from verified.io.video import VideoError, frames_of_spans, iterate_frames, read_frames
-from verified.io.video.decord_reader import DecordDecoder, open_reader
 from verified.io.video_reader import READER
 
 pytestmark = pytest.mark.skipif(not importlib.util.find_spec("decord"), reason="decord is not installed")
@@ -85,25 +84,8 @@ def test_damaged_files_give_what_pyav_gives_and_say_so(both, tmp_path, caplog, m
         list(iterate_frames(tmp_path / "d.mp4"))
 
 
-def test_other_containers_are_left_to_pyav(tmp_path, monkeypatch):
-    monkeypatch.setenv(READER, "decord")
-    for name, kind in (("v.mkv", False), ("v.mp4", True)):
-        with open_reader(write_video(tmp_path / name, counted(5))) as reader:
-            assert isinstance(reader, DecordDecoder) == kind
-
-
 def test_without_decord_the_error_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "decord", None)
     monkeypatch.setenv(READER, "decord")
     with refused("decord", remedy=True):
         list(iterate_frames(write_video(tmp_path / "v.mp4", counted(5))))
-
-
-def test_rules_that_read_frames_are_told_and_no_others():
-    from verified.runtime.digest import code_param
-
-    read_frames = ["keyframes/extract", "features/extract_video", "evaluator/score_captions"]
-    names = [*read_frames, "retrieval/train", "tables/build"]
-    codes = {reader: [code_param(reader, f"{name}.py")(None) for name in names] for reader in ("pyav", "decord")}
-    changed = [name for name, before, after in zip(names, codes["pyav"], codes["decord"]) if before != after]
-    assert changed == read_frames

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.io.characters import hidden
-from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig, read_splits, write_fig
+from verified.io.fig import FIG_KEYS, read_fig, read_splits, write_fig
 
 ROW = {
     "video": "3MSZA",
@@ -88,28 +88,11 @@ def test_a_bad_row_is_named_with_its_key(tmp_path, second_line, named):
         read_fig(written(tmp_path, line(), second_line))
 
 
-def test_other_encodings_are_refused(tmp_path):
-    with refused("UTF-8", remedy=True):
-        read_fig(written(tmp_path, '{"cog_desc": "café"}', encoding="latin-1"))
-    with refused("UTF-16", remedy=True):
-        read_fig(written(tmp_path, line(), encoding="utf-16"))
-
-
-def test_a_web_page_is_recognised(tmp_path):
-    with refused("test.jsonl", "row 1", remedy=True):
-        read_fig(written(tmp_path, "<!DOCTYPE html>", "<html>404</html>"))
-
-
 @pytest.mark.parametrize(("ending", "encoding", "said"), [("\r\n", "utf-8", "CRLF"), ("\n", "utf-8-sig", "byte order")])
 def test_windows_files_are_read_and_it_is_said(tmp_path, caplog, monkeypatch, ending, encoding, said):
     monkeypatch.setattr(logging.getLogger("verified"), "propagate", True)
     assert read_fig(written(tmp_path, line(), ending=ending, encoding=encoding)) == [ROW]
     assert said in caplog.text
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with refused("gone.jsonl"):
-        read_fig(tmp_path / "gone.jsonl")
 
 
 def test_splits_are_joined_and_ids_unique_over_them(tmp_path):
@@ -121,9 +104,3 @@ def test_splits_are_joined_and_ids_unique_over_them(tmp_path):
     write_fig(tmp_path / "test.jsonl", [ROW])
     with refused("test.jsonl", "'desc_id' 7", "train.jsonl", remedy=True):
         read_splits(paths)
-
-
-def test_coarse_rows_are_read_without_fine_captions(tmp_path):
-    coarse = {key: ROW[key] for key in COG_KEYS}
-    write_fig(tmp_path / "train.jsonl", [coarse])
-    assert read_splits([tmp_path / "train.jsonl"]) == [{**coarse, "split": "train"}]

@@ -1,11 +1,9 @@
 """JSON Lines: whole files or none, errors that name file and row."""
 
-import json
-
 import pytest
 from refusals import refused
 
-from verified.io.jsonl import is_span, read_json, read_jsonl, write_jsonl
+from verified.io.jsonl import read_jsonl, write_jsonl
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -36,35 +34,3 @@ def test_errors_name_file_and_row(tmp_path, text, row, named):
 def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
     (tmp_path / "x.jsonl").write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n{"a": 2}\r\n')
     assert [row["a"] for row in read_jsonl(tmp_path / "x.jsonl")] == [1, 2]
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path):
-    path = tmp_path / "x.jsonl"
-    write_jsonl(path, [{"a": 1}])
-
-    def rows():
-        yield {"a": 2}
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        write_jsonl(path, rows())
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        write_jsonl(path, [{"a": float("nan")}])
-    assert read_jsonl(path) == [{"a": 1}]
-    assert [entry.name for entry in tmp_path.iterdir()] == ["x.jsonl"]
-
-
-def test_documents(tmp_path):
-    (tmp_path / "x.json").write_text(json.dumps({"a": 1}))
-    assert read_json(tmp_path / "x.json") == {"a": 1}
-    (tmp_path / "x.json").write_text("{")
-    with refused("JSON"):
-        read_json(tmp_path / "x.json")
-    with refused(file=tmp_path / "none.json"):
-        read_json(tmp_path / "none.json")
-
-
-@pytest.mark.parametrize("value", [None, [1], [1, 2, 3], "12", [1, "2"], [0, float("inf")], [True, 2], {"a": 1}])
-def test_what_is_no_span(value):
-    assert not is_span(value)
-    assert is_span([1, 2.5]) and is_span([1, 2, 0.9], most=3)

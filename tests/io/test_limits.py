@@ -4,20 +4,15 @@ import base64
 import codecs
 import csv
 import io
-import os
 
 import pandas as pd
 import pytest
 import torch
 from refusals import refused
 
-from verified.__main__ import main
 from verified.config import load
-from verified.io.characters import LONGEST_CAPTION
 from verified.io.foreign import read_tensors
-from verified.io.moments_file import RowRefused, caption
 from verified.io.text_tables import csv_text, read_csv, without_apostrophe, write_csv
-from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 from verified.lmm.cassette import _rows
 from verified.lmm.ledger_files import COLUMNS, VERSION
 from verified.runtime.secrets import MASK, keep_secret, redact
@@ -45,13 +40,6 @@ def test_a_configuration_holds_no_script(text):
         load({"name": "nano", "datasets": {"nano": {"title": text, "source": {"kind": "demo"}}}})
 
 
-def test_a_caption_that_the_lint_would_refuse_is_refused_at_the_door():
-    assert caption("a" * LONGEST_CAPTION)
-    with pytest.raises(RowRefused) as error:
-        caption("a" * (LONGEST_CAPTION + 1))
-    assert error.value.reason == "long-caption"
-
-
 def test_a_tensor_that_repeats_a_few_numbers_is_refused_by_name(tmp_path):
     torch.save({"weight": torch.zeros(1).expand(40_000, 40_000)}, tmp_path / "a.pth")
     with refused("weight"):
@@ -73,26 +61,6 @@ def test_a_cassette_of_one_enormous_answer_is_refused_before_it_is_read(tmp_path
     assert (tmp_path / "a.parquet").stat().st_size < 1e6
     with refused("bytes"):
         list(_rows(tmp_path / "a.parquet", COLUMNS))
-
-
-def test_configurations_that_are_no_files_or_too_large_are_refused(tmp_path, capsys):
-    with refused("characters"):
-        read_yaml("a: " + "b" * MOST_CHARACTERS, "a.yaml")
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", tmp_path, tmp_path / ("n" * 300), "/proc/self/mem"):
-        for command in ("check", "plan"):
-            assert main([command, "--configfile", str(path)]) == 2
-            assert "Traceback" not in capsys.readouterr().err
-
-
-READING = ("evaluate PIPE PIPE", "lint PIPE", "answers PIPE --key PIPE")
-
-
-@pytest.mark.parametrize("command", READING)
-def test_a_pipe_that_nobody_writes_to_is_refused_and_not_waited_for(tmp_path, capsys, command):
-    os.mkfifo(tmp_path / "pipe.json")
-    assert main([str(tmp_path / "pipe.json") if word == "PIPE" else word for word in command.split()]) == 2
-    assert "pipe.json" in capsys.readouterr().err
 
 
 def test_a_key_in_other_letters_is_masked():

@@ -6,15 +6,6 @@ from refusals import refused
 from verified.io.text_tables import read_csv
 
 
-def test_rows_come_with_their_numbers_and_missing_cells_are_empty(tmp_path):
-    (tmp_path / "a.csv").write_bytes('\ufeffname,text,year\r\none,"a,\nb",\r\nt\u2028wo\r\nthree,c,1,more\r\n'.encode())
-    assert read_csv(tmp_path / "a.csv", ("name", "year")) == [
-        (2, {"name": "one", "text": "a,\nb", "year": ""}),
-        (3, {"name": "t\u2028wo", "text": "", "year": ""}),
-        (4, {"name": "three", "text": "c", "year": "1"}),
-    ]
-
-
 @pytest.mark.parametrize(
     ("content", "named"),
     [

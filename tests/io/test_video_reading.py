@@ -2,7 +2,6 @@
 
 import math
 import multiprocessing
-import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
 
 import av
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from media import counted, number_of, set_display_rotation, write_video
 
 from verified.io.video import TOLERANCE, frames_of_spans, iterate_frames, probe, read_frames
-from verified.io.video.spans import rate_times, uniform_times
 
 FPS, COUNT = 8, 80
 
@@ -33,16 +31,6 @@ def long(tmp_path_factory):
         image[:, 32:] = 30 * (number // 80)
         images.append(image)
     return write_video(tmp_path_factory.mktemp("long") / "v.mp4", images, 10, gop=50)
-
-
-STAMPS = [0, 0.1, 0.15, 0.9, 1.0, 1.04, 2.5, 2.6, 5.0, 5.04, 5.08, 6.0]
-
-
-@pytest.fixture(scope="module", params=["mp4", "mkv"])
-def uneven(request, tmp_path_factory):
-    """Twelve numbered frames at uneven times."""
-    folder = tmp_path_factory.mktemp("uneven")
-    return write_video(folder / f"v.{request.param}", counted(len(STAMPS)), 25, times=STAMPS)
 
 
 def expected_numbers(stamps, end, times):
@@ -123,50 +111,6 @@ def test_jump_that_lands_wrong_is_undone(long, monkeypatch):
     assert [number_of(frame[:, :28]) for frame in frames] == [10, 333 % 80, 580 % 80]
 
 
-def test_uneven_times_are_kept(uneven):
-    timed_frames = list(iterate_frames(uneven))
-    assert [time for time, _ in timed_frames] == pytest.approx(STAMPS, abs=TOLERANCE)
-    assert [number_of(frame) for _, frame in timed_frames] == list(range(12))
-    assert probe(uneven)["frames"] == 12
-    assert 6.0 < probe(uneven)["duration"] < 6.5  # containers are of two minds about how long the last frame stays
-    assert probe(uneven)["fps"] == pytest.approx(11 / 6, rel=0.01)
-    _, frames, _ = next(frames_of_spans(uneven, [(0.5, 5.5)], fps=2))
-    assert [number_of(frame) for frame in frames] == expected_numbers(STAMPS, 6.04, rate_times(0.5, 5.5, 2))
-    frames, _ = read_frames(uneven, [0.12, 4.9, 2.55, 0.9])
-    assert [number_of(frame) for frame in frames] == [1, 7, 6, 3]
-
-
-def test_rate_of_a_whole_video_repeats_and_thins(steady):
-    assert [number_of(frame) for _, frame in iterate_frames(steady, 4)] == list(range(0, 80, 2))
-    doubled = list(iterate_frames(steady, 16))
-    assert [number_of(frame) for _, frame in doubled] == [number // 2 for number in range(160)]
-    assert [time for time, _ in doubled] == pytest.approx(np.arange(160) / 16)
-    assert [number_of(frame) for _, frame in iterate_frames(steady, 0.25)] == [0, 32, 64]
-
-
-def test_spans_come_when_they_are_complete(steady):
-    assert [len(frames) for _, frames, _ in frames_of_spans(steady, [(9.95, 12), (10.5, 12)])] == [1, 0]
-    spans = [(0.0, 10.0), (1.0, 2.0), (0.5, 1.5), (9.0, 12.0), (11.0, 12.0), (1.0, 2.0)]
-    order = [index for index, _, _ in frames_of_spans(steady, spans, fps=4)]
-    assert order == [2, 1, 5, 0, 3, 4]
-    results = {index: frames for index, frames, _ in frames_of_spans(steady, spans, fps=4, size=(24, 20))}
-    assert results[4].shape == (0, 24, 20, 3)
-    assert len(results[3]) == 4 and np.array_equal(results[1], results[5])
-
-
-def test_memory_holds_open_spans_only(long):
-    """Frames of many spans one after the other are let go with their span."""
-    peaks = []
-    for seconds in (5, 60):
-        tracemalloc.start()
-        spans = [(second, second + 1) for second in range(seconds)]
-        for _, frames, _ in frames_of_spans(long, spans, fps=10, size=(96, 128)):
-            del frames
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 2 * peaks[0]
-
-
 def test_empty_and_infinite_spans_are_refused(steady):
     for span in [(1, 1), (2, 1), (float("nan"), 2), (0, float("inf"))]:
         with pytest.raises(ValueError, match="span 0"):
@@ -174,14 +118,6 @@ def test_empty_and_infinite_spans_are_refused(steady):
     with pytest.raises(ValueError, match="not both"):
         list(frames_of_spans(steady, [(0, 1)], fps=4, count=2))
     assert list(frames_of_spans(steady, [])) == []
-
-
-def test_size_and_odd_size(tmp_path):
-    path = write_video(tmp_path / "odd.mkv", counted(6, (51, 33)), 8, codec="ffv1", pixels="yuv444p")
-    assert next(iterate_frames(path))[1].shape == (51, 33, 3)
-    assert next(iterate_frames(path, size=20))[1].shape == (20, 20, 3)
-    assert [number_of(frame) for _, frame in iterate_frames(path, size=(10, 30))] == list(range(6))
-    assert probe(path)["height"] == 51 and probe(path)["width"] == 33
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3])
@@ -214,20 +150,6 @@ def test_probe_describes_a_whole_video(steady):
         "state": "whole",
     }
     assert len(digest) == 64
-
-
-def test_grids():
-    assert rate_times(1.0, 2.0, 4).tolist() == [1.0, 1.25, 1.5, 1.75]
-    assert len(rate_times(0.0, 0.1, 4)) == 1
-    assert len(rate_times(0.3, 0.3 + 0.1 * 3, 10)) == 3  # float dust above a whole number adds no frame
-    assert uniform_times(0.0, 8.0, 4).tolist() == [1.0, 3.0, 5.0, 7.0]
-
-
-def test_decoder_threads_do_not_change_frames(long):
-    one, _ = read_frames(long, [0.5, 20.2, 44.4])
-    four, _ = read_frames(long, [0.5, 20.2, 44.4], threads=4)
-    assert np.array_equal(one, four)
-    assert av.library_versions["libavcodec"] >= (61, 0, 0)
 
 
 @pytest.fixture(scope="module")

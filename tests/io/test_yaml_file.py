@@ -1,19 +1,12 @@
 """Configurations and prompts' headers: doubled keys, bombs, bad tags and impossible values are named by their line."""
 
-import random
 import time
 
 import pytest
 from refusals import refused
 
-from verified.errors import InputError
 from verified.io.yaml_file import read_yaml
-from verified.lmm.prompts import read_prompt
-from verified.lmm.tasks.paper import PAPER
-from verified.runtime.project import PROJECT
 
-BITS = [b"", b"\xff", b": ", b"\n", b"[", b"- 1\n", b"1: ", b"*a"]
-"""What takes the place of a few bytes of a prompt file."""
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 10)}]\n" for n in range(9)
 )
@@ -50,22 +43,3 @@ def test_what_cannot_be_used_is_named_by_its_line(text, named):
     with refused(*named, file="c.yaml"):
         read_yaml(text, "c.yaml")
     assert time.process_time() - started < 30  # it ends, where copying aliases does not
-
-
-@pytest.mark.parametrize("task", PAPER, ids=lambda task: task.name)
-def test_damaged_prompts_are_read_or_refused(task, tmp_path):
-    whole = (PROJECT / "config" / "prompts" / f"{task.name}.md").read_bytes()
-    damaged = tmp_path / "prompt.md"
-    for seed in range(60):
-        draw = random.Random(f"{task.name} {seed}")
-        text = bytearray(whole)
-        for _ in range(draw.randint(1, 6)):
-            place = draw.randrange(len(text) if draw.random() < 0.3 else 200)
-            text[place : place + draw.randint(0, 3)] = draw.choice(
-                [b"", b"\xff", b": ", b"\n", b"[", b"- 1\n", b"1: ", b"*a"]
-            )
-        damaged.write_bytes(text)
-        try:
-            read_prompt(damaged, task)
-        except InputError as error:
-            assert error.file == damaged, f"seed {seed}"

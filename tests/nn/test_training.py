@@ -72,12 +72,6 @@ def weights(training):
     return torch.cat([parameter.detach().flatten() for parameter in training.module.parameters()])
 
 
-def test_rows_are_written_every_so_many_steps_and_after_the_last():
-    reached = train(make(8))
-    assert [row["step"] for row in reached.rows] == [2, 5, 7] and reached.finished == 8
-    assert [row["items"] for row in reached.rows] == [[4, 4, 4], [4, 4, 4], [4, 4]]
-
-
 @pytest.mark.parametrize("die_at", [0, 1, 3, 4, 6, 7])
 def test_killed_anywhere_it_goes_on_to_the_same_weights_and_log(die_at, tmp_path):
     whole = make()
@@ -142,11 +136,6 @@ def test_rows_may_end_it_and_no_state_is_saved_then(tmp_path):
     assert TrainingState(state.path, {}, 0.0).restore(make().module, make().optimiser).finished == 3
 
 
-def test_batches_that_end_early_are_no_shorter_training():
-    with pytest.raises(ValueError):
-        train(make(8, batches=lambda first: iter([[torch.ones(4, 3)]] * 7)))
-
-
 @pytest.mark.parametrize("of_all", [False, True])
 def test_a_loss_that_is_not_finite_is_named(of_all):
     def losses(batch, step):
@@ -189,26 +178,6 @@ def kept(tmp_path):
     optimiser = stepped(model)
     state.save(TrainingProgress(2, ROWS, {"best.weight": torch.ones(2)}), model, optimiser)
     return state
-
-
-@pytest.mark.parametrize("kind", [torch.optim.AdamW, fused_adamw, torch.optim.SGD, BertAdam])
-def test_a_restored_training_goes_on_as_if_nothing_had_happened(kind, tmp_path):
-    whole, half = network(), network()
-    stepped(whole, kind, steps=4)
-    state = TrainingState(tmp_path / "state.safetensors", OWNER, 0.0)
-    optimiser = stepped(half, kind)
-    state.save(TrainingProgress(2, ROWS), half, optimiser)
-    again = network()
-    fresh = kind([{"params": list(again.parameters()), "weight_decay": 0.1}], lr=0.5)
-    assert state.restore(again, fresh).finished == 2
-    assert fresh.param_groups[0]["lr"] == 0.1
-    for step in (2, 3):
-        for model, used in ((again, fresh), (half, optimiser)):
-            used.zero_grad()
-            model(torch.arange(12.0).view(4, 3).sin() + step).square().mean().backward()
-            used.step()
-    for name, value in half.state_dict().items():
-        assert torch.equal(value, again.state_dict()[name]), name
 
 
 def test_moments_get_the_layout_of_their_parameters(tmp_path):

@@ -8,21 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import browser
-from people.answered import STUDY, annotations, answer_file, study
-from refusals import refused, said
+from people.answered import STUDY, answer_file, study
+from refusals import said
 
 from verified.__main__ import main
 from verified.demo.source import write_video
 from verified.io.jsonl import write_json
-from verified.io.video import cut, probe
+from verified.io.video import cut
 from verified.io.video.cut import clips_of
 from verified.people.agreement import krippendorff_alpha
-from verified.people.answers import checksum, collect, read_key
+from verified.people.answers import checksum, collect
 from verified.people.pages import STUDY as STUDY_PAGE
 from verified.people.pages import write_pages
 from verified.people.sample import assign
 from verified.people.study.aggregate import summarise
-from verified.people.study.sample import pages, plan
+from verified.people.study.sample import pages
 
 NAN = float("nan")
 KEY = study()
@@ -60,38 +60,6 @@ def test_who_stopped_early_counts_with_what_there_is(tmp_path):
     assert collected.unfinished == [1] and collected.missing == list(range(3, len(asked) + 1))
 
 
-def test_who_is_there_twice_is_refused_and_who_is_not_is_named(tmp_path):
-    form, key = STUDY, KEY
-    write_json(tmp_path / "3.json", answer_file(form, key, 3) | {"log": [{"action": "shown"}, "odd"]})
-    collected = collect([tmp_path / "3.json"], key, form)
-    assert collected.missing == [number for number in range(1, len(form.shares(key)) + 1) if number != 3]
-    assert collected.logs == [{form.person: 3, "action": "shown"}]
-    assert list(collected.answers[0])[:3] == [form.person, form.item, form.values[0]]
-    with refused(f"{form.person} 3", file="3.json"):
-        collect([tmp_path / "3.json"] * 2, key, form)
-
-
-KEYS = {
-    "no items": lambda key, form: key.update({f"{form.item}s": {}}),
-    "items not numbered": lambda key, form: form.items(key)[0].pop(form.item),
-    "item of another": lambda key, form: form.shares(key)[0].append(999),
-    "no list of people": lambda key, form: key.update({f"{form.person}s": 3}),
-    "no task": lambda key, form: key.update({form.task: 3}),
-    "not a key": lambda key, form: key.clear(),
-}
-
-
-@pytest.mark.parametrize("change", KEYS)
-def test_a_key_that_was_changed_is_named(change, tmp_path):
-    form, key = STUDY, study()
-    write_json(tmp_path / "key.json", key)
-    assert read_key(tmp_path / "key.json", form) == key
-    KEYS[change](key, form)
-    write_json(tmp_path / "key.json", key)
-    with refused(file="key.json", remedy=True):
-        read_key(tmp_path / "key.json", form)
-
-
 def test_alpha_of_a_known_example():
     # four observers, twelve units; the textbook's values
     grades = np.array([
@@ -120,14 +88,6 @@ def test_simulated_raters_recover_the_alpha_they_were_made_with(guessing):
             matrix[person, places] = np.where(random.random(len(places)) < guessing, guesses, truth[places])
         for level in ("nominal", "ordinal", "interval") if name == "steps" else ("nominal",):
             assert krippendorff_alpha(matrix, level) == pytest.approx((1 - guessing) ** 2, abs=0.03)
-
-
-def test_the_paper_s_study_has_ten_participants_with_thirty_questions():
-    key = study()
-    assert Counter(row["type"] for row in key["questions"]) == {"statics": 50, "dynamics": 50}
-    assert [len(numbers) for numbers in key["participants"]] == [30] * 10
-    assert key == study()
-    assert key["study"] != plan("demo", "Demo", annotations(60, 70), 50, 30, 3, 2)["study"]
 
 
 def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grades(tmp_path, capsys):
@@ -211,19 +171,6 @@ def small_study(tmp_path_factory):
     write_json(folder / "key.json", key)
     (folder / "clip.mp4").write_bytes(clips[1])
     return folder, key
-
-
-def test_clips_have_the_length_and_size_asked_for(small_study):
-    folder, _ = small_study
-    probed = probe(folder / "clip.mp4")
-    assert (probed["width"], probed["height"]) == (80, 54)
-    assert probed["duration"] == pytest.approx(1.0, abs=0.2)
-
-
-def test_pages_do_not_tell_the_type_of_a_caption(small_study):
-    folder, _ = small_study
-    data = (folder / "pages" / "participant-01.html").read_text(encoding="utf-8").split('id="study">')[1]
-    assert '"type"' not in data.split("</script>")[0] and "<b>fine" not in data
 
 
 def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processor():

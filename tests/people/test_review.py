@@ -17,11 +17,9 @@ from verified.annotations.selection import (
 from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
-from verified.people.review.adjudicate import adjudicate, needs_another
-from verified.people.review.agreement import agreement
+from verified.people.review.adjudicate import adjudicate
 from verified.people.review.decisions import content_id
 from verified.people.review.edits import check_edits
-from verified.people.review.tables import review_tables
 
 MOMENTS = [
     {"desc_id": n, "video": f"v{n}", "start": 0.5, "end": 2.5, "duration": 9.0, "split": "test", "caption": f"c {n}"}
@@ -90,13 +88,6 @@ def test_reviewers_who_differ_are_a_conflict_and_a_majority_wins():
     assert states(found) == ["applied", "outvoted", "applied"]
 
 
-def test_accepting_a_caption_and_choosing_it_are_one_outcome():
-    accepted = decision(1, "accept", "bob", **other(1))
-    found = found_of(decision(1, "choose", instead=other(1)), accepted)
-    assert not found["conflicts"] and found["outcomes"][1]["caption"] == "statics 0 of 1"
-    assert found["judged"] == [[1.0, True], [3.5, False]]
-
-
 @pytest.mark.parametrize(
     "change, why",
     [
@@ -123,33 +114,6 @@ def test_decisions_follow_their_moment_where_a_row_above_it_moved_the_numbers():
     twin = {**moments[1], "desc_id": 50, "caption": "of the same seconds"}
     twins = candidates_by_moment([*moments, twin], [*moved(SCORES, 1), *({**row, "desc_id": 50} for row in SCORES[:6])])
     assert states(adjudicate(rows[:1], [*moments, twin], twins)) == ["stale"]  # which of the two it was cannot be told
-
-
-def test_flags_and_unknown_moments_are_kept_apart():
-    found = found_of(decision(2, "flag", reason="look"), decision(77, "accept"))
-    assert found["flags"] == [2] and states(found) == ["flagged", "unknown moment"] and not found["outcomes"]
-    found = found_of(decision(2, "flag", when=1), decision(2, "withdraw", when=2), decision(3, "flag", when=3))
-    assert found["flags"] == [3] and states(found) == ["withdrawn", "withdrawn", "flagged"]
-
-
-def test_agreement_is_told_where_two_people_looked():
-    rows = [decision(n, "accept", name) for n in range(1, 5) for name in ("ann", "bob")]
-    rows += [decision(5, "accept"), decision(5, "reject", "bob", reason="x"), decision(6, "accept")]
-    rows += [decision(7, "reject", name, reason="x") for name in ("ann", "bob")]
-    measured = agreement(found_of(*rows)["decisions"])
-    assert (measured["moments_reviewed"], measured["moments_with_several"]) == (7, 6)
-    assert measured["pairs_alike"] == pytest.approx(5 / 6) and 0 < measured["alpha"] < 1
-    alone = agreement(found_of(decision(1, "accept"))["decisions"])
-    assert alone["alpha"] is None and alone["pairs_alike"] is None
-
-
-def test_tables_name_conflicts_and_stale_decisions():
-    found = found_of(decision(1, "accept"), decision(1, "reject", "bob", reason="x"), decision(2, "accept", video="v9"))
-    made, became, still_open = review_tables("厨房", "kitchen", found, agreement(found["decisions"]))
-    assert (made.key, still_open.key) == ("review-kitchen", "review-kitchen-open")  # whatever the title
-    assert dict(zip(made.header, made.rows[0]))["accept"] == 2 and dict(became.rows)["stale"] == 1
-    assert [row[3] for row in still_open.rows] == ["open conflict", "open conflict", "stale"]
-    assert still_open.rows[2][5] == "a.jsonl, row 1"
 
 
 def test_what_people_decided_stands_in_the_annotations_with_who_and_when(tmp_path):
@@ -268,50 +232,6 @@ def test_a_split_gives_a_row_for_each_part_and_the_counts_reconcile(tmp_path):
     assert read_fig(tmp_path / "test.jsonl") == given and lint(tmp_path / "test.jsonl", Annotations())["passed"]
     again = select(rows, GROUPS, found["outcomes"], None)[0]
     assert [row["desc_id"] for row in again] == [row["desc_id"] for row in given]  # ids follow from content
-
-
-CUT = [{"time": [0.5, 1.5], "text": "first it falls"}, {"time": [1.5, 2.5], "text": "dynamics 2 of 1"}]
-MOVED, EDITED = ("accept", {"time": [0.5, 3.0]}), ("edit", {"text": "it falls fast"})
-ACCEPTED, SPLIT, REJECTED = ("accept", {}), ("split", {"parts": CUT}), ("reject", {"reason": "x"})
-ALL_WRITTEN = ("split", {"parts": [CUT[0], {"time": [1.5, 2.5], "text": "then it rises"}]})
-OTHERWISE = ("edit", {"text": "it rises"})
-FAR, FAR_OFF = ("accept", {"time": [4.0, 6.0]}), ("edit", {"text": "it falls fast", "time": [4.0, 6.0]})
-SHOWN = "dynamics 2 of 1"
-# decisions of two people on moment 1 -> its rows (time, caption) after them, and whether it is a conflict
-MERGED = [
-    ((MOVED, EDITED), [([0.5, 3.0], "it falls fast")], False),
-    ((MOVED, ACCEPTED), [([0.5, 3.0], SHOWN)], False),
-    ((SPLIT, ACCEPTED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], SHOWN)], False),
-    ((SPLIT, EDITED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], "it falls fast")], False),
-    ((ALL_WRITTEN, ACCEPTED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], "then it rises")], False),
-    ((ALL_WRITTEN, EDITED), [([0.5, 2.5], SHOWN)], True),
-    ((FAR_OFF, ACCEPTED), [([4.0, 6.0], SHOWN)], True),
-    ((EDITED, OTHERWISE), [([0.5, 2.5], SHOWN)], True),
-    ((EDITED, ACCEPTED), [([0.5, 2.5], SHOWN)], True),
-    ((MOVED, FAR), [([0.5, 2.5], SHOWN)], True),
-    ((MOVED, FAR_OFF), [([0.5, 2.5], SHOWN)], True),
-    ((SPLIT, MOVED), [([0.5, 2.5], SHOWN)], True),
-    ((SPLIT, ALL_WRITTEN), [([0.5, 2.5], SHOWN)], True),
-    ((MOVED, REJECTED), [([0.5, 2.5], SHOWN)], True),
-    ((SPLIT, EDITED, OTHERWISE), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], SHOWN)], True),
-    ((EDITED, EDITED, MOVED), [([0.5, 3.0], "it falls fast")], False),
-    ((SPLIT, ACCEPTED, ACCEPTED), [([0.5, 2.5], SHOWN)], True),
-]
-
-
-@pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("decided, rows, conflict", MERGED)
-def test_votes_on_span_and_caption_are_merged_separately(decided, rows, conflict, backwards):
-    people = [shown(1, what, name, **more) for name, (what, more) in zip(("ann", "bob", "eve"), decided)]
-    people = people[::-1] if backwards else people
-    found = found_of(*people)
-    written = select(annotate(MOMENTS, GROUPS)[0][:1], GROUPS, found["outcomes"], None)[0]
-    assert [(row["time"], row["fig_desc"]) for row in written] == rows
-    assert found["conflicts"] == ([1] if conflict else [])
-    if not conflict:
-        assert not needs_another(people) and set(states(found)) == {"applied"}
-    elif len(people) == 2:
-        assert needs_another(people)
 
 
 def test_a_merge_is_the_outcome_of_both_moments_or_of_none():

@@ -63,11 +63,6 @@ def test_without_a_usable_kind_nothing_is_selected_and_the_reason_stands(tmp_pat
     assert numbers == {"positives": (1, 1, 0), "statics": (0, 0, 2), "dynamics": (2, 0, 0)}
 
 
-def test_an_empty_shard_gives_no_rows(tmp_path):
-    rows, counts, _ = run(tmp_path, [], None)
-    assert rows == [] and counts["moments"] == 0
-
-
 def test_equation_7_passes_over_the_caption_itself():
     assert nearest("A dog runs.", ["a dog runs", "a dog trots"], [0.999, 0.8]) == "a dog trots"
     assert nearest("A dog runs.", ["a dog  runs!"], [0.999]) is None and nearest("x", [], []) is None

@@ -196,13 +196,6 @@ def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
         assert words in shown
 
 
-def test_offline_asks_nobody_and_a_cluster_needs_no_gpu_here(lab, capsys, monkeypatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    with endpoint(counting) as served:
-        lab(served.url, evaluator__gpus=4)
-        assert check(capsys, "--offline", "--cluster")[0] == 0 and not served.bodies
-
-
 def test_init_writes_what_check_passes_and_nothing_over_it(lab, capsys):
     with endpoint(counting) as served:
         words = ["init", "lab", "--moments", "moments.jsonl", "--model", "loop-1", "--vision-model", "loop-2"]
@@ -220,39 +213,6 @@ def test_init_writes_what_check_passes_and_nothing_over_it(lab, capsys):
     assert Path("lab.yaml").read_bytes() == before
     assert main([*words[:2], "--no-moments", *words[4:], "--output", "proposed.yaml"]) == 0
     assert yaml.safe_load(Path("proposed.yaml").read_text())["retrieval"]["models"] == []
-
-
-@pytest.mark.parametrize(
-    "words, named",
-    [
-        (["Lab"], "'Lab'"),
-        (["other", "--videos", "nowhere"], "nowhere"),
-        (["other", "--moments", "none.csv"], "none.csv"),
-        (["other", "--url", "ftp://host"], "ftp://host"),
-    ],
-)
-def test_init_says_what_it_cannot_use(lab, capsys, words, named):
-    assert main(["init", "--moments", "moments.jsonl", "--model", "m", *words]) == 2
-    said(capsys.readouterr().err, named)
-    assert sorted(os.listdir()) == ["moments.jsonl", "videos"]
-
-
-def test_moments_without_splits_are_divided_and_check_says_so(lab, tmp_path, capsys):
-    for number in range(3):
-        write_video(tmp_path / "videos" / f"more-{number}.mp4", scenes([8, 8]), 8)
-    videos = ["kitchen/a", "street", *(f"more-{number}" for number in range(3))]
-    moments = [{"video": video, "start": 0, "end": 1, "caption": f"a dog runs in {video}"} for video in videos]
-    write_jsonl(tmp_path / "moments.jsonl", moments)
-    lab("http://127.0.0.1:9")
-    status, lines = check(capsys, "--offline")
-    assert status == 0, lines
-    divided = [line for line in lines if line.startswith("note") and "datasets.lab.source.moments" in line]
-    assert len(divided) == 1 and all(split in divided[0] for split in ("train", "val", "test"))
-    for number in range(2):  # a run divides what it can use: one video is left for each split
-        (tmp_path / "videos" / f"more-{number}.mp4").write_bytes(b"no video")
-    lab("http://127.0.0.1:9", evaluator__batch=3)
-    status, lines = check(capsys, "--offline")
-    assert status == 0 and any("test 1, train 1, val 1" in line for line in lines), lines
 
 
 def moment(video: str, split: str, start: float = 0, end: float = 1, caption: str = "a dog runs") -> dict:
@@ -488,13 +448,3 @@ def test_a_spreadsheets_other_forms_are_refused_with_the_remedy(lab, capsys, for
     else:
         status, shown = main([*INIT, "moments.csv"]), capsys.readouterr().err
     assert status and all(word in shown for word in ("moments.csv", *words)), shown
-
-
-def test_each_of_several_endpoints_is_tried(lab, monkeypatch, capsys):
-    monkeypatch.setenv("LAB_KEY", KEY)
-    with endpoint() as one, endpoint() as other:
-        lab([one.url, other.url, "http://127.0.0.1:9/v1"])
-        status, lines = check(capsys)
-    answered = [line for line in lines if line.startswith("ok") and "answers text" in line]
-    assert len(answered) == 2 and all(any(served.url in line for line in answered) for served in (one, other))
-    assert status == 1 and any("127.0.0.1:9" in line for line in problems(lines))

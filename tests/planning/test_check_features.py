@@ -3,10 +3,7 @@
 import h5py
 import numpy as np
 import pytest
-from refusals import refused
 
-from verified.benchmark.vcmr.data import Videos, read_moments
-from verified.benchmark.vcmr.registry import model_class
 from verified.config import read
 from verified.io.jsonl import write_jsonl
 from verified.planning.check_features import feature_findings
@@ -92,11 +89,3 @@ def test_a_missing_file_and_one_of_another_form_are_problems(folder):
     (folder / "feat/x.npy").replace(folder / "feat/video.h5")
     problems = [message for level, message in found(folder) if level == "problem"]
     assert ["video.h5" in problems[0], "text-fig.h5" in problems[1], len(problems)] == [True, True, 2]
-
-
-@pytest.mark.parametrize(("count", "attributes"), [(40, {}), (10, {}), (20, {"clip_seconds": 0.5})])
-def test_training_holds_the_same_line(folder, count, attributes):
-    write(folder / "feat/video.h5", {"train0": clips(count)}, dim=DIM, **attributes)
-    moments = read_moments(folder / "ann/train.jsonl", "fig")
-    with refused("clip_seconds", file="video.h5", remedy=True):
-        Videos(folder / "feat/video.h5", moments.videos, model_class("xml"), 48, 1.0, durations=moments.durations)

@@ -6,7 +6,6 @@ from running import PROJECT
 from verified.config import load, read
 from verified.io.jsonl import write_jsonl
 from verified.planning.needs import lines, needs
-from verified.planning.placeholders import missing
 
 
 def test_the_papers_run(tmp_path, monkeypatch):
@@ -36,10 +35,3 @@ def test_a_corpus_of_ones_own(tmp_path):
     assert needed.moments == {"D": 7} and needed.downloads == {} and needed.disk["environments"] == 0
     gone = load({"datasets": {"d": {"title": "D", "source": source | {"moments": "none.jsonl"}}}})
     assert "its moments are not here" in lines(needs(gone))[-1]
-
-
-def test_moments_that_a_run_proposes_are_not_missing(tmp_path):
-    source = {"kind": "folder", "videos": "videos"}
-    config = load({"datasets": {"d": {"title": "D", "source": source}}})
-    assert missing(config, tmp_path) == ["videos"]
-    assert "its moments are not here" in lines(needs(config))[-1]

@@ -3,11 +3,9 @@
 from types import SimpleNamespace
 
 import pytest
-from running import PROJECT
 
 from verified.config.evaluator import Evaluator
-from verified.extension import extensions
-from verified.planning.plan import Row, estimate, finished_seconds, remark, rows_of, stage_of_rule, table
+from verified.planning.plan import Row, estimate, finished_seconds, remark, rows_of, table
 from verified.runtime import job as job_module
 from verified.runtime.job import job
 
@@ -48,9 +46,3 @@ def test_the_papers_evaluator_is_estimated_from_a_measurement_and_what_is_unknow
     estimate(rows, {}, evaluator, 129_189)
     assert rows[0].estimated_hours == pytest.approx(129_189 * 10 * 0.93 / 16 / 4 / 3600)
     assert rows[1].estimated_hours is None and "train_model" in remark(rows)
-
-
-def test_rules_of_extensions_are_planned():
-    with_rules = {each.name for each in extensions() if (PROJECT / "extensions" / each.name / "rules.smk").is_file()}
-    assert with_rules <= set(stage_of_rule().values())
-    assert stage_of_rule()["rank_test_videos"] == "retrieval", "a rule that is another one with other files"

@@ -1,11 +1,11 @@
 """The list of stages: every prompt is asked by one of them, so that quotes count it and checks read it."""
 
-from running import PROJECT, SHIPPED
+from running import PROJECT
 
-from verified.config import load, read
+from verified.config import load
 from verified.extension import extensions
 from verified.lmm.tasks.paper import PAPER
-from verified.planning.stages import roles_in_use, stages, supplied
+from verified.planning.stages import roles_in_use, stages
 
 PROMPTS = PROJECT / "config" / "prompts"
 OF_EXTENSIONS = {"retrieval/grade"}
@@ -34,11 +34,3 @@ def test_each_stage_has_a_name_of_its_own_and_extensions_follow():
     assert len({*names}) == len(names)
     last = sum(len(extension.stages) for extension in extensions())
     assert names[: len(names) - last] == names[: names.index("retrieval") + 1]
-
-
-def test_inputs_are_named_by_their_keys():
-    given = {one.key: one.path for one in supplied(settings_of(**FOLDER))}
-    assert given == {"datasets.own.source.videos": "videos", "datasets.own.source.moments": "moments.csv"}
-    for file in SHIPPED.values():
-        settings = read(file)
-        assert all(one.key.split(".")[0] in settings.model_dump() for one in supplied(settings)), file

@@ -58,15 +58,6 @@ def test_on_paper_a_page_is_white_and_keeps_its_headings_and_candidates(pages, c
         chromium.call("Emulation.setEmulatedMedia", media="", features=dark)
 
 
-def test_a_question_mark_lists_the_keys_and_escape_closes_the_list(pages, chromium):
-    for name in ("captions", "questions", "mark", "review"):
-        chromium.open(pages[name])
-        chromium.run("document.activeElement.blur()")
-        chromium.insist(lambda: chromium.press("?", 191, "?"), "document.querySelector('dialog.keys').open")
-        assert chromium.run("document.querySelectorAll('dialog.keys dt').length") > 3
-        chromium.insist(lambda: chromium.press("Escape", 27), "!document.querySelector('dialog.keys').open")
-
-
 def test_captions_are_browsed_by_letters(pages, chromium):
     chromium.open(pages["captions"])
     chromium.wait("document.querySelectorAll('article').length === 20")

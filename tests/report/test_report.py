@@ -3,18 +3,10 @@
 import pytest
 from given import fig
 
-from verified.report.front import Corpus, facts, moments, recalls, soundness
-from verified.report.summary import VERDICTS, omitted_tables, verdict_table, write_summary
+from verified.report.front import Corpus, facts, moments, recalls
+from verified.report.summary import omitted_tables, write_summary
 
 HEAD = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
-
-
-def test_verdicts_are_counted_by_table_and_data_set():
-    rows = [{"table": "main-1", "dataset": "A", "verdict": verdict} for verdict in VERDICTS for _ in range(2)]
-    rows.append({"table": "main-2", "dataset": "B", "verdict": "differs"})
-    text = verdict_table(rows)
-    assert ", ".join(f"2 {verdict}" for verdict in VERDICTS) in text
-    assert "<td>1 differs</td>" in text and "none published" in text
 
 
 @pytest.fixture
@@ -77,12 +69,6 @@ CELLS = [
     {**CELL, "method": "XML", "train": "FIG", "value": "25.4", "low": "15", "high": "36", "trainings": "3"},
     {**CELL, "method": "<mine>", "train": "FIG", "value": "30", "low": "", "high": "", "trainings": "1"},
 ]
-CHECKS = [
-    {"check": "met", "value": 0.99, "low": 0.98, "high": 1.0, "aim": ">= 0.95", "met": True, "share": True},
-    {"check": "missed <b>", "value": 0.8, "low": 0.7, "high": 0.9, "aim": ">= 0.9", "met": False},
-    {"check": "open", "value": -3.0, "low": -9.0, "high": 2.0, "aim": "> 0", "met": None},
-    {"check": "without an aim", "value": 0.5, "low": 0.4, "high": 0.6, "aim": "", "met": None},
-]
 
 
 def test_the_front_page_says_what_was_run_and_what_came_out_beside_chance():
@@ -96,13 +82,6 @@ def test_the_front_page_says_what_was_run_and_what_came_out_beside_chance():
     assert "chance 20.0" in shown and "&lt;mine&gt;" in shown and "30.0¹" in shown
     assert shown.count("<circle") == 3 and shown.count('fill="var(--paper)"') == 1, "COG is hollow"
     assert recalls([corpus()], []) == ""
-
-
-def test_checks_with_an_aim_are_marks_those_that_miss_it_first():
-    shown = soundness(CHECKS)
-    assert "1 of 2 aims are met" in shown and "without an aim" not in shown
-    assert shown.index("missed &lt;b&gt;") < shown.index("99.0 %, aim ≥ 95 %: met")
-    assert "cannot be told" in shown and soundness([]) == ""
 
 
 def test_moments_of_the_front_page_stand_at_even_ranks_of_confidence_and_are_text():

@@ -1,7 +1,6 @@
 """Exact DBSCAN by tiles against scikit-learn."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import DBSCAN
@@ -60,16 +59,3 @@ def test_a_border_point_joins_the_first_of_two_clusters():
     for order, expected in ((slice(None), [0, 0, 0, 0, 0, 1, 1, 1, 1]), (slice(None, None, -1), [0] * 5 + [1] * 4)):
         assert dbscan(points[order], eps, 4).tolist() == expected
         assert DBSCAN(eps=eps, min_samples=4, metric="cosine").fit(points[order]).labels_.tolist() == expected
-
-
-def test_no_points_and_lonely_points():
-    assert dbscan(np.zeros((0, 3), np.float32), 0.01, 2).tolist() == []
-    assert dbscan(np.eye(3, dtype=np.float32), 0.01, 2).tolist() == [-1, -1, -1]
-
-
-@pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
-def test_a_vector_without_direction_is_refused(bad):
-    vectors = np.ones((3, 4), np.float32)
-    vectors[1] = bad
-    with pytest.raises(ValueError, match="no direction"):
-        dbscan(vectors, 0.01, 2)

@@ -5,24 +5,13 @@ import pytest
 
 from verified.io.files import read_record, write_record
 from verified.statistics import encoding
-from verified.statistics.cache import SHARED, caption_lists, ensure_entry, place
-
-ROWS = [
-    {"split": "train", "cog_desc": "a ball moves", "fig_desc": "a red ball moves"},
-    {"split": "train", "cog_desc": "a ball moves", "fig_desc": "a ball moves"},
-    {"split": "val", "cog_desc": "a box grows"},
-]
+from verified.statistics.cache import SHARED, ensure_entry, place
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_captions_of_one_kind_in_one_file():
-    assert caption_lists(ROWS, "cog_desc") == {"train": ["a ball moves"] * 2, "val": ["a box grows"]}
-    assert caption_lists(ROWS, "fig_desc") == {"train": ["a red ball moves", "a ball moves"]}
 
 
 def test_all_that_decides_an_entry_decides_its_place():
@@ -75,16 +64,6 @@ def test_only_captions_of_new_files_are_encoded(encoded):
     assert len(encoded) == 2
 
 
-def test_another_encoder_has_vectors_of_its_own(encoded, folder):
-    for tokens in ("{}", '{"lower": true}'):
-        (folder / "model").mkdir(exist_ok=True)
-        (folder / "model" / "tokenizer.json").write_text(tokens)
-        encoding.encode_lists([("train", ["a ball moves"])], "model")
-    encoding.encode_lists([("train", ["a ball moves"])], "model", commit="abc")
-    encoding.encode_lists([("train", ["a ball moves"])], "model", commit="abc", threads=2)
-    assert len(encoded) == 4
-
-
 def test_damaged_vectors_are_encoded_again(encoded):
     encoding.encode_lists([("train", ["a ball moves"])])
     (path,) = SHARED.iterdir()
@@ -92,8 +71,3 @@ def test_damaged_vectors_are_encoded_again(encoded):
     at = content.index(np.float32(1).tobytes() * 2)
     path.write_bytes(content[:at] + np.float32(3).tobytes() + content[at + 4 :])
     assert encoding.encode_lists([("train", ["a ball moves"])])[1].tolist() == [[2, 2]] and len(encoded) == 2
-
-
-def test_no_captions_have_no_vectors(encoded):
-    texts, vectors = encoding.encode_lists([])
-    assert texts == [] and vectors.shape == (0, 2)

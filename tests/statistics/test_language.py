@@ -1,9 +1,8 @@
 """Words, vocabulary and parts of speech."""
 
 import pytest
-from refusals import refused
 
-from verified.statistics.language import averages, load_tagger, measure_lists, tally
+from verified.statistics.language import averages, load_tagger, tally
 
 
 def measure(texts, tagger, processes=1):
@@ -34,25 +33,6 @@ def test_several_processes_count_the_same(tagger, monkeypatch):
         for verb in ("moves", "grew")
     ]
     assert measure(texts, tagger, processes=2) == measure(texts, tagger)
-
-
-def test_no_captions_give_no_figures(tagger):
-    assert measure([], tagger)["words"] is None
-
-
-def test_a_model_that_is_not_installed_is_named():
-    with refused("statistics.spacy_model", "'xx_none_lg'", remedy=True):
-        load_tagger("xx_none_lg")
-
-
-def test_files_are_tagged_once_and_count_as_one_list_does(tagger, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    train, test = ["a dog runs", "a dog runs", "a large dog runs quickly"], ["a dog runs", "two cats sleep"]
-    together = measure(train + test, tagger)
-    assert measure_lists([("train", train), ("test", test)], tagger) == together
-    monkeypatch.setattr("verified.statistics.language.tally", lambda *_: pytest.fail("tagged twice"))
-    assert measure_lists([("test", test), ("train", train)], tagger) == together
-    assert measure_lists([], tagger) == measure([], tagger)
 
 
 def test_captions_in_other_scripts_are_counted_and_not_tagged(tagger):

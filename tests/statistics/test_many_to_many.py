@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from verified.statistics.cache import Embeddings, distinct, write_embeddings
+from verified.statistics.cache import Embeddings, write_embeddings
 from verified.statistics.clustering import many_to_many
 
 DIRECTIONS = {"a ball moves": 0.0, "a ball is moving": 3.0, "a box grows": 60.0, "a star circles": 120.0}  # degrees
@@ -47,15 +47,6 @@ def test_classes_and_instances_with_their_videos(embeddings):
     ]
 
 
-def test_one_caption_alone_is_no_class(embeddings):
-    assert many_to_many(rows(("a box grows", "v1")), "cog_desc", embeddings, 0.01, 2)["classes"] == 0
-
-
-def test_captions_that_a_collection_lacks_count_as_unknown(embeddings):
-    result = many_to_many([], "fig_desc", embeddings, 0.01, 2)
-    assert result["captions"] == 0 and result["classes"] is None and result["instances"] is None
-
-
 def test_embeddings_know_their_texts(embeddings, tmp_path):
     assert (embeddings.encoder, embeddings.weights) == ("example", "0" * 64)
     assert np.allclose(embeddings.lookup(["a ball moves"] * 2), [[1, 0], [1, 0]])
@@ -63,13 +54,3 @@ def test_embeddings_know_their_texts(embeddings, tmp_path):
         embeddings.lookup(["never seen"])
     write_embeddings(tmp_path / "half.npz", ["a"], np.ones((1, 4)), "example", "0", "float16")
     assert Embeddings(tmp_path / "half.npz").vectors.dtype == np.float16
-
-
-def test_a_file_that_is_not_ours_is_named(tmp_path):
-    (tmp_path / "embeddings.npz").write_text("<html>not found</html>")
-    with refused("embeddings.npz", remedy=True):
-        Embeddings(tmp_path / "embeddings.npz")
-
-
-def test_distinct_keeps_the_order_of_first_appearance():
-    assert distinct(["b", "a", "b", "c", "a"]) == ["b", "a", "c"]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from verified.errors import InputError
 from verified.statistics.summaries import confidence, spans
 
 
@@ -22,16 +21,6 @@ def test_scores_by_type_and_overall():
     assert sum(scores["types"]["dynamics"]["counts"]) == 1
 
 
-def test_released_rows_have_no_types():
-    result = confidence([row(1.0), row(3.0)])
-    assert result["total_confidence"] == 2.0 and result["statics_count"] is None and result["scores"]["types"] is None
-
-
-def test_coarse_rows_have_no_scores():
-    result = confidence([{"video": "v", "time": [0, 5], "duration": 10.0}])
-    assert result["total_confidence"] is None and result["scores"] is None and result["span_seconds"] == 5.0
-
-
 def test_spans_past_the_end_count_as_they_stand_and_clamped():
     result = spans([row(0, 0, 4), row(0, 8, 12), row(0, 11, 12)])
     assert result["mean_seconds"] == 3.0 and result["past_end"] == 2
@@ -39,8 +28,3 @@ def test_spans_past_the_end_count_as_they_stand_and_clamped():
     assert (
         sum(result["end"]["counts"]) == sum(result["start"]["counts"]) == sum(result["length_seconds"]["counts"]) == 3
     )
-
-
-def test_nothing_to_summarise_is_said():
-    with pytest.raises(InputError, match="no annotations"):
-        confidence([])

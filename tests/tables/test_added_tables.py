@@ -5,10 +5,8 @@ from types import SimpleNamespace
 import pytest
 from shown_settings import shown_settings
 
-from verified.io.jsonl import write_json
 from verified.tables.added.availability import METRICS, availability_lines, availability_tables
-from verified.tables.added.evaluator import evaluator_table
-from verified.tables.own_corpus import corpus_table, costs_table, lineage_of
+from verified.tables.own_corpus import costs_table, lineage_of
 
 SETTINGS = shown_settings({"sta": "STA", "demo": "Demo"})
 COUNTS = {
@@ -41,79 +39,9 @@ def test_every_table_says_how_much_is_at_hand():
     )
 
 
-AREA = {"faithful": 10, "perturbed": 5, "value": 0.7, "low": 0.6, "high": 0.8}
-NONE = {"faithful": 0, "perturbed": 5, "value": None, "low": None, "high": None}
-TWO_SETS = shown_settings({"one": "One", "two": "Two"})
-
-
-def test_variants_stand_in_order_and_no_row_twice(tmp_path):
-    validations = []
-    for name in ("one", "two"):
-        sets = {"perturbations": {"auroc": {"static": AREA, "dynamic": NONE}}}
-        validations.append(str(tmp_path / f"{name}.json"))
-        write_json(validations[-1], {"dataset": name, "sets": sets})
-    variants = ("hard_negatives all", "hard_negatives none", "no fine-tuning")
-    rows = [
-        {"dataset": "one", "set": "perturbations", "variant": name, "static": AREA, "dynamic": AREA}
-        for name in variants
-    ]
-    write_json(tmp_path / "ablation.json", rows)
-    table = evaluator_table(TWO_SETS, validations, [str(tmp_path / "ablation.json")])
-    assert [row[:3] for row in table.texts()] == [
-        ["One", "perturbations never trained on", "not fine-tuned"],
-        ["One", "perturbations never trained on", "fine-tuned without perturbed negatives"],
-        ["One", "perturbations never trained on", "fine-tuned with all perturbed negatives"],
-        ["Two", "perturbations never trained on", "fine-tuned with all perturbed negatives"],
-    ]
-    assert table.texts()[-1][3:] == ["0.700 [0.600, 0.800]", "10", "5", "–", "0", "5"]
-
-
-def test_a_set_and_a_variant_of_someone_else_come_last_under_their_own_names(tmp_path):
-    rows = [
-        {"dataset": "one", "set": name, "variant": variant, "static": AREA, "dynamic": AREA}
-        for name, variant in (("mine", "hard_negatives all"), ("corrupted", "mine"), ("corrupted", "no fine-tuning"))
-    ]
-    write_json(tmp_path / "ablation.json", rows)
-    table = evaluator_table(TWO_SETS, [], [str(tmp_path / "ablation.json")])
-    assert [row[1:3] for row in table.rows] == [
-        ("candidates, by the truth", "not fine-tuned"),
-        ("candidates, by the truth", "mine"),
-        ("mine", "fine-tuned with all perturbed negatives"),
-    ]
-
-
-CORPUS = {
-    "rows": 9,
-    "moments": 7,
-    "excluded_rows": {"empty-caption": 2},
-    "splits": {"test": 7},
-    "videos_found": 4,
-    "videos": 3,
-    "excluded_videos": {"no-decoder": 1},
-    "partial_videos": 1,
-    "identical_videos": 0,
-    "clamped_ends": [{"desc_id": 1}],
-}
-ANNOTATIONS = {
-    "candidates": 30,
-    "annotated": 5,
-    "without": {"rejected": 1, "no-scored-candidate": 1},
-    "selection": {"accepted": 2, "kept": 3},
-}
-
-
 def call(task: str, status: str = "ok", **more) -> dict:
     numbers = {"attempts": 1, "tokens_in": 10, "tokens_out": 4, "cost": 0.5, "seconds": 2.0}
     return {"task": task, "model": "m", "status": status, **numbers, **more}
-
-
-def test_what_came_in_and_out_is_told_with_its_reasons():
-    table = corpus_table("Kitchen", "kitchen", CORPUS, ANNOTATIONS)
-    assert table.key == "corpus-kitchen"
-    rows = [tuple(row) for row in table.rows]
-    assert ("rows left out", 2, "empty-caption") in rows and ("videos left out", 1, "no-decoder") in rows
-    assert ("videos used", 3, "1 of them damaged in part") in rows and ("moments annotated", 5, "") in rows
-    assert ("moments not annotated", 1, "rejected") in rows and ("by selection", 2, "accepted") in rows
 
 
 def test_costs_count_each_call_once_and_tell_them_of_a_moment():

@@ -58,26 +58,6 @@ def test_what_is_published_is_what_can_be_held_to_the_run(frame, capsys):
     assert "16 figures: 9 confirmed, 0 contradicted, 7 cannot tell" in capsys.readouterr().out  # HERO: one training
 
 
-def checked(frame, old: str, new: str) -> list:
-    rows = read_rows(frame / "all.csv")
-    text = readme_figures(rows)
-    assert old in text
-    return readme_verdicts(text.replace(old, new, 1), rows)
-
-
-def test_a_contradicted_figure_is_named_and_ends_in_status_1(frame, capsys):
-    text = readme_figures(read_rows(frame / "all.csv")).replace("| XML | 20.50", "| XML | 45.00")
-    (frame / "README.md").write_text(text)
-    assert main(["readme", str(frame), "--check", str(frame / "README.md")]) == 1
-    printed = capsys.readouterr().out
-    assert "XML VCMR 0.5/r1: contradicted: 45.00 ±1.23 there, 20.50 ±1.23 here: 24.50 ± " in printed
-    assert "16 figures: 8 confirmed, 1 contradicted, 7 cannot tell" in printed
-    assert main(["readme", str(frame), "--check", str(frame / "README.md"), "--margin", "30"]) == 3
-    assert main(["readme", str(frame), "--check", str(frame / "README.md"), "--margin", "0"]) == 2
-    assert checked(frame, "HERO", "Other")[0].why == "not in this run"
-    assert {row.verdict for row in checked(frame, "| – |", "| 20.00 |")} >= {"contradicted"}
-
-
 @pytest.mark.parametrize(
     "here, there, verdict",
     [
@@ -147,12 +127,3 @@ def test_as_many_trainings_as_are_said_to_be_needed_do_tell():
 def test_readme_has_the_table_that_the_command_prints():
     shown = readme_table((PROJECT / "README.md").read_text(encoding="utf-8"))
     assert {method for method, _, _ in shown} == set(TITLES.values())
-
-
-@pytest.mark.parametrize(("there", "verdict"), [("22.00", "confirmed"), ("44.00", "contradicted")])
-def test_a_row_without_training_has_no_noise_of_training(frame, there, verdict):
-    rows = pd.read_csv(frame / "all.csv", comment="#", dtype=str)
-    rows.loc[rows["method"] == "HERO", "trainings"] = None
-    rows.to_csv(frame / "all.csv", index=False)
-    (found,) = (one for one in checked(frame, "| HERO | 20.50", f"| HERO | {there}") if one.name == "HERO VCMR 0.5/r1")
-    assert found.verdict == verdict

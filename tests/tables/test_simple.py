@@ -15,7 +15,7 @@ from verified.config import load
 from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.shown import Shown, select_shown
 from verified.tables.table import Estimate, Table, read_table_json
-from verified.tables.write import tidy_rows, write_simple
+from verified.tables.write import write_simple
 
 TABLE = Table(
     "long-form",
@@ -40,34 +40,6 @@ def test_every_form_shows_what_the_table_says(tmp_path):
         rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     assert [rows[0][name] for name in ("R@1", "R@1 low", "R@1 high", "Queries")] == ["12.345", "10.0", "14.5", "200"]
     assert rows[1]["R@1"] == rows[1]["R@1 low"] == ""
-
-
-def test_its_numbers_are_rows_of_the_tidy_frame(tmp_path):
-    rows = tidy_rows(TABLE)
-    assert [(row["metric"], row["value"]) for row in rows] == [
-        ("R@1", 12.345),
-        ("Queries", 200),
-        ("R@1", None),
-        ("Queries", 0),
-    ]
-    assert rows[0] == {
-        "table": "long-form",
-        "dataset": "Movies",
-        "task": "180 s",
-        "metric": "R@1",
-        "value": 12.345,
-        "low": 10.0,
-        "high": 14.5,
-        "trainings": None,
-        "note": "Remark: small",
-    }
-
-
-def test_a_rule_is_drawn_between_blocks_of_the_first_column():
-    sheet = Sheet("key", "title", ["set", "n"], [["z", "0"], ["a", "1"], ["a", "2"], ["b", "3"], ["c", "4"]], 1)
-    lines = latex(sheet, []).splitlines()
-    rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
-    assert "".join("-" if row == r"\midrule" else row[0] for row in rows) == "z-aa-b-c"
 
 
 def test_the_example_of_the_documentation_can_be_read(tmp_path):
@@ -156,8 +128,3 @@ def test_tables_depend_on_what_they_show_and_on_nothing_else():
         {"annotations": {"choose_by": "random"}},
     ):
         assert settings(**values) != first
-
-
-def test_data_sets_that_only_teach_the_evaluator_are_not_shown():
-    both = {"demo": DEMO, "other": {**DEMO, "title": "Other"}}
-    assert list(settings(datasets=both, tables=["other"]).datasets) == ["other"]

@@ -5,8 +5,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
-from refusals import refused
 from shown_settings import shown_settings
 
 from verified.benchmark.published import Place, read_published
@@ -16,8 +14,7 @@ from verified.tables.collect import Collection
 from verified.tables.layout import TABLES
 from verified.tables.render import number
 from verified.tables.reproduction import place_of
-from verified.tables.summary import closing_message
-from verified.tables.write import provenance, write_tables
+from verified.tables.write import write_tables
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published.csv"
 DEMO = {"demo": "Demo-FIG"}
@@ -98,16 +95,6 @@ def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_teste
     assert not any(row["table"] == "gains" and row["metric"] == "p" for row in tidy)
 
 
-def test_several_seeds_give_mean_spread_and_interval(tmp_path):
-    paths = [made_run(tmp_path, "xml", share, seed=seed) for seed, share in ((1, 0.4), (2, 0.6))]
-    table = BY_KEY["main-5"]
-    cells = collected(paths).cells(table, "demo")
-    cell = next(cells[row, table.columns[0]] for row in table.rows if row.method == "XML")
-    assert cell.value == pytest.approx(50)
-    assert cell.spread == pytest.approx(14.142, abs=0.01)
-    assert cell.low < 50 < cell.high
-
-
 def test_an_interval_of_several_trainings_holds_their_noise(tmp_path):
     table, width = BY_KEY["main-5"], {}
     for name, shares in (("alike", (0.5, 0.5, 0.5)), ("apart", (0.3, 0.5, 0.7))):
@@ -148,37 +135,6 @@ def test_gains_of_fine_training_stand_in_the_foot_and_in_a_table_of_their_own(tm
     gain = shown["XML trained on FIG; XML trained on COG; VCMR 0.5/r5"]
     assert float(gain["low"]) < float(gain["value"]) == 30 < float(gain["high"])
     assert gain["dataset"] == "Demo-FIG" and gain["test"] == "FIG"
-
-
-def test_tables_of_ones_own_corpus_say_what_is_not_to_be_trusted(tmp_path):
-    collection = collected([made_run(tmp_path, "xml", 0.5)])
-
-    def lines(kind: str, **sections: object) -> list[str]:
-        return provenance(shown_settings(DEMO, kind, **sections), collection, tmp_path)
-
-    assert not any("not to be trusted" in line for line in lines("demo"))
-    own = lines("folder", annotations={"choose_by": "encoder"})
-    assert any(line.startswith("Demo-FIG: Confidences are not to be trusted") for line in own)
-    assert any("annotations.choose_by: encoder" in line for line in own)
-    assert not any("not to be trusted" in line for line in lines("folder", evaluator={"umt_file": "umt.pth"}))
-
-
-def test_trainings_that_were_tested_on_other_queries_are_named(tmp_path):
-    paths = [made_run(tmp_path, "xml", 0.5, seed=seed) for seed in (1, 2)]
-    write_per_query(
-        Path(paths[1]).parent / "per_query.npz", np.arange(100), ["v"] * 100, {"VR/r1": np.zeros(100, dtype=bool)}
-    )
-    with refused("queries", file="per_query.npz"):
-        collected(paths).cells(BY_KEY["main-5"], "demo")
-
-
-def test_the_end_of_a_run_shows_the_table_with_its_deviations_and_the_next_commands(tmp_path):
-    collection = collected([made_run(tmp_path, "xml", share, seed=seed) for seed, share in ((1, 0.5), (2, 0.6))])
-    write_tables(tmp_path / "tables", shown_settings(DEMO), collection, tmp_path)
-    shown = closing_message(tmp_path / "tables", ["main-4"], ["my own.yaml"])
-    assert "55.00 ±7.07" in shown and "[" not in shown
-    assert "verified report --configfile 'my own.yaml'" in shown
-    assert closing_message(tmp_path / "tables", ["main-9"]) == ""
 
 
 def test_all_forms_are_written_with_their_provenance(tmp_path):

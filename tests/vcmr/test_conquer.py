@@ -91,9 +91,3 @@ def test_the_exclusive_head_rescores_the_list():
     expected = 0.05 * torch.nn.functional.cross_entropy(spans.score.view(3, 4), torch.zeros(3, dtype=torch.int64))
     assert losses["video"].item() == pytest.approx(expected.item(), abs=1e-6)
     assert torch.allclose(model.video_weights(spans.score.view(3, 4)).sum(dim=1), torch.ones(3))
-
-
-def test_the_general_setting_leaves_the_scores_of_the_list(model):
-    scores = torch.tensor([[3.0, 2.0, 1.0]])
-    assert not model.rescores
-    assert torch.equal(model.video_weights(scores), scores)

@@ -6,7 +6,7 @@ import pytest
 from planted import CLIPS, TEXT_DIM, TOKENS, VIDEO_DIM, plant
 from refusals import refused
 
-from verified.benchmark.vcmr.data import Memory, Queries, Room, Videos, read_moments, span_labels
+from verified.benchmark.vcmr.data import Queries, Videos, read_moments, span_labels
 from verified.benchmark.vcmr.models.hero import Hero
 from verified.benchmark.vcmr.models.reloclnet import ReLoCLNet
 from verified.benchmark.vcmr.models.xml import XML
@@ -65,13 +65,6 @@ def test_a_video_longer_than_the_context_is_cut_or_pooled_and_counted(files, log
     assert "are pooled" in logged.text
 
 
-def test_queries_longer_than_the_model_takes_are_cut_and_counted(files, logged):
-    moments = read_moments(files.annotations, "fig")
-    tokens, mask = Queries(moments, XML, 2, files.text).batch(np.arange(4))
-    assert tokens.shape == (4, 2, TEXT_DIM) and mask.all()
-    assert f"{len(moments)} of {len(moments)} captions are cut to 2 tokens" in logged.text
-
-
 def test_padding_is_zero_and_rows_are_normalised(files):
     clips, mask = videos_of(files).batch(np.arange(12))
     assert clips.shape == (12, CLIPS, VIDEO_DIM)
@@ -111,18 +104,3 @@ def test_the_official_cast_normalises_in_the_files_own_format(files):
     normalised = official.batch([0])[0][0, :9].numpy()
     assert normalised.dtype == np.float32 and np.array_equal(normalised, half.astype(np.float32))
     assert not np.array_equal(normalised, early.batch([0])[0][0, :9].numpy())
-
-
-def test_splits_share_the_room_and_what_finds_none_is_read_again():
-    reads = []
-
-    def read(key):
-        reads.append(key)
-        return np.zeros(10, dtype=np.float32)
-
-    room = Room(90)
-    training, selection = Memory(read, room), Memory(read, room)
-    for _ in range(2):
-        for memory, key in ((training, "a"), (training, "b"), (selection, "c")):
-            memory[key]
-    assert reads == ["a", "b", "c", "c"] and room.left == 10

@@ -79,8 +79,3 @@ def test_the_similarity_is_the_network_over_the_concatenation(model, encoded):
     v, q = video[:, :, None].expand(shape), query[:, None].expand(shape)
     literal = model.VQMMA["sim_weight"](torch.cat([v, q, v * q], dim=3)).squeeze(3)
     assert torch.allclose(model.similarity(video, query), literal, atol=1e-12)
-
-
-def test_listed_videos_weigh_their_share(model):
-    weights = model.video_weights(torch.tensor([[1.0, 1.0, 1.0, 1.0]]))
-    assert weights.tolist() == [[0.25] * 4]

@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 import torch
 from vcmr_golden import Golden, cross_pairs
@@ -55,18 +54,6 @@ def test_losses_and_sampled_negatives_are_the_official_ones(golden, model, kind,
         ranks = draw_ranks(6, pool, draws)
         assert torch.equal(ranks, golden.arrays[f"loss_{kind}_neg_{side}_rank"])
         assert torch.equal(negatives_at(matrix, ranks), golden.arrays[f"loss_{kind}_neg_{side}_index"])
-
-
-def test_a_batch_of_one_has_no_negatives(golden, model):
-    batch = golden.batch()
-    alone = type(batch)(**{name: value[:1] for name, value in vars(batch).items()})
-    losses = model.losses(alone, epoch=0, step=0, generator=torch.Generator())
-    assert losses["negative_video"] == losses["negative_query"] == 0
-    assert losses["total"] == losses["span"]
-
-
-def test_weight_of_a_video_is_the_exponential_of_its_cosine(model):
-    assert np.allclose(model.video_weights(torch.tensor([[0.5, -0.25]])), np.exp([[10.0, -5.0]]))
 
 
 def test_training_without_pads_gives_the_losses_and_gradients_of_padded_training(monkeypatch):

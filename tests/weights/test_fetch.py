@@ -15,7 +15,6 @@ from refusals import refused
 from verified.config import load
 from verified.config.generation import Generation
 from verified.config.weights import Weights
-from verified.planning.stages import wanted_models
 from verified.weights.fetch import fetch_model
 from verified.weights.hub import needed_files
 from verified.weights.lock import read_lock
@@ -111,48 +110,6 @@ def test_a_killed_download_goes_on_where_it_was(hub, weights, tmp_path):
     assert asked and asked[0] and not asked[0].startswith("bytes=0-")
 
 
-@pytest.mark.parametrize(
-    "name, named",
-    [
-        ("org/gated", ["https://huggingface.co/org/gated", "HF_TOKEN"]),
-        ("org/none", ["'org/none'", "HF_TOKEN"]),
-        ("not a name", ["not a name", "folder"]),
-    ],
-)
-def test_refusals_say_what_to_do(hub, weights, name, named):
-    hub.publish("org/gated", FILES)
-    hub.gated.add("org/gated")
-    with refused(*named):
-        fetch_model(Wanted(name), weights)
-
-
-def test_an_unknown_revision_and_an_unreachable_hub(hub, weights, monkeypatch):
-    hub.publish("org/revised", FILES)
-    with refused("'v9'", remedy=True):
-        fetch_model(Wanted("org/revised", "v9"), weights)
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    with refused("kept"):
-        fetch_model(Wanted("org/revised"), weights)
-
-
-def test_a_folder_in_the_hubs_place(tmp_path, weights):
-    local = weights.model_copy(update={"hub": str(tmp_path / "hub")})
-    with refused("org/model", remedy=True):
-        fetch_model(MODEL, local)
-    folder = tmp_path / "hub" / "org" / "model"
-    folder.mkdir(parents=True)
-    for name, data in FILES.items():
-        (folder / name).write_bytes(data)
-    record = fetch_model(MODEL, local)
-    assert record["folder"] == str(folder) and len(record["commit"]) == 40
-    assert fetch_model(MODEL, local) == record
-    (folder / "config.json").write_bytes(b"[]")
-    with refused("config.json", "SHA-256", remedy=True):
-        fetch_model(MODEL, local)
-
-
 def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
     folder = tmp_path / "hub" / "org" / "model"
     folder.mkdir(parents=True)
@@ -170,28 +127,6 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
         source_of("other/model", "", [file])
 
 
-def test_which_models_a_configuration_needs():
-    source = {"kind": "folder", "videos": "v", "moments": "m"}
-    wanted = wanted_models(
-        load(
-            {
-                "datasets": {"d": {"title": "d", "source": source}},
-                "generation": {
-                    "llm": {"engine": "vllm", "model": "org/a"},
-                    "image_lmm": {"engine": "transformers", "model": "org/a", "revision": "v2"},
-                    "video_lmm": {"engine": "openai", "model": "org/hosted"},
-                },
-                "features": {"video_backbone": "org/eyes", "text_encoder": "all-MiniLM-L6-v2"},
-            }
-        )
-    )
-    assert wanted == {
-        Wanted("org/a"): ["generation.llm.model"],
-        Wanted("org/a", "v2"): ["generation.image_lmm.model"],
-        Wanted("org/eyes"): ["features.video_backbone"],
-    }
-
-
 @pytest.mark.parametrize(
     "names, kept",
     [
@@ -205,24 +140,6 @@ def test_which_models_a_configuration_needs():
 )
 def test_one_form_of_the_weights_is_enough(names, kept):
     assert needed_files(names) == kept
-
-
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        ("{", "lock file"),
-        ('{"models": {"a": {"commit": "main", "files": {"f": {}}}}}', "commit of a"),
-        (
-            json.dumps({"models": {"a": {"commit": "0" * 40, "files": {"../f": {"bytes": 1, "sha256": "0" * 64}}}}}),
-            "../f",
-        ),
-        ('{"files": {"u": {"bytes": 1}}}', "SHA-256 of u"),
-    ],
-)
-def test_a_lock_that_cannot_be_right_is_named(tmp_path, text, message):
-    (tmp_path / "lock.json").write_text(text)
-    with refused(message, file="lock.json"):
-        read_lock(tmp_path / "lock.json")
 
 
 def test_umt_is_pinned_by_its_first_bytes(hub, weights, tmp_path):
