@@ -31,7 +31,7 @@ def verify_run(arguments: argparse.Namespace) -> int:
     """Print a line per finding, and with --heal the commands; 1 if there are findings, else 0."""
     from verified.runtime.announcements import rebuild_command
     from verified.runtime.seals import BUILT
-    from verified.runtime.verify import build_order, on_demand, verify
+    from verified.runtime.verify import build_order, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
     if not arguments.directory.is_dir():
@@ -47,11 +47,9 @@ def verify_run(arguments: argparse.Namespace) -> int:
     if findings and not arguments.heal:
         print("--heal prints the commands that build them again")
     elif findings:
-        paths = [finding.path for finding in findings]
-        unneeded = [str(path) for path in paths if on_demand(path) and os.path.lexists(path)]
-        if unneeded:
+        if unneeded := [str(finding.path) for finding in findings if finding.temporary]:
             print(f"  {shlex.join(['rm', '-r', *unneeded])}")
-        for together in build_order(path for path in paths if not on_demand(path)):
+        for together in build_order(finding for finding in findings if not finding.temporary):
             print(f"  {rebuild_command(together, shlex.join(map(str, arguments.configfile)))}")
     return int(bool(findings))
 

@@ -167,9 +167,9 @@ def seals_below(folder: str | os.PathLike[str]) -> Iterator[Path]:
         yield from (Path(base, name) for name in sorted(names) if name.startswith(".") and name.endswith(ENDING))
 
 
-def sealed_below(seal_file: Path) -> list[Path]:
-    """The files and folders of a seal, beside it. Raises InputError for a damaged one."""
-    return [seal_file.with_name(name) for name in _records(seal_file)]
+def sealed_below(seal_file: Path) -> dict[Path, Seal]:
+    """The files and folders of a seal, beside it, with their records. Raises InputError for a damaged one."""
+    return {seal_file.with_name(name): record for name, record in _records(seal_file).items()}
 
 
 class Reading(NamedTuple):

@@ -209,6 +209,10 @@ class Finding(NamedTuple):
     kind: str
     """damaged, gone or unsealed."""
     message: str
+    written: float
+    """When its job ended, or the file was written; 0 if neither is known (s since 1970)."""
+    temporary: bool = False
+    """Whether a run removes it, so that nobody has to request it."""
 
 
 def verify(folder: Path) -> tuple[int, list[Finding]]:
@@ -222,50 +226,39 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
     count, unsealed = 0, readings(folder)[1]
     for seal_file in sorted(seals_below(folder)):
         try:
-            paths = sealed_below(seal_file)
+            records = sealed_below(seal_file)
         except InputError as error:
-            paths = []
             path = seal_file.with_name(seal_file.name[1:].removesuffix(ENDING))
-            findings.append(Finding(path, "damaged", error.problem))
-        count += len(paths)
-        findings += filter(None, map(_finding, paths))
+            findings.append(Finding(path, "damaged", error.problem, seal_file.stat().st_mtime))
+            continue
+        count += len(records)
+        findings += filter(None, map(_finding, records, records.values()))
     for path in (Path(BUILT, place) for place in sorted(unsealed)):
         if folder in path.parents and path not in {finding.path for finding in findings}:
-            kind, message = ("unsealed", "its seal is gone") if path.exists() else ("gone", "it was removed")
-            findings.append(Finding(path, kind, message))
+            there = path.exists()
+            kind, message = ("unsealed", "its seal is gone") if there else ("gone", "it was removed")
+            findings.append(Finding(path, kind, message, path.stat().st_mtime if there else 0.0))
     return count, findings
 
 
-def _finding(path: Path) -> Finding | None:
+def _finding(path: Path, written: Seal) -> Finding | None:
+    created, temporary = written["created"], "temporary" in written
     try:
         if not path.exists():
-            return None if on_demand(path) else Finding(path, "gone", "it was removed")
+            return None if temporary else Finding(path, "gone", "it was removed", created)
         check(path)
     except InputError as error:
         # The shards of an HDF5 file are checked under their own names.
-        return Finding(path, "damaged", error.problem) if str(error.file) == str(path) else None
+        same = str(error.file) == str(path)
+        return Finding(path, "damaged", error.problem, created, temporary) if same else None
     problem = _changed_video(path)
-    return Finding(path, "damaged", problem) if problem else None
+    return Finding(path, "damaged", problem, created) if problem else None
 
 
-def build_order(paths: Iterable[Path]) -> list[list[Path]]:
+def build_order(findings: Iterable[Finding]) -> list[list[Path]]:
     """The paths in the order in which they were built, by folders: rebuilt in this order, one command a folder, they
     outdate nothing else."""
     folders: dict[Path, list[Path]] = {}
-    for path in sorted(paths, key=_time_of):
-        folders.setdefault(path.parent, []).append(path)
+    for finding in sorted(findings, key=lambda finding: (finding.written, finding.path)):
+        folders.setdefault(finding.path.parent, []).append(finding.path)
     return list(folders.values())
-
-
-def _time_of(path: Path) -> float:
-    with contextlib.suppress(InputError):
-        if written := read_seal(path):
-            return written["created"]
-    return path.stat().st_mtime if path.exists() else 0.0
-
-
-def on_demand(path: Path) -> bool:
-    """Whether a run makes `path` on demand, so that nobody has to request it."""
-    with contextlib.suppress(InputError):
-        return bool((read_seal(path) or {}).get("temporary"))
-    return False
