@@ -41,20 +41,6 @@ class Variant:
 # Kinds of mutations
 
 
-def encoding(side: str, change: Callable) -> Mutation:
-    """change(encoding, inputs, mask) in the place of what spans are computed from; `side` is queries or videos."""
-
-    def attributes(base: Model) -> dict:
-        def encode(self, values, mask):
-            encoded = getattr(base, f"encode_{side}")(self, values, mask)
-            name = next(n for n in ("localised" if side == "videos" else "localiser", "tokens") if n in encoded)
-            return {**encoded, name: change(encoded[name], values, mask)}
-
-        return {f"encode_{side}": encode}
-
-    return attributes
-
-
 def one_encoding(side: str, name: str, change: Callable) -> Mutation:
     """change(tensor) in the place of the tensor `name` of an encoding."""
 

@@ -1,9 +1,8 @@
 """Candidates as parquet, counts, and the dataset card."""
 
 import pyarrow.parquet
-import pytest
 
-from verified.annotations.export import count, origins, write_candidates, write_card
+from verified.annotations.export import origins, write_candidates
 from verified.annotations.selection import candidates_by_moment
 
 MOMENTS = [
@@ -35,15 +34,6 @@ SCORES = [
     for kind in ("statics", "dynamics")
     for k in range(3)
 ]
-ABOUT = {
-    "name": "demo",
-    "title": "Demo-FIG",
-    "licence": "CC-BY-4.0",
-    "config": "demo",
-    "models": {"Evaluator": "demo"},
-    "chosen_by": "confidence",
-    "warning": "",
-}
 SAID = {"chosen_by": "confidence", "warning": "Not to be trusted."}
 FACTS = {
     "model": "writer@abc",
@@ -85,18 +75,3 @@ def test_the_table_holds_every_candidate_with_its_lineage(tmp_path):
     }
     assert seen["statics"] == ["looker", 1, [0.5], False, "ok"]
     assert seen["dynamics"] == ["watcher", 20, None, True, "short"]
-
-
-@pytest.mark.parametrize(
-    "by, said",
-    [
-        ("encoder", "closest to the coarse caption (`fig/`)"),
-        ("random", "that a seeded draw put first (`fig/`)"),
-    ],
-)
-def test_the_card_says_what_chose_and_leads_with_what_is_not_to_be_trusted(tmp_path, by, said):
-    counts = count(MOMENTS, candidates_by_moment(MOMENTS, SCORES), ["train", "test"])
-    about = ABOUT | {"chosen_by": by, "warning": "Confidences are not to be trusted."}
-    write_card(tmp_path / "README.md", about, counts, [])
-    card = (tmp_path / "README.md").read_text()
-    assert said in card and card.split("\n")[2] == "**Confidences are not to be trusted.**"

@@ -9,7 +9,7 @@ from media import number_of
 from stub_engine import StubEngine
 
 import verified.captions.clips as clips
-from verified.captions.clips import fitted_size, frame_count, thin_frames
+from verified.captions.clips import fitted_size
 from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
 from verified.lmm.session import Session
@@ -95,19 +95,6 @@ def test_a_video_that_cannot_be_read_costs_its_own_moments_only(tmp_path, damage
         lost = moment["video"] == "v0"
         assert (row["reason"] == "answers-error: media") is lost and (row["candidates"] == []) is lost
         assert len(row["questions"]) == 5
-
-
-def test_frames_given():
-    assert frame_count(2.0, EIGHT) == (16, False)
-    assert frame_count(8.0, EIGHT) == (64, False)
-    assert frame_count(80.0, EIGHT) == (64, True)
-    assert frame_count(0.01, EIGHT) == (1, False)
-    assert frame_count(80.0, {"fps": None, "frames": 64, "max_frames": 64}) == (64, False)
-    assert (
-        thin_frames(646, 64).tolist()[:3] == [5, 15, 25]
-        and thin_frames(646, 64)[-1] == 640
-        and len(set(thin_frames(65, 64))) == 64
-    )
 
 
 def test_large_videos_are_fitted_and_small_ones_left_alone():

@@ -9,7 +9,6 @@ from refusals import refused
 from running import PROJECT, SHIPPED
 
 from verified.config import load, read
-from verified.config.layers import merge_layers
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = [path.relative_to(PROJECT).as_posix() for path in SHIPPED.values()]
@@ -103,16 +102,3 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
     (tmp_path / "data.yaml").write_text("layers: other.yaml\n")
     with refused("data.yaml", "'other.yaml'"):
         read(tmp_path / "whole.yaml")
-
-
-def test_a_pattern_among_the_layers_names_all_files_that_match_and_may_match_none(tmp_path):
-    files = {
-        "c.yaml": "layers: ['parts/*/more.yaml', 'none/*.yaml']\nseed: 1\nname: c\n",
-        "parts/b/more.yaml": "seed: 3\nshards: 3\n",
-        "parts/a/more.yaml": "shards: 2\nretrieval: {resamples: 200}\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    found = merge_layers([tmp_path / "c.yaml"])
-    assert found == {"seed": 1, "name": "c", "shards": 3, "retrieval": {"resamples": 200}}

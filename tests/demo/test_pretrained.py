@@ -4,18 +4,14 @@ import random
 
 import pytest
 import torch
-from refusals import refused
 from running import PROJECT, snakemake
 
-from verified.config import load
-from verified.config.evaluator import PRETRAINED_FRAMES
 from verified.demo.pretrained import SHIPPED
 from verified.demo.pretrained.card import EVENTS, grade
 from verified.demo.scenes import draw_event, make_scenes
 from verified.demo.tiny_evaluator.pretrain import synthetic_item
 from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES
 from verified.evaluator.checkpoint import load_checkpoint, read_header
-from verified.evaluator.jobs import starting_checkpoint
 from verified.features.video import load_backbone
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json, read_jsonl
@@ -47,21 +43,6 @@ def test_the_stem_and_the_feature_backbone_are_one_network():
     stem = load_checkpoint(SHIPPED / "evaluator.safetensors").vision.stem.network
     assert all(torch.equal(value, stem.state_dict()[name]) for name, value in backbone._model.state_dict().items())
     assert (backbone.size, backbone.dim) == (IMAGE_SIZE, STAGES[-1])
-
-
-def test_a_configuration_starts_from_it_unless_told_otherwise():
-    shipped = SHIPPED / "evaluator.safetensors"
-    demo = {"name": "a", "datasets": {"a": {"title": "A", "source": {"kind": "demo"}}}}
-    assert file_digest(starting_checkpoint(load(demo))) == file_digest(shipped)
-    trained = load({**demo, "evaluator": {"checkpoint": None}})
-    assert starting_checkpoint(trained).endswith("pretrained.safetensors") and not trained.evaluator.imported
-    other = load({**demo, "evaluator": {"size": "mini/16", "umt_file": "umt.pth", "image_size": 32}})
-    assert other.evaluator.checkpoint is None and other.evaluator.imported
-    assert read_header(shipped)[0].frames == PRETRAINED_FRAMES
-    for misfit in ({"frames": 16}, {"size": "mini/16", "checkpoint": "pretrained"}):
-        with refused("tiny"):
-            load({**demo, "evaluator": misfit})
-    assert load({**demo, "evaluator": {"frames": 16, "checkpoint": None}}).evaluator.frames == 16
 
 
 @pytest.mark.parametrize("seed", [CARD["seed"], 7])

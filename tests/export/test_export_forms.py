@@ -7,9 +7,7 @@ from given import fig
 
 from verified.config import load
 from verified.config.export import Export, Statements
-from verified.config.trust import NOT_TRUSTED
 from verified.export.collection import Collection, collect
-from verified.export.facts import export_facts
 from verified.export.forms import FORMS, form_of, write_form
 from verified.io.jsonl import read_json
 
@@ -128,19 +126,6 @@ def test_croissant_is_valid_and_its_records_are_read_back(collection, tmp_path):
         assert record["caption_id"] == row["caption_id"] and record["end"] == row["end"]
 
 
-def test_statements_stand_on_the_card_and_what_nobody_said_is_nowhere(collection, tmp_path):
-    folder = written("hugging-face", tmp_path / "set", collection)
-    card, described = (folder / "README.md").read_text(), read_json(folder / "croissant.json")
-    assert f"**Biases.** {STATEMENTS['biases']}" in card and "Social impact" not in card
-    assert read_json(folder / "manifest.json")["statements"] == STATEMENTS
-    assert described["rai:hasSyntheticData"] is True and described["rai:dataLimitations"] == STATEMENTS["limitations"]
-    assert described["prov:wasDerivedFrom"]["name"] == ABOUT["source"] and "rai:dataSocialImpact" not in described
-    given = Collection({**ABOUT, "models": {}, "statements": {}}, collection.splits)
-    described = read_json(written("hugging-face", tmp_path / "given", given) / "croissant.json")
-    assert [key for key in described if key.startswith("rai:")] == ["rai:dataUseCases"]
-    assert "models" not in described["rai:dataUseCases"][0]
-
-
 def test_the_export_has_the_minimal_properties_for_responsible_ai(collection, tmp_path):
     """Those that the Evaluations and Datasets track of NeurIPS 2026 requires beside the core of Croissant."""
     statements = {key: f"On {key}." for key in Statements.model_fields}
@@ -156,19 +141,3 @@ def test_the_export_has_the_minimal_properties_for_responsible_ai(collection, tm
     role, uses = described["rai:dataUseCases"]
     assert uses == "On use_cases." and f"**Evaluative role.** {role}\n" in (folder / "README.md").read_text()
     assert "written by models" in role
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_says_that_confidences_of_the_shipped_evaluator_are_not_to_be_trusted(form, tmp_path):
-    """No checkpoint is imported: the evaluator starts from the weights that come with the workflow."""
-    moments = tmp_path / "m.csv"
-    moments.write_text("video,start,end,caption,split\na,0,1,a dog runs,train\n")
-    source = {"kind": "folder", "videos": str(tmp_path), "moments": str(moments)}
-    settings = load({"name": "kitchen", "datasets": {"kitchen": {"title": "Kitchen-FIG", "source": source}}})
-    facts = export_facts(settings, "kitchen", form)
-    folder = written(form, tmp_path, collect(ROWS, SPLITS, facts["about"]))
-    assert read_json(folder / "manifest.json")["warning"] == NOT_TRUSTED
-    cards = [*folder.glob("README.md"), *folder.glob("croissant.json")]
-    assert cards and all(NOT_TRUSTED in path.read_text(encoding="utf-8") for path in cards)
-    trusted = written(form, tmp_path / "trusted", collect(ROWS, SPLITS, ABOUT))
-    assert not any("trusted" in path.read_text(encoding="utf-8") for path in trusted.glob("*.md"))

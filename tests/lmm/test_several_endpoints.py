@@ -10,10 +10,8 @@ from loopback import Scripted, completion, endpoint, prompt_of, raw_endpoint, re
 from refusals import refused
 
 from verified.config.generation import EngineSettings, Generation
-from verified.errors import InputError
 from verified.lmm.engines.guarded_http import Declined, Limits, Post, Refused, guarded_client
 from verified.lmm.engines.openai import OpenAI, SeveralEndpoints, addresses_of, make
-from verified.lmm.request import NotNow
 
 
 def several(*urls, **changes):
@@ -61,13 +59,6 @@ def test_one_that_goes_away_leaves_its_calls_to_the_others(tmp_path):
     assert {outcome.status for outcome in outcomes} == {"ok"}
     answered = set(prompts(stays)) | set(prompts(goes)[:3])
     assert len(answered) == 60 and engine.engines[0].stopped.is_set() and not engine.engines[1].stopped.is_set()
-
-
-def test_what_no_other_address_can_mend_stops_the_job(tmp_path):
-    unknown = endpoint(lambda number, body: refusal(401, "invalid_api_key"))
-    with unknown as wrong, endpoint(good()) as right, pytest.raises(InputError) as caught:
-        ask(tmp_path, several(wrong.url, right.url), [call(number) for number in range(20)])
-    assert not isinstance(caught.value, NotNow)
 
 
 def test_addresses_come_from_a_list_or_from_a_file_that_servers_write(tmp_path):

@@ -1,7 +1,6 @@
 """Answer files of several people, of every kind of pages: read, refused, collected; keys, shares and agreement."""
 
 import json
-from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -26,17 +25,6 @@ from verified.people.study.sample import pages
 
 NAN = float("nan")
 KEY = study()
-
-
-@pytest.mark.parametrize(
-    "total, most, raters", [(100, 30, 3), (39, 30, 3), (5, 5, 3), (7, 5, 2), (1, 1, 3), (41, 10, 4)]
-)
-def test_each_item_goes_to_as_many_different_people(total, most, raters):
-    shares = assign(total, most, raters, seed=3)
-    asked = Counter(number for share in shares for number in share)
-    assert asked == dict.fromkeys(range(1, total + 1), raters)
-    assert all(len(set(share)) == len(share) <= most for share in shares)
-    assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
 def test_checksum_is_fnv_1a():

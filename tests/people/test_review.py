@@ -159,16 +159,6 @@ def test_the_coarse_caption_takes_the_place_of_one_that_is_not_good_enough(tmp_p
     assert "equals_coarse" not in lint(tmp_path / "test.jsonl", Annotations())["findings"]
 
 
-def test_several_captions_a_moment_are_the_next_best_that_say_something_else():
-    rows, _, _ = annotate(MOMENTS[:2], GROUPS)
-    found = found_of(decision(2, "choose", instead=other(2)))
-    first, second = select(rows, GROUPS, found["outcomes"], least=None, best=3)[0]
-    assert [entry["fig_desc"] for entry in first["further"]] == ["statics 2 of 1", "dynamics 1 of 1"]
-    assert [entry["fig_desc"] for entry in second["further"]] == ["statics 2 of 2", "dynamics 1 of 2"]
-    least = select(rows, GROUPS, {}, least=3.0, best=6)[0][0]
-    assert [entry["fig_desc_score"] for entry in least["further"]] == [3.0]
-
-
 def test_the_smallest_score_is_measured_on_reviewed_captions():
     judged = [(float(score), score >= 5) for score in range(20)]
     assert precision_threshold(judged, 1.0) == 5.0

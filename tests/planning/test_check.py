@@ -399,28 +399,6 @@ def test_a_budget_that_does_not_last_for_the_last_calls_is_a_problem(lab, capsys
 
 
 INIT = ["init", "lab", "--videos", "videos", "--model", "loop-1", "--moments"]
-REFUSED = {
-    ("street", "two", 3, "a dog runs"): ("invalid-time", "two"),
-    ("street", "0,5", 3, "a dog runs"): ("invalid-time", "0.5"),
-    ("street", 3, 1, "a dog runs"): ("end-before-start", "1"),
-    ("street", 0, 1, ""): ("missing-field", "caption"),
-    ("nowhere", 0, 1, "a dog runs"): ("unknown-video", "nowhere"),
-    ("C:\\videos\\street", 0, 1, "a dog runs"): ("invalid-video-id", "path"),
-    ("../street", 0, 1, "a dog runs"): ("invalid-video-id", "path"),
-}
-"""Rows of a moments file that cannot be used, and what a person is told."""
-
-
-@pytest.mark.parametrize("usable", [0, 2])
-def test_init_says_of_each_row_that_cannot_be_used_why(lab, tmp_path, capsys, usable):
-    write_csv([*REFUSED, *[("kitchen\\a", 0, 1, "a dog runs")] * usable])
-    assert (main([*INIT, "moments.csv"]) == 0) == bool(usable) == Path("lab.yaml").exists()
-    shown = capsys.readouterr().err
-    for row, (reason, words) in enumerate(REFUSED.values(), start=2):
-        (line,) = [line for line in shown.splitlines() if f"moments.csv, row {row}:" in line]
-        assert reason in line and words in line, line
-    said = [line for line in shown.splitlines() if "row" in line and ": invalid-time" in line]
-    assert said and not any("path below" in line for line in said), "bad times are not blamed on the path"
 
 
 def write_csv(rows, delimiter=",", encoding="utf-8") -> None:

@@ -3,8 +3,7 @@
 import pytest
 from running import PROJECT
 
-from verified.config import load, read
-from verified.io.jsonl import write_jsonl
+from verified.config import read
 from verified.planning.needs import lines, needs
 
 
@@ -24,14 +23,3 @@ def test_the_papers_run(tmp_path, monkeypatch):
     assert needed.disk["environments"] > 0 and 185 < sum(needed.disk.values()) < 210
     shown = "\n".join(lines(needed))
     assert "129189" in shown and "DiDeMo-FIG train: as many as its released fine captions, 32903" in shown
-
-
-def test_a_corpus_of_ones_own(tmp_path):
-    rows = [{"video": "v", "start": 0, "end": 1, "caption": "c"}] * 7
-    write_jsonl(tmp_path / "m.jsonl", rows)
-    source = {"kind": "folder", "videos": str(tmp_path), "moments": str(tmp_path / "m.jsonl")}
-    config = load({"datasets": {"d": {"title": "D", "source": source}}})
-    needed = needs(config)
-    assert needed.moments == {"D": 7} and needed.downloads == {} and needed.disk["environments"] == 0
-    gone = load({"datasets": {"d": {"title": "D", "source": source | {"moments": "none.jsonl"}}}})
-    assert "its moments are not here" in lines(needs(gone))[-1]

@@ -1,4 +1,4 @@
-"""What the profile asks of SLURM: a partition by time, a new place for a job that lost its own, short jobs together."""
+"""By the profile, SLURM gives a job that lost its place a new one."""
 
 import os
 import subprocess
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import PROJECT
 
 pytestmark = [
     pytest.mark.slow,
@@ -15,22 +14,6 @@ pytestmark = [
     pytest.mark.skipif(os.environ.get("TEST_SLURM") != "1", reason="opt-in: make test-slurm"),
 ]
 RULES = """
-rule all:
-    input: expand("{name}.txt", name=["brief", "long", *"abcd"]), "trained.txt"
-rule brief:
-    output: "brief.txt"
-    resources: mem_mb=100, runtime=30
-    shell: "echo $SLURM_JOB_PARTITION > {output}"
-rule long:
-    output: "long.txt"
-    resources: mem_mb=100, runtime=600
-    shell: "echo $SLURM_JOB_PARTITION > {output}"
-rule grouped:
-    output: "{name}.txt"
-    wildcard_constraints: name="[a-d]"
-    group: "together"
-    resources: mem_mb=100, runtime=5
-    shell: "echo $SLURM_JOB_ID > {output}"
 rule train:
     output: "trained.txt"
     resources: mem_mb=500, runtime=30
@@ -64,7 +47,7 @@ Path(sys.argv[1]).write_text(f"{len(reached.rows)}")
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """A workflow of a few small jobs, one of them a training of twenty seconds."""
+    """A workflow with a training of twenty seconds."""
     (tmp_path / "train.py").write_text(TRAIN)
     (tmp_path / "Snakefile").write_text(RULES.replace("PYTHON", sys.executable).replace("TRAIN", "train.py"))
     return tmp_path
@@ -88,24 +71,6 @@ def ended(run: subprocess.Popen, folder: Path) -> str:
     log = (folder / "run.log").read_text()
     assert status == 0, log[-4000:]
     return log
-
-
-def test_a_job_goes_to_the_partition_that_gives_its_time(cluster, profile, folder):
-    partitions = PROJECT / "profiles" / "slurm" / "partitions.yaml"
-    assert set(yaml.safe_load(partitions.read_text())["partitions"]) == {"short", "gpu"}
-    resources = yaml.safe_load((profile / "config.yaml").read_text())["default-resources"]
-    del resources["slurm_partition"]
-    more = {"default-resources": resources, "slurm-partition-config": str(partitions)}
-    ended(start(folder, profile, "brief.txt", "long.txt", **more), folder)
-    assert (folder / "brief.txt").read_text().strip() == "short"
-    assert (folder / "long.txt").read_text().strip() == "gpu"
-
-
-def test_short_jobs_share_an_allocation(cluster, profile, folder):
-    more = {"groups": {"grouped": "together"}, "group-components": {"together": 2}}
-    ended(start(folder, profile, *(f"{name}.txt" for name in "abcd"), **more), folder)
-    allocations = [(folder / f"{name}.txt").read_text() for name in "abcd"]
-    assert len(set(allocations)) == 2
 
 
 def test_a_training_whose_place_is_taken_goes_on_where_it_was(cluster, profile, folder):

@@ -1,23 +1,18 @@
 """A verdict per published figure."""
 
-import csv
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from shown_settings import shown_settings
 
-from verified.benchmark.published import VERDICTS, Place, read_published
+from verified.benchmark.published import Place, read_published
 from verified.io.jsonl import write_json
 from verified.tables.collect import Collection
 from verified.tables.reproduction import (
     HEADER,
-    published_table,
     reproduction,
-    verdict_table,
 )
 from verified.tables.shown import Shown
-from verified.tables.write import write_simple
 
 
 def published() -> dict[Place, str]:
@@ -109,17 +104,3 @@ def test_the_demo_is_never_compared(tmp_path):
     given = settings(kind="demo")
     rows = reproduction(given, collection(tmp_path), published())
     assert {row["verdict"] for row in rows} == {"not attempted"}
-
-
-def test_the_files_list_every_published_figure(tmp_path):
-    figures = published()
-    rows = reproduction(settings(), collection(tmp_path), figures)
-    write_simple(tmp_path, published_table(rows), ["made by a test"])
-    with (tmp_path / "reproduction.csv").open(encoding="utf-8", newline="") as lines:
-        assert next(lines) == "# made by a test\n"
-        written = list(csv.DictReader(lines))
-    keys = (*Place._fields, "value")
-    assert [tuple(row[key] for key in keys) for row in written] == [(*place, value) for place, value in figures.items()]
-    counts = Counter(row["verdict"] for row in written)
-    *_, last = verdict_table(rows).rows
-    assert last == ("all", *(counts[verdict] for verdict in VERDICTS), 1226)

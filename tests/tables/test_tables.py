@@ -95,16 +95,6 @@ def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_teste
     assert not any(row["table"] == "gains" and row["metric"] == "p" for row in tidy)
 
 
-def test_an_interval_of_several_trainings_holds_their_noise(tmp_path):
-    table, width = BY_KEY["main-5"], {}
-    for name, shares in (("alike", (0.5, 0.5, 0.5)), ("apart", (0.3, 0.5, 0.7))):
-        paths = [made_run(tmp_path / name, "xml", share, seed=seed) for seed, share in enumerate(shares)]
-        cells = collected(paths).cells(table, "demo")
-        cell = next(cells[row, table.columns[0]] for row in table.rows if row.method == "XML")
-        width[name] = cell.high - cell.low
-    assert width["apart"] > 2 * width["alike"] > 0
-
-
 def test_rows_of_trainings_that_differ_as_much_as_they_do_are_not_significantly_best(tmp_path):
     table = BY_KEY["main-5"]
     marked = []
@@ -135,55 +125,6 @@ def test_gains_of_fine_training_stand_in_the_foot_and_in_a_table_of_their_own(tm
     gain = shown["XML trained on FIG; XML trained on COG; VCMR 0.5/r5"]
     assert float(gain["low"]) < float(gain["value"]) == 30 < float(gain["high"])
     assert gain["dataset"] == "Demo-FIG" and gain["test"] == "FIG"
-
-
-def test_all_forms_are_written_with_their_provenance(tmp_path):
-    collection = collected([made_run(tmp_path, "xml", 0.5), made_run(tmp_path, "my-model", 0.25)])
-    folder = tmp_path / "tables"
-    write_tables(folder, shown_settings(DEMO, models=("xml", "my-model")), collection, tmp_path)
-    for table in TABLES:
-        page = ["html"] if table.runs else []
-        for ending in ("csv", "md", "tex", *page):
-            text = (folder / f"{table.key}.{ending}").read_text(encoding="utf-8")
-            assert "demo corpus" in text
-            assert "no git checkout" in text
-        assert (folder / f"{table.key}.html").is_file() == bool(page), "a table without any value has no page"
-    page = (folder / "main-4.html").read_text(encoding="utf-8")
-    assert '<meta name="viewport"' in page and "prefers-color-scheme: dark" in page and '<div class="wide"' in page
-    assert "my-model" in (folder / "main-4.md").read_text(encoding="utf-8")
-    assert "HERO" not in (folder / "main-4.md").read_text(encoding="utf-8")
-    tidy = (folder / "all.csv").read_text(encoding="utf-8")
-    assert "statistics/language.json was not built" in tidy
-
-
-def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path):
-    measures = {
-        name: {"value": 4.5, "low": 4.0, "high": 5.0, "captions": 50}
-        for name in ("R_s_percent", "S_statics", "R_d_percent", "S_dynamics", "S_total")
-    }
-    measures["S_statics"] = {"value": None, "low": None, "high": None, "captions": 0}
-    summary = {
-        "study": "0123",
-        "answers": 300,
-        "participants": 10,
-        "verdict": "caption",
-        "missing": [],
-        "left_out": [],
-        "unfinished": [],
-        "measures": measures,
-        "agreement": {"statics": {"alpha": 0.5}, "accuracy": {"alpha": None}},
-    }
-    path = tmp_path / "results" / "demo" / "study" / "summary.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(summary))
-    for name, paths in (("open", []), ("done", [str(path)])):
-        write_tables(tmp_path / name, shown_settings(DEMO), Collection([], paths), tmp_path)
-    missing = (tmp_path / "open" / "main-3.md").read_text(encoding="utf-8")
-    assert "needs people" in missing and "| – | – | – | – | – |" in missing
-    done = (tmp_path / "done" / "supp-3.md").read_text(encoding="utf-8")
-    assert "4.50 [4.00, 5.00]" in done and "the study asked about no caption of this type" in done
-    assert "300 answers of 10 participants" in done and "alpha: statics 0.50, accuracy –" in done
-    assert "over captions" in done and "paired" not in done
 
 
 def test_printed_figures_stand_beside_ours_only_where_the_data_set_is_the_papers(tmp_path):

@@ -8,9 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import plant, small_model
-from refusals import refused
 
-from verified.benchmark.lists import NO_VIDEO
 from verified.benchmark.vcmr.ranked import Ranked, draw_negatives, read_ranked, write_ranked
 from verified.benchmark.vcmr.results import PER_QUERY_FILE, read_per_query, write_per_query
 from verified.benchmark.vcmr.search import SearchSettings, search
@@ -44,14 +42,6 @@ def test_the_external_score_is_read_as_the_config_says():
     assert torch.allclose(score, torch.exp(20 * torch.from_numpy(lists.cosine[[2, 0], :4])))
     lists.external_score = "cosine"
     assert torch.equal(lists.rows(np.array([20]), depth=4)[1], torch.from_numpy(lists.cosine[[2], :4]))
-
-
-def test_a_query_without_a_list_is_an_error_and_a_video_outside_one_is_told():
-    lists = ranked(kept=3)
-    with refused("desc_id 7", "1 missing"):
-        lists.rows(np.array([0, 7]), depth=2)
-    inside, outside = lists.video[1, 2], next(v for v in range(9) if v not in lists.video[1])
-    assert lists.rank_of(np.array([10, 10]), np.array([inside, outside])).tolist() == [2, NO_VIDEO]
 
 
 @settings(max_examples=50, deadline=None)

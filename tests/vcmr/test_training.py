@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 import torch
 from planted import CLIPS, TOKENS, plant, small_model
-from refusals import refused
 
 from verified.benchmark.vcmr import experiment, training
 from verified.benchmark.vcmr.experiment import TrainingSettings, rank_videos, test_model, train_model
 from verified.benchmark.vcmr.models.xml import XML
-from verified.benchmark.vcmr.ranked import read_ranked
 from verified.benchmark.vcmr.search import SearchSettings
 from verified.benchmark.vcmr.training import Run, train
 from verified.config.datasets import Spans
 from verified.config.retrieval import Training
-from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
 from verified.nn.training import TrainingState
 
@@ -224,19 +221,6 @@ def test_metrics_numbers_per_query_and_submission_agree(run, planted):
                 assert round(100 * per_query[f"{task}/{name}"].mean(dtype=np.float64), 2) == value
                 low, high = metrics["intervals"][task][name]
                 assert low <= value <= high
-
-
-def test_ranked_lists_are_those_of_vr(run, planted):
-    videos = planted[0].split(type(small_model("xml"))).moments.videos
-    for split in ("train", "selection"):
-        ranked = read_ranked(run / "ranked.h5", split, videos)
-        assert ranked.video.shape == (48, 16)
-        assert (np.diff(ranked.cosine, axis=1) <= 0).all()
-        assert (np.sort(ranked.video, axis=1) == np.arange(16)).all()
-    with refused("ranked", "'test'"):
-        read_ranked(run / "ranked.h5", "test", videos)
-    with pytest.raises(InputError, match="does not have"):
-        read_ranked(run / "ranked.h5", "train", videos[:3])
 
 
 @pytest.mark.parametrize("videos, least", [(3, 4), (3, 3)])

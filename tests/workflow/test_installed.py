@@ -77,21 +77,6 @@ def test_the_package_carries_the_workflow_as_it_is(carried):
         assert files(carried, part) == files(PROJECT, part), part
 
 
-@pytest.mark.parametrize("name", ["released.yaml", "charades.yaml", "nano.yaml"])
-def test_configurations_of_the_package_are_read_with_layers_sources_and_prompts(installed, carried, tmp_path, name):
-    # Status 1 says that something has to be fetched before a run; what came with the package is no such thing.
-    checked = subprocess.run(
-        [installed / "verified", "check", "--print-config", "--configfile", f"config/{name}"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert checked.returncode in (0, 1) and "seed:" in checked.stdout
-    assert "Traceback" not in checked.stderr
-    for file in ("sources.csv", "prompts"):
-        assert file not in checked.stderr
-
-
 def test_the_workflow_runs_from_the_package(installed, carried, tmp_path):
     rendered = "results/nano/corpus/rendered.jsonl"
     snakemake = [installed / "python", "-m", "snakemake", "--scheduler", "greedy", "--cores", "1"]

@@ -9,7 +9,6 @@ import pytest
 from running import PROJECT
 
 BENCHMARKS = PROJECT / "benchmarks"
-PAGE = PROJECT / "docs" / "measurements.md"
 TOYS = """
 import pathlib, runpy, sys
 folder, kept, *names = sys.argv[1:]
@@ -52,17 +51,6 @@ def test_benchmarks_run(command, tmp_path):
             for rate, ratio in (row[3:5], row[6:8]):
                 measured = re.fullmatch(r"[\d.,e+]+", rate) and re.fullmatch(r"[\d.]+", ratio)
                 assert measured or rate == ratio == "–", row
-
-
-def test_the_page_has_the_tables_of_the_command(command):
-    text = PAGE.read_text(encoding="utf-8")
-    found = re.findall(
-        r"^## (.+)\n\n(?:.+\n)+\n<!-- benchmarks/(\w+)\.py -->\nOn .+:\n\n((?:\|.+\n)+)", text, re.MULTILINE
-    )
-    assert [(name, title) for title, name, _ in found] == list(command.RUNS.items())
-    for _, name, table in found:
-        assert {len(row) for row in cells(table.splitlines())} == {8}, name
-        assert len(table.splitlines()) > 2, name
 
 
 def cells(lines: list[str]) -> list[list[str]]:

@@ -183,11 +183,3 @@ def test_activitynet_captions_form_is_read_back(collection, tmp_path):
         (row["video"], [row["start"], row["end"]], row["fig_desc"]) for row in collection.splits["train"]
     ]
     assert json.loads(path.read_text(encoding="utf-8"))["a b/50%"]["caption_ids"] == [7, 3, 8]
-
-
-def test_charades_sta_form_is_read_back(collection, tmp_path):
-    folder = written("charades-sta", tmp_path, collection)
-    rows = read_split({"charades-sta": folder / "train.txt", "charades-csv": folder / "train.csv"})
-    assert [(row["video"], row["time"], row["duration"], row["cog_desc"]) for row in rows] == [
-        ("a%20b/50%25", [row["start"], row["end"]], 9.75, row["fig_desc"]) for row in collection.splits["train"]
-    ]

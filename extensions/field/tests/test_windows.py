@@ -6,29 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmark.test_evaluate_input import ODD, TVR, evaluated, written
-from export.test_export_forms import ABOUT, ROWS, SPLITS
 from refusals import refused
 
 from verified.__main__ import main
 from verified.cli.forms import form_of, read_ground_truth
 from verified.errors import InputError
-from verified.export.collection import collect
-from verified.export.forms import write_form
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified_field.window_metrics import average_precision
 from verified_field.windows import evaluate_files
 
 FIXTURE = Path(__file__).parent / "fixtures" / "qvhighlights"
 TRUTH, SUBMISSION = FIXTURE / "truth.jsonl", FIXTURE / "submission.jsonl"
-
-
-def changed(folder: Path, source: Path, number: int, **keys) -> Path:
-    """A copy of a file whose row `number`, from 1, has other keys; None takes a key away."""
-    rows = read_jsonl(source)
-    row = {**rows[number - 1], **keys}
-    rows[number - 1] = {key: value for key, value in row.items() if value is not None}
-    write_jsonl(folder / source.name, rows)
-    return folder / source.name
 
 
 def test_figures_are_those_of_the_official_evaluator(capsys):
@@ -68,22 +56,6 @@ def test_parts_that_are_not_there_are_named_and_the_others_scored(tmp_path):
     assert any("pred_saliency_scores" in note for note in windows.notes)
     write_jsonl(tmp_path / "clips.jsonl", [{k: v for k, v in r.items() if k != "pred_relevant_windows"} for r in rows])
     assert "full" not in evaluate_files(TRUTH, tmp_path / "clips.jsonl").result
-
-
-def test_a_query_without_a_window_is_a_miss(tmp_path):
-    whole = evaluate_files(TRUTH, SUBMISSION)
-    best = int(np.argmax(whole.scores.first["full"]))
-    emptied = evaluate_files(TRUTH, changed(tmp_path, SUBMISSION, best + 1, pred_relevant_windows=[]))
-    assert emptied.scores.first["full"][best] == 0
-    assert len(emptied.scores.videos) == len(whole.scores.videos)
-    assert any("without a window" in note for note in emptied.notes)
-
-
-def test_queries_that_one_file_lacks_are_refused_or_left_out(tmp_path):
-    write_jsonl(tmp_path / "s.jsonl", read_jsonl(SUBMISSION)[1:])
-    with pytest.raises(InputError, match="1000"):
-        evaluate_files(TRUTH, tmp_path / "s.jsonl")
-    assert len(evaluate_files(TRUTH, tmp_path / "s.jsonl", partial=True).scores.videos) == 39
 
 
 def test_a_comparison_reads_the_form():
@@ -176,25 +148,3 @@ def test_clips_on_another_grid_are_told_that_clips_have_two_seconds(tmp_path, cl
     submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
     with refused("clips of 2 s", file="truth.jsonl", row=1):
         evaluate_files(written(tmp_path / "truth.jsonl", rows), submission)
-
-
-def test_an_audit_reads_all_windows_and_the_first_answer(tmp_path):
-    row = {"qid": 7, "query": "a cat", "duration": 150, "vid": "v", "relevant_windows": [[0, 4], [10, 20]]}
-    truth, found = written(tmp_path / "truth.jsonl", [row]), tmp_path / "found.jsonl"
-    (query,) = read_ground_truth(truth).queries()
-    assert query.spans == ((0.0, 4.0), (10.0, 20.0))
-    write_jsonl(found, [{"qid": 7, "pred_relevant_windows": [[9, 20, 0.5], [0, 4, 0.1]]}])
-    form = form_of(truth)
-    assert form.rows is not None and form.first_spans is not None
-    assert list(form.rows(truth)) == [("7", row)]
-    assert form.first_spans(found, {"7": "v"}) == {"7": (9.0, 20.0)} and form.first_spans(found, {"8": "v"}) == {}
-
-
-def test_an_export_is_scored(tmp_path, capsys):
-    write_form("qvhighlights", tmp_path / "set", collect(ROWS, SPLITS, ABOUT))
-    truth = tmp_path / "set" / "train.jsonl"
-    answers = [
-        {"qid": row["qid"], "pred_relevant_windows": [[*row["relevant_windows"][0], 1.0]]} for row in read_jsonl(truth)
-    ]
-    write_jsonl(tmp_path / "found.jsonl", answers)
-    assert evaluated(capsys, truth, tmp_path / "found.jsonl")["result"]["brief"]["MR-full-mAP"] == 100.0

@@ -46,13 +46,6 @@ def test_a_video_is_measured_moment_by_moment_from_one_decode(tmp_path, monkeypa
     assert len(opened) == 4  # the probe, the pictures, whether there is sound, and the sound
 
 
-def test_a_video_that_was_measured_is_not_decoded_again(tmp_path, monkeypatch):
-    first = measured(tmp_path, board(16), maker="m")
-    (tmp_path / "measures.jsonl").write_text("")
-    monkeypatch.setattr("verified_lab.quality.measure.frames_of_spans", None)
-    assert measured(tmp_path, None, maker="m") == first
-
-
 def test_written_text_is_found_and_a_pattern_is_none(tmp_path):
     pytest.importorskip("rapidocr")
     plain = board(4, still=True, blur=3.0)

@@ -1,6 +1,5 @@
 """Moments are left out by limits of their measures, each with its reason, and the corpus counts them all."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +12,8 @@ from running import PROJECT
 from sounds import silence, tone, write_film
 
 from verified.config import load
-from verified.config.generation import Generation
 from verified.io.jsonl import read_json, read_jsonl
 from verified.io.video import probe
-from verified.lmm.session import Session
-from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 from verified.planning.quote import quote
 from verified.runtime.previous_output import PreviousOutput
 from verified_lab.config import Quality
@@ -126,22 +122,6 @@ def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(kitchen):
     assert rows["speech/transcription"]["known"] == 1 and rows["speech/transcription"]["calls"] == 0
     assert rows["answers"]["calls"] + rows["answers"]["known"] == 2
     assert all(row["unseen"] == 0 for row in rows.values())
-
-
-def test_a_prompt_that_has_the_slot_shows_what_is_said_and_others_keep_their_calls(kitchen):
-    shutil.copytree(PROJECT / "config/prompts", "prompts")
-    file = Path("prompts/keyframe_description.md")
-    text = file.read_text().replace("caption: quoted\n", "caption: quoted\n  said: quoted\n")
-    file.write_text(text.replace("{caption}", "{caption}\n\nOne hears: {said}", 1))
-    asked = {}
-    for folder in ("prompts", str(PROJECT / "config/prompts")):
-        generation = Generation.model_validate({"prompts": folder, "ledger": "other"})
-        with Session(generation, 0, (KEYFRAME_DESCRIPTION,)) as session:
-            for said in ("hello", ""):
-                call = session.call(KEYFRAME_DESCRIPTION, {"caption": "a board", "said": said})
-                asked[folder == "prompts", said] = call.request.prompt
-    assert 'One hears: "hello"' in asked[True, "hello"] and asked[True, "hello"] != asked[True, ""]
-    assert asked[False, "hello"] == asked[False, ""] and "hello" not in asked[False, "hello"]
 
 
 def coded(*codes):

@@ -127,16 +127,6 @@ def test_drawing_agrees_with_expectation(iou_cmp):
     assert (np.abs(runs.mean(axis=0) - expected) < 4 * error + 1e-4).all()
 
 
-def test_the_official_anchors_of_a_window():
-    grid = Grid()
-    lengths, counts = np.unique(np.diff(grid.anchors)[:, 0], return_counts=True)
-    assert len(grid.anchors) == 626
-    assert dict(zip(lengths.tolist(), counts.tolist())) == {
-        1: 64, 2: 63, 3: 62, 4: 61, 5: 60, 6: 59, 8: 29, 10: 28, 12: 27, 14: 26, 16: 25, 18: 24, 20: 23, 22: 22,
-        26: 10, 30: 9, 34: 8, 38: 7, 42: 6, 46: 5, 50: 4, 54: 3, 62: 1,
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("frames", [0, 1, 100, 128])
 def test_a_movie_of_one_window_or_less_has_no_proposal_as_published_and_some_when_covered(frames):
     assert len(Grid().proposals(frames)) == 0

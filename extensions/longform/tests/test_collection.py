@@ -106,34 +106,6 @@ def test_subtitles_become_voice_activity_without_closed_captions(tmp_path):
     assert voice_activity(cues) == [(1.0, 2.5), (5.0, 6.0), (7.0, 10.5)]
 
 
-WEBVTT = """WEBVTT - of a movie
-
-STYLE
-::cue { color: red }
-
-NOTE 00:00:01.000 is where
-nobody speaks
-
-intro
-00:01.000 --> 00:02.500 align:start
-<v Anna>Where is she?</v>
-
-01:00:03.000 --> 01:00:04.000
-[door slams]
-"""
-
-
-def test_webvtt_is_read_as_subrip_is(tmp_path):
-    path = tmp_path / "movie.vtt"
-    path.write_text(WEBVTT)
-    cues = read_subtitles(path)
-    assert [(cue.start, cue.end, cue.text, cue.kind) for cue in cues] == [
-        (1.0, 2.5, "Where is she?", "speech"),
-        (3603.0, 3604.0, "[door slams]", "sound"),
-    ]
-    assert [word.text for word in read_transcript(path)] == ["Where is she?", "[door slams]"]
-
-
 def _words(*texts, start=0.0):
     return [
         {"word": f" {text}", "start": start + number, "end": start + number + 0.5} for number, text in enumerate(texts)

@@ -11,7 +11,7 @@ from transformers import CLIPModel
 from verified.features.hub_models import Clip
 from verified.io.hdf5 import FeatureFile
 from verified_longform.embedded import spread, write_embedded_movies
-from verified_longform.encoders import load_encoder, write_movie_features, write_sentence_features
+from verified_longform.encoders import load_encoder, write_movie_features
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +47,6 @@ def test_movies_are_encoded_frame_by_frame_at_the_rate(folder, tmp_path):
     assert file["a"].shape == (25, 12) and list(failed) == ["broken"] and "broken" not in file
     write_movie_features({"a": movies["a"]}, encoder, "tiny-clip", 5.0, 64, tmp_path / "again.h5")
     assert np.abs(FeatureFile(tmp_path / "again.h5")["a"] - file["a"]).max() < 2e-3  # whatever the batch
-
-
-def test_sentence_files_hold_tokens_and_sentences_per_annotation(folder, tmp_path):
-    rows = [{"id": "1", "sentence": "ab"}, {"id": "2", "sentence": "abc de"}, {"id": "3", "sentence": "ab"}]
-    paths = (tmp_path / "tokens.h5", tmp_path / "sentences.h5")
-    write_sentence_features(rows, load_encoder(str(folder)), "tiny-clip", 2, *paths)
-    tokens, sentences = map(FeatureFile, paths)
-    assert tokens["2"].shape == (7, 12) and sentences["2"].shape == (1, 12)
-    assert np.allclose(tokens["1"], tokens["3"], atol=2e-3)  # float16, of another batch
 
 
 def test_movies_have_a_vector_for_every_frame_of_the_grid(tmp_path):

@@ -1,7 +1,5 @@
 """Movies without transcript or subtitles: files beside their tracks, and the role speech."""
 
-import json
-
 import numpy as np
 import pytest
 from loopback import endpoint, refusal, transcription
@@ -31,25 +29,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def _whisper(segments) -> str:
-    return json.dumps({"segments": [{"start": start, "end": end, "text": text} for start, end, text in segments]})
-
-
 def _settings(folder, url):
     movies = {"title": "M", "source": {"kind": "described", "manifest": str(folder / "m.csv"), "videos": str(folder)}}
     speech = {"base_url": url, "model": "loud-1", "retries": 1, "piece_seconds": 60, "price_minute": 0.5}
     generation = {"ledger": str(folder / "ledger"), "speech": speech}
     return load({"name": "own", "longform": {"datasets": {"m": movies}}, "generation": generation})
-
-
-def test_whispers_files_beside_the_tracks_are_taken(folder):
-    (folder / "described.json").write_text(_whisper(DESCRIPTION))
-    (folder / "movie.json").write_text(_whisper(DIALOGUE))
-    rows, (report,) = collect(read_manifest(folder / "m.csv"), SETTINGS)
-    assert [(row["sentence"], row["start"], row["end"]) for row in rows["train"]] == [
-        ("A dog runs across the yard.", 3.0, 6.0)
-    ]
-    assert report["dialogue"] == 1 and report["subtitles"] is True and not report["transcribed"]
 
 
 def test_the_role_writes_both_tracks_down_once_and_a_quote_counts_it(folder):

@@ -49,25 +49,3 @@ def test_the_published_row_of_charades_sta_is_rebuilt(built):
     rows = [row[:5] for row in tables["mad-1-verdicts"]["rows"]]
     differing = {row[1]: row[2:4] for row in rows if row[4] != "reproduced"}
     assert len(rows) == 10 and differing == {"Hours": ["57.1", "56.7"], "Min / video": ["0.50", "0.51"]}
-
-
-def test_a_data_set_of_the_configuration_has_a_row_and_a_line(built):
-    table = next(table for table in read_json(built / "tables.json")["tables"] if table["key"] == "mad-1")
-    mine = next(row for row in table["rows"] if row[0] == "Mine")
-    assert mine[2:8] == ["0.0", "0.33", "10.0", "2", "3.0", "6"] and mine[-1] == 50
-    assert not any(row[:2] == ["Mine", "published"] for row in table["rows"])
-    for name in ("moments", "sentences", "datasets"):
-        drawn = (built / "figures" / f"{name}.svg").read_text()
-        assert all(f"<!-- {title}" in drawn for title in ("Charades-STA", "Mine"))
-
-
-def test_another_file_under_a_published_name_is_refused(tmp_path):
-    for file in (PUBLISHED / "charades-sta").iterdir():
-        (tmp_path / "charades-sta").mkdir(exist_ok=True)
-        (tmp_path / "charades-sta" / file.name).write_bytes(file.read_bytes() + b"\n")
-    config = tmp_path / "grounds.yaml"
-    longform = {"published": ["charades-sta"], "published_dir": str(tmp_path)}
-    config.write_text(yaml.safe_dump({"name": "grounds", "longform": longform}))
-    target = "results/grounds/longform/published/charades-sta.json"
-    run = snakemake(tmp_path, "--cores", "1", target, config=config)
-    assert run.returncode != 0 and "charades_sta_train.txt" in run.stdout

@@ -7,14 +7,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused
 
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.nn.training import TrainingState
 from verified_longform.config import VlgNet
 from verified_longform.feature_files import LongFeatures
 from verified_longform.grid import Grid
-from verified_longform.recall import first_hits, recall
 from verified_longform.vlg_net import VLGSettings
 from verified_longform.vlg_search import rank_windows
 from verified_longform.vlg_training import alignment_loss, draw_window, initial, targets, train
@@ -147,28 +145,6 @@ def test_a_sentence_is_held_against_its_own_moment_among_all_clips_of_the_batch(
     assert alignment_loss(video, query, lengths, ~own) > 10
     whole = alignment_loss(video, query, lengths, torch.ones_like(own))  # half of each share lies on the other clip
     assert whole == pytest.approx(0.5 / 0.07, abs=0.01)
-
-
-def test_movies_shorter_than_a_window_are_said_and_covered_by_the_switch(trained, tmp_path):
-    rows, features, model, _ = trained
-    wide = Grid(fps=2.0, window=200, clips=8, pooling_counts=(3, 2))
-    with refused("window"):
-        train(initial(SIZE, wide, SEED), rows, {"s": features}, wide, SETTINGS, SEED)
-    tokens = [features.token_rows("0-0", 50)]
-    assert len(rank_windows(model, features.movie("f0", 0, 10), tokens, GRID)[0]) == 0
-    covered = Grid(fps=2.0, window=16, clips=8, pooling_counts=(3, 2), tail="cover")
-    spans = rank_windows(model, features.movie("f0", 0, 10), tokens, covered)[0]
-    assert len(spans) and spans[:, 1].max() <= 5
-
-
-def test_search_scores_do_not_depend_on_the_batch(trained):
-    rows, features, model, _ = trained
-    tokens = [features.token_rows(row["id"], 50) for row in rows[:4]]
-    one = rank_windows(model, features.movie("f0"), tokens, GRID, batch=1)
-    all_at_once = rank_windows(model, features.movie("f0"), tokens, GRID, batch=64)
-    for first, second in zip(one, all_at_once, strict=True):
-        assert np.abs(first - second).max() < 1e-5
-    assert recall(first_hits([spans[:, :2] for spans in one], np.array([[0, 60]] * 4))).shape == (5, 3)
 
 
 def test_a_guided_search_adds_the_cosine_of_each_proposal_to_its_logit(trained):

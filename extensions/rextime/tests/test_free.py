@@ -12,7 +12,7 @@ from verified_rextime.answer import take_test, tasks_for
 from verified_rextime.results import submissions_of
 from verified_rextime.rows import read_questions
 from verified_rextime.tables import free_table
-from verified_rextime.tasks import READING, parse_letter
+from verified_rextime.tasks import parse_letter
 
 OPTIONS = ["it grows", "it stays", "it falls", "it turns"]
 
@@ -122,25 +122,6 @@ def test_questions_without_options_are_answered_and_not_scored(videos, tmp_path)
     test = {"questions": tmp_path / "questions.jsonl", "scored": True, "answers": [tmp_path / "free.jsonl"]}
     (row,) = free_table({"val": test}, "seer", "reader").rows
     assert row[4:] == (None, "It drops down the stairs.", None, None)
-
-
-@pytest.mark.parametrize(
-    "text, letter",
-    [
-        ('{"option": "B"}', "B"),
-        ('{"option": "none"}', "none"),
-        ("None of the options.", "none"),
-        ("(c)", "C"),
-        ("D. it turns", "D"),
-        ("Option A", "A"),
-        ("A man falls", None),
-        ("It is B", None),
-        ('{"option": 3}', None),
-    ],
-)
-def test_a_reading_is_a_letter_or_none(text, letter):
-    parsed = READING.read({}, text, 1, False)
-    assert parsed.sections.get("option") == letter and parsed.missing == (letter is None)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from media import counted, write_video
 from running import snakemake
 from safetensors.torch import load_file, save_file
 
-from verified.config import load
 from verified.config.generation import EngineSettings
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
@@ -23,7 +22,7 @@ from verified.nn.checkpoint import load as load_tensors
 from verified.nn.low_rank import FORM, merge
 from verified_rextime import fine_tune_lmm
 from verified_rextime.config import Lora
-from verified_rextime.fine_tune_lmm import Shown, adapted, fine_tune, lessons_of, loss_of, steps_of
+from verified_rextime.fine_tune_lmm import Shown, adapted, fine_tune, lessons_of, loss_of
 from verified_rextime.tasks import LOCATE, SCORING
 
 LORA = Lora(rank=8, alpha=16, epochs=30, batch=2, learning_rate=3e-2, precision="float32", gradient_checkpointing=False)
@@ -171,16 +170,6 @@ def test_a_killed_fine_tuning_goes_on_to_the_same_bytes(tiny, shown, tmp_path, m
         assert Path(files[key]).read_bytes() == Path(whole_run[key]).read_bytes()
 
 
-def test_questions_are_learnt_once_an_epoch_in_an_order_of_the_seed():
-    qids = [f"q{number}" for number in range(7)]
-    lora = Lora(epochs=3, batch=3)
-    steps = steps_of(qids, lora, 1)
-    assert [len(step) for step in steps] == [3, 3, 1] * 3
-    epochs = [[qid for step in steps[place : place + 3] for qid in step] for place in (0, 3, 6)]
-    assert all(sorted(epoch) == qids for epoch in epochs) and len({tuple(epoch) for epoch in epochs}) == 3
-    assert steps == steps_of(qids[::-1], lora, 1) != steps_of(qids, lora, 2)
-
-
 SUITE = {
     "sources": {
         "test": {"form": "captions", "annotations": "captions.json", "videos": "clips", "split": "test"},
@@ -190,11 +179,6 @@ SUITE = {
     "models": ["video_lmm", "fine_tuned_video_lmm"],
     "protocols": ["answer", "free"],
 }
-ROLE = {"engine": "transformers", "model": "own"}
-
-
-def config(role: dict = ROLE, **changes):
-    return load({"name": "mine", "generation": {"video_lmm": role}, "rextime": SUITE | changes})
 
 
 VERBS = ("bounces", "grows", "moves to the left", "vanishes", "shrinks")

@@ -7,8 +7,6 @@ import pytest
 import tiny_models
 from brightness import bright_between, brightness_session
 from captioning import settings as generation_settings
-from media import counted, write_video
-from refusals import refused
 
 from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
 from verified.config.datasets import Spans
@@ -24,7 +22,7 @@ from verified.lmm.engines.transformers import Transformers
 from verified.lmm.request import Request
 from verified.lmm.session import Session
 from verified.runtime.seeds import derive_seed
-from verified_rextime.answer import TASKS, continuation, engines_for, take_test
+from verified_rextime.answer import TASKS, continuation, take_test
 from verified_rextime.ground import fine_tune, ground, ground_by_vectors
 from verified_rextime.results import System, score_all, submissions_of
 from verified_rextime.rows import Question
@@ -130,21 +128,6 @@ def _pictures(frames):
     from PIL import Image
 
     return [Image.fromarray(frame) for frame in frames]
-
-
-def test_options_are_chosen_by_score_and_engines_without_scores_say_so(tiny, tmp_path):
-    path = write_video(tmp_path / "v.mp4", counted(16), 8)
-    videos = {"v": {"video": "v", "path": str(path), "sha256": "v", **probe(path)}}
-    asked = [question("q1", "v", "What happens?", (0.5, 1.5), ["a", "b", "a longer one", "d"], duration=2.0)]
-    role = EngineSettings(engine="transformers", model=tiny, sampling={"max_tokens": 8})
-    for protocol in ("locate_then_score", "score_with_true_span"):
-        generation = generation_settings(tmp_path, video_lmm=role, attempts=1)
-        with Session(generation, 7, TASKS[protocol], engines_for(protocol, generation)) as session:
-            submission, _ = take_test(asked, videos, protocol, 2, session)
-        assert submission[0]["ans"] in set("ABCD")
-        assert submission[0]["pred_relevant_windows"] == [[0.0, 0.0]]  # random weights name no times
-    with refused("scene-reader"):
-        engines_for("locate_then_score", generation_settings(tmp_path))
 
 
 RANKING = {

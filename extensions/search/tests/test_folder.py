@@ -5,7 +5,6 @@ import shutil
 import numpy as np
 import pytest
 from media import write_video
-from running import PROJECT
 from starlette.testclient import TestClient
 
 from verified.__main__ import main
@@ -73,16 +72,6 @@ def test_a_look_finds_the_shots_and_sees_each(videos):
     assert all(np.ptp(clips, axis=0).max() < 4 for clips in seen.clips)  # no clip is of two shots
     assert min(np.abs(means[0] - means[1]).max(), np.abs(means[1] - means[2]).max()) > 4
     assert len(seen.pictures) == 3 and all(content[:2] == b"\xff\xd8" for _, content in seen.pictures)
-
-
-def test_a_video_of_which_only_a_part_is_there_is_named_until_it_is_replaced(tmp_path):
-    videos, place = tmp_path / "videos", tmp_path / "index"
-    videos.mkdir()
-    (videos / "half.mp4").write_bytes((PROJECT / "tests/fixtures/clips/half.mp4").read_bytes())
-    for _ in range(2):
-        assert index_videos(videos, place)["partial"] == {"half": "1.8 of 6.0 s"}
-    (videos / "half.mp4").write_bytes((PROJECT / "tests/fixtures/clips/mirrored.mp4").read_bytes())
-    assert index_videos(videos, place)["partial"] == {}
 
 
 def test_a_second_run_looks_at_what_is_new_or_changed(videos, tmp_path, looked):

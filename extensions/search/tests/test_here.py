@@ -13,7 +13,7 @@ from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
 from verified.nn.sentences import encode
 from verified_search.ask import Index
-from verified_search.captions import Captions, Words
+from verified_search.captions import Captions
 from verified_search.fusion import LEAST, above_average, salience, shares
 from verified_search.origin import caution, ranked_before, ranking_of, skill
 from verified_search.presence import (
@@ -105,16 +105,6 @@ def corpus(tmp_path):
         row["cog_desc"], row["fig_desc"] = coarse, fine
     write_fig(files["annotations"][0], rows)
     return files, settings
-
-
-def test_rare_words_count_more_than_common_ones_and_unknown_ones_are_missed():
-    texts = ["a red ball", "a red box", "a box of a box", "", "Über-raschung!"]
-    found = Words(texts)
-    assert found.scores("a ball").argmax() == 0 and found.scores("über")[4] > 0.3
-    box = found.scores("box")
-    assert box[2] > box[1] > 0 and box[0] == box[3] == 0 and (box <= 1).all()
-    assert found.scores("box zebra")[1] < box[1] and not found.scores("zebra").any() and not found.scores("?!").any()
-    assert Words([]).scores("box").shape == (0,)
 
 
 def test_a_sentence_in_other_words_finds_the_moment_that_was_described(corpus, tmp_path):

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 import torch
 from feature_settings import video_features
-from media import counted, scenes, write_video
+from media import scenes, write_video
 from small_index import SPANS
 from starlette.testclient import TestClient
 from tiny_models import clip
 
 from verified.__main__ import main
 from verified.config.datasets import Spans
-from verified.config.features import PACKAGED, PACKAGED_JOINT
 from verified.features.hub_models import Clip
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
@@ -19,7 +18,6 @@ from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
 from verified_search.ask import Index, vector_of, window_around_best
 from verified_search.config import FrameSettings, IndexSettings
-from verified_search.encoders import JointEncoder
 from verified_search.serve import application
 from verified_search.update import update
 
@@ -121,19 +119,3 @@ def test_videos_come_and_go_and_the_page_knows(built, tmp_path, capsys):
     text = capsys.readouterr().out
     assert "v3" in text and "v0" not in text and "new one" not in text
     assert update(place, files, settings)["videos"] == 3  # what was removed stays away
-
-
-def test_features_of_the_backbone_lead_to_the_joint_space(tmp_path):
-    path = write_video(tmp_path / "v.mp4", counted(20, size=(48, 64)), 8)
-    videos = [{"video": "v", "path": str(path), "sha256": "", "height": 48, "width": 64}]
-    for name in (PACKAGED, PACKAGED_JOINT):
-        write_video_features(videos, video_features(name, batch=4), 1.0, tmp_path / f"{name}.h5")
-    features, joint = (FeatureFile(tmp_path / f"{name}.h5")["v"] for name in (PACKAGED, PACKAGED_JOINT))
-    assert features.shape == (3, 1280) and joint.shape == (3, 384)
-    for name, clips in ((PACKAGED, features), (PACKAGED_JOINT, joint)):
-        encoder = JointEncoder(name)
-        [vectors] = encoder.encode(encoder.windows(clips, 1.0))
-        assert vectors.search.shape == (3, 384)
-        assert np.allclose(np.linalg.norm(vectors.search.astype(float), axis=1), 1, atol=1e-2)
-        query = encoder.query("a red square")["unit"].numpy()
-        assert query.shape == (1, 384) and np.linalg.norm(query) == pytest.approx(1, abs=1e-4)

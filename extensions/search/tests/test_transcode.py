@@ -1,6 +1,5 @@
 """Videos that no browser plays: their spans are converted, played, and given up when nobody wants them any more."""
 
-import asyncio
 import io
 import socket
 import time
@@ -17,7 +16,6 @@ from starlette.testclient import TestClient
 
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
-from verified_search import transcode
 from verified_search.serve import application
 from verified_search.update import update
 
@@ -62,21 +60,6 @@ def test_a_span_comes_as_h264_with_its_own_frames(video, client):
         frames = [number_of(frame.to_ndarray(format="rgb24")) for frame in file.decode(video=0)]
     assert len(frames) == pytest.approx(FPS, abs=1)
     assert frames[0] == pytest.approx(2 * FPS % 80, abs=2) and frames[-1] == pytest.approx((3 * FPS - 1) % 80, abs=2)
-
-
-def test_a_span_is_made_once_and_the_oldest_is_forgotten(client, monkeypatch):
-    made, run = [], asyncio.create_subprocess_exec
-
-    async def counting(*command, **options):
-        made.append(command)
-        return await run(*command, **options)
-
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", counting)
-    monkeypatch.setattr(transcode, "CACHED_SPANS", 1)
-    first = asked(client, "v0000", 1.0, 1.5).content
-    assert asked(client, "v0000", 1.0, 1.5).content == first and len(made) == 1
-    assert asked(client, "v0000", 2.0, 2.5).content != first and len(made) == 2
-    assert asked(client, "v0000", 1.0, 1.5).status_code == 200 and len(made) == 3
 
 
 def wait_for_answer(address: str) -> None:
