@@ -4,10 +4,10 @@ import h5py
 import numpy as np
 import pytest
 from feature_settings import video_features
-from media import counted, scenes, write_video
+from media import counted, write_video
 
 from verified.features.files import link_video_features
-from verified.features.video import encode_videos, load_backbone, write_video_features
+from verified.features.video import encode_videos, write_video_features
 from verified.io.hdf5 import FeatureFile
 from verified.io.video import file_digest, iterate_frames
 from verified.runtime.wildcards import rows_of_shard, shard_names
@@ -87,24 +87,3 @@ def test_unreadable_videos_are_counted_and_the_rest_is_whole(videos, tmp_path):
     counts = write_video_features(rows, SETTINGS, 1.0, tmp_path / "v.h5")
     assert counts == {"ok": 2, "not-a-video": 1, "missing-file": 1}
     assert FeatureFile(tmp_path / "v.h5").keys() == ["v0", "v2"]
-
-
-def test_demo_backbone_sees_colour_place_and_form():
-    backbone = load_backbone("grid-conv")
-
-    def frame(row, column, colour, form="box"):
-        image = np.full((112, 112, 3), 120, np.uint8)
-        y, x = np.mgrid[:112, :112]
-        inside = np.maximum(abs(y - row), abs(x - column)) < 12 if form == "box" else np.hypot(y - row, x - column) < 12
-        image[inside] = colour
-        return image
-
-    red, blue = (220, 40, 40), (40, 80, 220)
-    frames = np.stack([frame(30, 30, red), frame(30, 80, red), frame(30, 30, blue), frame(30, 30, red, "disc")])
-    features = backbone(frames)
-    assert features.shape == (4, backbone.dim) and features.dtype == np.float32
-    assert np.array_equal(features, load_backbone("grid-conv")(frames))
-    base, moved, blue_one, disc = features
-    for other in (moved, blue_one, disc):
-        assert np.linalg.norm(other - base) > 0.05 * np.linalg.norm(base)
-    assert np.isfinite(backbone(np.stack(scenes([1, 1], size=(112, 112))))).all()

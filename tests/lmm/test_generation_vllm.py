@@ -65,7 +65,7 @@ def test_a_prompt_too_long_does_not_take_its_batch_with_it(writer):
     assert first.finish in ("length", "stop") and third.finish in ("length", "stop")
 
 
-@pytest.mark.parametrize("kind", ["llava_next", "qwen_vl", "idefics3"])
+@pytest.mark.parametrize("kind", ["llava_next", "qwen_vl"])
 def test_pictures_and_clips(kind, tmp_path):
     asked = [
         Request("keyframe_description", "look", VALUES, images=(jpeg(40),), sampling=SHORT, seed=1),

@@ -8,19 +8,13 @@ import pytest
 from loopback import Scripted, completion, endpoint, images_of, prompt_of
 from media import counted
 from refusals import refused
-from shown_settings import shown_settings
 
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.data import Moments
-from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
-from verified.benchmark.vcmr.results import write_per_query
 from verified.config.generation import Generation
 from verified.demo.source import write_video
 from verified.lmm.session import Session
 from verified.lmm.tasks.retrieval import GRADE
-from verified.tables.collect import Collection
-from verified.tables.layout import model_of, title_of
-from verified_field import lmm
 from verified_field.config import Grounder, Reranker
 from verified_field.grounding import ground, pairs_to_grade, pairs_to_ground, rerank
 from verified_field.tasks import GROUND, RELEVANCE, moments_of, read_moments
@@ -184,47 +178,3 @@ def test_relevance_is_asked_of_a_server_that_scores(tmp_path):
         settings = settings.model_copy(update={"ledger": str(tmp_path / "other")})
         with refused("garbage"), Session(settings, 1, (RELEVANCE,)) as session:
             rerank(first_stage(), moments, videos, Reranker(moments=2, frames=2, by="relevance"), session)
-
-
-def test_the_table_sets_recalls_beside_what_a_query_costs(tmp_path):
-    files = []
-    facts = {"dataset": "demo", "tested_on": "fig", "split": "test", "videos": 5}
-    recalls = {task: dict.fromkeys(names, 40.0) for task, names in (("VCMR", SPAN_RECALLS), ("SVMR", SPAN_RECALLS))}
-    rng = np.random.default_rng(0)
-    for model, trained_on, seed, more in (
-        ("xml", "fig", 1, {}),
-        ("xml", "fig", 2, {}),
-        ("xml-grounded", "fig", 1, {"calls": 3.0}),
-        ("xml-grounded", "fig", 2, {"calls": 4.0}),
-        ("dense", "untrained", 0, {}),
-        ("dense-grounded-reranked", "untrained", 0, {"calls": 9.0}),
-    ):
-        folder = tmp_path / "demo" / "retrieval" / model / trained_on / f"seed-{seed}" / "fig"
-        folder.mkdir(parents=True)
-        spent = {"tokens_in": 10.0, "tokens_out": 2.0, "money": 0.001, **more}
-        cost = {"cost": {"per_query": spent, "without_answer": 1}} if more else {}
-        values = {"model": model, "trained_on": trained_on, "seed": seed}
-        metrics = {"metrics": {**recalls, "VR": dict.fromkeys(VIDEO_RECALLS, 60.0)}, **facts, **values, **cost}
-        (folder / "metrics.json").write_text(json.dumps(metrics))
-        answered = {f"{task}/{name}": rng.random(20) < 0.5 for task in ("VCMR", "SVMR") for name in SPAN_RECALLS}
-        answered |= {f"VR/{name}": rng.random(20) < 0.5 for name in VIDEO_RECALLS}
-        write_per_query(folder / "per_query.npz", np.arange(20), [f"v{n // 4}" for n in range(20)], answered)
-        files.append(str(folder / "metrics.json"))
-    collection = Collection(files, [])
-    assert [(row.method, row.train) for row in collection.extra_rows()] == [
-        ("XML + LMM spans", "FIG"),
-        ("dense, zero-shot", "untrained"),
-        ("dense, zero-shot + LMM spans + re-ranker", "untrained"),
-    ]
-    (table,) = lmm.tables(shown_settings({"demo": "Demo"}), collection, files)
-    rows = {row[1]: row for row in table.rows}
-    assert list(rows) == [
-        "dense, zero-shot",
-        "dense, zero-shot + LMM spans + re-ranker",
-        "XML",
-        "XML + LMM spans",
-    ]
-    assert rows["XML + LMM spans"][-5:] == (3.5, 10.0, 2.0, 0.001, 2) and rows["XML"][-5:] == (0.0, 0.0, 0.0, 0.0, 0)
-    assert rows["XML"][2].trainings == 2 and rows["dense, zero-shot"][2].trainings is None
-    for row in collection.extra_rows():
-        assert title_of(model_of(row.method)) == row.method

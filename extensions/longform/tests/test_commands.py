@@ -7,7 +7,6 @@ import pytest
 from refusals import said
 
 from verified.__main__ import main
-from verified.io.hdf5 import write_features
 from verified.io.sound import write_wave
 from verified_longform import collection
 from verified_longform.annotations import check_rows, read_mad, write_mad
@@ -110,29 +109,3 @@ def test_a_movie_that_cannot_be_read_is_left_out_with_the_reason_and_the_others_
     assert main(command) == 0
     assert collected == ["b"] and "2 of 4 movies" in capsys.readouterr().out
     assert [row["movie"] for row in json.loads((tmp_path / "out" / "train.json").read_text()).values()] == ["a"]
-
-
-def test_annotations_of_clips_come_to_stand_on_the_movies_time(tmp_path, capsys):
-    movie = np.random.default_rng(1).normal(size=(300, 8)).astype(np.float32)
-    write_features(tmp_path / "movies.h5", {"dim": 8}, [("f", movie, {})])
-    write_features(tmp_path / "clips.h5", {"dim": 8}, [("c", movie[100:120], {}), ("d", movie[:20] + 9, {})])
-    pairs = [
-        {"clip": "c", "movie": "f", "sentence": "A door opens."},
-        {"clip": "c", "movie": "f", "sentence": "She waits.", "start": 1.0, "end": 2.5, "split": "train"},
-        {"clip": "d", "movie": "f", "sentence": "Elsewhere."},
-    ]
-    path = tmp_path / "pairs.jsonl"
-    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
-    command = ["longform", "locate", *(str(tmp_path / name) for name in ("movies.h5", "clips.h5")), str(path)]
-    command += ["--output", str(tmp_path / "out")]
-    assert main(command) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert len(lines) == 3 and lines[2]["start"] is lines[2]["end"] is None and lines[2]["reason"]
-    assert [(line["start"], line["end"]) for line in lines[:2]] == [(20.0, 24.0)] * 2  # of the clip, whatever its part
-    for split, sentence, span in (("test", "A door opens.", [20.0, 24.0]), ("train", "She waits.", [21.0, 22.5])):
-        (row,) = read_mad(tmp_path / "out" / f"{split}.json", split)
-        assert (row["sentence"], [row["start"], row["end"]], row["duration"]) == (sentence, span, 60.0)
-    for wrong in ({"start": 3.0, "end": 2.0}, {"split": "dev"}, {"start": "now"}):
-        path.write_text(json.dumps({**pairs[0], **wrong}) + "\n")
-        assert main(command) == 2
-        said(capsys.readouterr().err, path, "row 1")

@@ -1,16 +1,12 @@
 """Baselines and figures about a benchmark: published reference points, exact against sampled, switches, costs."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import said
 
-from verified.__main__ import main
-from verified.io.jsonl import write_json
 from verified_rextime.config import Prices
 from verified_rextime.evaluate import evaluate
 from verified_rextime.results import (
@@ -103,38 +99,3 @@ def test_the_published_costs_follow_from_the_published_prices():
     tested, trained = cost_per_1000(Prices(), True), cost_per_1000(Prices(), False)
     assert (round(tested["total"]), tested["by_hand"], round(tested["percent_of_by_hand"])) == (135, 300, 45)
     assert (trained["total"], round(trained["percent_of_by_hand"], 1)) == (35, 11.7)
-
-
-def test_other_data_sets_are_read_in_their_published_forms(tmp_path, capsys):
-    queries = [
-        {"query": "What did I do before I left?", "clip_start_sec": 1.0, "clip_end_sec": 2.0, "template": "x"},
-        {"query": "Where is the cup?", "clip_start_sec": 1.0, "clip_end_sec": 2.0},
-        {"query": None},
-    ]
-    annotation = {"annotation_uid": "a", "language_queries": queries}
-    write_json(tmp_path / "nlq.json", {"videos": [{"clips": [{"clip_uid": "c", "annotations": [annotation]}]}]})
-    (tmp_path / "spans.jsonl").write_text('{"id": "a/0", "question_span": [0.0, 5.0]}\n')
-    assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json")]) == 0
-    assert json.loads(capsys.readouterr().out) == {
-        "items": 2,
-        "asks_across": 1,
-        "left_out_as_contained": 0,
-        "across_time": 1,
-    }
-    spans = ["--spans", str(tmp_path / "spans.jsonl")]
-    assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json"), *spans]) == 0
-    assert json.loads(capsys.readouterr().out)["left_out_as_contained"] == 1
-    (tmp_path / "val.csv").write_text("video_id,qid,question,type\n1,0,why?,CW\n1,1,what then?,TN\n2,0,when?,TC\n")
-    assert main(["rextime", "count", "next-gqa", str(tmp_path / "val.csv")]) == 0
-    assert json.loads(capsys.readouterr().out)["across_time"] == 2
-    for form, text, named in (
-        ("ego4d-nlq", '{"videos": [{"clips": 3}]}', "video"),
-        ("ego4d-nlq", "[]", "videos"),
-        ("next-gqa", "a,b\n1,2\n", "question"),
-    ):
-        (tmp_path / "bad").write_text(text)
-        assert main(["rextime", "count", form, str(tmp_path / "bad")]) == 2
-        said(capsys.readouterr().err, tmp_path / "bad", named)
-    (tmp_path / "spans.jsonl").write_text('{"id": "b/0", "question_span": [0.0, 5.0]}\n')
-    assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json"), *spans]) == 2
-    said(capsys.readouterr().err, "'b/0'")

@@ -1,6 +1,5 @@
 """A video LMM learns from questions: tiny random weights of Qwen's class, adapters, their file, who then answers."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,12 +8,11 @@ import tiny_models
 import torch
 from captioning import settings as generation_settings
 from media import counted, write_video
-from running import snakemake
 from safetensors.torch import load_file, save_file
 
 from verified.config.generation import EngineSettings
 from verified.io.files import file_digest
-from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
+from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.io.video import probe
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.prompts import read_prompts
@@ -168,74 +166,3 @@ def test_a_killed_fine_tuning_goes_on_to_the_same_bytes(tiny, shown, tmp_path, m
     assert len(done) == 48 + 3 + 3  # two steps were begun twice
     for key in ("adapter", "card", "record"):
         assert Path(files[key]).read_bytes() == Path(whole_run[key]).read_bytes()
-
-
-SUITE = {
-    "sources": {
-        "test": {"form": "captions", "annotations": "captions.json", "videos": "clips", "split": "test"},
-        "more": {"form": "captions", "annotations": "more.json", "videos": "clips", "split": "train"},
-    },
-    "released": {"val": {"questions": "val.jsonl", "videos": "clips"}},
-    "models": ["video_lmm", "fine_tuned_video_lmm"],
-    "protocols": ["answer", "free"],
-}
-
-
-VERBS = ("bounces", "grows", "moves to the left", "vanishes", "shrinks")
-
-
-def write_captions(file: Path, videos: list[str]) -> None:
-    """Captions of two events in each video of two seconds."""
-    entries = {
-        video: {
-            "duration": 2.0,
-            "timestamps": [[0.1, 0.8], [1.0, 1.9]],
-            "sentences": [f"a red ball {VERBS[number % 5]}", f"a blue box {VERBS[(number + 2) % 5]}"],
-        }
-        for number, video in enumerate(videos)
-    }
-    write_json(file, entries)
-
-
-@pytest.mark.night
-def test_the_workflow_fine_tunes_and_shows_both_rows(tiny, tmp_path):
-    (tmp_path / "clips").mkdir()
-    names = [f"{letter}{number}" for letter in "ab" for number in range(4)]
-    for name in names:
-        write_video(tmp_path / "clips" / f"{name}.mp4", counted(16), 8)
-    write_captions(tmp_path / "captions.json", names[:4])
-    write_captions(tmp_path / "more.json", names[4:])
-    lora = {"rank": 4, "alpha": 8, "epochs": 2, "batch": 4, "precision": "float32"}
-    suite = {"released": {}, "protocols": ["answer", "locate_then_score"], "lora": lora, "frames": FRAMES}
-    role = {"engine": "transformers", "model": tiny, "sampling": {"max_tokens": 8}}
-    values = {
-        "name": "mine",
-        "shards": 1,
-        "generation": {"video_lmm": role, "attempts": 1, "scene_reader": {"corrupted_share": 0}},
-        "rextime": SUITE | suite,
-    }
-    (tmp_path / "mine.yaml").write_text(json.dumps(values))
-    run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "mine.yaml")
-    assert run.returncode == 0, run.stdout[-3000:]
-    folder = tmp_path / "results/mine/rextime"
-    card = read_json(folder / "fine-tuned/video-lmm/card.json")
-    assert card["base_model"] == tiny and card["questions"] > 0 == card["questions_left_out"]
-    systems = read_json(folder / "results.json")["test"]["systems"]
-    for protocol in ("answer", "locate then score"):
-        before, after = systems[f"{tiny}, {protocol}"], systems[f"{tiny}, {protocol}, fine-tuned on questions"]
-        assert before["questions"] == after["questions"] > 0 and after["gain"] and "gain" not in before
-    table = (tmp_path / "results/tables/rextime-models.md").read_text()
-    assert table.count("fine-tuned on questions |") == 2 and "fine-tuning changes" in table
-    assert f"on {card['questions']} questions, sha256 {card['questions_sha256'][:16]}" in table
-    again = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "mine.yaml")
-    assert "Nothing to be done" in again.stdout
-    adapter = (folder / "fine-tuned/video-lmm/adapter.safetensors").read_bytes()
-    forced = (
-        "--forcerun",
-        "fine_tune_video_lmm",
-        "--",
-        "results/mine/rextime/fine-tuned/video-lmm/adapter.safetensors",
-    )
-    run = snakemake(tmp_path, "--cores", "1", *forced, config=tmp_path / "mine.yaml")
-    assert run.returncode == 0 and "fine_tune_video_lmm" in run.stdout, run.stdout[-3000:]
-    assert (folder / "fine-tuned/video-lmm/adapter.safetensors").read_bytes() == adapter

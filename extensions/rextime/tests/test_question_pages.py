@@ -1,7 +1,6 @@
 """Questions that people annotate: items in, answers aggregated, the three pages clicked through in a browser."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -159,39 +158,3 @@ def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path
     assert kept[0]["relevant_windows"][0] == pytest.approx([1.0, 3.0], abs=0.11)
     assert kept[1]["relevant_windows"] == [[3, 3.5]]
     assert read_jsonl(tmp_path / "out/log.jsonl")[0]["annotator"] == 1
-
-
-def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, tmp_path):
-    page, _ = make_pages("question-span", questions, videos, tmp_path / "span")
-    with browser(tmp_path / "browser") as chromium:
-        open_page(chromium, page)
-        assert chromium.run(TEXT.format("window")) == "from 0:01.0 to 0:02.5"
-        for asked_before in range(3):
-            chromium.wait(TEXT.format("heading") + f" === 'Question {asked_before + 1} of 3'")
-            chromium.wait("document.getElementById('video').readyState >= 2")
-            span_by_keys(chromium, 2.5, 3.5)
-            if asked_before < 2:
-                chromium.run("document.getElementById('next').click()")
-        chromium.screenshot("rextime-question-span")
-        export = finish(chromium)
-    assert imported(export, tmp_path / "span", tmp_path / "out", "--questions", questions) == 0
-    assert read_jsonl(tmp_path / "out/questions.jsonl")[0]["question_windows"][0] == pytest.approx([2.5, 3.5], abs=0.11)
-    page, _ = make_pages("human", questions, videos, tmp_path / "human")
-    with browser(tmp_path / "browser-human") as chromium:
-        open_page(chromium, page)
-        for asked_before, letter in enumerate("BBC"):
-            chromium.wait("document.getElementById('video').readyState >= 2")
-            span_by_keys(chromium, 1.0, 2.5)
-            number = str("ABCD".index(letter) + 1)
-            chromium.insist(lambda n=number: chromium.press(n, 48 + int(n), n), f"given().answer === '{letter}'")
-            if asked_before == 0:
-                chromium.screenshot("rextime-human")
-            if asked_before < 2:
-                chromium.run("document.getElementById('next').click()")
-        export = finish(chromium)
-    assert imported(export, tmp_path / "human", tmp_path / "scores") == 0
-    assert "q/1" not in Path(page).read_text()  # ids of the suite end with kind and direction
-    performance = json.loads((tmp_path / "scores/summary.json").read_text())["performance"]
-    scores = performance["annotator 1"]
-    assert performance["mean of 1"] == scores
-    assert scores["questions"] == 3 and scores["VQA"] == pytest.approx(2 / 3) and scores["MR-full-R1@0.5"] == 100

@@ -53,21 +53,6 @@ def client(corpus):
     return TestClient(application(corpus[0] / "index"), base_url="http://127.0.0.1:8017")
 
 
-def test_an_answer_has_moments_with_thumbnails_and_a_player(client):
-    answer = client.get("/api/search", params={"q": "a red thing", "top": 2}).json()
-    moment = answer["moments"][0]
-    assert len(answer["moments"]) == 2 and moment["playable"]
-    assert len(moment["thumbnails"]) == 3
-    picture = client.get("/thumbnail", params={"video": moment["video"], "number": 1})
-    assert picture.headers["content-type"] == "image/jpeg" and picture.content[:2] == b"\xff\xd8"
-    assert "Probably not here" in client.get("/api/search", params={"q": "a surgeon operates"}).json()["hint"]
-    one = client.get("/api/search", params={"q": "a surgeon operates", "video": "v0001"}).json()
-    assert {found["video"] for found in one["moments"]} == {"v0001"} and one["hint"] == ""
-    like = client.get("/api/like", params={"video": "v0001", "start": 0, "end": 2}).json()
-    assert like["moments"] and like["query"] == "like v0001, 0–2 s"
-    assert client.get("/api/about").json()["ids"] == ["v0000", "v0001", "v0002"]
-
-
 def test_a_player_may_ask_for_parts_of_a_video(client, corpus):
     content = (corpus[0] / "v0001.mp4").read_bytes()
     whole = client.get("/media", params={"video": "v0001"})
