@@ -21,13 +21,11 @@ from verified.tables.table import Table
 
 
 def table_modules() -> dict[str, ModuleType]:
-    """The files of this folder, and the modules of extensions, by name, in alphabetical order."""
-    own = [f"{__name__}.{file.stem}" for file in Path(__file__).parent.glob("[a-z]*.py")]
-    modules = [*own, *(module for extension in extensions() for module in extension.tables)]
-    return {
-        module.rpartition(".")[2]: importlib.import_module(module)
-        for module in sorted(modules, key=lambda module: module.rpartition(".")[2])
-    }
+    """The files of this folder by name, and the modules of extensions by their whole name, `_` for each dot."""
+    own = {file.stem: f"{__name__}.{file.stem}" for file in Path(__file__).parent.glob("[a-z]*.py")}
+    others = {module.replace(".", "_"): module for extension in extensions() for module in extension.tables}
+    modules = sorted((own | others).items(), key=lambda each: each[1].rpartition(".")[2])
+    return {name: importlib.import_module(module) for name, module in modules}
 
 
 def added_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
