@@ -1,0 +1,164 @@
+"""Captions of sentinels by scripted models, each with one fault, and a run that stops at its limit."""
+
+import random
+import shutil
+
+import pytest
+import yaml
+from running import NANO, digests, snakemake
+
+from verified.config import load
+from verified.demo.full_captions import describe, perturb, word
+from verified.demo.scenes import facts, make_scenes
+from verified_sentinels.config import parts, shard_before
+from verified_sentinels.facts import false_share, judge, measure, statements
+
+PARTS = 4
+
+
+def world(seed: int, number: int = 24) -> dict[int, dict]:
+    """Facts of events by desc_id."""
+    videos = (make_scenes(seed, f"video {each}", 12, 8) for each in range(number))
+    return dict(enumerate((facts(event, 8) for video in videos for event in video.events), start=1))
+
+
+def caption(truth: dict, rng: random.Random, wrong: tuple[str, ...] = ()) -> str:
+    description = describe(truth, rng)
+    if wrong:
+        description, _ = perturb(description, wrong, rng)
+    return word(description, rng.randrange(1000))
+
+
+def answers(truth: dict[int, dict], write, candidates: int = 2) -> list[dict]:
+    """Rows of captions; `write` takes desc_id, its place among the moments, and a generator."""
+    rng = random.Random(1)
+    return [
+        {
+            "desc_id": key,
+            "type": "statics",
+            "part": f"part-{place % PARTS:02d}",
+            "candidates": [{"caption": write(key, place, rng)} for _ in range(candidates)],
+        }
+        for place, key in enumerate(truth)
+    ]
+
+
+def checks(truth, write) -> dict[str, dict]:
+    judged = judge(answers(truth, write), truth)
+    return {row["check"]: row for row in measure(judged, judged[::4], None, 0)}
+
+
+@pytest.fixture(scope="module")
+def truth() -> dict[int, dict]:
+    return dict(list(world(3).items())[:24])
+
+
+FACTS = {
+    "shape": "ball",
+    "colour": "red",
+    "count": 1,
+    "motion": "moves",
+    "direction": "left",
+    "texture": "plain",
+    "scenes": [{"background": name, "pan": None, "bystander": None} for name in ("sand", "water")],
+}
+
+
+@pytest.mark.parametrize(
+    "text, false",
+    [
+        ("A red ball moves to the left on a sandy floor", set()),
+        ("Two blue balls move to the right", {"count", "colour", "direction"}),
+        ("A red star moves over sand", {"shape"}),
+        ("A red ball moves on sand, then over water", set()),
+        ("A red ball moves on water, then over sand", {"order"}),
+        ("A red ball moves on grass, then over sand", {"background"}),
+        ("Something happens", set()),
+    ],
+)
+def test_false_statements_of_a_caption(text, false):
+    assert {name for name, is_true in statements(text, FACTS).items() if not is_true} == false
+
+
+def test_a_right_model_has_no_fault(truth):
+    found = checks(truth, lambda key, place, rng: caption(truth[key], rng))
+    assert found["false statements"]["value"] < 0.01 and found["captions of another moment"]["value"] == 0
+    assert found["captions that another moment has as well"]["value"] == 0
+    assert found["false statements: end minus start of the run"]["value"] == 0
+
+
+def test_false_colours_are_found_under_colours(truth):
+    found = checks(truth, lambda key, place, rng: caption(truth[key], rng, ("colour",)))
+    assert found["false statements: colours"]["value"] > 0.9
+    assert found["captions with a false statement"]["value"] > 0.9
+    assert found["false statements: actions and speeds"]["value"] < 0.02
+    assert found["captions of another moment"]["value"] < 0.05
+
+
+def test_swapped_captions_are_another_moments(truth):
+    keys = list(truth)
+    found = checks(truth, lambda key, place, rng: caption(truth[keys[place - 1] if place % 2 else key], rng))
+    assert 0.3 < found["captions of another moment"]["value"] <= 0.5
+    assert found["captions that another moment has as well"]["value"] == 0
+
+
+def test_one_answer_for_all_is_repeated(truth):
+    one = caption(truth[1], random.Random(0))
+    found = checks(truth, lambda key, place, rng: one if place % 2 else caption(truth[key], rng))
+    assert found["captions that another moment has as well"]["value"] == 0.5
+
+
+def test_a_model_that_gets_worse_drifts(truth):
+    kinds = ("colour", "shape", "motion")
+    found = checks(truth, lambda key, place, rng: caption(truth[key], rng, kinds if place % PARTS > 1 else ()))
+    drift = found["false statements: end minus start of the run"]
+    assert drift["low"] > 0 and found["false statements: part 1 of 4"]["value"] < 0.01
+
+
+def test_captions_of_other_words_are_counted_as_unread(truth):
+    found = checks(truth, lambda key, place, rng: "Etwas bewegt sich")
+    assert found["captions without a statement that can be read"]["value"] == 1
+    assert found["false statements"]["value"] is None
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3])
+def test_intervals_cover_the_true_share(rate):
+    """In 200 worlds with captions that are false in a colour at this rate."""
+    intervals = []
+    for seed in range(200):
+        truth, rng = dict(list(world(seed, 8).items())[:24]), random.Random(seed)
+
+        def write(key, place, _, truth=truth, rng=rng):
+            return caption(truth[key], rng, ("colour",) if rng.random() < rate else ())
+
+        intervals.append(false_share(judge(answers(truth, write), truth)))
+    expected = sum(found.value for found in intervals) / len(intervals)
+    assert sum(found.low <= expected <= found.high for found in intervals) >= 180
+
+
+def test_parts_are_spread_over_the_shards():
+    nano = yaml.safe_load(NANO.read_text(encoding="utf-8"))
+    for shards, before in ((9, ["shard-00", "shard-04", "shard-08"]), (2, ["shard-00", "shard-01"]), (1, ["shard-00"])):
+        settings = load({**nano, "sentinels": {"parts": 3}, "shards": shards})
+        assert [shard_before(settings, part) for part in parts(settings)] == before
+
+
+@pytest.mark.slow
+def test_a_run_stops_at_the_limit_and_no_file_of_the_corpus_changes(nano, tmp_path):
+    folder, config = tmp_path / "run", tmp_path / "sentinels.yaml"
+    shutil.copytree(nano, folder, copy_function=shutil.copy2, symlinks=True)
+    before = digests(folder)
+    target = "results/nano/sentinels/measures.json"
+
+    def run(limit: float):
+        section = {"number": 8, "parts": 2, "size": 112, "limit": limit}
+        config.write_text(yaml.safe_dump({"layers": [str(NANO)], "sentinels": section}), encoding="utf-8")
+        return snakemake(folder, "--cores", "2", target, config=config)
+
+    stopped = run(0.001)
+    assert stopped.returncode != 0 and not (folder / target).exists()
+    assert "of the statements in captions of rendered moments are false" in stopped.stdout.replace("\n", " ")
+    assert "sentinels.limit is 0.001" in stopped.stdout and "Traceback" not in stopped.stdout
+    assert run(0.5).returncode == 0 and (folder / target).exists()
+    after = digests(folder)
+    assert {path: digest for path, digest in after.items() if "/sentinels/" not in path} == before

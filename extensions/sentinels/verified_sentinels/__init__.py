@@ -1,0 +1,1 @@
+"""Rendered moments with known facts, captioned among the real ones of a run."""
