@@ -14,6 +14,6 @@ def most_gigabytes() -> float:
 
 
 def wait() -> None:
-    """Until the GPU has done what it was told."""
+    """Until the GPU has finished."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 LARGE = 1000
-"""Files from this size on are kept apart and have a SHA-256, as on the hub."""
+"""Files from this size on are stored separately and have a SHA-256, as on the hub."""
 
 
 class Hub:

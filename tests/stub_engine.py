@@ -1,4 +1,4 @@
-"""An engine for tests: answers every task in its printed format, from the slots, and can be told to misbehave."""
+"""An engine for tests: answers every task in its printed format, from the slots, and can misbehave on request."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -84,7 +84,7 @@ def test_released_captions_raise_few_false_alarms(released):
         ("A player scores a goal.", "goal"),
     ],
 )
-def test_what_only_sounds_odd_is_left_alone(caption, coarse):
+def test_captions_that_only_sound_odd_pass(caption, coarse):
     assert doubts(caption, coarse) == []
 
 

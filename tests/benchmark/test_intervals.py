@@ -142,7 +142,7 @@ def test_wins_are_counted_on_the_mean_over_trainings_of_which_the_fewer_count():
     assert (found.first, found.second) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
 
 
-def test_what_was_not_trained_brings_no_noise_of_training():
+def test_untrained_rows_have_no_noise_of_training():
     rng = np.random.default_rng(4)
     trained, fixed = 100 * (rng.random((3, 80)) < 0.6), 100 * (rng.random((1, 80)) < 0.3)
     videos = np.repeat(np.arange(20), 4)

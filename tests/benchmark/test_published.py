@@ -89,7 +89,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_the_list_names_is_there(page):
+def test_every_published_figure_listed_is_there(page):
     rows = listed(page)
     absent = [name for _, where in rows for name in re.findall(r"`([^`]+)`", where) if not is_there(name)]
     assert len(rows) > 12 and not absent

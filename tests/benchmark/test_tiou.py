@@ -67,7 +67,7 @@ LATTICE = st.tuples(st.integers(0, 40), st.integers(1, 20)).map(lambda pair: (pa
 
 
 def greedy(rows: list[tuple], threshold: float) -> list[tuple]:
-    """The definition: best first, drop what overlaps a kept row of the same video by more than the threshold."""
+    """The definition: best first, without rows that overlap an accepted one of the same video above the threshold."""
     kept = []
     for video, start, end, *score in rows:
         if all(tiou(start, end, a, b) <= threshold for other, a, b, *_ in kept if other == video):

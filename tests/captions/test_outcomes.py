@@ -46,7 +46,7 @@ def _no_model(rows, encoder, threads):
         row["similarities"] = {kind: [0.5] * len(row[kind]) for kind in TASK_OF_KIND}
 
 
-def test_what_does_not_reconcile_is_an_error(stages):
+def test_counts_that_do_not_reconcile_are_an_error(stages):
     lost = copy.deepcopy(stages)
     lost["statics"][0]["complete"] = 0
     with pytest.raises(ValueError, match="do not sum to 3 moments"):

@@ -77,7 +77,7 @@ def test_refused_and_missing_candidates_are_recorded(tmp_path):
     assert counts["refused"] == {"equals-coarse": 1, "original-caption": 1} and counts["short"] == 1
 
 
-def test_what_was_corrupted_is_split_off_with_the_index_of_the_kept_candidate(tmp_path):
+def test_corruptions_are_split_off_with_the_index_of_the_accepted_candidate(tmp_path):
     corrupted = [
         {"candidate": candidate, "kind": "static", "changed": {"colour": ["red", "blue"]}} for candidate in (0, 2)
     ]

@@ -31,7 +31,7 @@ def test_an_address_with_a_secret_is_refused_and_not_repeated(address):
     assert SECRET not in str(error.value)
 
 
-def test_a_kept_secret_is_masked_in_text_log_and_traceback(tmp_path, capsys):
+def test_a_registered_secret_is_masked_in_text_log_and_traceback(tmp_path, capsys):
     keep_secret("a+b/" + SECRET)
     assert redact(f"x a+b/{SECRET} a%2Bb%2F{SECRET} y") == f"x {MASK} {MASK} y"
     logger = log_to(str(tmp_path / "log"))
@@ -75,7 +75,7 @@ ECHOES = {
 
 
 @pytest.mark.parametrize("echo", ECHOES)
-def test_what_can_be_derived_from_a_secret_is_masked(echo):
+def test_values_derived_from_a_secret_are_masked(echo):
     keep_secret(KEY)
     masked = redact(f"The key is {ECHOES[echo]}, keep it.")
     assert masked.startswith("The key is ") and masked.endswith(", keep it.") and MASK in masked

@@ -214,7 +214,7 @@ def many(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.mark.parametrize("ids", [True, False])
-def test_what_shards_find_is_what_the_whole_corpus_says(many, ids):
+def test_shards_together_find_the_whole_corpus(many, ids):
     """Also where ids are used twice, or are positions."""
     rows = [{"video": f"v{n % 13}", "start": 0, "end": 1 + n, "caption": f"c {n}"} for n in range(60)]
     write_jsonl("m.jsonl", ({**row, "desc_id": n % 40} if ids else row for n, row in enumerate(rows)))

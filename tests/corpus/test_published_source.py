@@ -87,7 +87,7 @@ def test_videos_are_found_by_their_published_names(built):
     }
 
 
-def test_what_is_missing_has_a_reason_and_is_counted_by_split(built):
+def test_missing_videos_have_a_reason_and_are_counted_by_split(built):
     reasons = {(row["video"], row["reason"]) for row in read_jsonl(built / "exclusions.jsonl") if row["row"]}
     assert reasons == {("BBBBB", "unknown-video"), ("DDDDD", "ambiguous-video"), ("EEEEE", "starts-after-video")}
     assert read_json(built / "counts.json")["published"] == {
@@ -107,7 +107,7 @@ DIDEMO = [
 ]
 
 
-def test_all_annotators_of_didemo_are_kept_when_asked_for(tmp_path):
+def test_all_annotators_of_didemo_are_used_on_request(tmp_path):
     text = json.dumps(DIDEMO)
     listed = publish(tmp_path / "published", {("didemo", split, "didemo"): text for split in ("test",)})
     for annotators in ("most-frequent", "all"):

@@ -57,7 +57,7 @@ def release(collection: str, splits: tuple, folder=None) -> ReleasedSource:
     )
 
 
-def test_what_is_not_at_hand_is_left_out_with_the_way_to_get_it(listed, folder):
+def test_missing_splits_are_omitted_with_the_way_to_get_them(listed, folder):
     resolved = resolve(release("set-fig", ("train", "val", "test"), folder), listed)
     assert resolved.splits == ["val", "test"] and resolved.kind == "fig"
     assert list(resolved.missing) == ["train"]

@@ -1,4 +1,4 @@
-"""What a start has to know of each shard: told from rows and samples once, and afterwards from times and sizes."""
+"""The state of each shard at a start: computed from rows and samples once, and afterwards from times and sizes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Facts from English captions of the demo world."""
+"""Facts from English captions of the demo."""
 
 from verified.demo.caption_facts import agreement, caption_facts
 

@@ -1,4 +1,4 @@
-"""Captions of the demo world: true, varied, and perturbed in the way they claim to be."""
+"""Captions of the demo: true, varied, and perturbed in the way they claim to be."""
 
 import random
 from collections import Counter

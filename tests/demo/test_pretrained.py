@@ -1,4 +1,4 @@
-"""The weights that come with the workflow: made by its rules, what their card says, and from a world of their own."""
+"""The weights that come with the workflow: made by its rules, as their card says, from a separate corpus."""
 
 import random
 
@@ -47,7 +47,7 @@ def test_the_stem_and_the_feature_backbone_are_one_network():
 
 @pytest.mark.parametrize("seed", [CARD["seed"], 7])
 def test_no_event_of_the_demo_is_seen_in_pre_training(seed):
-    """One draws under three names: some hundred events of each world, and no event of one in another."""
+    """One draws under three names: some hundred events of each, and no event of one in another."""
 
     def looks(event):
         return repr((event.shape, event.colour, event.texture, event.placed))

@@ -1,4 +1,4 @@
-"""The drawn world keeps its own rules, whatever the seed."""
+"""Drawn scenes obey their rules, whatever the seed."""
 
 from verified.config import read
 from verified.demo.scenes import facts, make_scenes

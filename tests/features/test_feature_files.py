@@ -77,7 +77,7 @@ class _First:
 
 
 @pytest.mark.parametrize("kind", [*ELSEWHERE, *NO_NUMBERS, *NOT_STORED])
-def test_what_is_not_numbers_of_the_file_itself_is_refused(crafted, kind):
+def test_data_outside_the_file_or_not_numeric_is_refused(crafted, kind):
     path = crafted(kind)
     file = FeatureFile(path)
     for read in (file.__getitem__, file.read_stored, file.length, lambda key: file.rows(key, 0, 1)):

@@ -257,7 +257,7 @@ def test_a_figure_has_its_text_and_numbers_beside_it_or_is_refused(tmp_path):
         pass
 
 
-def test_what_candidates_buy_is_the_best_of_those_written_first(tmp_path):
+def test_gains_of_candidates_are_the_best_of_those_written_first(tmp_path):
     scores = [
         {"desc_id": moment, "video": f"v{moment % 4}", "type": kind, "candidate": number, "score": score}
         for moment in range(8)

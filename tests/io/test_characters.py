@@ -31,6 +31,6 @@ def test_an_acting_character_reaches_no_caption(name):
         assert not HIDDEN.search(made) and "red ball" in made and "\n" not in made
 
 
-def test_what_is_seen_stays():
+def test_visible_characters_stay():
     text = "Ein Mädchen öffnet 門 — 👩‍👩‍👧 «so» e\u0301 עברית"
     assert plain(f"  {text}\t ") == text and hidden(text) is None

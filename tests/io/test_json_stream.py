@@ -31,6 +31,6 @@ def test_elements_are_those_of_the_whole_document():
 
 
 @pytest.mark.parametrize("element", ['{"a": 1', '{"a": 1,}', "{'a': 1}", '{"a": nan}', '{"a": 1} {}', '{"a": 01}', "}"])
-def test_what_is_no_json_is_refused(element):
+def test_malformed_json_is_refused(element):
     with pytest.raises(json.JSONDecodeError):
         [list(value) for _, value in members(f'{{"list": [{element}]}}', ["list"])]

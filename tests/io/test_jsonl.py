@@ -6,7 +6,7 @@ from refusals import refused
 from verified.io.jsonl import read_jsonl, write_jsonl
 
 
-def test_what_is_written_is_read(tmp_path):
+def test_written_rows_are_read_back(tmp_path):
     rows = [{"a": 1, "b": "ü\u2028"}, {"a": None}]
     assert write_jsonl(tmp_path / "x.jsonl", rows) == 2
     assert read_jsonl(tmp_path / "x.jsonl") == rows

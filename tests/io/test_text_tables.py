@@ -16,7 +16,7 @@ from verified.io.text_tables import read_csv
         (b"name\n" + b"a" * 200_000 + b"\n", ()),
     ],
 )
-def test_what_is_no_such_file_is_refused(tmp_path, content, named):
+def test_malformed_tables_are_refused(tmp_path, content, named):
     if content is not None:
         (tmp_path / "a.csv").write_bytes(content)
     with refused(*named, file=tmp_path / "a.csv"):

@@ -34,7 +34,7 @@ def long(tmp_path_factory):
 
 
 def expected_numbers(stamps, end, times):
-    """Reference: the last frame that has begun at each time, for times before the video's end."""
+    """Reference: the last frame that has started at each time, for times before the video's end."""
     return [
         max(k for k, stamp in enumerate(stamps) if stamp <= time + TOLERANCE)
         for time in times

@@ -12,7 +12,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 
-def test_what_is_read_is_what_yaml_says():
+def test_values_are_those_of_yaml():
     text = "a: {b: [1, 2.5, yes, null, 2020-01-31]}\nbase: &base {c: 1, d: 2}\njoined: {<<: *base, d: 3}\n"
     values = read_yaml(text, "c.yaml")
     assert values["a"]["b"][:4] == [1, 2.5, True, None] and values["joined"] == {"c": 1, "d": 3}
@@ -38,7 +38,7 @@ def test_what_is_read_is_what_yaml_says():
         ("a: b: c\n", ["line 1", "column 5"]),
     ],
 )
-def test_what_cannot_be_used_is_named_by_its_line(text, named):
+def test_unusable_yaml_is_named_by_its_line(text, named):
     started = time.process_time()
     with refused(*named, file="c.yaml"):
         read_yaml(text, "c.yaml")

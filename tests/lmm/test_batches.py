@@ -167,7 +167,7 @@ def test_a_job_that_is_killed_leaves_its_batches_and_the_next_one_sends_nothing_
     assert all(outcome.attempts == 1 for outcome in outcomes) and left(tmp_path) == []
 
 
-def test_what_costs_more_than_was_known_stops_the_other_batches(tmp_path):
+def test_unexpected_costs_stop_the_other_batches(tmp_path):
     """Answers take a hundred times the tokens: the first batch shows it, the others are cancelled."""
 
     def dear(number, calls):

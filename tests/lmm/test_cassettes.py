@@ -160,7 +160,7 @@ UNFIT = {
 
 
 @pytest.mark.parametrize("kind", UNFIT)
-def test_an_unfit_cassette_is_refused_and_nothing_of_it_is_kept(tmp_path, kind):
+def test_an_unfit_cassette_is_refused_and_nothing_of_it_is_stored(tmp_path, kind):
     path = cassette(tmp_path / "c.parquet", **{"rows": [row_of(1)], **UNFIT[kind]})
     with Ledger(tmp_path / "into") as ledger:
         with pytest.raises(InputError, match=r"c\.parquet"):

@@ -1,4 +1,4 @@
-"""Asking: nothing twice, typed outcomes, second attempts, short answers kept, the budget."""
+"""Asking: nothing twice, typed outcomes, second attempts, short answers, the budget."""
 
 import contextlib
 import dataclasses
@@ -79,7 +79,7 @@ def test_an_invalid_answer_is_asked_again_with_another_seed(ledger):
     assert len({request.seed for request in engine.requests}) == 3
 
 
-def test_after_the_last_attempt_the_best_short_answer_is_kept(ledger):
+def test_after_the_last_attempt_the_best_short_answer_counts(ledger):
     texts = iter(["1. a dog runs fast", "1. a dog runs far\n2. a dog runs off", "nothing"])
     engine = StubEngine(lambda request, _: Reply(next(texts)))
     (outcome,) = ask(Client(engine, ledger), [call("a dog runs")])
@@ -102,9 +102,7 @@ def test_after_the_last_attempt_the_best_short_answer_is_kept(ledger):
         *(("openai", "error", reason, True) for reason in ("endpoint", "status-500", "status-503", "status-408")),
     ],
 )
-def test_what_says_something_of_the_call_is_final_and_what_tells_of_the_hour_is_not(
-    ledger, engine_name, finish, reason, asked_again
-):
+def test_errors_of_the_call_are_final_and_temporary_ones_are_not(ledger, engine_name, finish, reason, asked_again):
     engine = StubEngine(lambda request, _: Reply("", finish, reason, "in words"))
     engine.name = engine_name
     outcomes = ask(Client(engine, ledger), [call("a dog runs"), call("a cat sits"), call("a dog runs")])
@@ -123,7 +121,7 @@ def test_an_outage_does_not_make_a_short_answer_final(ledger):
     assert outcome.status == "ok" and outcome.parsed.missing == 0
 
 
-def test_told_to_go_on_all_calls_of_an_outage_end_and_are_asked_again_later(ledger):
+def test_with_go_on_all_calls_of_an_outage_end_and_are_asked_again_later(ledger):
     class Down(StubEngine):
         def answer(self, requests):
             yield from itertools.islice(super().answer(requests), 3)

@@ -115,7 +115,7 @@ def test_pictures_of_known_models_are_counted_by_their_rule_and_others_are_marke
     assert unknown["answers"]["money"] is None and totals(list(unknown.values()))["money"] is None
 
 
-def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):
+def test_calls_that_will_differ_are_counted_separately(tmp_path, monkeypatch):
     """Two moments of one caption in two videos differ in their pictures, and so in all that follows from these."""
     monkeypatch.chdir(tmp_path)
     moments = make_moments(["a dog runs"] * 4, videos=2)

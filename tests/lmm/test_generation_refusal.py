@@ -105,6 +105,6 @@ def test_ordinary_captions_pass(candidate):
     assert refusal(candidate, COARSE) is None
 
 
-def test_words_of_the_coarse_caption_may_be_kept():
+def test_words_of_the_coarse_caption_may_be_repeated():
     assert refusal("a bowling pin falls in the last frame of the game", "a pin falls in the last frame") is None
     assert refusal("a bowling pin falls in the first frame", "a pin falls in the last frame") == "frames"

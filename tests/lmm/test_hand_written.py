@@ -41,7 +41,7 @@ def test_answers_are_found_by_caption_and_task_and_can_be_read(tmp_path):
     )
 
 
-def test_what_was_not_written_is_an_error(tmp_path):
+def test_an_answer_that_was_not_written_is_an_error(tmp_path):
     made = engine(tmp_path / "written.yaml")
     for task, caption in (("positives", "a cat runs"), ("questions", "a dog runs")):
         (reply,) = made.answer([Request(task, "", {"caption": caption})])

@@ -138,7 +138,7 @@ def test_an_error_status_is_what_the_official_client_makes_of_it(answer):
         assert found.headers.get(name) == wanted.headers.get(name)
 
 
-def test_what_ends_on_the_way_is_a_connection_error_and_its_connection_is_gone():
+def test_an_answer_that_breaks_off_is_a_connection_error_and_its_connection_is_dropped():
     with raw_endpoint(lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")) as url:
         _, post = clients(url)
         with pytest.raises(openai.APIConnectionError):

@@ -77,7 +77,7 @@ def spent(folder) -> float:
         return ledger.totals()["cost"]
 
 
-def test_what_fails_is_named_and_costs_nothing(film, tmp_path):
+def test_failures_are_named_and_cost_nothing(film, tmp_path):
     silent = write_film(tmp_path / "silent.mkv", counted(8), None)
     replies = [transcription([(0, 1, "yes")]), refusal(400, message="no such format")]
     with endpoint(lambda number, body: replies[number - 1]) as served:

@@ -72,7 +72,7 @@ def states(found: dict) -> list[str]:
     return [row["state"] for row in found["decisions"]]
 
 
-def test_the_latest_decision_of_a_reviewer_counts_and_earlier_ones_are_kept():
+def test_the_latest_decision_of_a_reviewer_counts_and_earlier_ones_stay_on_record():
     found = found_of(decision(1, "reject", when=1, reason="wrong"), decision(1, "accept", when=2))
     assert states(found) == ["superseded", "applied"] and found["outcomes"][1]["decision"] == "accept"
     found = found_of(decision(1, "accept", when=1), decision(1, "withdraw", when=2))
@@ -116,7 +116,7 @@ def test_decisions_follow_their_moment_where_a_row_above_it_moved_the_numbers():
     assert states(adjudicate(rows[:1], [*moments, twin], twins)) == ["stale"]  # which of the two it was cannot be told
 
 
-def test_what_people_decided_stands_in_the_annotations_with_who_and_when(tmp_path):
+def test_decisions_are_in_the_annotations_with_reviewer_and_time(tmp_path):
     rows, _, _ = annotate(MOMENTS, GROUPS)
     found = found_of(
         decision(1, "accept"),

@@ -158,7 +158,7 @@ PLAN = "The user wants a sentence. " * 10
         (completion(None), 1, ["no text", "finish_reason stop"]),
     ],
 )
-def test_a_model_that_thinks_is_told_and_an_empty_reply_is_a_problem(lab, capsys, answer, status, words):
+def test_a_model_that_thinks_is_noted_and_an_empty_reply_is_a_problem(lab, capsys, answer, status, words):
     with endpoint(lambda number, body: answer) as served:
         lab(served.url)
         found, lines = check(capsys)
@@ -176,7 +176,7 @@ def test_fields_that_a_model_does_not_take_are_named_with_their_key(lab, capsys)
     )
 
 
-def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
+def test_omissions_that_a_run_survives_are_notes(lab, capsys):
     Path("videos/broken.mp4").write_bytes(b"no video")
     rows = [("kitchen/a", 0, "train"), ("kitchen/a", 90, "train"), ("broken", 0, "train"), ("gone", 0, "test")]
     rows.append(("street", 1, "train"))  # with the first one, enough for a batch, and a second video that can be read

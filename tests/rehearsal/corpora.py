@@ -1,4 +1,4 @@
-"""Small videos of the demo world under the names, and with the annotation files, of the paper's three data sets.
+"""Small demo videos under the names, and with the annotation files, of the paper's three data sets.
 
 Annotations name a few videos that are not there, as published ones do by now.
 """

@@ -38,7 +38,7 @@ def test_texts_of_the_tables_stay_text_on_the_front_page(tables, tmp_path):
     assert '<meta name="viewport"' in verdicts and "prefers-color-scheme: dark" in verdicts
 
 
-def test_the_front_page_leads_with_what_it_is_told_to_and_names_what_is_left_out_and_why(tables, tmp_path):
+def test_the_front_page_leads_with_its_notice_and_names_omissions_with_reasons(tables, tmp_path):
     (tables / "corpus-a.html").write_text(
         "<html><body><main><table><caption>came in</caption></table></main></body></html>"
     )

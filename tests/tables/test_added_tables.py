@@ -22,7 +22,7 @@ def collection(split: str) -> SimpleNamespace:
     return SimpleNamespace(statistics={("sta", "counts"): {"published": COUNTS}}, runs=runs)
 
 
-def test_what_is_missing_counts_as_missed():
+def test_missing_videos_count_as_missed():
     numbers, recalls = availability_tables(SETTINGS, collection("test"))
     assert numbers.rows == (("STA", "train", 10, 9, 30, 25), ("STA", "test", 8, 4, 20, 12))
     (row,) = recalls.rows  # the demo is published nowhere

@@ -47,7 +47,7 @@ def frame(tmp_path):
     return tmp_path
 
 
-def test_what_is_published_is_what_can_be_held_to_the_run(frame, capsys):
+def test_published_figures_can_be_compared_with_the_run(frame, capsys):
     assert main(["readme", str(frame)]) == 0
     printed = capsys.readouterr().out
     assert "| XML | 20.50 ±1.23 |" in printed and "| HERO | 20.50 |" in printed and "| – |" in printed
@@ -74,7 +74,7 @@ def test_what_is_published_is_what_can_be_held_to_the_run(frame, capsys):
         ("", "20.50", "cannot tell"),
     ],
 )
-def test_what_a_run_says_of_a_figure(here, there, verdict, frame):
+def test_verdict_of_a_run_on_a_figure(here, there, verdict, frame):
     rows = read_rows(frame / "all.csv")
     row = next(row for row in rows if row["method"] == "XML")
     text = readme_figures(rows).replace("| XML | 20.50 ±1.23", f"| XML | {there}")

@@ -80,7 +80,7 @@ def files(tmp_path_factory):
 
 
 def listed(files, model, kept, without=()) -> SplitData:
-    """The split with random lists of `kept` videos; the queries in `without` do not have their own among them."""
+    """The split with random lists of `kept` videos each; the queries in `without` do not have their own among them."""
     split = files.split(type(model))
     draw = np.random.default_rng(1)
     order = np.stack([draw.permutation(12)[:kept] for _ in split.moments.desc_id])

@@ -43,7 +43,7 @@ def test_features_are_the_official_ones(golden, model, encoded):
     golden.equal(joint, "out_final_feat")
 
 
-def test_pairs_that_are_begun_and_then_finished_are_the_official_ones(golden, model, encoded):
+def test_pairs_computed_in_two_steps_are_the_official_ones(golden, model, encoded):
     pairs = pairs_of_slots(golden.batch())
     with torch.no_grad():
         scores, begun = model.begin_pairs(*encoded, *pairs)

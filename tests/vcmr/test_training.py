@@ -135,7 +135,7 @@ def test_a_killed_run_goes_on_only_with_the_same_code_settings_and_files(
     assert not list((tmp_path / "killed").glob("unfinished*"))
 
 
-def test_the_best_epoch_is_kept_and_patience_ends_the_training(planted, tmp_path, monkeypatch):
+def test_the_best_epoch_is_selected_and_patience_ends_the_training(planted, tmp_path, monkeypatch):
     values = iter([3.0, 5.0, 4.0, 5.0, 1.0, 9.0])
     monkeypatch.setattr(training, "_selection_scores", lambda *_: {"selection": next(values)})
     result = trained(planted, tmp_path, epochs=6, patience=2)

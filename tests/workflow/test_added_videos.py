@@ -129,7 +129,7 @@ def test_three_added_videos_are_three_decoded_videos(corpus, opened, job):
     assert as_before(job) == grown and len(set(opened)) == 8
 
 
-def test_what_changed_in_a_video_or_its_moments_is_decoded(corpus, opened):
+def test_changed_videos_and_moments_are_decoded(corpus, opened):
     write_moments([f"v{number}" for number in range(5)])
     for job in JOBS[:2]:
         run(job)
@@ -150,7 +150,7 @@ def test_what_changed_in_a_video_or_its_moments_is_decoded(corpus, opened):
 
 @pytest.mark.parametrize("damage", ["file", "note", "cut", "link gone"])
 @pytest.mark.parametrize("job", ["extract_keyframes", "extract_video_features", "gather_clips"])
-def test_what_is_damaged_is_not_used(corpus, opened, job, damage, caplog):
+def test_a_damaged_earlier_output_is_not_used(corpus, opened, job, damage, caplog):
     write_moments([f"v{number}" for number in range(5)])
     run("probe_videos")
     right = run(job)

@@ -215,7 +215,7 @@ def imported() -> dict[str, set[str]]:
     return names
 
 
-def test_what_the_code_imports_is_a_requirement_of_its_own():
+def test_every_import_is_a_requirement():
     owners, named = packages_distributions(), asked("requirements.in")
     for module, files in imported().items():
         if module in OPTIONAL:

@@ -67,7 +67,7 @@ def test_an_importer_plans_the_same_jobs(tmp_path, alone):
 
 
 @pytest.mark.slow
-def test_what_an_importer_builds_is_what_the_workflow_builds(tmp_path):
+def test_an_importer_builds_the_files_of_the_workflow(tmp_path):
     folder = importer(tmp_path / "project", DEPLOYED)
     run(folder, "--cores", "2", CORPUS)
     again = snakemake(folder, "--cores", "2", CORPUS)

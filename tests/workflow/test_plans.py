@@ -1,4 +1,4 @@
-"""Every shipped configuration and profile can be planned."""
+"""Every shipped profile can be planned."""
 
 import pytest
 from running import PROJECT, snakemake

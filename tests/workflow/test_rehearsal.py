@@ -56,7 +56,7 @@ def test_the_tables_name_what_was_really_used(run):
     assert re.search(r"\d+ of \d+ videos", text), "missing videos stand in the head"
 
 
-def test_what_random_models_could_not_answer_is_counted(run):
+def test_unanswered_calls_of_random_models_are_counted(run):
     folder, _ = run
     counts = json.loads(next((folder / "results").rglob("captions/statics/*.counts.json")).read_text())
     assert counts["moments"] == counts["complete"] + counts["short"] + counts["without"]

@@ -143,7 +143,7 @@ def test_windows_are_scored_where_clips_have_no_saliency(tmp_path, capsys, clips
 
 
 @pytest.mark.parametrize("clips", [[24, 25], [0, 1, 2, 17], [-1]])
-def test_clips_on_another_grid_are_told_that_clips_have_two_seconds(tmp_path, clips):
+def test_clips_on_another_grid_are_refused_as_clips_have_two_seconds(tmp_path, clips):
     rows = [{**row, "relevant_clip_ids": clips, "saliency_scores": [[4, 4, 4]] * len(clips)} for row in WINDOWS]
     submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
     with refused("clips of 2 s", file="truth.jsonl", row=1):

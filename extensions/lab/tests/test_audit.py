@@ -77,7 +77,7 @@ def test_grounders_that_agree_on_another_span_are_held_against_the_annotation():
     assert not list(disagreement(annotators, answers, SETTINGS)), "one of the annotators agrees"
 
 
-def test_what_people_kept_is_no_longer_in_doubt_but_facts_stay():
+def test_findings_that_people_rejected_close_but_facts_stay():
     rows = [query(1, "a", 0, 5, "x", reviewed=True), query(2, "a", 15, 25, "x", reviewed=True)]
     found = [*alike(rows, words, 0.01, 0.5), *outside(rows, 0.0)]
     assert {one.check for one in found} == {"ambiguous", "outside"}

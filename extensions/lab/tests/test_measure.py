@@ -25,7 +25,7 @@ def measured(tmp_path, frames, samples=None, spans=((0.0, SECONDS),), maker="", 
     return measure_moments(moments, [video], Quality(**settings), PreviousOutput(tmp_path / "measures.jsonl", maker))
 
 
-def test_black_still_blurred_and_moving_pictures_are_told_apart():
+def test_black_still_blurred_and_moving_pictures_are_distinguished():
     dark, moving = measure_frames(np.stack(black(4))), measure_frames(np.stack(board(4)))
     still, blurred = measure_frames(np.stack(board(4, still=True))), measure_frames(np.stack(board(4, blur=6.0)))
     assert dark["black"] == 1 and all(one["black"] == 0 for one in (moving, still, blurred))

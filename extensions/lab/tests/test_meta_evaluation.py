@@ -113,7 +113,7 @@ def test_of_a_review_the_latest_decisions_count(tmp_path):
 
 
 def world(count=12):
-    """Moments of a rendered world, their candidates with scores, and what is false in them."""
+    """Moments of rendered videos, their candidates with scores, and the false ones."""
     truth = [
         {
             "video": f"v{n // 2}",

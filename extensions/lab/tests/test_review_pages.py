@@ -21,7 +21,7 @@ def pages(tmp_path_factory):
     return build_pages(tmp_path_factory.mktemp("review"))
 
 
-def test_what_the_evaluator_doubts_most_comes_first():
+def test_the_most_doubtful_captions_come_first():
     assert [item["desc_id"] for item in queue(reversed(MOMENTS), GROUPS, "doubt")] == list(range(1, COUNT + 1))
     assert [item["desc_id"] for item in queue(reversed(MOMENTS), GROUPS, "corpus")] == list(range(COUNT, 0, -1))
     unscored = candidates_by_moment(MOMENTS, [{**SCORES[0], "score": float("nan")}])

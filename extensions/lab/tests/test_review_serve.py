@@ -108,7 +108,7 @@ def test_no_moment_is_handed_to_two_people_until_its_lease_has_ended(lab):
     assert 2 in ids(served.items("Bob")) and {row["reviewer"] for row in served.handout.decisions} == {"Ann", "Bob"}
 
 
-def test_several_people_see_each_moment_where_that_is_asked_and_their_agreement_is_told(lab):
+def test_several_people_see_each_moment_on_request_and_their_agreement_is_reported(lab):
     served = lab("Ann", "Bob", "Eve", raters=2, batch=6)
     ann, bob = served.items("Ann"), served.items("Bob")
     assert ids(ann) == ids(bob) == list(range(1, COUNT + 1)) and served.items("Eve") == []
@@ -125,7 +125,7 @@ def test_several_people_see_each_moment_where_that_is_asked_and_their_agreement_
     assert cohen_kappas([("a", 1, 0), ("b", 1, 0)]) == [("a", "b", 1, None)] and cohen_kappas([("a", 1, 0)]) == []
 
 
-def test_a_decision_is_kept_once_and_what_no_page_sends_is_refused(lab, tmp_path):
+def test_a_decision_is_recorded_once_and_malformed_ones_are_refused(lab, tmp_path):
     served = lab("Ann")
     item = served.items("Ann")[0]
     assert served.decide("Ann", decision(item)).json() == {"kept": 1}

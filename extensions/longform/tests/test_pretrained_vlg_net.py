@@ -1,4 +1,4 @@
-"""The VLG-Net that comes with the workflow: its card, a world of its own, its row, and what is refused."""
+"""The VLG-Net that comes with the workflow: its card, its separate corpus, its row, and refusals."""
 
 import pytest
 import running

@@ -26,7 +26,7 @@ def test_a_query_without_predictions_is_a_miss():
     assert np.isnan(recall(ranks[:0])).all()
 
 
-def test_what_stands_behind_rank_100_does_not_count():
+def test_rows_after_rank_100_do_not_count():
     spans = np.array([[1000.0 + rank, 1001.0 + rank] for rank in range(100)] + [[0.0, 1.0]])
     assert recall(first_hits([spans], np.array([[0.0, 1.0]])))[-1].tolist() == [0, 0, 0]
 
@@ -44,7 +44,7 @@ def test_intervals_hold_the_mean_and_grow_when_queries_share_movies():
     assert by_movie["intra_class"][0][0] == pytest.approx(1)
 
 
-def test_whether_half_is_exceeded_is_told_in_float32_as_officially():
+def test_the_threshold_of_one_half_is_compared_in_float32_as_officially():
     span, moment = np.array([[6.8, 8.0]]), np.array([[6.8, 9.2]])
     assert tiou(*moment[0], *span[0]) > 0.5  # a little more, in float64
     assert first_hits([span], moment, "gt").tolist() == [[1, 1, np.inf]]

@@ -56,7 +56,7 @@ def marking(folder: Path) -> Path:
 
 
 def tables(folder: Path) -> Path:
-    """The page of the suite's tables."""
+    """The page of the tables."""
     rows = [["a model", Estimate(20.5, 18.0, 23.0)], ["another <b>model</b>", 3.0]]
     shown = Table("models", "who takes the test", ("By", "mIoU"), rows)
     write_tables_page(folder / "tables-page.html", "Tables", [shown])

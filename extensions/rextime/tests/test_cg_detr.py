@@ -74,7 +74,7 @@ def test_shares_of_attention_are_a_classification_of_clips():
     assert found.item() == pytest.approx((log(2) + log(4 / 3)) / 2)
 
 
-def test_dummies_are_kept_apart_each_by_its_own_gradient():
+def test_dummies_are_pushed_apart_each_by_its_own_gradient():
     tokens = torch.tensor([[[2.0, 0.0], [0.0, 1.0], [3.0, 3.0]]], requires_grad=True)
     found = likeness(tokens)
     assert found.item() == pytest.approx(4 / sqrt(2) / 9)

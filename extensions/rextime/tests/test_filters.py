@@ -63,7 +63,7 @@ TIMES = st.floats(0, 100).map(lambda value: round(value, 1))
 
 
 @given(st.lists(st.tuples(TIMES, TIMES), max_size=8))
-def test_every_event_is_kept_or_rejected_for_one_reason(spans):
+def test_every_event_is_accepted_or_rejected_for_one_reason(spans):
     given_video = video(*spans)
     items, rejected = filter_captions([given_video], CaptionFilters())
     events = count("event", len(spans), rejected)

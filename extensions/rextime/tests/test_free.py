@@ -30,7 +30,7 @@ def videos(tmp_path_factory):
 
 
 class Talks:
-    """Answers the number that a question names by a text, and says of a text what it was told."""
+    """Returns the scripted reply to a question, and the scripted reading of an answer."""
 
     name, revision = "talks", ""
 

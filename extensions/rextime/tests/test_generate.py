@@ -28,7 +28,7 @@ RULES = Rextime(sources={"captions": {"form": "captions", "dataset": "demo"}}, f
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """Six videos of the demo world with their moments and truth."""
+    """Six demo videos with their moments and truth."""
     folder = tmp_path_factory.mktemp("demo")
     source = {"videos": 6, "seconds": 16, "fps": 8, "size": 112, "train_share": 0.3, "val_share": 0.2}
     render_demo(source, 5, folder / "videos", folder / "moments.jsonl", folder / "truth.jsonl")
@@ -170,7 +170,7 @@ class Scripted:
         ({"options": "?"}, "options-invalid-unreadable"),
     ],
 )
-def test_what_a_model_gets_wrong_is_dropped_with_its_reason(texts, reason, demo, tmp_path):
+def test_wrong_answers_are_dropped_with_their_reason(texts, reason, demo, tmp_path):
     from verified.demo.scene_reader import SceneReader
 
     pair = {"event1": "x", "event1_timestamp": [0, 2], "event2": "y", "event2_timestamp": [3, 5]}

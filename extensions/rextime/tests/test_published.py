@@ -105,7 +105,7 @@ def test_questions_are_read_with_both_ends_and_before_the_projection(clip, weigh
 
 
 @pytest.mark.night
-def test_both_take_the_test_through_the_suite(clip, weights, tmp_path):
+def test_both_take_the_test_in_a_whole_run(clip, weights, tmp_path):
     described = {
         "duration": 12.0,
         "timestamps": [[0.0, 3.5], [4.0, 7.5], [8.0, 11.5]],

@@ -43,7 +43,7 @@ def question(qid, video, text, window, options, letter="A", duration=16.0):
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    """Videos of the demo world, and questions about what follows their first event."""
+    """Demo videos, and questions about what follows their first event."""
     folder = tmp_path_factory.mktemp("watched")
     videos, questions = {}, []
     for number in range(1, 7):

@@ -1,4 +1,4 @@
-"""The suite through Snakemake from a file of captions alone: no data set, no video; counts that reconcile; edits."""
+"""Questions through Snakemake from a file of captions alone: no data set, no video; counts that reconcile; edits."""
 
 import csv
 import json

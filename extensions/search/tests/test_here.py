@@ -72,7 +72,7 @@ def test_a_model_that_tells_gives_probabilities_that_mean_something():
     assert presence(known, [], []) < 0.1
 
 
-def test_a_sentence_near_no_caption_is_told_from_one_that_is():
+def test_sentences_near_a_caption_and_near_none_are_distinguished():
     texts = ["a rabbit stretches", "the Earth is seen from space", "a man talks in a car"]
     rows = [{"video": "v", "start": 0.0, "end": 1.0, "fine": "", "coarse": text} for text in texts]
     captions = Captions(rows, dict(zip(texts, encode(texts))))

@@ -233,7 +233,7 @@ run_server(Starlette(), Namespace(host="127.0.0.1", port=0), lambda address: add
 """
 
 
-def test_whoever_is_told_the_address_is_answered_and_can_end_it_at_once():
+def test_the_server_answers_at_its_address_and_ends_at_once():
     """Also where the signal was ignored before, as it is for commands that a shell starts behind `&`."""
     command = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{SERVING}"]
     environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}

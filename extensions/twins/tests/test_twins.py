@@ -106,7 +106,7 @@ def pair(tmp_path):
     return truth, true, twin
 
 
-def test_what_is_preferred_is_what_scores_and_ranks_higher(pair):
+def test_the_preferred_twin_scores_and_ranks_higher(pair):
     path, true, twin = pair
     truth = read_truth(path)
     found = preferences(truth, true, twin, [1, 2, 3])
