@@ -1,4 +1,4 @@
-"""The ledger: many writers, full disks, killed jobs, zero-filled and changed lines; what is forgotten."""
+"""The ledger: attempts, full disks, killed jobs, zero-filled and changed lines; what is forgotten."""
 
 import contextlib
 import json
@@ -28,27 +28,6 @@ def command(*arguments):
     """Exit status of a command line."""
     parsed = parser().parse_args(list(map(str, arguments)))
     return parsed.run(parsed) or 0
-
-
-WRITER = """
-import sys
-sys.path[:0] = ["scripts", "tests"]
-from ledger_rows import row_of
-from verified.lmm.ledger import Ledger
-with Ledger(sys.argv[1]) as ledger:
-    for number in range(int(sys.argv[2]), int(sys.argv[2]) + 60):
-        ledger.put(row_of(number % 60))
-"""
-
-
-def test_several_jobs_write_at_once(tmp_path):
-    """Four processes open a new ledger together and write overlapping calls; every put counts, none is lost."""
-    path = str(tmp_path / "ledger")
-    jobs = [subprocess.Popen([sys.executable, "-c", WRITER, path, str(20 * job)], cwd=PROJECT) for job in range(4)]
-    assert [job.wait() for job in jobs] == [0] * 4
-    with Ledger(tmp_path / "ledger") as ledger:
-        assert ledger.totals()["calls"] == 60 and ledger.totals()["attempts"] == 240
-        assert list(ledger.faults()) == []
 
 
 def test_attempts_add_up_and_ok_stays(tmp_path):
