@@ -3,8 +3,6 @@
 import contextlib
 import dataclasses
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -18,10 +16,8 @@ os.environ |= {
 pytest.importorskip("vllm", reason="vLLM is not installed here; make test-vllm builds an environment for it")
 
 import numpy as np
-import psutil
 import tiny_models
 from captioning import jpeg
-from running import PROJECT
 
 from verified.config.generation import EngineSettings
 from verified.lmm.engines.vllm import VLLM
@@ -92,32 +88,3 @@ def test_a_clip_as_one_video_by_the_processors_template(tmp_path):
     assert {five.finish, two.finish, text.finish} <= {"length", "stop"} and again.text == five.text
     of_two_frames = (five.tokens_in - two.tokens_in) / 2  # five frames are three pairs, the last one half
     assert of_two_frames == int(of_two_frames) >= 1
-
-
-JOB = """
-import sys, time
-from types import SimpleNamespace
-from verified.runtime.job import job
-from verified.config.generation import EngineSettings, Generation
-from verified.lmm.engines import make_engine
-from verified.lmm.engines.vllm import VLLM
-
-with job(SimpleNamespace(log=None)):
-    engine = VLLM(EngineSettings(engine="vllm", model=sys.argv[1], max_context_tokens=512))
-    engine._load()
-    print("loaded", flush=True)
-    time.sleep(600)
-"""
-
-
-def test_the_engine_dies_with_its_killed_job(tmp_path):
-    command = [sys.executable, "-c", JOB, tiny_models.mistral(tmp_path / "mistral", context=512)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT / "scripts"), *sys.path])}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as job:
-        while (line := job.stdout.readline()) not in ("loaded\n", ""):
-            pass
-        engines = psutil.Process(job.pid).children(recursive=True)
-        job.kill()
-        job.stdout.close()
-    assert line and engines
-    assert psutil.wait_procs(engines, timeout=20)[1] == []

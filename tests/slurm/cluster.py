@@ -75,11 +75,6 @@ class Cluster:
         log = (self.folder / f"{name}.out").open("ab")
         self.processes[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
-    @property
-    def ledger(self) -> Path:
-        """A ledger that the nodes share."""
-        return self.folder / "shared" / "ledger"
-
     def start_node(self, name: str) -> None:
         """Start the daemon of a node."""
         self.start(name, "unshare", "-u", "sh", "-c", ENTER, "sh", name)

@@ -6,7 +6,6 @@ Left out of the ordinary run (`make test-slurm`): it needs root and Debian's slu
 
 import contextlib
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -18,25 +17,11 @@ import pytest
 import yaml
 from running import NANO, PROJECT, command, digests, snakemake
 
-from verified.lmm.ledger import Ledger
-
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(21000),
     pytest.mark.skipif(os.environ.get("TEST_SLURM") != "1", reason="opt-in: make test-slurm"),
 ]
-LEDGER_JOB = """
-import sys, time
-sys.path[:0] = ["scripts", "tests"]
-from ledger_rows import row_of
-from verified.lmm.ledger import Ledger
-with Ledger(sys.argv[1]) as ledger:
-    for number in range(int(sys.argv[2]), int(sys.argv[3])):
-        if ledger.get(row_of(number)["key"]) is None:
-            ledger.put(row_of(number))
-            print(number, flush=True)
-            time.sleep(float(sys.argv[4]))
-"""
 CONFIG = PROJECT / os.environ.get("SLURM_CONFIG", NANO)
 MOST_SECONDS = "3600" if CONFIG == NANO else "14400"
 
@@ -66,36 +51,6 @@ def test_jobs_get_the_gpus_they_ask_for(cluster, tmp_path):
     output = tmp_path / "devices"
     cluster.ask("sbatch", "--wait", "--gpus=1", "--output", str(output), "--wrap", "echo $CUDA_VISIBLE_DEVICES")
     assert output.read_text().strip() == "0"
-
-
-def batch(cluster, node: str, output: Path, *arguments: object) -> str:
-    """Number of a job that runs the test's ledger job on a node."""
-    words = shlex.join(map(str, (sys.executable, "-c", LEDGER_JOB, *arguments)))
-    options = ("--parsable", "--nodelist", node, "--chdir", str(PROJECT), "--output", str(output))
-    return cluster.ask("sbatch", *options, "--wrap", words).strip()
-
-
-def test_two_nodes_record_in_one_ledger(cluster, tmp_path):
-    """Both write at once, and one is killed half-way; the next job asks what is missing, and nothing twice."""
-    outputs = {name: tmp_path / name for name in ("alpha", "beta", "again")}
-    jobs = [batch(cluster, "alpha", outputs["alpha"], cluster.ledger, 0, 400, 0.05)]
-    jobs += [batch(cluster, "beta", outputs["beta"], cluster.ledger, 400, 800, 0)]
-    cluster.wait_until(lambda: all(len(asked(outputs[name])) > 100 for name in ("alpha", "beta")), 120, "no calls")
-    cluster.ask("scancel", "--signal", "KILL", "--full", jobs[0])
-    cluster.wait_until(lambda: not cluster.ask("squeue", "--noheader").strip(), 120, "jobs did not end")
-    assert 100 < len(asked(outputs["alpha"])) < 400 == len(asked(outputs["beta"]))
-    batch(cluster, "beta", outputs["again"], cluster.ledger, 0, 800, 0)
-    cluster.wait_until(lambda: not cluster.ask("squeue", "--noheader").strip(), 120, "the job did not end")
-    calls = [number for path in outputs.values() for number in asked(path)]
-    assert len(set(calls)) == len(calls) and 799 <= len(calls) <= 800  # one may be recorded and not said
-    with Ledger(cluster.ledger) as ledger:
-        assert list(ledger.faults()) == []
-        assert ledger.totals()["attempts"] == ledger.totals()["calls"] == 800
-
-
-def asked(output: Path) -> list[int]:
-    """Numbers of the calls that a job has asked so far; SLURM writes to its output as well."""
-    return [int(line) for line in output.read_text().splitlines() if line.isdigit()] if output.exists() else []
 
 
 def test_a_lost_job_a_lost_snakemake_and_a_lost_node_cost_nothing(cluster, profile, tmp_path_factory):

@@ -23,10 +23,6 @@ def configure(folder: Path, name: str, first: int) -> Path:
     return path
 
 
-def files_of(folder: Path, name: str) -> dict[str, str]:
-    return {path: digest for path, digest in digests(folder).items() if path.startswith(f"results/{name}/")}
-
-
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     """A folder in which two configurations were built by the same command."""
@@ -49,17 +45,3 @@ def test_the_link_shows_the_configuration_of_the_last_run_also_where_nothing_was
     snakemake(folder, "--cores", "1", "results/two/mine/corpus/moments.jsonl", config=configs["two"])
     assert os.readlink(folder / SHOWN) == "one/tables", "neither a dry run nor another target asks for the tables"
     assert {path: digest for path, digest in digests(folder).items() if path in before} == before
-
-
-def test_a_failed_run_deletes_and_shows_nothing(shared):
-    folder, configs = shared
-    snakemake(folder, "--cores", "1", SHOWN, config=configs["one"])
-    before = files_of(folder, "one")
-    third = configure(folder, "three", 40)
-    (folder / "three" / "test.jsonl").write_text("{}\n")
-    run = snakemake(folder, "--cores", "1", SHOWN, config=third)
-    assert run.returncode != 0
-    assert files_of(folder, "one") == before and os.readlink(folder / SHOWN) == "one/tables"
-    (folder / "two" / "test.jsonl").write_text("{}\n")  # also where there are tables of an earlier run
-    assert snakemake(folder, "--cores", "1", SHOWN, config=configs["two"]).returncode != 0
-    assert (folder / "results" / "two" / "tables").is_dir() and os.readlink(folder / SHOWN) == "one/tables"
