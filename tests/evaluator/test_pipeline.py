@@ -18,9 +18,6 @@ from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import (
     random_part,
     read_tuples,
-    resize,
-    scoring_view,
-    training_view,
 )
 from verified.evaluator.model import encode
 from verified.evaluator.score import score_candidates
@@ -152,15 +149,3 @@ def test_random_parts_keep_to_their_shares():
     rows, columns = random_part(10, 400, (0.9, 1.0), generator)
     assert (rows.stop - rows.start, columns.stop - columns.start) == (10, 13), "the middle, where no part fits"
     assert (columns.start + columns.stop) / 2 == pytest.approx(200, abs=1)
-
-
-def test_views_have_the_models_size_and_one_part_for_all_frames():
-    clip = moving(8, 48, 80)
-    view = scoring_view(clip, 4, 32)
-    assert view.shape == (4, 32, 32, 3) and view.dtype == np.uint8
-    still = np.repeat(clip[:1], 8, 0)
-    trained = training_view(still, 4, 32, (0.5, 1.0), np.random.default_rng(3))
-    assert trained.shape == (4, 32, 32, 3) and (trained == trained[:1]).all()
-    assert (trained[0] != scoring_view(still, 4, 32)[0]).any()
-    raw = moving(4, 32, 32)
-    assert (resize(raw, 32) == raw).all() and not np.shares_memory(resize(raw, 32), raw)

@@ -11,7 +11,6 @@ import pytest
 from asking_loopback import GOOD, call
 from batch_loopback import answered, expired, failed, good, provider
 from loopback import completion, endpoint
-from refusals import refused
 
 from verified.config.generation import EngineSettings, Generation
 from verified.config.params import deciding
@@ -194,26 +193,6 @@ def test_unexpected_costs_stop_the_other_batches(tmp_path):
     with provider() as after:  # with a larger budget, the rest
         outcomes = ask(tmp_path, engine(tmp_path, after.url), [call(n) for n in range(5)], money=100.0)
         assert {outcome.status for outcome in outcomes} == {"ok"} and len(after.asked) == 1
-
-
-def test_too_much_under_way_waits_and_a_wrong_file_stops(tmp_path):
-    with provider() as served:
-        served.status, served.errors = "failed", [{"code": "token_limit_exceeded", "message": "enough for today"}]
-        looks = []
-
-        def later(method, path):
-            looks.append(path)
-            if path == "/batches" and method == "POST" and len(served.batches) == 3:
-                served.status = "completed"
-
-        served.after = later
-        outcomes = ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(2)])
-        assert {outcome.status for outcome in outcomes} == {"ok"} and len(served.sent) == 1 and len(served.batches) == 3
-    with provider() as served:
-        served.status, served.errors = "failed", [{"code": "invalid_json", "line": 2, "message": "no model loop-1"}]
-        with refused("line 2", "no model loop-1", remedy=True):
-            ask(tmp_path, engine(tmp_path, served.url), [call(number) for number in range(10, 12)])
-    assert left(tmp_path) == []
 
 
 def test_names_that_would_lead_elsewhere_are_not_followed(tmp_path):

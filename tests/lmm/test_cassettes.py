@@ -54,26 +54,6 @@ def test_the_cassette_round_trip(tmp_path):
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
-def test_cassettes_that_do_not_fit_are_named(tmp_path):
-    with pytest.raises(InputError, match="no such cassette"):
-        Cassette(str(tmp_path / "none.parquet"), "m")
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1 nothing")
-    with pytest.raises(InputError, match="not a cassette"):
-        Cassette(str(tmp_path / "bad.parquet"), "m")
-    with Ledger(tmp_path / "ledger") as ledger:
-        ledger.put(row_of(1))
-        other = {**row_of(2), "revision": "r2"}
-        ledger.put({**other, "key": key_of(other)})
-        export(ledger, tmp_path / "c.parquet")
-    with pytest.raises(InputError, match=r"no answers of the model 'x'.*it holds m"):
-        Cassette(str(tmp_path / "c.parquet"), "x")
-    with pytest.raises(InputError, match=r"the revisions r, r2 of m.*set `revision`"):
-        Cassette(str(tmp_path / "c.parquet"), "m")
-    assert Cassette(str(tmp_path / "c.parquet"), "m", "r2").revision == "r2"
-    with pytest.raises(ValueError, match="needs the key `cassette`"):
-        EngineSettings(engine="cassette")
-
-
 def test_a_cassette_replaces_failures_and_no_answers(tmp_path):
     with Ledger(tmp_path / "other") as ledger:
         put_all(ledger, [row_of(1, text="1. x\n2. y\n3. z"), row_of(2), row_of(3, "blocked", "")])

@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused
 
-from verified.config.generation import Generation
 from verified.lmm.prompts import quote, read_prompts
-from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.perturbations import POSITIVES
 
@@ -66,18 +63,3 @@ def test_a_structured_prompt_asks_for_one_form_of_answer(task):
 
 def slots_in(text):
     return set(re.findall(r"(?<!\{)\{(\w+)\}", text))
-
-
-def test_a_prompt_without_variants_serves_the_printed_formats_only(tmp_path):
-    (tmp_path / "positives.md").write_text(
-        "---\nslots: {caption: quoted, count: number}\n---\n{caption}, {count} times"
-    )
-    role = {"engine": "openai", "model": "m", "base_url": "http://127.0.0.1:1/v1"}
-
-    def session(structured):
-        llm = {**role, "structured": structured}
-        return Session(Generation(llm=llm, prompts=str(tmp_path), ledger=str(tmp_path / "ledger")), 1, [POSITIVES])
-
-    session(False).close()
-    with refused("positives.md", "`structured: true`", "JSON", remedy=True):
-        session(True)

@@ -215,19 +215,6 @@ def test_a_state_of_another_training_is_set_aside(kept, part, caplog):
     assert not list(kept.path.parent.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("width", "said"), [(4, "tensor 0.weight is [3, 3], not [4, 3]"), (None, "tensor added.weight [1, 1] is missing")]
-)
-def test_a_state_of_another_network_is_set_aside_whole(kept, width, said, caplog):
-    model = network(width or 3)
-    if width is None:
-        model.added = nn.Linear(1, 1)
-    before = {name: value.clone() for name, value in model.state_dict().items()}
-    assert kept.restore(model, torch.optim.AdamW(model.parameters())).finished == 0
-    assert f"does not fit the model: {said}" in caplog.text
-    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
-
-
 @pytest.mark.parametrize("damage", ["cut", "empty", "foreign", "old"])
 def test_a_damaged_state_is_set_aside(kept, damage, caplog):
     content = kept.path.read_bytes()

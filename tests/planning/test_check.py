@@ -14,9 +14,7 @@ from media import scenes, write_video
 from refusals import said
 
 from verified.__main__ import main
-from verified.config import load
 from verified.io.jsonl import read_jsonl, write_jsonl
-from verified.planning.quote import quote, totals
 
 KEY = "sk-canary-161803"
 
@@ -385,17 +383,6 @@ def test_each_finding_is_named(lab, capsys, monkeypatch, row):
     assert len(named) == 1, "\n".join(lines)
     assert status == 1 or level != "problem"
     assert level != "problem" or named[0].endswith(")"), "a remedy in brackets ends it"
-
-
-def test_a_budget_that_does_not_last_for_the_last_calls_is_a_problem(lab, capsys):
-    lab("http://127.0.0.1:9")
-    left = totals(quote(load(yaml.safe_load(Path("lab.yaml").read_text()))))
-    tokens = round(left["tokens_in"] + left["tokens_out"])
-    lab("http://127.0.0.1:9", generation__budget={"tokens": tokens + 10})
-    status, lines = check(capsys, "--offline")
-    assert status == 1 and any("generation.budget.tokens" in line and "last calls" in line for line in problems(lines))
-    lab("http://127.0.0.1:9", generation__budget={"tokens": tokens + 1000})
-    assert check(capsys, "--offline")[0] == 0
 
 
 INIT = ["init", "lab", "--videos", "videos", "--model", "loop-1", "--moments"]

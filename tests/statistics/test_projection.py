@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from given import fig
 
-from verified.figures import statistics
 from verified.statistics.cache import Embeddings, write_embeddings
 from verified.statistics.clustering import projection
-from verified.statistics.summaries import confidence, spans
 
 COARSE = ["a ball moves", "a box grows", "a star circles"]
 
@@ -33,20 +31,3 @@ def test_instances_of_coarse_classes_are_placed_before_and_after(annotations):
     assert [point["class"] for point in result["points"]] == [0] * 5 + [1] * 5
     assert all(len(point["cog"]) == len(point["fig"]) == 2 for point in result["points"])
     assert result == projection(rows, embeddings, 0.01, 5, seed=1)
-
-
-def test_pictures_are_drawn_and_are_the_same_bytes_each_time(annotations, tmp_path):
-    rows, embeddings = annotations
-    coarse = [{key: value for key, value in row.items() if not key.startswith("fig")} for row in rows]
-    values = {
-        "confidence": [confidence(rows), confidence(coarse)],
-        "spans": [spans(rows)],
-        "clusters": [projection(rows, embeddings, 0.01, 5, seed=1), projection(coarse, embeddings, 0.01, 6, seed=1)],
-    }
-    for name, versions in values.items():
-        for number, version in enumerate(versions):
-            for ending in ("svg", "png"):
-                paths = [tmp_path / f"{name}-{number}-{turn}.{ending}" for turn in (1, 2)]
-                for path in paths:
-                    statistics.draw(getattr(statistics, name), version, [path])
-                assert paths[0].read_bytes() == paths[1].read_bytes() and paths[0].stat().st_size > 1000

@@ -35,15 +35,6 @@ def test_lists_are_read_back_in_the_numbering_of_another_corpus(tmp_path):
     assert (read.cosine == lists.cosine).all() and (read.desc_id == lists.desc_id).all()
 
 
-def test_the_external_score_is_read_as_the_config_says():
-    lists = ranked()
-    video, score = lists.rows(np.array([20, 0]), depth=4)
-    assert video.tolist() == lists.video[[2, 0], :4].tolist()
-    assert torch.allclose(score, torch.exp(20 * torch.from_numpy(lists.cosine[[2, 0], :4])))
-    lists.external_score = "cosine"
-    assert torch.equal(lists.rows(np.array([20]), depth=4)[1], torch.from_numpy(lists.cosine[[2], :4]))
-
-
 @settings(max_examples=50, deadline=None)
 @given(count=st.integers(0, 5), pool=st.integers(1, 12), seed=st.integers(0, 99))
 def test_negatives_are_distinct_near_the_truth_and_never_it(count, pool, seed):

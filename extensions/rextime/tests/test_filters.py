@@ -20,7 +20,7 @@ from verified_rextime.filters import (
     filter_queries,
 )
 from verified_rextime.rows import read_questions
-from verified_rextime.sources import captions_of_corpus, queries_of_corpus, read_captions, read_queries
+from verified_rextime.sources import read_captions, read_queries
 
 DATA = Path("../shared/data")
 
@@ -80,18 +80,6 @@ def test_queries_with_several_windows_or_the_whole_clip_are_dropped():
         items, rejected = filter_queries([one])
         reasons += [one.reason for one in rejected] or [items[0]["window"]]
     assert reasons == ["whole-clip", "several-windows", "no-window", "no-window", [2, 150], "whole-clip"]
-
-
-def test_a_corpus_serves_as_captions_and_as_queries():
-    videos = [{"video": "v", "duration": 20.0}]
-    moments = [
-        {"desc_id": 1, "video": "v", "start": 0.0, "end": 8.0, "caption": " a ball rolls "},
-        {"desc_id": 2, "video": "v", "start": 9.0, "end": 14.0, "caption": "a box grows"},
-        {"desc_id": 3, "video": "v", "start": 15.0, "end": 18.0, "caption": "a ball rolls"},
-    ]
-    (captioned,) = captions_of_corpus(moments, videos)
-    assert [event.caption for event in captioned.events] == ["a ball rolls", "a box grows", "a ball rolls"]
-    assert [query.windows for query in queries_of_corpus(moments, videos)] == [((0, 8), (15, 18)), ((9, 14),)]
 
 
 needs_data = pytest.mark.skipif(

@@ -4,14 +4,10 @@ import pytest
 from captioning import settings as generation_settings
 from media import counted, write_video
 
-from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
 from verified_rextime.answer import take_test, tasks_for
-from verified_rextime.results import submissions_of
-from verified_rextime.rows import read_questions
-from verified_rextime.tables import free_table
 from verified_rextime.tasks import parse_letter
 
 OPTIONS = ["it grows", "it stays", "it falls", "it turns"]
@@ -107,21 +103,6 @@ def test_a_video_is_described_once_before_its_questions(videos, tmp_path):
         assert '"A ball lies on stairs."' in request.prompt and row["query"] in request.prompt
         assert len(request.frames) == len(first.frames) == 4
         assert not any(option in request.prompt for option in OPTIONS)
-
-
-def test_questions_without_options_are_answered_and_not_scored(videos, tmp_path):
-    rows, roles = [asked(0, options=None)], engines()
-    submission, failures = answered(tmp_path, videos, rows, roles)
-    assert submission == [{"qid": "q0", "text": "It drops down the stairs."}] and not failures
-    assert not roles["llm"].requests
-    write_jsonl(tmp_path / "questions.jsonl", [{k: v for k, v in rows[0].items() if k != "options"}])
-    write_jsonl(tmp_path / "free.jsonl", submission)
-    questions = read_questions(tmp_path / "questions.jsonl")
-    system = {"mode": "first-row", "files": [tmp_path / "free.jsonl"], "questions": "val", "reader": "reader"}
-    assert submissions_of(questions, {"seer, free": system}, "val") == {}
-    test = {"questions": tmp_path / "questions.jsonl", "scored": True, "answers": [tmp_path / "free.jsonl"]}
-    (row,) = free_table({"val": test}, "seer", "reader").rows
-    assert row[4:] == (None, "It drops down the stairs.", None, None)
 
 
 @pytest.mark.parametrize(

@@ -6,39 +6,19 @@ import numpy as np
 import pytest
 from browser import browser
 from question_pages import PAGES, QUESTIONS, marked, question_key
-from refusals import refused, said
+from refusals import said
 
 from verified.__main__ import main
 from verified.demo.source import write_video
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import collect
-from verified_rextime.people import aggregate, agreement, read_items
+from verified_rextime.people import aggregate, agreement
 
 
 @pytest.fixture
 def questions(tmp_path):
     write_jsonl(tmp_path / "questions.jsonl", QUESTIONS)
     return tmp_path / "questions.jsonl"
-
-
-def test_items_come_from_json_lines_or_csv(questions, tmp_path):
-    (tmp_path / "items.csv").write_text(
-        "qid,query,vid,duration,answer,start,end,option_A,option_B,option_C,option_D\n"
-        'q1,"What, then?",v,10,"This, that",1,2.5,a,b,c,d\n'
-    )
-    (item,) = read_items(tmp_path / "items.csv", "human")
-    assert item["window"] == [1.0, 2.5] and item["options"] == ["a", "b", "c", "d"] and item["query"] == "What, then?"
-    assert [item["qid"] for item in read_items(questions, "question-span")] == ["q/1", "q/2", "q/3"]
-    for text, message in (
-        ("qid,query,vid,duration\nq1,Q,v,10\n", "answer"),
-        ("qid,query,vid,duration,answer\nq1,Q,v,soon,x\n", "duration"),
-        ("qid,query,vid,duration,answer\nq1,,v,10,x\n", "'query'"),
-        ("qid,query,vid,duration,answer\nq1,Q,v,10,x\nq1,Q,v,10,x\n", "q1"),
-        ("", "items"),
-    ):
-        (tmp_path / "bad.csv").write_text(text)
-        with refused(message, file="bad.csv"):
-            read_items(tmp_path / "bad.csv", "verify")
 
 
 def test_several_raters_are_aggregated_and_their_agreement_is_measured(tmp_path):
