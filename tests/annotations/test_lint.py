@@ -6,7 +6,6 @@ import pytest
 from given import ROW
 from refusals import refused
 
-from verified.__main__ import main
 from verified.annotations.lint import lint
 from verified.config.annotations import Annotations
 from verified.io.fig import read_fig
@@ -72,18 +71,6 @@ def test_a_clean_row_passes(tmp_path):
 
 def test_dates_are_no_telephone_numbers(tmp_path):
     assert not report(tmp_path, changed(fig_desc="A sign says 29.09.2010 and 5 of 12 balls move."))["findings"]
-
-
-def test_the_command_prints_counts_and_fails_on_errors(tmp_path, capsys):
-    report(tmp_path, changed(), changed(time=[2.0, 12.0]), changed(time=[3.0, 3.0]))
-    assert main(["lint", str(tmp_path / "test.jsonl")]) == 1
-    out = capsys.readouterr().out
-    assert "3 rows" in out and "span_past_end           1  rows 2" in out and "failed" in out
-    (tmp_path / "config.yaml").write_text(
-        "datasets: {demo: {title: Demo, source: {kind: demo}}}\nannotations: {lint: {span_empty: note}}\n"
-    )
-    assert main(["lint", str(tmp_path / "test.jsonl"), "--configfile", str(tmp_path / "config.yaml"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["findings"]["span_empty"]["severity"] == "note"
 
 
 @pytest.mark.parametrize("character", ["\x1b", "\x00", "\x07", "\x85", "\x9b", "\u202e", "\u2066", "\ud83d"])

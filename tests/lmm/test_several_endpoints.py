@@ -6,11 +6,11 @@ import json
 import openai
 import pytest
 from asking_loopback import GOOD, JSON, ask, call
-from loopback import Scripted, completion, endpoint, prompt_of, raw_endpoint, refusal
+from loopback import Scripted, completion, endpoint, prompt_of, refusal
 from refusals import refused
 
 from verified.config.generation import EngineSettings, Generation
-from verified.lmm.engines.guarded_http import Declined, Limits, Post, Refused, guarded_client
+from verified.lmm.engines.guarded_http import Declined, Limits, Post, guarded_client
 from verified.lmm.engines.openai import OpenAI, SeveralEndpoints, addresses_of, make
 
 
@@ -136,27 +136,6 @@ def test_an_error_status_is_what_the_official_client_makes_of_it(answer):
     assert (found.status, found.body, found.message) == (wanted.status, wanted.body, wanted.message)
     for name in ("retry-after", "location", "content-type"):
         assert found.headers.get(name) == wanted.headers.get(name)
-
-
-def test_an_answer_that_breaks_off_is_a_connection_error_and_its_connection_is_dropped():
-    with raw_endpoint(lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")) as url:
-        _, post = clients(url)
-        with pytest.raises(openai.APIConnectionError):
-            post(BODY)
-    with pytest.raises(openai.APIConnectionError):  # nobody listens any more
-        post(BODY)
-    assert not post.idle
-
-
-def test_a_compressed_answer_is_refused_and_a_late_one_is_a_timeout():
-    packed = completion("x")._replace(headers=(("Content-Encoding", "gzip"),))
-    with endpoint(lambda number, body: packed) as served, pytest.raises(Refused, match="compressed"):
-        clients(served.url)[1](BODY)
-    with endpoint(lambda number, body: completion("x")._replace(delay=1.0)) as served:
-        _, post = clients(served.url)
-        post.pool._network_backend.limits.begin(0.1)
-        with pytest.raises(openai.APITimeoutError):
-            post(BODY)
 
 
 def test_calls_go_by_the_proxy_that_the_environment_names(monkeypatch):

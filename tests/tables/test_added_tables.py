@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from shown_settings import shown_settings
 
-from verified.tables.added.availability import METRICS, availability_lines, availability_tables
+from verified.tables.added.availability import METRICS, availability_tables
 from verified.tables.own_corpus import costs_table, lineage_of
 
 SETTINGS = shown_settings({"sta": "STA", "demo": "Demo"})
@@ -29,14 +29,6 @@ def test_missing_videos_count_as_missed():
     assert row[:6] == ("STA", "XML", "fig", "cog", 10, 20)
     assert row[6:] == pytest.approx([40.0, 20.0] * len(METRICS)), "half of the published queries could be asked"
     assert len(recalls.header) == len(row)
-
-
-def test_every_table_says_how_much_is_at_hand():
-    (line,) = availability_lines(SETTINGS, collection("test"))
-    assert line == (
-        "STA, at hand of what is published: train: 9 of 10 videos, 25 of 30 moments; "
-        "test: 4 of 8 videos, 12 of 20 moments."
-    )
 
 
 def call(task: str, status: str = "ok", **more) -> dict:

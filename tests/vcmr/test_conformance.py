@@ -4,15 +4,12 @@ from dataclasses import make_dataclass
 
 import pytest
 from mutants import BROKEN, EXAMPLE, HONEST, filtered_pads, reading
-from torch import nn
 
 from verified.__main__ import main
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr import search as engine
 from verified.benchmark.vcmr.conformance import CHECKS, failures
-from verified.benchmark.vcmr.layers import zero_pads
 from verified.benchmark.vcmr.registry import is_two_stage, model_class, model_names, model_of_file
-from verified.benchmark.vcmr.scoring import unit
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -96,24 +93,6 @@ def test_a_broken_model_is_found_out_by_its_check(variant):
 @pytest.mark.parametrize("variant", HONEST, ids=lambda variant: variant.name)
 def test_an_honest_model_is_not_reported(variant):
     assert dict(failures(variant.cls())) == dict.fromkeys(CHECKS)
-
-
-class Convolved(model_of_file(EXAMPLE)):
-    """The bias of the projection is in the pads when the convolution reads them."""
-
-    def __init__(self, config):
-        super().__init__(config)
-        self.over_time = nn.Conv1d(config.hidden, config.hidden, 3, padding=1)
-
-    def encode_videos(self, video, mask):
-        clips = self.video(zero_pads(video, mask))
-        clips = clips + self.over_time(clips.transpose(1, 2)).transpose(1, 2)  # scores are those of other clips
-        return {"unit": unit(clips), "clips": clips, "mask": mask}
-
-
-def test_a_bias_in_pads_is_found_out_by_a_video_that_fills_its_context():
-    found = dict(failures(Convolved, only=("padding",)))["padding"]
-    assert found and "start: changes where videos that fill their context" in found
 
 
 @pytest.mark.parametrize("model", ALL)

@@ -65,33 +65,3 @@ def test_a_results_folder_that_cannot_be_written_is_an_error_and_stays_as_it_was
     assert run.returncode == 0, run.stdout[-3000:]
     built, undisturbed = digests(folder), digests(nano)
     assert built == {path: undisturbed[path] for path in built} and "results/nano/annotations/lint.json" in built
-
-
-OS = '__import__("os").system("touch owned")'
-INJECTED = {
-    "a command in the name": ("name", "x; touch owned"),
-    "a path as the name": ("name", "../../owned"),
-    "an object of Python": ("name", "!!python/object/apply:os.system [touch owned]"),
-    "a template": ("name", f"'{{{OS}}}'"),
-    "a data set outside": ("datasets", "{'../owned': {title: x, source: {kind: demo}}}"),
-    "a file of the system as cassette": ("generation", "{cassette: /etc/passwd}"),
-}
-
-
-def dry_run(folder, value: str):
-    return snakemake(folder, "--dry-run", "--cores", "1", "results/tables", "--config", value)
-
-
-@pytest.mark.parametrize("what", INJECTED)
-def test_a_value_of_the_command_line_is_a_value(what, tmp_path):
-    """Read as YAML without objects, then by the strict model: it is refused, and nothing of it is run or written."""
-    run = dry_run(tmp_path, "=".join(INJECTED[what]))
-    assert run.returncode != 0 and "error" in run.stdout.lower(), run.stdout[-3000:]
-    assert "Traceback" not in run.stdout, run.stdout[-3000:]
-    assert not list(tmp_path.rglob("owned*"))
-    assert not any(os.path.exists(place) for place in ("owned", tmp_path.parent / "owned", "/tmp/owned"))
-
-
-def test_a_plain_value_of_the_command_line_is_taken(tmp_path):
-    run = dry_run(tmp_path, "name=plain")
-    assert run.returncode == 0 and "results/plain/" in run.stdout, run.stdout[-3000:]

@@ -171,17 +171,6 @@ def test_damaged_pages_are_refused_and_name_the_page(pages, tmp_path, damage):
         BuiltPages(tmp_path / "pages")
 
 
-def test_nothing_of_a_page_that_was_built_again_is_shown_in_the_place_of_a_clip(pages, tmp_path):
-    """Offsets of clips are those of the page as it was: what lies there now may be anything."""
-    shutil.copytree(pages, tmp_path / "pages")
-    served = Lab(tmp_path / "pages", tmp_path / "served", ["Ann"])
-    for page in (tmp_path / "pages").glob("*.html"):
-        page.write_bytes(b"<b>" * 1000 + page.read_bytes())
-    answer = served.client.get(f"/{served.tokens['Ann']}/")
-    served.handout.close()
-    assert answer.status_code == 503 and "<b>" not in answer.text and "page-001.html" in answer.text
-
-
 def test_a_full_disk_is_said_and_nothing_is_handed_out(lab, monkeypatch):
     served = lab("Ann")
     item = served.items("Ann")[0]

@@ -3,17 +3,12 @@
 from functools import partial
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import yaml
 from running import SHIPPED, snakemake
 
 from verified.config import load
-from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_json, read_jsonl
-from verified_longform.annotations import write_mad
-from verified_longform.config import MadSource, MovieSet
-from verified_longform.experiment import collect_rows
 from verified_longform.jobs import collection_parts, part_inputs
 
 SMALL = {
@@ -105,44 +100,3 @@ def test_mads_own_files_are_planned_without_any_feature_extraction(tmp_path):
     assert "extract_" not in run.stdout and "pretrain_evaluator" not in run.stdout and "fetch_model" not in run.stdout
     for rule, times in (("train_vlg_net", 6), ("rank_vlg_net", 7), ("describe_published", 3), ("tabulate_movies", 1)):
         assert f"\n{rule} " in run.stdout and int(run.stdout.split(f"\n{rule} ")[1].split()[0]) == times
-
-
-def _mad_files(folder, rows):
-    write_mad(folder / "test.json", [row for row in rows if row["split"] == "test"])
-    write_mad(folder / "train.json", [row for row in rows if row["split"] == "train"])
-    features = np.ones((3, 4), np.float32)
-    write_features(folder / "frames.h5", {"dim": 4}, [("f", features, {})])
-    write_features(folder / "tokens.h5", {"dim": 4}, [(row["id"], features, {}) for row in rows if row["id"] != "3"])
-    write_features(folder / "sentences.h5", {"dim": 4}, [("1", features[:1], {}), ("4", features[:1], {})])
-    source = MadSource(kind="mad", annotations={"train": "", "test": ""}, frames="")
-    files = {name: folder / f"{name}.h5" for name in ("frames", "tokens", "sentences")}
-    return MovieSet(title="x", source=source, times="timestamps"), {
-        **files,
-        "annotations": [folder / "train.json", folder / "test.json"],
-    }
-
-
-def _row(number, split, **other):
-    return {
-        "id": str(number),
-        "movie": "f",
-        "sentence": "x",
-        "duration": 9.0,
-        "start": 1.0,
-        "end": 2.0,
-        "split": split,
-        **other,
-    }
-
-
-def test_published_features_say_which_annotations_can_be_used(tmp_path):
-    rows = [_row(1, "test"), _row(2, "train"), _row(3, "test"), _row(4, "test", movie="g"), _row(5, "test")]
-    kept, excluded, counts = collect_rows(*_mad_files(tmp_path, rows))
-    # Sentence features are published for the test split alone: training rows need none.
-    assert sorted(row["id"] for row in kept) == ["1", "2"]
-    assert {row["id"]: row["reason"] for row in excluded} == {
-        "3": "no-text-features",
-        "4": "no-movie-features",
-        "5": "no-text-features",
-    }
-    assert counts["rows"] == 5

@@ -8,8 +8,6 @@ from refusals import refused, said
 from small_index import random_videos, write_corpus
 
 from verified.__main__ import main
-from verified.io.jsonl import read_jsonl, write_jsonl
-from verified.runtime.seals import seal
 from verified_search.ask import Index
 from verified_search.update import update
 
@@ -74,15 +72,3 @@ def test_an_index_without_its_seals_is_refused_and_a_whole_copy_is_as_good(index
         seal_file.unlink()
     with refused("no seal", remedy=True):
         Index(tmp_path / "bare")
-
-
-@pytest.mark.parametrize(
-    ("key", "value"), [("fine", "what no vector was made for"), ("fine", 7), ("video", ["v0000"]), ("start", "soon")]
-)
-def test_captions_that_do_not_fit_their_vectors_are_refused_though_they_are_sealed(index, capsys, key, value):
-    rows = read_jsonl(index / "captions.jsonl")
-    rows[1][key] = value
-    write_jsonl(index / "captions.jsonl", rows)
-    seal(index / "captions.jsonl")
-    assert main(["search", "a red thing", "--index", str(index)]) == 2
-    said(capsys.readouterr().err, "captions.jsonl", "row 2", remedy=True)

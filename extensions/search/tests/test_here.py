@@ -1,20 +1,17 @@
 """Search by what was written, one score of all parts, and whether the corpus has it."""
 
-import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from small_index import random_videos, write_corpus
-from starlette.testclient import TestClient
 
-from verified.__main__ import main
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
 from verified.nn.sentences import encode
 from verified_search.ask import Index
 from verified_search.captions import Captions
-from verified_search.fusion import LEAST, above_average, salience, shares
+from verified_search.fusion import above_average, salience, shares
 from verified_search.origin import caution, ranked_before, ranking_of, skill
 from verified_search.presence import (
     PASSES,
@@ -26,8 +23,6 @@ from verified_search.presence import (
     presence,
     unrelated_scores,
 )
-from verified_search.serve import application
-from verified_search.store import describe
 from verified_search.update import update
 
 
@@ -154,27 +149,6 @@ def test_a_ranking_is_measured_against_chance(right):
     said = caution(ranking, captions=False)
     assert ("trained on 3 videos" in said and "close to random" in said) if not right else said == ""
     assert ranked_before(index, asked[:5], 1) is None
-
-
-def test_an_index_that_cannot_rank_says_so_wherever_it_answers(corpus, tmp_path, capsys):
-    files, settings = corpus
-    rows = read_jsonl(files["annotations"][0])
-    for split, part in (("train", rows[:2]), ("val", rows[2:3]), ("test", rows[3:])):
-        write_fig(tmp_path / f"{split}.jsonl", part)
-    files = {**files, "annotations": [tmp_path / f"{split}.jsonl" for split in ("train", "val", "test")]}
-    manifest = update(tmp_path / "index", files, settings)
-    why = manifest["ranking"]["reasons"]
-    assert why[:2] == ["trained on 2 videos", "selected on 1 video"] and "untrained network" in why[2]
-    assert manifest["weights"]["xml"] == LEAST and any("close to random" in line for line in describe(manifest))
-    assert main(["search", "a dog", "--index", str(tmp_path / "index")]) == 0
-    text = capsys.readouterr().out
-    assert "close to random" in text and "selected on 1 video" in text and "coarse 0." in text
-    assert main(["search", "a dog", "--index", str(tmp_path / "index"), "--json"]) == 0
-    assert "selected on 1 video" in json.loads(capsys.readouterr().out)["caution"]
-    client = TestClient(application(tmp_path / "index"), base_url="http://127.0.0.1")
-    answer = client.get("/api/search?q=a+dog").json()
-    assert "close to random" in answer["caution"] and set(answer["moments"][0]["parts"]) >= {"words", "coarse"}
-    assert client.get("/api/about").json()["ranking"]["random"]
 
 
 def test_scores_say_how_far_above_the_average_a_moment_is():
