@@ -1,0 +1,1 @@
+"""Moment retrieval where a query has any number of moments, also none."""
