@@ -44,7 +44,7 @@ def pictures(body: dict) -> tuple[list[np.ndarray], list[float], str]:
     text = " ".join(part["text"] for part in parts if part["type"] == "text")
     shown = [part[part["type"]]["url"].split(",", 1) for part in parts if part["type"] != "text"]
     if shown[0][0].startswith("data:video/mp4"):
-        with av.open(io.BytesIO(base64.b64decode(shown[0][1]))) as film:
+        with av.open(io.BytesIO(base64.b64decode(shown[0][1])), "r") as film:
             decoded = [(frame.to_ndarray(format="rgb24"), float(frame.time or 0)) for frame in film.decode(video=0)]
         return [frame for frame, _ in decoded], [second for _, second in decoded], text
     if shown[0][0].startswith("data:video/jpeg"):
