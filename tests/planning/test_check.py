@@ -279,7 +279,7 @@ LONG = {
 FINDINGS = [
     ("problem|datasets.lab.source.videos|clips", {"datasets__lab__source__videos": "clips"}),
     ("problem|2 of 2|kitchen/a|not-a-video", {}, break_videos),
-    ("problem|1 of 1|unknown-video (1)|row 1", {}, break_moments),
+    ("problem|moments.jsonl|1 of 1|unknown-video (1)|row 1", {}, break_moments),
     ("problem|disk|0.0 GB|1.0", {}, fill_disk),
     ("problem|evaluator.gpus|4 GPUs|--cluster", {"evaluator__gpus": 4}),
     ("problem|evaluator.batch|4 or less", {"evaluator__batch": 16}),

@@ -214,7 +214,9 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
     if unusable:
         counts = Counter(row["reason"] for row in unusable).most_common()
         reasons = ", ".join(f"{reason} ({count})" for reason, count in counts)
-        message = f"{len(unusable)} of {len(rows)} rows cannot be used: {reasons}"
+        listed = Path(dataset.source.files(f"{home}/corpus")["moments"])
+        place = f"{listed}: " if listed.is_file() else ""
+        message = f"{place}{len(unusable)} of {len(rows)} rows cannot be used: {reasons}"
         remedy = f"first: row {unusable[0]['row']}, {unusable[0]['detail']}; correct the rows or have them left out"
         yield Finding("note" if moments else "problem", f"{key}.moments", message, remedy)
     else:
