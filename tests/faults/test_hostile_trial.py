@@ -262,6 +262,7 @@ def test_paths(nano, tmp_path):
             cases |= orderly(tmp_path, PROGRAM, *words, "--configfile", path)
     for words in (["lint", "pipe"], ["evaluate", "pipe", "pipe"], ["import", "xml", "pipe"]):
         cases |= orderly(tmp_path, PROGRAM, *words)
+    cases["a pipe is not called missing"] = "no such file" not in said_by(tmp_path, "lint", "pipe")[0]
     judge("long name, /proc/self/mem, pipe, device, folder", cases)
     if not ROOT:
         pytest.skip("only root can mount a folder read-only")

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.config.annotations import Annotations
-from verified.errors import InputError
 from verified.io.characters import LONGEST_CAPTION, NO_BLANKS, words_of
 from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
-from verified.io.files import checked
+from verified.io.files import checked_file
 from verified.lmm.refusal import COMPILED, FORBIDDEN, MAY_BE_SAID, same, without_speech
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
@@ -71,7 +70,7 @@ def lint(path: str | os.PathLike, settings: Annotations, cosines: Cosines | None
     example``.
 
     Of files with coarse captions only, these are checked. With `cosines` of captions to their coarse ones (see
-    `similarity`), fine captions are also compared with these. Raises InputError only if the file does not exist.
+    `similarity`), fine captions are also compared with these. Raises InputError only if there is no such file.
     """
     by_check: dict[str, list[tuple[int, str]]] = {}
     rows = 0
@@ -95,13 +94,11 @@ def lint(path: str | os.PathLike, settings: Annotations, cosines: Cosines | None
 
 
 def _findings(path: Path, settings: Annotations, cosines: Cosines | None) -> Iterator[Finding]:
-    if not path.is_file():
-        raise InputError("no such file", file=path)
     captions: dict[str, list[int]] = {}
     compared: dict[int, tuple[str, str]] = {}
     first_row: dict[int, int] = {}
     number = 0
-    with checked(path).open("rb") as lines:
+    with checked_file(path).open("rb") as lines:
         for number, raw in enumerate(lines, start=1):
             if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
                 raw = raw.removeprefix(b"\xef\xbb\xbf")

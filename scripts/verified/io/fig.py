@@ -14,7 +14,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.characters import hidden
-from verified.io.files import atomic_path
+from verified.io.files import atomic_path, checked_file
 from verified.io.jsonl import Row, finite, is_span, iterate_jsonl
 
 COG_KEYS = ("video", "time", "desc_id", "duration", "cog_desc")
@@ -89,9 +89,7 @@ def write_fig(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
 
 def _refuse_other_documents(path: Path) -> None:
     """Detect the usual accidents: a web page saved as data, a byte order mark, Windows line ends, UTF-16."""
-    if not path.is_file():
-        raise InputError("no such file", file=path)
-    with path.open("rb") as file:
+    with checked_file(path).open("rb") as file:
         head = file.read(4096)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<":
         raise InputError(

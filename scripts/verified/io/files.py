@@ -35,9 +35,17 @@ def checked(path: str | os.PathLike[str]) -> Path:
     """
     path = Path(path)
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise InputError("no regular file", file=path)
+        raise InputError("a pipe or a device, not a regular file", file=path)
     if _check:
         _check(path)
+    return path
+
+
+def checked_file(path: str | os.PathLike[str]) -> Path:
+    """`checked(path)`, which must be a file: raises InputError for a missing one, and for a folder."""
+    path = checked(path)
+    if not path.is_file():
+        raise InputError("a folder, not a file" if path.is_dir() else "no such file", file=path)
     return path
 
 
@@ -82,10 +90,8 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
 
     Raises InputError for anything else: no such file, a folder, a pipe, another encoding.
     """
-    path = checked(path)
+    path = checked_file(path)
     try:
-        if not path.is_file():
-            raise InputError("no regular file" if path.exists() else "no such file", file=path)
         if path.stat().st_size > most:
             raise InputError(f"more than {most:,} bytes", file=path, remedy="is it the right file?")
         return path.read_bytes().decode("utf-8-sig")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verified.errors import InputError
+from verified.io.files import checked_file
 from verified.io.jsonl import is_object
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ def read_tensors(source: str | Path) -> "dict[str, Tensor]":
     import torch
     from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
 
-    source = Path(source)
-    if not source.is_file():
-        raise InputError("no such file", file=source)
+    source = checked_file(source)
     with tempfile.TemporaryDirectory(prefix="foreign-") as folder:
         target = Path(folder, "tensors.safetensors")
         reader = subprocess.run(

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard, cast
 import orjson
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, checked
+from verified.io.files import atomic_path, checked, checked_file
 
 Row = dict[str, Any]
 """One JSON object; its reader knows its keys."""
@@ -26,9 +26,7 @@ def iterate_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) ->
     Raises InputError on bytes that are not UTF-8, a line that is not a JSON object, or a missing required key.
     """
     required = tuple(required)
-    path = checked(path)
-    if not path.is_file():
-        raise InputError("no such file", file=path)
+    path = checked_file(path)
     with path.open("rb") as lines:
         for row, raw in enumerate(lines, start=1):
             yield _parse(raw.removeprefix(b"\xef\xbb\xbf") if row == 1 else raw, path, row, required)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
-from verified.io.files import checked, write_text
+from verified.io.files import checked_file, write_text
 
 CsvRow = dict[str, str]
 """Cells by column; empty or missing cells are "", cells beyond the last column are dropped."""
@@ -24,9 +24,7 @@ def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str 
     Raises InputError for a file that is missing, is not such a text, or lacks one of the columns `needed`; `optional`
     lists other columns.
     """
-    path = checked(path)
-    if not path.is_file():
-        raise InputError("no such file", file=path)
+    path = checked_file(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -17,7 +17,7 @@ from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariable
 from torch import Tensor, nn
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, checked, require_version
+from verified.io.files import atomic_path, checked_file, require_version
 from verified.io.jsonl import Row, is_object
 
 KEY = "verified"
@@ -116,9 +116,7 @@ def _open(path: Path, device: str) -> AbstractContextManager[_Stored]:
 
 
 def _read(path: str | Path, tensors: bool = True, device: str = "cpu") -> tuple[dict[str, Tensor], Row | None]:
-    path = checked(path)
-    if not path.is_file():
-        raise InputError("no such file", file=path)
+    path = checked_file(path)
     try:
         with _open(path, device) as stored:
             text = (stored.metadata() or {}).get(KEY)
