@@ -473,7 +473,10 @@ STRANGE = [  # ending, content, what the answer must hold; "" where the file is 
         for bad in several.split("|")
     ),
     *(("jsonl", LINE + LINE.replace(old, new), "row 2") for old, new in BAD_VALUES),
-    *(("jsonl", LINE + bad + "\n", "row 2") for bad in (LINE[:30], "[" * 50_000, "[]", "7")),
+    *(
+        ("jsonl", LINE + bad + "\n", "row 2")
+        for bad in (LINE[:30], LINE.replace("{", '{"end": 3, '), "[" * 50_000, "[]", "7")
+    ),
     ("jsonl", LINE + LINE.replace("ball", "b\\ud800"), ""),
     *(("csv", content, "lacks") for content in ("", "\n \n\n", ROW, LINE, f"video,start,caption\n{ROW}")),
     *((ending, CSV, "ends in") for ending in ("xlsx", "txt", "parquet")),

@@ -5,14 +5,14 @@ import math
 
 import pytest
 
-from verified.io.jsonl import members
+from verified.io.jsonl import RepeatedKeyError, members
 
 ELEMENTS = [
     '{"desc_id": 1, "predictions": [[0, 0.5, 10, 0.9], [1, -0.0, 1e-7, 12345678901234567]]}',
-    ' {"desc": "a } in a string", "predictions": [[0, 1, 2, 3]]}',
+    ' {"desc": "a } in a string: two", "predictions": [[0, 1, 2, 3]]}',
     '{"desc": "half a \\ud83d character", "inner": {"of": {"its": "own"}}}',
     '{"number": 1e400, "less": -Infinity}',
-    '{"whole": 123456789012345678901234567890, "id": 9007199254740993, "twice": 1, "twice": 2}',
+    '{"whole": 123456789012345678901234567890, "id": 9007199254740993}',
     '{"empty": {}}\n',
     "{}",
     "[{}]",
@@ -34,3 +34,12 @@ def test_elements_are_those_of_the_whole_document():
 def test_malformed_json_is_refused(element):
     with pytest.raises(json.JSONDecodeError):
         [list(value) for _, value in members(f'{{"list": [{element}]}}', ["list"])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"list": [{"a": 1}, {"a": 1, "a": 2}]}', '{"list": [], "list": []}', '{"b": {"a": [{"c": 1, "c": 1}]}}'],
+)
+def test_a_key_given_twice_is_refused(text):
+    with pytest.raises(RepeatedKeyError):
+        [list(value) for _, value in members(text, ["list"])]

@@ -3,7 +3,7 @@
 import pytest
 from refusals import refused
 
-from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 
 
 def test_written_rows_are_read_back(tmp_path):
@@ -22,6 +22,8 @@ def test_written_rows_are_read_back(tmp_path):
         (b'{"a": 1}\n\xff\n', 2, "UTF-8"),
         (b'{"a": ' + b"9" * 5000 + b"}", 1, "number"),
         (b'{"a": ' + b"[" * 200_000 + b"}", 1, "nested"),
+        (b'{"a": 1}\n{"a": 1, "b": 2, "b": 3}', 2, "'b'"),
+        (b'{"a": [{"b": 2, "b": 3}]}', 1, "'b'"),
         (b"<html><body>404</body></html>", 1, "JSON"),
     ],
 )
@@ -34,3 +36,9 @@ def test_errors_name_file_and_row(tmp_path, text, row, named):
 def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
     (tmp_path / "x.jsonl").write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n{"a": 2}\r\n')
     assert [row["a"] for row in read_jsonl(tmp_path / "x.jsonl")] == [1, 2]
+
+
+def test_a_key_given_twice_in_a_document_is_refused(tmp_path):
+    (tmp_path / "x.json").write_text('[{"a": 1, "a": 2}]')
+    with refused("'a'", file=tmp_path / "x.json", remedy=True):
+        read_json(tmp_path / "x.json")

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Literal
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, checked
-from verified.io.jsonl import finite, is_span
+from verified.io.files import atomic_path
+from verified.io.jsonl import finite, is_span, read_json
 
 Times = Literal["ext_timestamps", "timestamps"]
 """Both official baselines read `ext_timestamps`; the difference of the two is undocumented."""
@@ -40,18 +40,7 @@ def read_mad(path: str | os.PathLike, split: str, times: Times = "ext_timestamps
 
 
 def _object(path: Path) -> dict:
-    def once(pairs: list[tuple[str, object]]) -> dict:
-        twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
-        if twice:
-            raise InputError(f"{twice[0]!r} occurs twice", file=path, remedy="give every annotation its own id")
-        return dict(pairs)
-
-    try:
-        values = json.loads(checked(path).read_text(encoding="utf-8-sig"), object_pairs_hook=once)
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"not a JSON document: {error}", file=path) from None
+    values = read_json(path)
     if not isinstance(values, dict):
         raise InputError(
             "expected one object, annotation id → annotation",

@@ -7,7 +7,6 @@ grades, and not much shorter than the coarse caption. And the subject: the cosin
 captions (see `similarity`). Words that the coarse caption also uses are never a finding.
 """
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from verified.config.annotations import Annotations
 from verified.io.characters import LONGEST_CAPTION, NO_BLANKS, words_of
 from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.io.files import checked_file
+from verified.io.jsonl import parse_json
 from verified.lmm.refusal import COMPILED, FORBIDDEN, MAY_BE_SAID, same, without_speech
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
@@ -106,13 +106,13 @@ def _findings(path: Path, settings: Annotations, cosines: Cosines | None) -> Ite
             if raw.endswith(b"\r\n"):
                 yield "encoding", number, "CRLF line end"
             try:
-                row = json.loads(raw.decode("utf-8"))
+                row = parse_json(raw.decode("utf-8"))
                 if not isinstance(row, dict):
                     raise ValueError("not an object")
             except RecursionError:
                 yield "unreadable", number, "brackets nested too deep"
                 continue
-            except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
+            except ValueError as error:  # of JSON, of a key given twice, of UTF-8
                 yield "unreadable", number, str(error)
                 continue
             keys = FIG_KEYS if "fig_desc" in row else COG_KEYS

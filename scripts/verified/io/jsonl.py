@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeGuard, cast
@@ -20,10 +21,31 @@ Row = dict[str, Any]
 """One JSON object; its reader knows its keys."""
 
 
+class RepeatedKeyError(ValueError):
+    """An object with a key twice, of which Python's parser would silently take the last."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Row:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise RepeatedKeyError(f"the key {key!r} is given twice")
+    return found
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError, RepeatedKeyError among them, or RecursionError."""
+    return _decoder.decode(text)
+
+
 def iterate_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) -> Iterator[Row]:
     """Yield the objects of a JSON Lines file; row numbers in errors count from 1.
 
-    Raises InputError on bytes that are not UTF-8, a line that is not a JSON object, or a missing required key.
+    Raises InputError on bytes that are not UTF-8, a line that is not a JSON object, a key given twice, or a missing
+    required key.
     """
     required = tuple(required)
     path = checked_file(path)
@@ -34,7 +56,7 @@ def iterate_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) ->
 
 def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> Row:
     try:
-        value = json.loads(raw.decode("utf-8"))
+        value = parse_json(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InputError(
             f"not UTF-8 ({error.reason} at byte {error.start})", file=path, row=row, remedy="save the file as UTF-8"
@@ -46,6 +68,8 @@ def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> Row:
             row=row,
             remedy="each line must hold one complete JSON object",
         ) from None
+    except RepeatedKeyError as error:
+        raise InputError(str(error), file=path, row=row, remedy="leave one of them") from None
     except (ValueError, RecursionError):  # an integer of thousands of digits, thousands of nested brackets
         raise InputError("a number too long or brackets nested too deep to be read", file=path, row=row) from None
     if not is_object(value):
@@ -90,9 +114,12 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     """Read one JSON document. Raises InputError with the file's name if it is unreadable."""
     path = checked(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
+        return parse_json(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        raise InputError("no such file" if missing else error.strerror or str(error), file=path) from None
+    except RepeatedKeyError as error:
+        raise InputError(str(error), file=path, remedy="leave one of them") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"not a JSON document: {error}", file=path) from None
 
@@ -126,18 +153,17 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-_decode = json.JSONDecoder().raw_decode
 _blank = cast(Callable[[str, int], re.Match[str]], re.compile(r"[ \t\n\r]*").match)  # an empty run matches too
 
 
 def members(text: str, streamed: Collection[str]) -> Iterator[tuple[str, object]]:
     """Yield the (key, value) pairs of the JSON object in `text`, in its order.
 
-    A list under a key in `streamed` comes as an iterator over its elements, to be exhausted before the next member. A
-    repeated key is yielded as often as it occurs. Raises json.JSONDecodeError, ValueError for integers with more digits
-    than Python reads, RecursionError for brackets nested too deep, and TypeError if `text` is JSON but no object.
+    A list under a key in `streamed` comes as an iterator over its elements, to be exhausted before the next member.
+    Raises json.JSONDecodeError, RepeatedKeyError, ValueError for integers with more digits than Python reads,
+    RecursionError for brackets nested too deep, and TypeError if `text` is JSON but no object.
     """
-    cursor = _Cursor(text)
+    cursor, keys = _Cursor(text), set[str]()
     if not cursor.accept("{"):
         cursor.value()
         raise TypeError("not an object")
@@ -146,6 +172,9 @@ def members(text: str, streamed: Collection[str]) -> Iterator[tuple[str, object]
             if not text.startswith('"', cursor.at):
                 raise json.JSONDecodeError("Expecting a name in double quotes", text, cursor.at)
             key = str(cursor.value())
+            if key in keys:
+                raise RepeatedKeyError(f"the key {key!r} is given twice")
+            keys.add(key)
             cursor.expect(":")
             if key in streamed and text.startswith("[", cursor.at):
                 yield key, cursor.elements()
@@ -177,7 +206,7 @@ class _Cursor:
 
     def value(self) -> object:
         """Parse the whole value at the current place."""
-        value, end = _decode(self.text, self.at)
+        value, end = _decoder.raw_decode(self.text, self.at)
         self.at = _blank(self.text, end).end()
         return value
 
@@ -195,7 +224,8 @@ class _Cursor:
         """Parse the value at the current place; a flat object, like the entries of a submission, in half the time of
         `value`.
 
-        Input that orjson refuses (a brace in a string, NaN, a number beyond float64) is passed to `value`.
+        Input that orjson refuses (a brace in a string, NaN, a number beyond float64), and any with other colons than
+        those behind its keys, is passed to `value`.
         """
         if not self.text.startswith("{", self.at):
             return self.value()
@@ -203,6 +233,8 @@ class _Cursor:
         try:
             value = orjson.loads(self.text[self.at : end])
         except orjson.JSONDecodeError:
+            return self.value()
+        if len(value) < self.text.count(":", self.at, end):  # perhaps a key twice
             return self.value()
         self.at = _blank(self.text, end).end()
         return value

@@ -27,7 +27,7 @@ from verified.benchmark.submissions import json_rows, list_some
 from verified.benchmark.vcmr.metrics import TASKS, TYPES
 from verified.errors import InputError
 from verified.io.files import atomic_path, checked
-from verified.io.jsonl import finite, is_span, members
+from verified.io.jsonl import RepeatedKeyError, finite, is_span, members
 from verified.released.formats import published_form, published_moments
 
 LARGEST = 2**53
@@ -150,6 +150,8 @@ def read_submission(path: str | Path) -> Submission:
         raise InputError(problem, file=path, remedy=FORMS) from None
     except json.JSONDecodeError as error:
         raise InputError(f"not a JSON document: {error}", file=path, remedy=FORMS) from None
+    except RepeatedKeyError as error:
+        raise InputError(str(error), file=path, remedy="leave one of them") from None
     except (ValueError, RecursionError):
         raise InputError("a number too long or brackets nested too deep to be read", file=path) from None
     if not tasks:
