@@ -11,7 +11,7 @@ import textwrap
 
 from verified import __version__
 from verified.cli.command import COMMANDS, Parser
-from verified.errors import DISK, InputError
+from verified.errors import InputError, disk_problem
 from verified.extension import extensions
 from verified.io.files import checking
 from verified.runtime.job import log_to, take_environment
@@ -124,14 +124,12 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            print(redact(f"error: {str(error.filename)[:SHOWN]}…: {error.strerror} (shorten it)"), file=sys.stderr)
-            return 2
-        if error.errno not in DISK:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            problem = f"{str(error.filename)[:SHOWN]}…: {error.strerror} (shorten it)"
+        elif (problem := disk_problem(error)) is None:
             raise
-        location = f"{error.filename}: " if error.filename else ""
-        print(redact(f"error: {location}{error.strerror} ({DISK[error.errno]})"), file=sys.stderr)
+        print(redact(f"error: {problem}"), file=sys.stderr)
         return 2
 
 

@@ -1,6 +1,7 @@
 """Errors that a person can act on."""
 
 import errno
+import os
 
 LONGEST = 1000
 """Characters of a problem that are shown."""
@@ -14,6 +15,22 @@ DISK = {
     errno.EROFS: "choose a folder that can be written to",
 }
 """Remedies for errors of a disk, by the system's number of the error."""
+
+
+def disk_problem(error: BaseException) -> str | None:
+    """The error of a disk behind an exception, in a sentence with its remedy; None if there is none.
+
+    Libraries such as safetensors and HDF5 pass on the system's message alone, and closing a file fails again after a
+    failed write.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        for number, remedy in DISK.items():
+            if getattr(seen, "errno", None) == number or os.strerror(number) in str(seen):
+                place = f"{seen.filename}: " if isinstance(seen, OSError) and seen.filename else ""
+                return f"{place}{os.strerror(number)} ({remedy})"
+        seen = seen.__cause__ or seen.__context__
+    return None
 
 
 class InputError(Exception):

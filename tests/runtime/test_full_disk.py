@@ -1,8 +1,111 @@
-"""A disk that takes no more ends a command with an error; given again, the command does the same as ever."""
+"""A disk that takes no more ends a command or a job with a sentence; given again, it does the same as ever."""
 
+import contextlib
+import errno
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from media import scenes, write_video
 from refusals import said
+from running import PROJECT
 
 from verified.__main__ import main
+from verified.benchmark.vcmr.ranked import Ranked, write_ranked
+from verified.errors import disk_problem
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import write_jsonl
+from verified.nn.checkpoint import Form, save
+from verified.statistics.cache import write_embeddings
+
+NUMBERS = np.arange(40_000, dtype=np.float32).reshape(400, 100)
+RANKED = Ranked(np.arange(400), NUMBERS[:, :40].astype(int), NUMBERS[:, :40], [str(n) for n in range(400)])
+WRITERS = {
+    "tensors": lambda path: save(path, Form("numbers", 1, ""), {"numbers": torch.from_numpy(NUMBERS)}, {}),
+    "features": lambda path: write_features(path, {"dim": 100}, ((str(n), NUMBERS, {}) for n in range(9))),
+    "many features": lambda path: write_features(path, {"dim": 100}, ((str(n), NUMBERS[:1], {}) for n in range(999))),
+    "ranked lists": lambda path: write_ranked(path, {"test": RANKED}),
+    "embeddings": lambda path: write_embeddings(path, [*map(str, range(400))], NUMBERS, "e", "w", "float32"),
+    "rows": lambda path: write_jsonl(path, ({"number": n} for n in range(9999))),
+}
+JOB = """
+import sys
+from types import SimpleNamespace
+from verified.errors import InputError
+from verified.runtime.job import job
+
+with job(SimpleNamespace(log=[sys.argv[1]])) as log:
+    if len(sys.argv) > 2:
+        raise InputError("this row is odd", file=sys.argv[2])
+    log.info("epoch 1")
+    print("not reached")
+"""
+CLIPS = """
+import sys
+from types import SimpleNamespace
+from verified.runtime.job import job
+
+with job(SimpleNamespace(log=[sys.argv[1]])) as log:
+    from verified.evaluator.clips import gather_clips
+
+    video = {"video": "a", "path": sys.argv[2], "fps": 8, "width": 64, "height": 48, "sha256": ""}
+    moments = [{"desc_id": 0, "video": "a", "start": 0, "end": 2}]
+    gather_clips(moments, [video], 4, 3, 64, None, sys.argv[3], sys.argv[3] + ".jsonl")
+"""
+
+
+def run_job(code: str, *arguments: object) -> subprocess.CompletedProcess:
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@contextlib.contextmanager
+def small_files(limit: int):
+    """Inside, no file grows over `limit` bytes, as on a disk with as little room."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("limit", [0, 4096, 20_000, 100_000])
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_a_full_disk_does_to_a_writer_is_known_as_such(tmp_path, capfd, name, limit):
+    with pytest.raises(Exception) as caught, small_files(limit):
+        WRITERS[name](tmp_path / "file")
+    assert os.strerror(errno.EFBIG) in (disk_problem(caught.value) or ""), caught.value
+    assert not capfd.readouterr().err and not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root can mount a small disk")
+def test_frames_of_clips_on_a_full_disk_end_the_job_with_a_sentence(tmp_path):
+    write_video(tmp_path / "a.mp4", scenes([24]), 8)
+    (tmp_path / "disk").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path / "disk"]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this container may not mount a disk")
+    try:
+        run = run_job(CLIPS, tmp_path / "disk" / "log", tmp_path / "a.mp4", tmp_path / "disk" / "clips.npy")
+    finally:
+        subprocess.run(["umount", "-l", tmp_path / "disk"], check=True)
+    assert (run.returncode, run.stdout) == (1, "")
+    said(run.stderr, "No space left", remedy=True)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.parametrize("more", [(), ("rows.jsonl",)], ids=["a line of the log", "the last line of the log"])
+def test_a_log_on_a_full_disk_ends_the_job_with_a_sentence(tmp_path, more):
+    (tmp_path / "log").symlink_to("/dev/full")
+    run = run_job(JOB, tmp_path / "log", *more)
+    assert (run.returncode, run.stdout) == (1, "")
+    said(run.stderr, *(more or ["No space left"]), remedy=not more)
 
 
 def test_a_name_longer_than_file_systems_take_is_an_error(capsys):

@@ -260,7 +260,8 @@ def _write_part(output: Path, number: int, vectors: np.ndarray, names: np.ndarra
     from pyarrow import parquet
 
     with atomic_path(output / f"vectors-{number:05d}.npy") as temporary, temporary.open("wb") as out:
-        np.save(out, vectors)
+        np.lib.format.write_array_header_1_0(out, np.lib.format.header_data_from_array_1_0(vectors))
+        out.write(vectors.data)  # np.save reports a full disk by the number of items alone
     table = pa.table({"video": pa.array(names.tolist(), pa.string()), "start": spans[:, 0], "end": spans[:, 1]})
     with atomic_path(output / f"rows-{number:05d}.parquet") as temporary:
         parquet.write_table(table, temporary)

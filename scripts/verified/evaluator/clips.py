@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -184,18 +185,22 @@ def _writer(
     path: Path, clip_side: int | None, shape: tuple[int, int, int]
 ) -> Iterator[Callable[[int, Any], int | list[int]]]:
     """Yield write(row, clip), which returns the clip's place: its row, or first byte and bytes of its stream."""
-    if clip_side is None:
-        moments, count, size = shape
-        clips = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(moments, count, size, size, 3))
-
-        def write_frames(row: int, frames: np.ndarray) -> int:
-            clips[row] = frames
-            return row
-
-        yield write_frames
-        clips.flush()
-        return
     with path.open("wb") as file:
+        if clip_side is None:
+            moments, count, size = shape
+            whole = (moments, count, size, size, 3)
+            # No memory map: on a full disk, a write to it kills the process.
+            np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": whole})
+            first = file.tell()
+            file.truncate(first + math.prod(whole))
+
+            def write_frames(row: int, frames: np.ndarray) -> int:
+                file.seek(first + row * math.prod(whole[1:]))
+                file.write(np.ascontiguousarray(frames, np.uint8).data)
+                return row
+
+            yield write_frames
+            return
 
         def write_stream(row: int, stream: bytes) -> list[int]:
             start = file.tell()

@@ -12,9 +12,10 @@ data set is read.
 
 import contextlib
 import hashlib
+import io
 import math
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -161,6 +162,42 @@ def key_of(name: str) -> str:
     return unquote(name)
 
 
+class _Disk(io.FileIO):
+    """A file that keeps the first error of writing, for `check`, and drops all writes after it.
+
+    HDF5 cannot close a file after a failed write, and prints tracebacks when it tries.
+    """
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        try:
+            while rest and not self.error:
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self.error = error
+        return len(data)
+
+    def check(self) -> None:
+        if self.error:
+            raise self.error
+
+
+@contextlib.contextmanager
+def create_hdf5(path: str | os.PathLike[str]) -> Generator[tuple[h5py.File, Callable[[], None]]]:
+    """A new HDF5 file, written through a temporary file, and a function that raises OSError if a write has failed.
+
+    The end of the block calls it too; long work calls it between its parts.
+    """
+    with atomic_path(path) as temporary, _Disk(temporary, "w+") as disk:
+        try:
+            with h5py.File(disk, "w") as file:
+                yield file, disk.check
+        finally:
+            disk.check()
+
+
 def write_features(
     path: str | os.PathLike[str],
     attributes: Mapping[str, object],
@@ -172,7 +209,7 @@ def write_features(
     array: ValueError for an array of another width or with values that are not finite.
     """
     count = 0
-    with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
+    with create_hdf5(path) as (file, check):
         file.attrs.update(attributes)
         for key, array, dataset_attributes in items:
             if array.ndim != 2 or array.shape[1] != attributes["dim"]:
@@ -180,6 +217,7 @@ def write_features(
             if not np.isfinite(array).all():
                 raise ValueError(f"{key}: features are not all finite")
             file.create_dataset(name_of(key), data=array).attrs.update(dataset_attributes)
+            check()
             count += 1
     return count
 
@@ -197,7 +235,7 @@ def link_features(
     seen: dict[str, Path] = {}
     common: dict[str, Any] | None = None
     content = hashlib.sha256()
-    with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
+    with create_hdf5(path) as (file, _):
         for shard in map(Path, shards):
             with open_hdf5(shard) as source, reading(shard, "the list of its data sets"):
                 content.update(f"{shard.name} {file_digest(shard)}\n".encode())

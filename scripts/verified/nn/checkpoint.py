@@ -4,8 +4,6 @@ A file of any other content is refused by name. Foreign files, without such a he
 """
 
 import json
-import os
-import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -39,13 +37,7 @@ def save(path: str | Path, form: Form, tensors: Mapping[str, Tensor], facts: Row
     # Copies: tensors may share memory, which the library refuses.
     plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     with atomic_path(path) as temporary:
-        try:
-            save_file(plain, temporary, metadata={KEY: json.dumps(header)})
-        except SafetensorError as error:  # the library passes on the system's message in this form alone
-            number = re.search(r"os error (\d+)", str(error))
-            if not number:
-                raise
-            raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None
+        save_file(plain, temporary, metadata={KEY: json.dumps(header)})
 
 
 def load(path: str | Path, form: Form, device: str = "cpu") -> tuple[dict[str, Tensor], Row]:

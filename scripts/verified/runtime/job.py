@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator, Sequence
 from typing import Protocol
 
-from verified.errors import DISK, InputError
+from verified.errors import InputError, disk_problem
 from verified.runtime.announcements import temporary_outputs
 from verified.runtime.gpu_leases import lease
 from verified.runtime.processes import die_with, tie_children
@@ -49,6 +49,13 @@ class _Redacting(logging.Formatter):
         return redact(super().format(record))
 
 
+class _LogFile(logging.FileHandler):
+    """A log whose lines are written, or the job ends: by default, logging prints a traceback and goes on."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        raise  # noqa: PLE0704 (the error that was caught where this is called)
+
+
 def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
     """Send the package's log to the file `path` (overwritten; with "a", extended), and its warnings to standard error.
 
@@ -64,7 +71,7 @@ def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
     if path:
         handlers[0].setLevel(logging.WARNING)
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        handlers.append(logging.FileHandler(path, mode=mode, encoding="utf-8"))
+        handlers.append(_LogFile(path, mode=mode, encoding="utf-8"))
     for handler in handlers:
         handler.setFormatter(_Redacting("%(asctime)s %(message)s", "%H:%M:%S"))
         logger.addHandler(handler)
@@ -128,7 +135,8 @@ def _sealed(snakemake: Script) -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[logging.Logger]:
-    """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
+    """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError, and errors of a disk,
+    without a traceback.
 
     Inputs are checked against their seals before the block, and outputs are sealed after it (see `seals`). A job gets
     as many GPUs of its own as its rule asks for with `gpu`, and sees no others (see `gpu_leases`). Processes that it
@@ -143,22 +151,21 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
     if not online:
         os.environ["HF_HUB_OFFLINE"] = "1"
     set_threads(threads)
-    logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
+    logger = logging.getLogger("verified")
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)
     try:
+        log_to(str(snakemake.log[0]) if snakemake.log else None)
         with lease(gpus), _sealed(snakemake):
             started = time.monotonic()
             yield logger
         logger.info("%s %.1f s", TOOK, time.monotonic() - started)
-    except InputError as error:
-        logger.error("error: %s", error)
-        sys.exit(1)
-    except OSError as error:
-        if error.errno not in DISK:
-            logger.exception("the job failed; the traceback below is for the maintainers")
+    except Exception as error:
+        problem = str(error) if isinstance(error, InputError) else disk_problem(error)
+        with contextlib.suppress(OSError):  # the log may be on the full disk
+            if problem is None:
+                logger.exception("the job failed; the traceback below is for the maintainers")
+            else:
+                logger.error("error: %s", problem)
+        if problem is None:
             raise
-        logger.error("error: %s: %s (%s)", error.filename or "results", error.strerror, DISK[error.errno])
         sys.exit(1)
-    except Exception:
-        logger.exception("the job failed; the traceback below is for the maintainers")
-        raise

@@ -10,8 +10,7 @@ from torch import Tensor
 
 from verified.benchmark.lists import NO_VIDEO
 from verified.errors import InputError
-from verified.io.files import atomic_path
-from verified.io.hdf5 import data_set, open_hdf5, reading
+from verified.io.hdf5 import create_hdf5, data_set, open_hdf5, reading
 
 
 @dataclass
@@ -54,7 +53,7 @@ class Ranked:
 
 def write_ranked(path: str | Path, parts: dict[str, Ranked]) -> None:
     """Write ranked lists by part ("train", "selection", "test"), each a group of one HDF5 file."""
-    with atomic_path(path) as temporary, h5py.File(temporary, "w", track_order=False) as file:
+    with create_hdf5(path) as (file, _):
         file.attrs["score"] = "cosine"
         for name, ranked in parts.items():
             group = file.create_group(name)
