@@ -35,9 +35,9 @@ def test_the_core_does_not_name_an_extension(extension):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_extension_imports_no_other(name):
-    others = re.compile(rf"\bverified_(?!{name}\b)({'|'.join(NAMES)})\b")
-    files = [file for file in PROJECT.glob(f"extensions/{name}/**/*") if file.suffix in (".py", ".smk")]
+def test_an_extension_imports_and_links_no_other(name):
+    others = re.compile(rf"\bverified_(?!{name}\b)({'|'.join(NAMES)})\b|\]\(\.\./\w+/README")
+    files = [file for file in PROJECT.glob(f"extensions/{name}/**/*") if file.suffix in (".py", ".smk", ".md")]
     assert files
     assert not [str(file) for file in files if others.search(file.read_text(encoding="utf-8"))]
 

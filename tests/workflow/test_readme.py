@@ -40,7 +40,7 @@ def test_files_that_a_page_names_exist(page):
         if not re.search(r"[A-Z]{3}|\.lock\.json$", path):  # placeholders, and what a command writes
             assert (PROJECT / path).exists(), path
     for path in re.findall(r"\]\(([^)#:]+)\)", text):
-        assert (page.parent / path).exists(), path
+        assert (page.parent / path).is_file(), path
     assert set(re.findall(r"`(test_\w+\.py)`", text)) <= TESTS
 
 
