@@ -60,5 +60,5 @@ def digests(folder: Path) -> dict[str, str]:
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted((folder / "results").rglob("*"))
-        if path.is_file() and "ledger" not in path.relative_to(folder).parts and not path.name.startswith(".rows")
+        if path.is_file() and not {"ledger", ".rows"} & {*path.relative_to(folder).parts}
     }
