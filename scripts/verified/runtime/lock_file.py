@@ -32,7 +32,8 @@ def exclusive(path: Path) -> Generator[None]:
     try:
         lock = SoftFileLease(path, lease_duration=STALE, poll_interval=WAIT).acquire(2 * STALE)
     except Timeout:
-        raise InputError("others keep this locked", file=path, remedy="see which jobs run, and run again") from None
+        remedy = "see which jobs run; if none does, remove this file"  # an empty one, of a power cut, has no owner
+        raise InputError("others keep this locked", file=path, remedy=remedy) from None
     with lock:
         yield
 
