@@ -11,7 +11,6 @@ from vcmr_golden import Golden
 
 from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.models.xml import XML, XMLConfig
-from verified.benchmark.vcmr.scoring import ClipTable, max_over_clips
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
@@ -146,13 +145,3 @@ def test_the_true_video_decides_nothing_but_svmr(model, inputs):
     for lists, m in ((first, moments), (second, other)):
         shown = lists["SVMR"].video
         assert ((shown == m.video[:, None]) | (shown == -1)).all()
-
-
-@pytest.mark.parametrize("rows", [1, 7, 40, 10_000])
-def test_a_table_of_clips_gives_the_largest_product_of_each_video(rows):
-    draw = torch.Generator().manual_seed(rows)
-    clips, queries = torch.randn(9, 8, 5, generator=draw), torch.randn(4, 5, generator=draw)
-    mask = torch.arange(8) < torch.tensor([3, 8, 1, 5, 8, 2, 2, 7, 4])[:, None]
-    table = ClipTable(clips, mask, rows)
-    assert all(block.shape[:2].numel() <= max(rows, 8) for block in table.blocks)
-    torch.testing.assert_close(table.largest(queries), max_over_clips(queries, clips, mask))

@@ -43,17 +43,6 @@ def test_features_are_the_official_ones(golden, model, encoded):
     golden.equal(joint, "out_final_feat")
 
 
-def test_pairs_computed_in_two_steps_are_the_official_ones(golden, model, encoded):
-    pairs = pairs_of_slots(golden.batch())
-    with torch.no_grad():
-        scores, begun = model.begin_pairs(*encoded, *pairs)
-        spans = model.finish_pairs(*encoded, *pairs, begun)
-    mask = golden.batch().video_mask
-    golden.equal(scores.view(3, 4), "out_video_score")
-    golden.equal(spans.start.view(3, 4, 12), "out_begin_logits", mask)
-    golden.equal(spans.end.view(3, 4, 12), "out_end_logits", mask)
-
-
 @pytest.mark.parametrize("clips_at_once", [1, 30, 10_000])
 def test_logits_and_scores_are_the_official_ones_in_chunks_of_any_size(
     golden, model, encoded, clips_at_once, monkeypatch

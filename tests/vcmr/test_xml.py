@@ -1,7 +1,6 @@
 import pytest
 import torch
 from vcmr_golden import Golden, cross_pairs
-from vcmr_pads import WIDE, trained_with_and_without_pads
 
 from verified.benchmark.vcmr.models.xml import XML, XMLConfig
 from verified.benchmark.vcmr.scoring import draw_ranks, negatives_at
@@ -54,30 +53,3 @@ def test_losses_and_sampled_negatives_are_the_official_ones(golden, model, kind,
         ranks = draw_ranks(6, pool, draws)
         assert torch.equal(ranks, golden.arrays[f"loss_{kind}_neg_{side}_rank"])
         assert torch.equal(negatives_at(matrix, ranks), golden.arrays[f"loss_{kind}_neg_{side}_index"])
-
-
-def test_training_without_pads_gives_the_losses_and_gradients_of_padded_training(monkeypatch):
-    model = XML(XMLConfig(**WIDE)).train()
-    rows, sides = trained_with_and_without_pads(model, monkeypatch, model.video_input_proj)
-    assert rows[0] < 0.75 * rows[1]
-    for one, other in zip(*sides):
-        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
-
-
-def test_encodings_without_pads_are_those_of_padded_sequences(monkeypatch):
-    torch.manual_seed(0)
-    wide = {"video_dim": 24, "text_dim": 20, "context_clips": 16, "query_tokens": 12, "hidden": 256}
-    model = XML(XMLConfig(**wide)).eval()
-    mask = torch.arange(16) < torch.tensor([3, 16, 9, 15, 1])[:, None]
-    tokens = torch.arange(12) < torch.tensor([12, 3, 1, 7, 5])[:, None]
-    video, query = torch.randn(5, 16, 24), torch.randn(5, 12, 20)
-    pairs = torch.arange(5), torch.arange(5)
-    sides = []
-    with torch.no_grad():
-        for _ in range(2):
-            queries, videos = model.encode_queries(query, tokens), model.encode_videos(video, mask)
-            spans = model.span_logits(queries, videos, *pairs)
-            sides.append([spans.start, spans.end, model.video_scores(queries, videos)])
-            monkeypatch.setattr(XML, "packs", lambda *_: False)
-    for one, other in zip(*sides, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)

@@ -187,8 +187,6 @@ class RetrievalModel(nn.Module):
     """Two-stage: whether `Spans.score` replaces the scores of the list (and re-orders it)."""
     proposes: bool = False
     """Whether the lists of search hold `Spans.windows`; starts and ends are then those of `spans_of_windows`."""
-    scores_first: bool = False
-    """Whether `begin_pairs` gives these scores before starts and ends are known."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
@@ -224,14 +222,6 @@ class RetrievalModel(nn.Module):
         """One-stage: [Q, V] score of every video for every query."""
         raise NotImplementedError
 
-    def corpus_scorer(self, corpus: Encoded, rows: int) -> Callable[[Encoded], Tensor] | None:
-        """One-stage, on the CPU: a function that gives [Q, V] `video_scores` of a whole corpus for encoded queries.
-
-        None: search calls `video_scores` block by block. `rows` is the number of clips that fit the processor's cache;
-        tensors that only the function reads may be removed from `corpus`.
-        """
-        return None
-
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         """Localise in P pairs: pair p is query ``query_index[p]`` in video ``video_index[p]`` ([P] int64 each).
 
@@ -239,27 +229,6 @@ class RetrievalModel(nn.Module):
         `scoring.paired_products`; one that needs the encodings of each pair gathers them.
         """
         raise NotImplementedError
-
-    def begin_pairs(
-        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor
-    ) -> tuple[Tensor, Encoded]:
-        """Scores of P pairs, [P], and the input of `finish_pairs`, for a model that `scores_first`."""
-        raise NotImplementedError
-
-    def finish_pairs(
-        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor, state: Encoded
-    ) -> Spans:
-        """Localise in some pairs of `begin_pairs`, for a model that `scores_first`; `state` [P, …] is its output for
-        them."""
-        raise NotImplementedError
-
-    def costly_pairs(self) -> bool:
-        """Whether a pair takes so long in `span_logits` that search leaves out those that cannot enter a list.
-
-        False where all pairs at once cost less than a choice among them: in narrow models, and where a pair is a
-        product of vectors.
-        """
-        return False
 
     def pair_bytes(self) -> int:
         """Working memory of one pair in `span_logits`, roughly; search forms as many pairs at a time as it may hold."""

@@ -16,7 +16,7 @@ from verified.benchmark.vcmr.contract import Recipe, RetrievalModel
 from verified.benchmark.vcmr.data import Moments, Padding, Queries, Videos, feature_width, load_tokeniser, read_moments
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
-from verified.benchmark.vcmr.search import SearchSettings, corpus_scorer, encode_corpus, encode_queries, search
+from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
 from verified.benchmark.vcmr.testing import truth_of, write_test
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.base import Section
@@ -163,13 +163,13 @@ def rank_videos(files: Files, captions: str, settings: RankingSettings, output: 
 @torch.no_grad()
 def _rank_videos(model: RetrievalModel, data: SplitData, settings: RankingSettings, depth: int) -> Ranked:
     searching = settings.searching()
-    score = corpus_scorer(model, encode_corpus(model, data.videos, searching), searching.device)
+    corpus = encode_corpus(model, data.videos, searching)
     depth = min(depth, len(data.videos))
     videos, cosines = [], []
     for at in range(0, len(data.queries), searching.chunk):
         index = np.arange(at, min(at + searching.chunk, len(data.queries)))
         queries = encode_queries(model, data.queries, index, searching.device)
-        best = score(queries).topk(depth, dim=1)
+        best = video_scores(model, queries, corpus, searching.device).topk(depth, dim=1)
         videos.append(best.indices.cpu().numpy())
         cosines.append(best.values.float().cpu().numpy())
     return Ranked(data.moments.desc_id, np.concatenate(videos), np.concatenate(cosines), data.moments.videos)

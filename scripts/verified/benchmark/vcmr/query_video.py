@@ -19,8 +19,6 @@ PAD_LOGIT = -1e4
 """Start and end logits of pads."""
 REACH = 2
 """Clips to either side that the kernels of the start and end scores see."""
-WIDE = 2**18
-"""Weights of a map from which on its product with the rows of four pairs keeps a core busy."""
 
 
 class Embeddings(nn.Module):
@@ -70,14 +68,6 @@ def clip_scorer(hidden: int, channels: int) -> nn.Sequential:
         nn.ReLU(),
         nn.Conv1d(channels, 1, 1, bias=False),
     )
-
-
-def is_wide(hidden: int) -> bool:
-    """Whether a model of hidden size D is as fast on four pairs at a time as on many.
-
-    At D = 256 it is a third slower, more than omitting some pairs saves.
-    """
-    return hidden**2 >= WIDE
 
 
 def computed_length(mask: Tensor) -> int:

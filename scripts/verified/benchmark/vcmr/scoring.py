@@ -3,7 +3,6 @@
 Shapes: Q queries, V videos, P pairs, L clips, D hidden size.
 """
 
-from collections.abc import Callable
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar
@@ -47,10 +46,6 @@ class OneVectorTail:
     def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
         return max_over_clips(queries["unit"], videos["unit"], videos["mask"], self.pad)
 
-    def corpus_scorer(self, corpus: Encoded, rows: int) -> Callable[[Encoded], Tensor] | None:
-        table = ClipTable(corpus.pop("unit"), corpus["mask"], rows)
-        return lambda queries: table.largest(queries["unit"])
-
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         products = paired_products(queries["localiser"], videos["localised"], query_index, video_index)
         return self.spans_of(products, videos["mask"][video_index])
@@ -62,40 +57,6 @@ class OneVectorTail:
 
     def video_weights(self, scores: Tensor) -> Tensor:
         return torch.exp(self.config.alpha * scores)
-
-
-class ClipTable:
-    """Vectors of a corpus in blocks of videos of like length, for the largest product of each video with queries.
-
-    Videos are sorted by length and cut into blocks of `rows` clips or less, which the processor's cache holds. A block
-    is as long as its longest video; shorter ones repeat their first clip, which changes no maximum and needs no mask.
-    """
-
-    def __init__(self, clips: Tensor, mask: Tensor, rows: int):
-        """`clips` [V, L, D] and `mask` [V, L], whose real clips are the first ones of each video, one at least."""
-        lengths = mask.sum(dim=1)
-        self.order = lengths.argsort(stable=True)
-        self.blocks: list[Tensor] = []
-        at = 0
-        while at < len(clips):
-            size = max(1, rows // int(lengths[self.order[at]]))
-            longest = int(lengths[self.order[min(at + size, len(clips)) - 1]])
-            videos = self.order[at : at + max(1, rows // longest)]
-            longest = int(lengths[videos[-1]])
-            block = clips[videos, :longest].float()
-            real = mask[videos, :longest]
-            self.blocks.append(torch.where(real.unsqueeze(2), block, block[:, :1]))
-            at += len(videos)
-
-    def largest(self, queries: Tensor) -> Tensor:
-        """Largest product of each query with a clip of each video; [Q, D] → [Q, V]."""
-        scores = torch.empty(len(queries), len(self.order))
-        at = 0
-        for block in self.blocks:
-            products = F.linear(queries.float(), block.flatten(0, 1)).view(len(queries), *block.shape[:2])
-            scores[:, self.order[at : at + len(block)]] = products.amax(dim=2)
-            at += len(block)
-        return scores
 
 
 def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PAD) -> Tensor:

@@ -12,9 +12,7 @@ padded to the model's context length, so that its scores do not depend on its ba
 
 import logging
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import NamedTuple
 
@@ -26,7 +24,7 @@ from torch import Tensor
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
 from verified.benchmark.vcmr.data import Batches, Corpus, Moments, Padding
-from verified.benchmark.vcmr.decode import best_spans, best_windows, localise_needed
+from verified.benchmark.vcmr.decode import best_spans, best_windows
 from verified.benchmark.vcmr.layers import longest
 from verified.benchmark.vcmr.metrics import DEPTH
 from verified.benchmark.vcmr.ranked import Ranked
@@ -116,18 +114,17 @@ def search_encoded_corpus(
     settings: SearchSettings,
     ranked: Ranked | None = None,
 ) -> TaskLists:
-    """`search` over an encoded corpus; tensors that only a `corpus_scorer` reads are removed from it."""
+    """`search` over an encoded corpus."""
     depth = min(settings.searched_videos, len(videos))
     chunk = _chunk(model, depth, videos.context, settings)
-    score = None if model.two_stage else corpus_scorer(model, corpus, settings.device)
     searched = []
     progress = Progress("search", len(queries), "queries")
     for at in range(0, len(queries), chunk):
         index = np.arange(at, min(at + chunk, len(queries)))
         encoded = encode_queries(model, queries, index, settings.device)
         truth = torch.from_numpy(moments.video[index]).to(settings.device)
-        if score is not None:
-            scores, candidates = score(encoded).topk(depth, dim=1)
+        if not model.two_stage:
+            scores, candidates = video_scores(model, encoded, corpus, settings.device).topk(depth, dim=1)
         elif ranked is None:
             raise ValueError("a two-stage model searches in ranked lists, and none are given")
         else:
@@ -137,8 +134,6 @@ def search_encoded_corpus(
             progress.step(len(index))
     if not settings.quiet:
         progress.finish()
-        if omitted := sum(chunk_lists[3] for chunk_lists in searched):
-            log.info("%d of %d pairs were left out, as they can enter no list", omitted, len(queries) * depth)
     return TaskLists(*(_join([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
 
 
@@ -151,27 +146,18 @@ def _search_chunk(
     scores: Tensor,
     truth: Tensor,
     settings: SearchSettings,
-) -> tuple[Lists, Lists, Lists, int]:
+) -> tuple[Lists, Lists, Lists]:
     spans = settings.min_pred_clips, settings.max_pred_clips, settings.rows
-    omitted, windows = 0, None
-    if candidates.device.type == "cpu" and model.costly_pairs():
-        needed = [
-            localise_needed(model, _row(queries, row), corpus, candidates[row], scores[row], int(truth[row]), spans)
-            for row in range(len(candidates))
-        ]
-        candidates, weights, start, end = (torch.stack(parts) for parts in list(zip(*needed))[:4])
-        omitted = sum(one.left_out for one in needed)
-    else:
-        pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
-        start, end, rescored, windows = localise(model, queries, corpus, pairs, settings)
-        if rescored is not None:
-            scores, order = rescored[:, :-1].sort(dim=1, descending=True, stable=True)
-            candidates = candidates.gather(1, order)
-            own = order.shape[1] + torch.zeros_like(order[:, :1])
-            start, end = (_in_order(of, torch.cat([order, own], dim=1)) for of in (start, end))
-            if windows is not None:
-                windows = _in_order(windows, torch.cat([order, own], dim=1))
-        weights = model.video_weights(scores)
+    pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
+    start, end, rescored, windows = localise(model, queries, corpus, pairs, settings)
+    if rescored is not None:
+        scores, order = rescored[:, :-1].sort(dim=1, descending=True, stable=True)
+        candidates = candidates.gather(1, order)
+        own = order.shape[1] + torch.zeros_like(order[:, :1])
+        start, end = (_in_order(of, torch.cat([order, own], dim=1)) for of in (start, end))
+        if windows is not None:
+            windows = _in_order(windows, torch.cat([order, own], dim=1))
+    weights = model.video_weights(scores)
     one = torch.ones_like(weights[:, :1])
     if windows is None:
         vcmr = best_spans(start[:, :-1], end[:, :-1], weights, *spans)
@@ -185,17 +171,12 @@ def _search_chunk(
         _lists(vcmr, candidates, seconds, beyond),
         _lists(alone, truth.unsqueeze(1), seconds, beyond),
         _video_lists(candidates[:, :DEPTH], weights[:, :DEPTH]),
-        omitted,
     )
 
 
 def _in_order(values: Tensor, order: Tensor) -> Tensor:
     """[Q, K, …] with the second axis in the order [Q, K] of each row."""
     return torch.take_along_dim(values, order.view(*order.shape, *[1] * (values.dim() - 2)), dim=1)
-
-
-def _row(encoded: Encoded, row: int) -> Encoded:
-    return {name: tensor[row : row + 1] for name, tensor in encoded.items()}
 
 
 def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSettings) -> Encoded:
@@ -250,17 +231,8 @@ def encode_queries(model: RetrievalModel, queries: Batches, index: np.ndarray, d
     return {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
 
 
-def corpus_scorer(model: RetrievalModel, corpus: Encoded, device: str) -> Callable[[Encoded], Tensor]:
-    """A function that gives [Q, V] scores of a one-stage model for encoded queries.
-
-    Tensors that it alone reads may be removed from `corpus`.
-    """
-    scorer = model.corpus_scorer(corpus, SCORED_AT_ONCE) if device == "cpu" else None
-    return scorer or partial(_video_scores, model, corpus, device)
-
-
-def _video_scores(model: RetrievalModel, corpus: Encoded, device: str, queries: Encoded) -> Tensor:
-    """[Q, V], block by block over the corpus."""
+def video_scores(model: RetrievalModel, queries: Encoded, corpus: Encoded, device: str) -> Tensor:
+    """[Q, V] scores of a one-stage model, block by block over the corpus."""
     count = len(next(iter(corpus.values())))
     block = max(1, SCORED_AT_ONCE // model.config.context_clips)
     scores = []

@@ -55,7 +55,6 @@ from verified.benchmark.vcmr.query_video import (
     clip_logits,
     clip_scorer,
     computed_length,
-    is_wide,
     localise_in_chunks,
     shared_cross_entropy,
 )
@@ -208,9 +207,6 @@ class Conquer(RetrievalModel):
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)
-
-    def costly_pairs(self) -> bool:
-        return is_wide(self.config.hidden) and not self.config.video_head
 
     def pair_bytes(self) -> int:
         return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)

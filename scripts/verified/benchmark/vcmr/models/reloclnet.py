@@ -44,19 +44,16 @@ from verified.benchmark.vcmr.contract import (
     exclusive_end,
 )
 from verified.benchmark.vcmr.layers import (
-    WIDE,
     AttentionBlock,
     InputProjection,
     LearnedPositions,
-    Packing,
     SelfAttention,
     attention_pooling,
     initialise,
-    lay_out,
     zero_pads,
 )
 from verified.benchmark.vcmr.registry import register
-from verified.benchmark.vcmr.scoring import REACH, OneVectorTail, max_over_clips, sampled_hinge, unit
+from verified.benchmark.vcmr.scoring import OneVectorTail, max_over_clips, sampled_hinge, unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,14 +126,9 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
         state = {key: value for key, value in super().from_official(state).items() if not key.startswith("sub_")}
         return state | {"modular_vector_mapping.weight": state["modular_vector_mapping.weight"][:1]}
 
-    def packs(self, x: Tensor) -> bool:
-        """Whether pads of `x` [B, L, dim] are omitted without effect: in training of a wide model on the CPU."""
-        return self.training and x.device.type == "cpu" and self.config.hidden**2 >= WIDE
-
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        query, packing, padded = lay_out(query, mask, self.packs(query))
-        tokens = self.query_encoder(self.query_pos_embed(self.query_input_proj(query), packing), packing)
-        tokens = padded(self.query_encoder1(tokens, packing))
+        tokens = self.query_encoder(self.query_pos_embed(self.query_input_proj(zero_pads(query, mask))), mask)
+        tokens = self.query_encoder1(tokens, mask)
         vector = attention_pooling(tokens, self.modular_vector_mapping(tokens).squeeze(2), mask)
         return {"vector": vector, "unit": unit(vector), "localiser": self.video_query_linear(vector)}
 
@@ -144,31 +136,10 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
         """Clips after block 1, after block 2 (M) and after block 3 (F); [V, L, F] → each [V, L, D]."""
         clips = self.ctx_pos_embed(self.video_input_proj(zero_pads(video, mask)))
         first = self.video_encoder1(clips, mask)
-        if self.packs(video):
-            return first, *self.packed_features(first, mask)
         pairs = mask[:, :, None] & mask[:, None, :]
         attended = self.video_cross_layernorm(self.video_cross_att(first, pairs) + first)
         middle = self.video_encoder2(attended, mask)
         return first, middle, self.video_encoder3(middle, mask)
-
-    def packed_features(self, first: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """M and F where the losses read them, zero at other pads, [N, L, D] each; from the clips [N, L, D] after block
-        1 and the mask [N, L].
-
-        The clips' pads must all be there: the pads that the kernels reach attend to every pad of their video.
-        """
-        packing, across = Packing(mask, REACH), self.video_cross_att
-        rows = packing.rows_with_pads(first)
-        queries = across.query(rows).split([group.numel() for group in packing.groups])
-        key, value = across.key(first), across.value(first)
-        attended = [
-            across.attend(
-                query.view(*group.shape, -1), key[members], value[members], group[:, :, None] & mask[members][:, None]
-            ).flatten(0, 1)
-            for query, group, members in zip(queries, packing.groups, packing.members)
-        ]
-        middle = self.video_encoder2(self.video_cross_layernorm(torch.cat(attended) + rows), packing)
-        return packing.to_padded(middle), packing.to_padded(self.video_encoder3(middle, packing))
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         _, _, final = self.video_features(video, mask)

@@ -57,7 +57,6 @@ from verified.benchmark.vcmr.query_video import (
     clip_logits,
     clip_scorer,
     computed_length,
-    is_wide,
     localise_in_chunks,
     shared_cross_entropy,
 )
@@ -116,7 +115,6 @@ class Squidnet(RetrievalModel):
     two_stage = True
     padding_reach = 2
     rescores = True
-    scores_first = True
 
     def __init__(self, config: SquidnetConfig):
         super().__init__(config)
@@ -213,13 +211,9 @@ class Squidnet(RetrievalModel):
 
     def joint(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Tensor:
         """G of P pairs: tokens [P, L, D] and [P, T, D] with their masks → [P, L, 4D]."""
-        return self._joint(video, video_mask, query, query_mask)[0]
-
-    def _joint(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """G of P pairs, and the similarity [P, L', T'] of their clips and tokens up to the last real one."""
         similarity = self._real_similarity(video[:, : longest(video_mask)], query, query_mask)
         features = self.features(similarity, video, video_mask, query, query_mask)
-        return torch.cat([features, self.JS_emb(features, video_mask)], dim=2), similarity
+        return torch.cat([features, self.JS_emb(features, video_mask)], dim=2)
 
     def localise(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Spans:
         """Start and end logits [P, L] and video scores [P] of P pairs of tokens."""
@@ -259,40 +253,9 @@ class Squidnet(RetrievalModel):
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)
 
-    def begin_pairs(
-        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor
-    ) -> tuple[Tensor, Encoded]:
-        """Scores [P] of P pairs; their similarities [P, L, T] and JS [P, L, D], two thirds of a pair's computation."""
-        video, mask, query, seen = _of_pairs(queries, videos, query_index, video_index)
-        joint, similarity = self._joint(video, mask, query, seen)
-        missing = (0, query.shape[1] - similarity.shape[2], 0, video.shape[1] - similarity.shape[1])
-        state = {"similarity": F.pad(similarity, missing), "context": joint[:, :, 3 * self.config.hidden :].clone()}
-        return self._score(joint), state
-
-    def finish_pairs(
-        self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor, state: Encoded
-    ) -> Spans:
-        video, mask, query, seen = _of_pairs(queries, videos, query_index, video_index)
-        clips = computed_length(mask)
-        similarity, context = (state[name][:, :clips] for name in ("similarity", "context"))
-        features = self.features(similarity, video[:, :clips], mask[:, :clips], query, seen)
-        return self._spans(torch.cat([features, context], dim=2), mask)
-
-    def costly_pairs(self) -> bool:
-        return is_wide(self.config.hidden)
-
     def pair_bytes(self) -> int:
         return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)
 
     def video_weights(self, scores: Tensor) -> Tensor:
         """Softmax over the list of the scores [Q, videos] that the model itself gave."""
         return torch.softmax(scores, dim=1)
-
-
-def _of_pairs(queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> tuple[Tensor, ...]:
-    """Video tokens [P, L, D] and their mask, query tokens [P, T, D] and theirs."""
-    of_video, of_query = (
-        (encoded["tokens"][index], encoded["mask"][index])
-        for encoded, index in ((videos, video_index), (queries, query_index))
-    )
-    return *of_video, *of_query

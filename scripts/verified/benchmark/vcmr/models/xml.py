@@ -34,16 +34,15 @@ from torch import Tensor, nn
 
 from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, exclusive_end
 from verified.benchmark.vcmr.layers import (
-    WIDE,
     AttentionBlock,
     InputProjection,
     LearnedPositions,
     attention_pooling,
     initialise,
-    lay_out,
+    zero_pads,
 )
 from verified.benchmark.vcmr.registry import register
-from verified.benchmark.vcmr.scoring import REACH, OneVectorTail, sampled_hinge, unit
+from verified.benchmark.vcmr.scoring import OneVectorTail, sampled_hinge, unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,17 +99,9 @@ class XML(OneVectorTail, RetrievalModel):
         self.modular_vector_mapping = nn.Linear(hidden, 1, bias=False)
         initialise(self)
 
-    def packs(self, x: Tensor) -> bool:
-        """Whether the encoders omit pads of `x` [B, L, dim]: on the CPU.
-
-        For a narrower model the overhead of calls dominates a step.
-        """
-        return x.device.type == "cpu" and self.config.hidden**2 >= WIDE
-
     def query_tokens(self, query: Tensor, mask: Tensor) -> Tensor:
         """Token vectors before pooling; [Q, T, E] → [Q, T, D]."""
-        query, packing, padded = lay_out(query, mask, self.packs(query))
-        return padded(self.query_encoder(self.query_pos_embed(self.query_input_proj(query), packing), packing))
+        return self.query_encoder(self.query_pos_embed(self.query_input_proj(zero_pads(query, mask))), mask)
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
         tokens = self.query_tokens(query, mask)
@@ -119,9 +110,8 @@ class XML(OneVectorTail, RetrievalModel):
 
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Clip vectors for retrieval and for localisation; [V, L, F] → twice [V, L, D]."""
-        video, packing, padded = lay_out(video, mask, self.packs(video), REACH)
-        first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(video), packing), packing)
-        return padded(first), padded(self.video_encoder3(self.video_encoder2(first, packing), packing))
+        first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(zero_pads(video, mask))), mask)
+        return first, self.video_encoder3(self.video_encoder2(first, mask), mask)
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         first, second = self.video_features(video, mask)
