@@ -4,10 +4,14 @@ import pytest
 from captioning import settings as generation_settings
 from media import counted, write_video
 
+from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
 from verified_rextime.answer import take_test, tasks_for
+from verified_rextime.results import score_all, submissions_of
+from verified_rextime.rows import read_questions
+from verified_rextime.tables import SHOWN, free_table
 from verified_rextime.tasks import parse_letter
 
 OPTIONS = ["it grows", "it stays", "it falls", "it turns"]
@@ -124,3 +128,24 @@ def test_a_video_is_described_once_before_its_questions(videos, tmp_path):
 def test_an_answer_is_the_letter_of_an_option_and_no_article(text, letter):
     parsed = parse_letter({}, text, 1, False)
     assert parsed.sections.get("answer") == letter and parsed.missing == (letter is None)
+
+
+def test_scores_and_table_name_the_model_that_read_the_answers(videos, tmp_path):
+    rows = [asked(n) for n in range(SHOWN + 5)]
+    write_jsonl(tmp_path / "questions.jsonl", rows)
+    given = [{"qid": row["qid"], "ans": "C" if n < 2 else "none", "text": f"text {n}"} for n, row in enumerate(rows)]
+    write_jsonl(tmp_path / "free.jsonl", given)
+    system = {"mode": "vqa", "files": [tmp_path / "free.jsonl"], "reader": "judge-1"}
+    questions = read_questions(tmp_path / "questions.jsonl")
+    systems = submissions_of(questions, {"seer, free": system}, "test")
+    scored = score_all(questions, systems, 1)["systems"]["seer, free"]
+    assert scored["result"]["VQA"] == pytest.approx(2 / len(rows))
+    (note,) = [note for note in scored["notes"] if "judge-1" in note]
+    assert f"(2 of {len(rows)} mean one)" in note
+    test = {"questions": tmp_path / "questions.jsonl", "scored": True, "answers": [tmp_path / "free.jsonl"]}
+    table = free_table({"test": test}, "seer", "judge-1")
+    assert len(table.rows) == SHOWN and f"test {len(rows)}" in table.notes[1]
+    assert [row[4:] for row in table.rows[1:3]] == [
+        ("it falls", "text 1", "C", "right"),
+        ("it falls", "text 2", "none", "wrong"),
+    ]

@@ -1,14 +1,16 @@
 """The index: the benchmark's own results, videos that come and go."""
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from feature_settings import text_features
+from media import counted, write_video
 from refusals import refused
-from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
+from small_index import CONTEXT, SPANS, describe_videos, random_videos, write_corpus, write_video_features
 
 from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.checkpoint import load_model
@@ -19,7 +21,7 @@ from verified.runtime.seals import seal
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
 from verified_search.store import export, present
-from verified_search.update import remove_videos, update
+from verified_search.update import add_files, copies_of, remove_videos, update
 from verified_search.windows import Windows, write_windows
 
 
@@ -186,3 +188,18 @@ def test_an_export_holds_what_the_index_holds(tmp_path):
     assert table["start"][own].tolist() == [float(second) for second in range(len(videos["v0003"]))]
     with refused("empty", file=tmp_path / "out"):
         export(folder, tmp_path / "out")
+
+
+def test_an_added_video_that_is_a_copy_is_named_with_its_original(tmp_path):
+    videos = random_videos(3, longest=5, width=464)
+    files, settings = write_corpus(tmp_path, videos)
+    describe_videos(tmp_path, videos)
+    update(tmp_path / "index", files, settings)
+    shutil.copy(tmp_path / "v0000.mp4", tmp_path / "again.mp4")
+    write_video(tmp_path / "other.mp4", counted(24, (96, 128)))
+    added = [tmp_path / "again.mp4", tmp_path / "other.mp4"]
+    assert add_files(tmp_path / "index", added) == ["again", "other"]
+    assert ("again", "v0000") in copies_of(tmp_path / "index", ["again", "other"])
+    assert all(one != other for one, other in copies_of(tmp_path / "index", ["again", "other"]))
+    with refused("'again'", remedy=True):
+        add_files(tmp_path / "index", added[:1])
