@@ -114,7 +114,7 @@ def test_odd_files_pass_the_stages_that_open_them(corpus, tmp_path):
     write_keyframes(corpus.moments, videos, shots, tmp_path / "keyframes.tar")
     with KeyframeTar(tmp_path / "keyframes.tar") as archive:
         assert all(archive.image(archive.keyframes(row["desc_id"])[0]["file"]) for row in corpus.moments)
-    backbone = video_features("grid-conv", batch=8)
+    backbone = video_features("small-resnet", batch=8)
     write_video_features(videos, backbone, 1.0, tmp_path / "video.h5")
     assert sorted(FeatureFile(tmp_path / "video.h5").keys()) == sorted(ODD)
     assert inspect_features(tmp_path / "video.h5", tmp_path / "videos.jsonl")[1] == []

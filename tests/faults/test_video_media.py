@@ -280,7 +280,7 @@ def test_the_whole_collection_in_one_shard(collection, tmp_path):
     """Every moment and every video of a shard full of broken media is accounted for."""
     videos, moments = [], []
     for number, (make, path) in enumerate(collection.items()):
-        videos.append({"video": make.__name__, "path": str(path), "sha256": ""})
+        videos.append({"video": make.__name__, "path": str(path), "sha256": "", "width": 64, "height": 48})
         moments.append({"desc_id": 2 * number, "video": make.__name__, "start": 0.0, "end": 0.1})
         moments.append({"desc_id": 2 * number + 1, "video": make.__name__, "start": 100.0, "end": 200.0})
     settings = Keyframes()
@@ -294,7 +294,7 @@ def test_the_whole_collection_in_one_shard(collection, tmp_path):
         rows = [json.loads(line) for line in io.BytesIO(tar.extractfile("index.jsonl").read())]
     assert [row["desc_id"] for row in rows] == [moment["desc_id"] for moment in moments]
     assert all(bool(row["keyframes"]) == (row["reason"] is None) for row in rows)
-    features = video_features("grid-conv", batch=16)
+    features = video_features("small-resnet", batch=16)
     counts = write_video_features(videos, features, 1.0, tmp_path / "v.h5")
     assert counts["ok"] == usable and sum(counts.values()) == len(videos)
     assert len(FeatureFile(tmp_path / "v.h5")) == usable

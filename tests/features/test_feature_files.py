@@ -16,7 +16,7 @@ from verified.io.jsonl import write_jsonl
 
 def sound(path, **more):
     items = [(key, np.full((3, 2), 0.5, np.float16), {}) for key in ("a", "b")]
-    write_features(path, {"dim": 2, "backbone": "grid-conv", "clip_seconds": 1.0}, items)
+    write_features(path, {"dim": 2, "backbone": "small-resnet", "clip_seconds": 1.0}, items)
 
 
 def run(*arguments):

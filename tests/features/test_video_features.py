@@ -12,7 +12,8 @@ from verified.io.hdf5 import FeatureFile
 from verified.io.video import file_digest, iterate_frames
 from verified.runtime.wildcards import rows_of_shard, shard_names
 
-SETTINGS = video_features("grid-conv", batch=7)
+SETTINGS = video_features("small-resnet", batch=7)
+SIDES = {"width": 64, "height": 64}
 
 
 class Brightness:
@@ -31,7 +32,8 @@ def videos(tmp_path_factory):
     rows = []
     for number, length in enumerate([16, 21, 5, 40]):
         path = write_video(folder / f"v{number}.mp4", counted(length))
-        rows.append({"video": f"v{number}", "path": str(path), "sha256": file_digest(path), "duration": length / 8})
+        row = {"video": f"v{number}", "path": str(path), "sha256": file_digest(path), "duration": length / 8}
+        rows.append(row | SIDES)
     return rows
 
 
@@ -66,8 +68,8 @@ def test_shards_and_one_file_of_links(videos, tmp_path):
         assert np.array_equal(linked[row["video"]], whole[row["video"]]), "whatever else is in its shard"
         assert linked.length(row["video"]) == int(np.ceil(row["duration"]))
     attributes = linked.attributes
-    assert attributes["backbone"] == "grid-conv" and attributes["fps"] == 4 and attributes["clip_seconds"] == 1
-    assert attributes["dim"] == linked.dim == 464 and attributes["source_sha256"] == file_digest(
+    assert attributes["backbone"] == "small-resnet" and attributes["fps"] == 4 and attributes["clip_seconds"] == 1
+    assert attributes["dim"] == linked.dim == 192 and attributes["source_sha256"] == file_digest(
         tmp_path / "videos.jsonl"
     )
     linked.close()
@@ -80,9 +82,9 @@ def test_unreadable_videos_are_counted_and_the_rest_is_whole(videos, tmp_path):
     broken.write_bytes(b"not a video at all" * 100)
     rows = [
         videos[0],
-        {"video": "broken", "path": str(broken), "sha256": ""},
+        {"video": "broken", "path": str(broken), "sha256": "", **SIDES},
         videos[2],
-        {"video": "gone", "path": str(tmp_path / "gone.mp4"), "sha256": ""},
+        {"video": "gone", "path": str(tmp_path / "gone.mp4"), "sha256": "", **SIDES},
     ]
     counts = write_video_features(rows, SETTINGS, 1.0, tmp_path / "v.h5")
     assert counts == {"ok": 2, "not-a-video": 1, "missing-file": 1}

@@ -39,7 +39,7 @@ def run(tmp_path, monkeypatch):
     features = root / "features"
     write_features(features / "shard.h5", {"dim": 3}, [("v", np.ones((2, 3), np.float16), {})])
     for name in ("video", "text-fig"):
-        link_features(features / f"{name}.h5", [features / "shard.h5"], {"backbone": "grid-conv"})
+        link_features(features / f"{name}.h5", [features / "shard.h5"], {"backbone": "small-resnet"})
     for seed in (1, 2):
         folder = root / "retrieval" / "xml" / "fig" / f"seed-{seed}" / "fig"
         folder.mkdir(parents=True)

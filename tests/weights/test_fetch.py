@@ -122,7 +122,7 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
     assert (llm.folder, llm.revision, llm.model) == (str(folder), record["commit"], "org/model")
     assert pin_models(generation, weights.lock).llm.revision == record["commit"]
     assert source_of("org/model", "", [file]) == (str(folder), record["commit"])
-    assert source_of("grid-conv", "", []) == ("grid-conv", "")
+    assert source_of("small-resnet", "", []) == ("small-resnet", "")
     with refused("other/model", "verified fetch"):
         source_of("other/model", "", [file])
 

@@ -86,7 +86,7 @@ def run(job: str, **changed: object) -> dict[str, bytes]:
             "features/extract_video.py",
             {"videos": probed["videos"], "weights": [], "network": []},
             {"features": first},
-            {"settings": video_features("grid-conv", batch=7).model_dump(), "clip_seconds": 1.0},
+            {"settings": video_features("small-resnet", batch=7).model_dump(), "clip_seconds": 1.0},
         ),
         "gather_clips": ("evaluator/gather_clips.py", probed, {"clips": first, "index": (more or [""])[0]}, clips),
     }

@@ -74,7 +74,7 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
         thumbnails=0,
         searched_videos=100,
         seed=1,
-        features=FrameSettings(backbone="grid-conv", fps=4.0, precision="float32", batch=16),
+        features=FrameSettings(backbone="small-resnet", fps=4.0, precision="float32", batch=16),
     )
     return files, settings
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from verified.annotations.splits import annotation_files, release_of
 from verified.config import Config
-from verified.config.features import BLIND
+from verified.config.features import SMALL_RESNET
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
 from verified.config.retrieval import model_module
 from verified.config.sources import DemoSource
@@ -26,9 +26,9 @@ def indexed_model(settings: Config) -> str:
     possible = [name for name in settings.retrieval.models if name in ONE_VECTOR]
     if not model and possible:
         return possible[0]
-    if model == JOINT and (backbone := settings.features.video_backbone) in BLIND:
+    if model == JOINT and settings.features.video_backbone == SMALL_RESNET:
         raise InputError(
-            f"search.model = {JOINT}, but features.video_backbone = {backbone!r} reads no sentences",
+            f"search.model = {JOINT}, but features.video_backbone = {SMALL_RESNET!r} reads no sentences",
             remedy="name packaged there, a CLIP or SigLIP model such as openai/clip-vit-base-patch32, or its folder",
         )
     if model == JOINT or model in possible:

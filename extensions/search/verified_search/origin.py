@@ -14,6 +14,7 @@ import numpy as np
 
 from verified.benchmark.intervals import mean_of_training
 from verified.benchmark.vcmr.checkpoint import FORM
+from verified.config.features import SMALL_RESNET
 from verified.config.retrieval import SELECTION_VIDEOS
 from verified.io.fig import COG_KEYS, read_fig
 from verified.nn.checkpoint import load_facts
@@ -21,8 +22,6 @@ from verified_search.config import IndexSettings
 
 FEW_VIDEOS = 50
 """A model trained on fewer cannot be expected to rank others."""
-NOT_SEEN = {"small-resnet": "a network that has only seen rendered shapes", "grid-conv": "an untrained network"}
-"""Image backbones not trained on real videos."""
 LEAST = 20
 """Fewest queries for a measurement."""
 CHANCE, BETTER = 0.5, 0.6
@@ -45,8 +44,8 @@ def reasons(files: Mapping[str, Any], settings: IndexSettings) -> list[str]:
             count = len({row["video"] for row in read_fig(by_split[split], COG_KEYS)}) if split in by_split else least
             found += [f"{word} on {count} {'video' if count == 1 else 'videos'}"] * (count < least)
     backbone = settings.features.backbone if settings.features else None
-    if backbone in NOT_SEEN and not files.get("truth"):  # the demo's own videos are such shapes
-        found.append(f"features of {NOT_SEEN[backbone]}")
+    if backbone == SMALL_RESNET and not files.get("truth"):  # the demo's own videos are such shapes
+        found.append("features of a network that has only seen rendered shapes")
     return found
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from verified.config.base import Section
-from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT
+from verified.config.features import PACKAGED, PACKAGED_JOINT, SMALL_RESNET
 
 Severity = Literal["error", "warning", "note", "off"]
 
@@ -100,6 +100,6 @@ class Annotations(Section):
     @field_validator("joint_encoder")
     @classmethod
     def reads_sentences(cls, name: str) -> str:
-        if name in (PACKAGED, *BLIND):
+        if name in (PACKAGED, SMALL_RESNET):
             raise ValueError(f"{name} reads no sentences; give {PACKAGED_JOINT}, or a CLIP or SigLIP model")
         return name

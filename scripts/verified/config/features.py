@@ -10,15 +10,13 @@ PACKAGED, PACKAGED_JOINT = "packaged", "packaged-joint"
 """The image encoder of the installed packages: its features, and those in the space of sentences."""
 PACKAGED_KNOWS = "knows 1,000 classes of things, and neither people nor what they do"
 """Of both; their card says more."""
-BLIND = ("small-resnet", "grid-conv")
-"""Image backbones that have seen no real picture, and read no sentences."""
 
 CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
 """Text features by name: their annotations and the key of the caption."""
 EMBED = "embed"
 """As text encoder: the role of that name, one vector a caption."""
 SMALL_RESNET = "small-resnet"
-"""The shipped image backbone."""
+"""The shipped image backbone, which has seen no real picture, and reads no sentences."""
 
 
 class Features(Section):
@@ -26,9 +24,9 @@ class Features(Section):
 
     video_backbone: str = ""
     """Image backbone: packaged (EfficientNet-Lite0, trained on photographs), packaged-joint (its classes as sentence
-    vectors), small-resnet (trained on separate synthetic frames), grid-conv (small, seeded, untrained), a hub name
-    (microsoft/resnet-152, a CLIP such as openai/clip-vit-base-patch32, a SigLIP), a folder; empty: small-resnet if all
-    data sets are the rendered demo, else packaged.
+    vectors), small-resnet (trained on separate synthetic frames), a hub name (microsoft/resnet-152, a CLIP such as
+    openai/clip-vit-base-patch32, a SigLIP), a folder; empty: small-resnet if all data sets are the rendered demo, else
+    packaged.
     """
     video_revision: str = ""
     """Branch, tag or commit of a hub model in `video_backbone`; empty: its main branch. The lock pins the commit."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from verified.benchmark.submissions import list_some
 from verified.config import Config
-from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
+from verified.config.features import PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS, SMALL_RESNET
 from verified.config.folders import datasets_with
 from verified.features.files import feature_problems
 from verified.stage import Finding
@@ -26,7 +26,7 @@ def encoder_findings(settings: Config, *_: object) -> Iterator[Finding]:
     for setting, encoder in used.items():
         if encoder in (PACKAGED, PACKAGED_JOINT):
             yield Finding("note", setting, f"{encoder} {PACKAGED_KNOWS}", f"{better} knows more")
-    if name in BLIND:
+    if name == SMALL_RESNET:
         message = f"{name} knows nothing of real videos: results by its features are close to random"
         yield Finding("note", key, message, f"set it to {PACKAGED}; {better} knows more")
 

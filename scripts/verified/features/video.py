@@ -33,16 +33,11 @@ class Backbone(Protocol):
 def load_backbone(name: str, precision: str = "float32") -> Backbone:
     """A backbone by its name.
 
-    `small-resnet` and `grid-conv` (always float32) are shipped with the workflow, `packaged` and `packaged-joint` with
-    the installed packages; any other name is that of an image model (microsoft/resnet-152), a CLIP or a SigLIP on the
-    hub, or of a folder with one.
+    `small-resnet` is shipped with the workflow, `packaged` and `packaged-joint` with the installed packages; any other
+    name is that of an image model (microsoft/resnet-152), a CLIP or a SigLIP on the hub, or of a folder with one.
     """
     if name == SMALL_RESNET:
         name = shipped_backbone()
-    if name == "grid-conv":
-        from verified.features.grid_conv import GridConv
-
-        return GridConv()
     if name == PACKAGED:
         from verified.features.packaged import Packaged
 

@@ -10,7 +10,7 @@ from verified.errors import InputError
 from verified.io.jsonl import read_json
 from verified.weights.lock import read_lock
 
-BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "packaged", "packaged-joint", "evaluator", EMBED)
+BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "packaged", "packaged-joint", "evaluator", EMBED)
 """Names that are not models of the hub: parts of the installed packages or of the workflow."""
 
 
