@@ -9,14 +9,17 @@ import media
 import numpy as np
 import pytest
 import yaml
+from refusals import refused
 from running import PROJECT, snakemake
 from whole_corpus import read_folder
 
 from verified.annotations.selection import fig_row
+from verified.annotations.splits import check_releases
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.data import read_moments
 from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.submission import read_truth
+from verified.config import load
 from verified.config.sources import PublishedSource
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
@@ -149,3 +152,12 @@ def test_the_published_files_are_read_whole(tmp_path, collection, splits, moment
     assert write_jsonl(tmp_path / "m.jsonl", source.rows()) == moments
     rows = read_jsonl(tmp_path / "m.jsonl")
     assert len({row["desc_id"] for row in rows}) == moments and len({row["video"] for row in rows}) == videos
+
+
+def test_a_split_that_is_not_at_hand_stops_before_any_job(tmp_path):
+    source = {"kind": "published", "collection": "didemo", "videos": "videos", "released_dir": str(tmp_path)}
+    (tmp_path / "didemo-cog").mkdir()
+    (tmp_path / "didemo-cog" / "val_data.json").write_text("[]")
+    settings = load({"name": "d", "datasets": {"d": {"title": "D", "source": source}}})
+    with refused("datasets.d.source", "'train'", "didemo", "train_data.json"):
+        check_releases(settings)

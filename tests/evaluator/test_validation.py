@@ -12,6 +12,7 @@ from verified.evaluator.validation import (
     calibration,
     corrupted_candidates,
     precision_coverage,
+    unseen_perturbations,
 )
 
 
@@ -61,3 +62,19 @@ def test_precision_rises_where_coverage_falls():
     rows = precision_coverage(score, faithful)
     assert rows[0] == {"coverage": 0.05, "threshold": 95.0, "precision": 1.0}
     assert rows[-1] == {"coverage": 1.0, "threshold": 0.0, "precision": 0.6}
+
+
+def test_selected_perturbations_are_not_used_for_grading():
+    row = {
+        "desc_id": 4,
+        "caption": "a ball moves",
+        "positives": ["one ball moves", "a ball glides", "a ball moves"],
+        "statics": ["a box moves", "a ring moves"],
+        "dynamics": ["a ball rests"],
+        "selected": {"positive": "one ball moves", "statics": "a ring moves", "dynamics": None},
+    }
+    assert [(item.caption, item.kind) for item in unseen_perturbations([row])] == [
+        ("a ball glides", FAITHFUL),
+        ("a box moves", STATIC),
+        ("a ball rests", DYNAMIC),
+    ]

@@ -17,7 +17,7 @@ from verified.annotations.selection import (
 from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
-from verified.people.review.adjudicate import adjudicate
+from verified.people.review.adjudicate import adjudicate, needs_another
 from verified.people.review.decisions import content_id
 from verified.people.review.edits import check_edits
 
@@ -283,3 +283,60 @@ def test_a_row_inserted_in_a_file_without_ids_makes_no_decision_stale():
     inserted = [{**MOMENTS[0], "desc_id": 1, "start": 0.1}, *({**row, "desc_id": row["desc_id"] + 1} for row in twins)]
     found = adjudicate(given, inserted, candidates_by_moment(inserted, scores))
     assert {n: outcome["decision"] for n, outcome in found["outcomes"].items()} == {2: "accept", 3: "split"}
+
+
+CUT = [{"time": [0.5, 1.5], "text": "first it falls"}, {"time": [1.5, 2.5], "text": "dynamics 2 of 1"}]
+
+
+MOVED, EDITED = ("accept", {"time": [0.5, 3.0]}), ("edit", {"text": "it falls fast"})
+
+
+ACCEPTED, SPLIT, REJECTED = ("accept", {}), ("split", {"parts": CUT}), ("reject", {"reason": "x"})
+
+
+ALL_WRITTEN = ("split", {"parts": [CUT[0], {"time": [1.5, 2.5], "text": "then it rises"}]})
+
+
+OTHERWISE = ("edit", {"text": "it rises"})
+
+
+FAR, FAR_OFF = ("accept", {"time": [4.0, 6.0]}), ("edit", {"text": "it falls fast", "time": [4.0, 6.0]})
+
+
+SHOWN = "dynamics 2 of 1"
+
+
+MERGED = [
+    ((MOVED, EDITED), [([0.5, 3.0], "it falls fast")], False),
+    ((MOVED, ACCEPTED), [([0.5, 3.0], SHOWN)], False),
+    ((SPLIT, ACCEPTED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], SHOWN)], False),
+    ((SPLIT, EDITED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], "it falls fast")], False),
+    ((ALL_WRITTEN, ACCEPTED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], "then it rises")], False),
+    ((ALL_WRITTEN, EDITED), [([0.5, 2.5], SHOWN)], True),
+    ((FAR_OFF, ACCEPTED), [([4.0, 6.0], SHOWN)], True),
+    ((EDITED, OTHERWISE), [([0.5, 2.5], SHOWN)], True),
+    ((EDITED, ACCEPTED), [([0.5, 2.5], SHOWN)], True),
+    ((MOVED, FAR), [([0.5, 2.5], SHOWN)], True),
+    ((MOVED, FAR_OFF), [([0.5, 2.5], SHOWN)], True),
+    ((SPLIT, MOVED), [([0.5, 2.5], SHOWN)], True),
+    ((SPLIT, ALL_WRITTEN), [([0.5, 2.5], SHOWN)], True),
+    ((MOVED, REJECTED), [([0.5, 2.5], SHOWN)], True),
+    ((SPLIT, EDITED, OTHERWISE), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], SHOWN)], True),
+    ((EDITED, EDITED, MOVED), [([0.5, 3.0], "it falls fast")], False),
+    ((SPLIT, ACCEPTED, ACCEPTED), [([0.5, 2.5], SHOWN)], True),
+]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("decided, rows, conflict", MERGED)
+def test_votes_on_span_and_caption_are_merged_separately(decided, rows, conflict, backwards):
+    people = [shown(1, what, name, **more) for name, (what, more) in zip(("ann", "bob", "eve"), decided)]
+    people = people[::-1] if backwards else people
+    found = found_of(*people)
+    written = select(annotate(MOMENTS, GROUPS)[0][:1], GROUPS, found["outcomes"], None)[0]
+    assert [(row["time"], row["fig_desc"]) for row in written] == rows
+    assert found["conflicts"] == ([1] if conflict else [])
+    if not conflict:
+        assert not needs_another(people) and set(states(found)) == {"applied"}
+    elif len(people) == 2:
+        assert needs_another(people)

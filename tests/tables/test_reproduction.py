@@ -1,5 +1,6 @@
 """A verdict per published figure."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from verified.io.jsonl import write_json
 from verified.tables.collect import Collection
 from verified.tables.reproduction import (
     HEADER,
+    range_without,
     reproduction,
 )
 from verified.tables.shown import Shown
@@ -104,3 +106,10 @@ def test_the_demo_is_never_compared(tmp_path):
     given = settings(kind="demo")
     rows = reproduction(given, collection(tmp_path), published())
     assert {row["verdict"] for row in rows} == {"not attempted"}
+
+
+def test_more_captions_than_the_paper_s_come_with_the_range_of_leaving_some_out(tmp_path):
+    note = verdicts(tmp_path, captions=16148)["main-2", "Charades-FIG", "FIG", "instances"]["note"]
+    assert "ours counts 16148 captions" in note
+    assert re.search(r"leaving out 20 at random gives 4\d\d to 4\d\d \(95 %\), which holds the published one", note)
+    assert range_without([{"size": 2}] * 10, 20, 1, "classes", 1) == (9, 9)

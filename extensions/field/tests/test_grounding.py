@@ -11,12 +11,13 @@ from refusals import refused
 
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.data import Moments
+from verified.benchmark.vcmr.submission import write_submission
 from verified.config.generation import Generation
 from verified.demo.source import write_video
 from verified.lmm.session import Session
 from verified.lmm.tasks.retrieval import GRADE
 from verified_field.config import Grounder, Reranker
-from verified_field.grounding import ground, pairs_to_grade, pairs_to_ground, rerank
+from verified_field.grounding import ground, pairs_to_grade, pairs_to_ground, read_first_stage, rerank
 from verified_field.tasks import GROUND, RELEVANCE, moments_of, read_moments
 
 
@@ -178,3 +179,22 @@ def test_relevance_is_asked_of_a_server_that_scores(tmp_path):
         settings = settings.model_copy(update={"ledger": str(tmp_path / "other")})
         with refused("garbage"), Session(settings, 1, (RELEVANCE,)) as session:
             rerank(first_stage(), moments, videos, Reranker(moments=2, frames=2, by="relevance"), session)
+
+
+def test_any_submission_is_a_first_stage(tmp_path):
+    _, moments = three_videos(tmp_path)
+    file = tmp_path / "submission.json.gz"
+    videos = ["v2", "v0", "v1", "elsewhere"]
+    renumbered = {
+        task: Lists(np.array([1, 2, 0])[lists.video], lists.start, lists.end, lists.score)
+        for task, lists in first_stage().items()
+    }
+    write_submission(file, videos, moments.desc_id, moments.caption, renumbered)
+    read = read_first_stage(str(file), moments)
+    for task, lists in first_stage().items():
+        assert np.array_equal(read[task].video, lists.video)
+    write_submission(
+        file, videos, moments.desc_id[:2], moments.caption, {k: v.take(slice(2)) for k, v in renumbered.items()}
+    )
+    with refused("VCMR", "9"):
+        read_first_stage(str(file), moments)

@@ -7,8 +7,10 @@ import pytest
 from compared import COUNT, lines
 
 from verified.benchmark.tiou import tiou
+from verified.cli.forms import read_ground_truth
 from verified_longform.experiment import retrieve_clips
-from verified_longform.recall import first_hits, recall, recall_over_movies
+from verified_longform.recall import IOUS, KS, first_hits, recall, recall_over_movies
+from verified_longform.submission import evaluate, read_submission
 
 
 def test_a_tie_counts_by_the_chosen_comparison():
@@ -107,3 +109,17 @@ def spans(path, rank_of):
         listed.insert(rank_of(n), [5.0 * n, 5.0 * n + 10, 0.9])
         rows.append({"id": str(n), "spans": listed})
     return lines(path, [*rows, {"id": "x", "spans": []}])
+
+
+def test_movies_have_the_recall_that_evaluate_gives_them(tmp_path):
+    truth = read_ground_truth(movies(tmp_path))
+    file = spans(tmp_path / "s.jsonl", lambda n: n % 7)
+    given = truth.answers(file, None)
+    read = read_submission(file)
+    del read["x"]
+    expected = evaluate(truth.rows, read)["recall"]
+    for row, k in enumerate(KS):
+        for column, threshold in enumerate(IOUS):
+            assert 100 * given.values[f"IoU={threshold:g}/R@{k}"].mean() == pytest.approx(expected[row][column])
+    assert given.ranks.tolist() == [1 + n % 7 for n in range(COUNT)]
+    assert [query.id for query in truth.queries()] == list(map(str, range(COUNT)))

@@ -138,3 +138,17 @@ def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path
     assert kept[0]["relevant_windows"][0] == pytest.approx([1.0, 3.0], abs=0.11)
     assert kept[1]["relevant_windows"] == [[3, 3.5]]
     assert read_jsonl(tmp_path / "out/log.jsonl")[0]["annotator"] == 1
+
+
+def test_people_who_take_the_test_are_scored(tmp_path):
+    """Of three questions, the letter is right twice; the span is the true one twice."""
+    key = question_key("human")
+    given = {1: {"answer": "B"}, 2: {"answer": "B", "start": 3.0, "end": 4.0}, 3: {"answer": "C"}}
+    write_json(tmp_path / "key.json", key)
+    write_json(tmp_path / "person.json", marked(key, give=given.__getitem__))
+    assert imported(tmp_path / "person.json", tmp_path, tmp_path / "scores") == 0
+    performance = read_json(tmp_path / "scores" / "summary.json")["performance"]
+    scores = performance["annotator 1"]
+    assert performance["mean of 1"] == scores and scores["questions"] == 3
+    assert scores["VQA"] == pytest.approx(2 / 3)
+    assert scores["MR-full-R1@0.5"] == pytest.approx(200 / 3, abs=0.01)
