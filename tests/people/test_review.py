@@ -340,3 +340,13 @@ def test_votes_on_span_and_caption_are_merged_separately(decided, rows, conflict
         assert not needs_another(people) and set(states(found)) == {"applied"}
     elif len(people) == 2:
         assert needs_another(people)
+
+
+def test_several_captions_a_moment_are_the_next_best_that_say_something_else():
+    rows, _, _ = annotate(MOMENTS[:2], GROUPS)
+    found = found_of(decision(2, "choose", instead=other(2)))
+    first, second = select(rows, GROUPS, found["outcomes"], least=None, best=3)[0]
+    assert [entry["fig_desc"] for entry in first["further"]] == ["statics 2 of 1", "dynamics 1 of 1"]
+    assert [entry["fig_desc"] for entry in second["further"]] == ["statics 2 of 2", "dynamics 1 of 2"]
+    least = select(rows, GROUPS, {}, least=3.0, best=6)[0][0]
+    assert [entry["fig_desc_score"] for entry in least["further"]] == [3.0]

@@ -1,7 +1,9 @@
 """The report: its front page, and what its rules ask for by kind of data set."""
 
 import pytest
+from given import fig
 
+from verified.report.front import Corpus, facts, recalls
 from verified.report.summary import omitted_tables, write_summary
 
 HEAD = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
@@ -50,3 +52,35 @@ def test_the_front_page_leads_with_its_notice_and_names_omissions_with_reasons(t
     (tables / "main-3.html").touch()
     (tables / "main-5.html").touch()
     assert omitted_tables(tables) == []
+
+
+def corpus(keyframes=()):
+    rows = [
+        fig(n, f"v{n % 5}", 1.0, 3.5, cog_desc=f"coarse <{n}>", fig_desc=f"fine <i>{n}</i>", fig_desc_score=n / 10,
+            fig_desc_type="statics", split="test" if n % 2 else "train")
+        for n in range(20)
+    ]  # fmt: skip
+    return Corpus("A & B", "rendered", rows, "test", keyframes)
+
+
+CELL = {"table": "main-4", "dataset": "A & B", "test": "FIG", "task": "VR", "metric": "r1"}
+
+
+CELLS = [
+    {**CELL, "method": "XML", "train": "COG", "value": "6.2", "low": "4.6", "high": "8.4", "trainings": "3"},
+    {**CELL, "method": "XML", "train": "FIG", "value": "25.4", "low": "15", "high": "36", "trainings": "3"},
+    {**CELL, "method": "<mine>", "train": "FIG", "value": "30", "low": "", "high": "", "trainings": "1"},
+]
+
+
+def test_the_front_page_names_the_run_and_its_figures_beside_chance():
+    told = facts([corpus()], CELLS, {"llm": "a-model", "image_lmm": "a-model"})
+    assert "20 moments" in told and "written by a-model" in told and "2 retrieval models" in told
+    assert "1 to 3 trainings each, asked 10 queries about 5 videos" in told
+    shown = recalls([corpus()], CELLS)
+    assert (
+        'aria-label="VR r1: finds the video first in percent, from 0 to 40. XML: COG 6.2 [4.6, 8.4], FIG 25.4' in shown
+    )
+    assert "chance 20.0" in shown and "&lt;mine&gt;" in shown and "30.0¹" in shown
+    assert shown.count("<circle") == 3 and shown.count('fill="var(--paper)"') == 1, "COG is hollow"
+    assert recalls([corpus()], []) == ""

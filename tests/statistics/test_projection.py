@@ -5,7 +5,7 @@ import pytest
 from given import fig
 
 from verified.statistics.cache import Embeddings, write_embeddings
-from verified.statistics.clustering import projection
+from verified.statistics.clustering import nearest_distances, projection, unit
 
 COARSE = ["a ball moves", "a box grows", "a star circles"]
 
@@ -31,3 +31,16 @@ def test_instances_of_coarse_classes_are_placed_before_and_after(annotations):
     assert [point["class"] for point in result["points"]] == [0] * 5 + [1] * 5
     assert all(len(point["cog"]) == len(point["fig"]) == 2 for point in result["points"])
     assert result == projection(rows, embeddings, 0.01, 5, seed=1)
+
+
+def test_too_few_instances_are_not_placed(annotations):
+    rows, embeddings = annotations
+    result = projection(rows, embeddings, 0.01, 6, seed=1)
+    assert result["points"] == [] and sum(result["nearest"]["counts"]) == len(COARSE)
+    vectors = unit(embeddings.lookup(COARSE))
+    apart = [float(min(np.delete(1 - vectors @ vector, index))) for index, vector in enumerate(vectors)]
+    assert nearest_distances(vectors) == pytest.approx(apart, abs=1e-6)
+    assert result["nearest"]["edges"][-1] == pytest.approx(max(0.1, *apart), abs=1e-5)
+    assert projection(rows, embeddings, 0.01, 5, seed=1)["nearest"] is None
+    assert projection(rows[:2], embeddings, 0.01, 6, seed=1)["nearest"] is None, "a single caption has no other"
+    assert projection(rows[-2:], embeddings, 0.01, 2, seed=1)["points"][0]["cog"] is None
