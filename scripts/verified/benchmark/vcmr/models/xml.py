@@ -17,9 +17,8 @@ Differences from the official code that change numbers:
 - Spans are decoded and rows of zero probability dropped as search.py says.
 - Sampled ranks come from a generator of the training loop, in the official order of draws; so do seeds of dropout.
 
-Differences without effect, except for rounding: masks are boolean; a wide model computes on the CPU only those pads
-that the kernels see (packing.py). Omitted: the subtitle stream, cross attention and merging of streams (the video-only
-mode alone is built), the unused cosine position option, the log-sum-exp loss.
+Masks are boolean, which has no effect. Omitted: the subtitle stream, cross attention and merging of streams (the
+video-only mode alone is built), the unused cosine position option, the log-sum-exp loss.
 
 The label of the end is one clip late and decoding adds one more (`exclusive_end`, `decoded_end = 1`): spans come out
 one clip too long, except those that end with their video. This reproduces the published behaviour.
