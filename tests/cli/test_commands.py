@@ -69,18 +69,6 @@ def test_every_command_that_is_quoted_anywhere_has_its_words_and_its_options():
     assert not wrong, "\n".join(wrong)
 
 
-def test_one_option_has_one_meaning_of_value():
-    """An option that several commands have takes as many values in each, and a flag is a flag in all."""
-    kinds: dict[str, set] = {}
-    for words in COMMANDS:
-        one = argparse.ArgumentParser()
-        COMMANDS[words].add_to(one)
-        for action in one._actions:
-            for name in action.option_strings:
-                kinds.setdefault(name, set()).add((type(action).__name__, action.nargs))
-    assert [name for name, found in kinds.items() if len(found) > 1] == []
-
-
 @pytest.mark.parametrize("command", ["report", "study", "quote", "export"])
 def test_a_word_too_many_is_not_lost_among_the_options_of_snakemake(command, capsys):
     with pytest.raises(SystemExit):

@@ -34,14 +34,6 @@ def test_the_same_seed_gives_the_same_bytes_in_any_number_of_processes(demo, tmp
     assert contents(render(tmp_path, processes=3)) == contents(demo)
 
 
-def test_a_larger_demo_begins_with_the_same_videos(demo, tmp_path):
-    larger = contents(render(tmp_path, videos=8))
-    assert all(larger[name] == data for name, data in contents(demo).items() if name.endswith(".mp4"))
-    rows = read_jsonl(demo / "rendered.jsonl")
-    for row, again in zip(rows, read_jsonl(tmp_path / "rendered.jsonl")):
-        assert row | {"split": None} == again | {"split": None}
-
-
 def test_cuts_of_the_truth_are_the_jumps_in_the_frames(demo):
     for row in read_jsonl(demo / "truth.jsonl"):
         frames = np.stack([frame for _, frame in iterate_frames(demo / "videos" / f"{row['video']}.mp4")])

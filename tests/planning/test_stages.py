@@ -3,7 +3,6 @@
 from running import PROJECT
 
 from verified.config import load
-from verified.extension import extensions
 from verified.lmm.tasks.paper import PAPER
 from verified.planning.stages import roles_in_use, stages
 
@@ -27,10 +26,3 @@ def test_every_prompt_is_asked_by_a_stage():
     assert prompts - asked(proposing) - OF_EXTENSIONS == set()
     assert {task.name for task in PAPER} <= asked(settings_of(**FOLDER))
     assert set(roles_in_use(proposing)) == {"llm", "image_lmm", "video_lmm"}
-
-
-def test_each_stage_has_a_name_of_its_own_and_extensions_follow():
-    names = [stage.name for stage in stages()]
-    assert len({*names}) == len(names)
-    last = sum(len(extension.stages) for extension in extensions())
-    assert names[: len(names) - last] == names[: names.index("retrieval") + 1]
