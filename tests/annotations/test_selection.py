@@ -97,19 +97,3 @@ def test_the_sentence_encoder_chooses_what_is_closest_to_the_coarse_caption():
     }
     assert highest["score"] == 2, "the confidence is told as it is"
     assert choose(groups[7])[0]["caption"] == "people dance in a hall"
-
-
-def test_a_draw_is_the_same_for_one_seed_and_hangs_on_no_other_candidate():
-    moments = [MOMENT | {"desc_id": number} for number in range(200)]
-    scores = [row | {"desc_id": moment["desc_id"]} for moment in moments for row in captioned()]
-    groups = candidates_by_moment(moments, scores)
-    drawn = annotate(moments, choose_by(groups, "random", 1))[0]
-    assert (
-        drawn
-        == annotate(moments, choose_by(groups, "random", 1))[0]
-        != annotate(moments, choose_by(groups, "random", 2))[0]
-    )
-    first_groups = {number: group for number, group in groups.items() if number < 50}
-    assert annotate(moments[:50], choose_by(first_groups, "random", 1))[0] == drawn[:50]
-    taken = [[row["fig_desc"] for row in drawn].count(text) for text in CAPTIONED.values()]
-    assert sum(taken) == 200 and min(taken) > 30, "each of four about as often"

@@ -6,7 +6,6 @@ import logging
 import numpy as np
 import pytest
 from media import counted, scenes, set_display_rotation, write_video
-from refusals import refused
 
 from verified.io.video import VideoError, frames_of_spans, iterate_frames, read_frames
 from verified.io.video_reader import READER
@@ -82,10 +81,3 @@ def test_damaged_files_give_what_pyav_gives_and_say_so(both, tmp_path, caplog, m
     (tmp_path / "d.mp4").write_bytes(whole[:-200])
     with pytest.raises(VideoError):
         list(iterate_frames(tmp_path / "d.mp4"))
-
-
-def test_without_decord_the_error_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "decord", None)
-    monkeypatch.setenv(READER, "decord")
-    with refused("decord", remedy=True):
-        list(iterate_frames(write_video(tmp_path / "v.mp4", counted(5))))

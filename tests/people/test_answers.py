@@ -19,7 +19,6 @@ from verified.people.agreement import krippendorff_alpha
 from verified.people.answers import checksum, collect
 from verified.people.pages import STUDY as STUDY_PAGE
 from verified.people.pages import write_pages
-from verified.people.sample import assign
 from verified.people.study.aggregate import summarise
 from verified.people.study.sample import pages
 
@@ -59,23 +58,6 @@ def test_alpha_of_a_known_example():
     assert krippendorff_alpha(grades, "nominal") == pytest.approx(0.743, abs=5e-4)
     assert krippendorff_alpha(grades, "ordinal") == pytest.approx(0.815, abs=5e-4)
     assert krippendorff_alpha(grades, "interval") == pytest.approx(0.849, abs=5e-4)
-
-
-@pytest.mark.parametrize("guessing", [0.0, 0.3, 0.6, 1.0])
-def test_simulated_raters_recover_the_alpha_they_were_made_with(guessing):
-    # Raters who guess from the distribution of the truth with probability g agree with alpha (1 - g)², at every level.
-    random = np.random.default_rng(5)
-    items, shares = 10_000, assign(10_000, 1000, 3, 1)
-    weights = {"yes or no": [0.3, 0.7], "even": [0.5, 0.5], "steps": [0.05, 0.1, 0.15, 0.3, 0.4]}
-    for name, weight in weights.items():
-        truth = random.choice(len(weight), items, p=weight)
-        matrix = np.full((len(shares), items), NAN)
-        for person, numbers in enumerate(shares):
-            places = np.array(numbers) - 1
-            guesses = random.choice(len(weight), len(places), p=weight)
-            matrix[person, places] = np.where(random.random(len(places)) < guessing, guesses, truth[places])
-        for level in ("nominal", "ordinal", "interval") if name == "steps" else ("nominal",):
-            assert krippendorff_alpha(matrix, level) == pytest.approx((1 - guessing) ** 2, abs=0.03)
 
 
 def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grades(tmp_path, capsys):

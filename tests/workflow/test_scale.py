@@ -41,12 +41,6 @@ def test_the_paper_is_planned_in_few_jobs(paper):
     assert table(rows).splitlines()[-1].split()[:2] == ["all", str(total)]
 
 
-def test_gpu_jobs_ask_for_the_model_and_others_do_not(paper):
-    jobs = re.findall(r"^rule (\w+):\n(?: .*\n)*? +resources: (.*)$", paper, re.MULTILINE)
-    asking = {rule for rule, resources in jobs if "gpu_model=a100" in resources}
-    assert asking == {"finetune_evaluator", "score_captions"}
-
-
 def test_no_attempt_asks_for_more_than_the_partition_gives(paper):
     """Forty hours of questions and two days of fine-tuning, in a partition of one day; GPUs of a job on one node."""
     (longest,) = [int(value.removeprefix("longest_minutes=")) for value in profile("slurm")["config"]]

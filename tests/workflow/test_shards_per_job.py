@@ -1,14 +1,12 @@
 """Models that a job loads: once for several shards, one after the other, and not at all in the jobs of the shards."""
 
 import re
-import shutil
 
 import pytest
 import tiny_models
 import yaml
 from captioning import make_moments
 from media import scenes, write_video
-from refusals import said
 from running import snakemake
 
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
@@ -60,12 +58,3 @@ def test_a_model_is_loaded_once_for_two_shards(lab):
         log = (lab / f"logs/lab/caption_dynamics/{shard}.log").read_text()
         assert "questions" in log and "asked so far" not in log
     assert "Nothing to be done" in snakemake(lab, "--cores", "1", *TARGETS, config=lab / "lab.yaml").stdout
-
-
-@pytest.mark.slow
-def test_a_shard_whose_answers_are_gone_says_what_to_do(lab):
-    shutil.rmtree(lab / "results" / "ledger")
-    (lab / TARGETS[0]).unlink()
-    done = snakemake(lab, "--cores", "1", TARGETS[0], config=lab / "lab.yaml")
-    assert done.returncode
-    said(done.stdout, "ledger", "questions", "ask_models", "remove captions/asked")

@@ -11,9 +11,7 @@ from verified.__main__ import main
 from verified.features.packaged import PackagedJoint
 from verified_search import folder as folders
 from verified_search.ask import Index
-from verified_search.captions import write_captions
 from verified_search.folder import index_videos
-from verified_search.fusion import LEAST
 from verified_search.serve import application
 from verified_search.survey import survey
 
@@ -118,18 +116,3 @@ def test_the_folder_is_searched_and_served(videos, tmp_path, capsys):
     client = TestClient(application(place), base_url="http://127.0.0.1")
     assert client.get("/media", params={"video": "sub/one"}).status_code == 200
     assert client.get("/thumbnail", params={"video": "three", "number": 2}).content[:2] == b"\xff\xd8"
-
-
-def test_captions_decide_where_the_encoder_knows_nothing_of_the_kind(videos, tmp_path):
-    place = tmp_path / "index"
-    index_videos(videos, place)
-    write_captions(
-        place, [{"desc_id": 1, "video": "three", "start": 0.0, "end": 3.0, "coarse": "perfect happiness", "fine": ""}]
-    )
-    index = Index(place)
-    answer = index.ask("happiness")
-    first = answer.moments[0]
-    assert (first.video, first.start, first.end) == ("three", 0.0, 3.0) and first.seen
-    assert first.parts["joint"] <= LEAST < first.parts["coarse"] and answer.caution == ""
-    assert "cannot be told" in index.hint(answer) and index.hint(answer, "three") == ""
-    assert index.ask(first.seen[0]).moments[0].parts["joint"] > LEAST, "what it names, it knows"
