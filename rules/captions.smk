@@ -11,7 +11,7 @@ rule caption_statics:
         corrupted="results/{dataset}/captions/statics/{shard}.corrupted.jsonl",
     log:
         "logs/{dataset}/caption_statics/{shard}.log",
-    priority: CRITICAL_PATH - 1
+    priority: shard_priority(settings.shards)
     conda:
         ASKING.environment("image_lmm", "llm")
     threads: settings.generation.threads
@@ -42,7 +42,7 @@ rule caption_dynamics:
         corrupted="results/{dataset}/captions/dynamics/{shard}.corrupted.jsonl",
     log:
         "logs/{dataset}/caption_dynamics/{shard}.log",
-    priority: CRITICAL_PATH - 1
+    priority: shard_priority(settings.shards)
     conda:
         ASKING.environment("video_lmm", "llm")
     threads: ASKING.threads_of_shard("dynamics")

@@ -7,7 +7,7 @@ rule extract_keyframes:
         keyframes=layout.keyframes,
     log:
         "logs/{dataset}/extract_keyframes/{shard}.log",
-    priority: CRITICAL_PATH - 1
+    priority: shard_priority(settings.shards)
     conda:
         "../envs/data.yaml"
     resources:

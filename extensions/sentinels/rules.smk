@@ -1,5 +1,5 @@
 from verified.evaluator.jobs import clip_ending
-from verified_sentinels.config import FOLDER, ROLES, TASKS, Sentinels, parts, shard_before
+from verified_sentinels.config import FOLDER, ROLES, TASKS, Sentinels, parts, shards_before
 
 SENTINELS = settings.section(Sentinels)
 SENTINEL_PARTS = parts(settings)
@@ -18,9 +18,12 @@ def parts_before(wildcards):
 
 
 def captions_before(wildcards):
-    """Captions of the shard that a part is asked after."""
-    shard = shard_before(settings, wildcards.part)
-    return [layout.path(template, wildcards.dataset, shard=shard) for template in (layout.statics, layout.dynamics)]
+    """Captions of the shards that a part is asked after."""
+    return [
+        layout.path(template, wildcards.dataset, shard=shard)
+        for shard in shards_before(settings, wildcards.part)
+        for template in (layout.statics, layout.dynamics)
+    ]
 
 
 rule render_sentinels:
@@ -33,6 +36,7 @@ rule render_sentinels:
         truth=f"{FOLDER}/truth.jsonl",
     log:
         "logs/{dataset}/render_sentinels.log",
+    priority: CRITICAL_PATH + 1  # before any caption is asked for
     conda:
         "../../envs/data.yaml"
     threads: 2  # processes, on which no byte depends
@@ -49,7 +53,7 @@ rule render_sentinels:
 
 
 rule ask_sentinels:
-    """Statics and dynamics candidates of a part of the sentinels, asked after those of a shard of the data set."""
+    """Statics and dynamics candidates of a part of the sentinels, asked between those of the data set's shards."""
     input:
         **asking_inputs(TASKS, *ROLES),
         moments=rules.render_sentinels.output.moments,
@@ -63,6 +67,7 @@ rule ask_sentinels:
         counts=f"{FOLDER}/captions/{{part}}.counts.json",
     log:
         "logs/{dataset}/ask_sentinels/{part}.log",
+    priority: CRITICAL_PATH + 1  # before the captions of the next shard
     conda:
         "../" + ASKING.environment(*ROLES)
     threads: ASKING.threads("dynamics")

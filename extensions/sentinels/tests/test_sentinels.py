@@ -10,8 +10,9 @@ from running import NANO, digests, snakemake
 from verified.config import load
 from verified.demo.full_captions import describe, perturb, word
 from verified.demo.scenes import facts, make_scenes
-from verified_sentinels.config import parts, shard_before
-from verified_sentinels.facts import false_share, judge, measure, statements
+from verified.errors import InputError
+from verified_sentinels.config import parts, shards_before
+from verified_sentinels.facts import check_limit, false_share, judge, measure, statements
 
 PARTS = 4
 
@@ -73,11 +74,24 @@ FACTS = {
         ("A red ball moves on sand, then over water", set()),
         ("A red ball moves on water, then over sand", {"order"}),
         ("A red ball moves on grass, then over sand", {"background"}),
+        ("A red ball moves in front of a wall of bricks", {"background"}),
         ("Something happens", set()),
     ],
 )
 def test_false_statements_of_a_caption(text, false):
     assert {name for name, is_true in statements(text, FACTS).items() if not is_true} == false
+
+
+@pytest.mark.parametrize(
+    "motion, is_true", [("meets", True), ("bounces", True), ("circles", True), ("grows", False), ("stays", False)]
+)
+def test_whatever_changes_its_place_moves(motion, is_true):
+    assert statements("A red ball moves", {**FACTS, "motion": motion})["motion"] is is_true
+
+
+def test_a_wall_of_bricks_is_no_plain_wall():
+    bricks = {**FACTS, "scenes": [{"background": "bricks", "pan": None, "bystander": None}]}
+    assert statements("A red ball before a wall of bricks", bricks)["background"]
 
 
 def test_a_right_model_has_no_fault(truth):
@@ -118,7 +132,22 @@ def test_a_model_that_gets_worse_drifts(truth):
 def test_captions_of_other_words_are_counted_as_unread(truth):
     found = checks(truth, lambda key, place, rng: "Etwas bewegt sich")
     assert found["captions without a statement that can be read"]["value"] == 1
-    assert found["false statements"]["value"] is None
+    for check in ("false statements", "captions with a false statement", "chosen captions with a false statement"):
+        assert found[check]["value"] is None and found[check]["units"] == 0
+
+
+def test_a_limit_stops_what_is_false_or_cannot_be_read_and_says_how_to_ask_again(truth):
+    def judged(write):
+        return judge(answers(truth, write), truth)
+
+    check_limit(judged(lambda key, place, rng: caption(truth[key], rng)), 0.2)
+    with pytest.raises(
+        InputError, match=r"no statement in the 48 captions .* as 'Etwas bewegt sich'; .* is 0.2"
+    ) as bad:
+        check_limit(judged(lambda key, place, rng: "Etwas bewegt sich"), 0.2)
+    assert "another `revision`" in str(bad.value)
+    with pytest.raises(InputError, match=r"of the statements in captions of rendered moments are false"):
+        check_limit(judged(lambda key, place, rng: caption(truth[key], rng, ("colour",))), 0.1)
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3])
@@ -138,9 +167,9 @@ def test_intervals_cover_the_true_share(rate):
 
 def test_parts_are_spread_over_the_shards():
     nano = yaml.safe_load(NANO.read_text(encoding="utf-8"))
-    for shards, before in ((9, ["shard-00", "shard-04", "shard-08"]), (2, ["shard-00", "shard-01"]), (1, ["shard-00"])):
+    for shards, before in ((9, [0, 4, 9]), (2, [0, 1, 2]), (1, [0, 1])):
         settings = load({**nano, "sentinels": {"parts": 3}, "shards": shards})
-        assert [shard_before(settings, part) for part in parts(settings)] == before
+        assert [len(shards_before(settings, part)) for part in parts(settings)] == before
 
 
 @pytest.mark.slow
@@ -162,3 +191,14 @@ def test_a_run_stops_at_the_limit_and_no_file_of_the_corpus_changes(nano, tmp_pa
     assert run(0.5).returncode == 0 and (folder / target).exists()
     after = digests(folder)
     assert {path: digest for path, digest in after.items() if "/sentinels/" not in path} == before
+
+
+@pytest.mark.slow
+def test_the_first_part_stops_a_run_before_any_caption_of_the_corpus(tmp_path):
+    config = tmp_path / "sentinels.yaml"
+    section = {"number": 8, "parts": 2, "size": 112, "limit": 0.001}
+    config.write_text(yaml.safe_dump({"layers": [str(NANO)], "sentinels": section}), encoding="utf-8")
+    stopped = snakemake(tmp_path, "--cores", "1", "results/nano/sentinels/measures.json", config=config)
+    assert stopped.returncode != 0 and "sentinels.limit is 0.001" in stopped.stdout
+    assert (tmp_path / "results" / "nano" / "sentinels" / "truth.jsonl").exists()
+    assert not list(tmp_path.glob("results/nano/captions/*/shard-*.jsonl"))

@@ -20,7 +20,7 @@ class Sentinels(Section):
     number: int = Field(default=24, ge=8)
     """Moments for each data set."""
     parts: int = Field(default=4, ge=1)
-    """Jobs that caption them: the first after the first shard of the data set, the last after its last shard."""
+    """Jobs that caption them: the first before the captions of the data set, the last after those of its last shard."""
     limit: float | None = Field(default=None, gt=0, lt=1)
     """A run stops once the share of false statements is above this: its whole 95 % interval; null: never."""
     size: int = Field(default=448, ge=32, multiple_of=2)
@@ -51,12 +51,12 @@ def folder(settings: Config, name: str) -> str:
 
 
 def parts(settings: Config) -> list[str]:
-    """Names of the parts, in the order in which they are asked: a shard has one at most."""
-    return [f"part-{number:02d}" for number in range(min(settings.section(Sentinels).parts, settings.shards))]
+    """Names of the parts, in the order in which they are asked: before all shards, then after a shard each."""
+    return [f"part-{number:02d}" for number in range(min(settings.section(Sentinels).parts, settings.shards + 1))]
 
 
-def shard_before(settings: Config, part: str) -> str:
-    """The shard after whose captions a part is asked."""
-    names, last = shard_names(settings.shards), len(parts(settings)) - 1
+def shards_before(settings: Config, part: str) -> list[str]:
+    """The shards after whose captions a part is asked: none for the first part, all for the last of several."""
+    last = len(parts(settings)) - 1
     number = int(part.removeprefix("part-"))
-    return names[round(number * (len(names) - 1) / last) if last else 0]
+    return shard_names(settings.shards)[: round(number * settings.shards / last) if last else 0]

@@ -14,6 +14,7 @@ from scipy import stats
 
 from verified.benchmark.intervals import Interval, share_interval
 from verified.demo.caption_facts import Facts, agreement, caption_facts
+from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
 from verified.lmm.refusal import same
 from verified.statistics.validity import ratio_row, row
@@ -29,6 +30,8 @@ KINDS = {
     "order": ("order",),
 }
 """Kinds of statements → names of the facts."""
+WAYS_OF_MOVING = ("bounces", "circles", "meets")
+"""Motions of which "moves" is true as well."""
 FALSE_OF_OWN, TRUE_OF_OTHER = 2, 3
 
 
@@ -40,7 +43,10 @@ def read_truth(file: str | Path) -> dict[int, dict]:
 def statements(caption: str, truth: Facts) -> dict[str, bool]:
     """Facts that a caption states → whether they are true; `truth` as in `corpus/truth.jsonl`."""
     stated = caption_facts(caption)
-    return agreement(stated, truth) | _order(stated, truth)
+    judged = agreement(stated, truth) | _order(stated, truth)
+    if stated.get("motion") == "moves" and truth["motion"] in WAYS_OF_MOVING:
+        judged["motion"] = True
+    return judged
 
 
 def _order(stated: Facts, truth: Facts) -> dict[str, bool]:
@@ -93,6 +99,29 @@ def false_share(rows: Iterable[Mapping]) -> Interval | None:
     return share_interval(*counts.T) if counts[:, 1].sum() else None
 
 
+def check_limit(judged: Sequence[Mapping], limit: float) -> None:
+    """Raise InputError if the share of false statements is above `limit`, or no caption can be read."""
+    remedy = (
+        "look at the model and its server before you pay for more captions, or raise the limit; answers are kept: "
+        "to ask a mended server again, give its role another `revision`"
+    )
+    share = false_share(judged)
+    if judged and share is None:
+        raise InputError(
+            f"no statement in the {len(judged)} captions of rendered moments can be read, as "
+            f"{judged[0]['caption']!r}; sentinels.limit is {limit:g}",
+            remedy=remedy,
+        )
+    if share is not None and share.low > limit:
+        wrong = next(row for row in judged if not all(row["statements"].values()))
+        facts = ", ".join(name for name, is_true in wrong["statements"].items() if not is_true)
+        raise InputError(
+            f"{100 * share.value:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}] of the statements in captions "
+            f"of rendered moments are false, as {facts} in {wrong['caption']!r}; sentinels.limit is {limit:g}",
+            remedy=remedy,
+        )
+
+
 def _counts(rows: Iterable[tuple[Mapping, Iterable[bool]]]) -> np.ndarray:
     """False and all statements [moments, 2], of rows with their statements."""
     tallies: dict[int, list[int]] = {}
@@ -119,8 +148,8 @@ def measure(rows: Sequence[Mapping], chosen: Sequence[Mapping], least: float | N
             table.append(ratio_row(f"false statements: {kind}", counts, "statements"))
     shown = f", confidence of {least:.3g} or more" if least is not None else ""
     table += [
-        _captions("captions with a false statement", rows, _is_false),
-        _captions(f"chosen captions with a false statement{shown}", chosen, _is_false),
+        _captions("captions with a false statement", _read(rows), _is_false),
+        _captions(f"chosen captions with a false statement{shown}", _read(chosen), _is_false),
         _captions("captions of another moment", rows, lambda row: row["another"]),
         _captions("captions that another moment has as well", rows, lambda row: row["repeated"]),
         _captions("captions without a statement that can be read", rows, lambda row: not row["statements"]),
@@ -133,6 +162,11 @@ def measure(rows: Sequence[Mapping], chosen: Sequence[Mapping], least: float | N
         ends = names[:half], names[-half:]
         table.append(_drift(*([row for row in rows if row["part"] in end] for end in ends)))
     return [*table, row("moments without a caption", empty, math.nan, math.nan, empty, "moments")]
+
+
+def _read(rows: Iterable[Mapping]) -> list[Mapping]:
+    """Captions with a statement that can be read: the others are neither true nor false."""
+    return [judged for judged in rows if judged["statements"]]
 
 
 def _is_false(judged: Mapping) -> bool:

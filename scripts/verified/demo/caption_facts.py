@@ -33,7 +33,7 @@ COUNTS = {
     1: ("one", "a single", "a", "an", "1"),
 }
 BACKGROUNDS = {
-    "bricks": (r"brick walls?", r"bricks"),
+    "bricks": (r"brick walls?", r"walls? (?:made )?of (?:[a-z]+ )?bricks?", r"bricks"),
     "wall": (r"gr[ea]y walls?", r"walls?"),
     "sky": (r"night sky", r"dark sky", r"at night", r"night", r"sky"),
     "sand": (r"sandy (?:floor|ground)", r"sand"),

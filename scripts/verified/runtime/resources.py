@@ -3,6 +3,9 @@
 import math
 from collections.abc import Callable
 from importlib import import_module
+from typing import Protocol
+
+from verified.runtime.wildcards import shard_index
 
 CRITICAL_PATH = 2
 """Priority of the jobs that most others wait for: Snakemake starts these first among the ready ones.
@@ -10,6 +13,24 @@ CRITICAL_PATH = 2
 They are on the critical path from the videos through the evaluator's fine-tuning to the retrieval models. Jobs that
 join that path later, and long jobs off it, have one less; short jobs for tables and figures alone have 0, the default.
 """
+
+
+class OfShard(Protocol):
+    """Wildcards of a job of one shard."""
+
+    shard: str
+
+
+def shard_priority(shards: int) -> Callable[[OfShard], float]:
+    """Priority of a job by its wildcard `shard`, above 1 and at most `CRITICAL_PATH`: the first shard comes first.
+
+    A run that is stopped then has all captions of some shards, not one kind of captions of all.
+    """
+
+    def priority(wildcards: OfShard) -> float:
+        return CRITICAL_PATH - shard_index(wildcards.shard) / shards
+
+    return priority
 
 
 def scale_by_attempt(amount: int) -> Callable[..., int]:
