@@ -120,6 +120,8 @@ def drawn(draw: random.Random, of: dict) -> list[list[SimpleNamespace]]:
     def fits(one, other):
         changed = {one.file, one.twin} if "swap" in one.kind else {one.file}
         apart = other.reader not in below[one.reader] and one.record != other.record
+        if "elsewhere" in one.kind:  # its copy may be the other's record, and would stand in for it
+            apart &= of[one.record]["rule"] != of[other.record]["rule"]
         return apart and not changed & set(of[other.reader]["made_of"])
 
     groups: list[list[SimpleNamespace]] = []
