@@ -288,3 +288,11 @@ def test_gains_of_candidates_are_the_best_of_those_written_first(tmp_path):
 
 def settings(source: dict, models: list[str]):
     return load({"datasets": {"one": {"title": "One", "source": source}}, "retrieval": {"models": models}})
+
+
+def test_the_evaluators_clearest_preferences_come_first():
+    rows = [annotation(n, f"v{n}") for n in range(1, 7)]
+    scores = material(rows, {2: 0.9, 5: 0.5}).scores
+    scores[6] = [{**entry, "score": entry["score"] + 9} for entry in scores[6]]  # all high, and near each other
+    shown = examples.widest_gaps(rows, scores)
+    assert [row["desc_id"] for row in shown] == [2, 5, 1, 3]
