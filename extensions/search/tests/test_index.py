@@ -191,7 +191,7 @@ def test_an_export_holds_what_the_index_holds(tmp_path):
 
 
 def test_an_added_video_that_is_a_copy_is_named_with_its_original(tmp_path):
-    videos = random_videos(3, longest=5, width=464)
+    videos = random_videos(3, longest=5, width=192)
     files, settings = write_corpus(tmp_path, videos)
     describe_videos(tmp_path, videos)
     update(tmp_path / "index", files, settings)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.night
 def corpus(tmp_path_factory):
     """An index of eight videos with one added by hand, and a second file to add."""
     folder = tmp_path_factory.mktemp("index")
-    videos = random_videos(8, longest=5, width=464)
+    videos = random_videos(8, longest=5, width=192)
     files, settings = write_corpus(folder, videos)
     update(folder / "index", files, settings)
     describe_videos(folder, dict.fromkeys(("extra", "further"), videos["v0000"]))

@@ -9,7 +9,7 @@ from verified_search.update import update
 
 def index_files(folder):
     """An index, sealed as any is, and a video to add."""
-    videos = random_videos(4, longest=5, width=464)
+    videos = random_videos(4, longest=5, width=192)
     files, settings = write_corpus(folder / "corpus", videos)
     describe_videos(folder / "corpus", {"extra": videos["v0000"]})
     update(folder / "index", files, settings)
