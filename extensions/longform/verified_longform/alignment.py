@@ -12,7 +12,7 @@ import numpy as np
 from scipy.signal import correlate
 
 WINDOWS = 20
-TOLERANCE_SECONDS = 0.1
+TOLERANCE_SECONDS = 0.1 + 1e-9
 SILENCE = 1e-8
 """Variance below which a window is silent."""
 
@@ -37,8 +37,6 @@ def align_tracks(
     rate: int,
     window_seconds: float = 60.0,
     most_seconds: float = 120.0,
-    windows: int = WINDOWS,
-    tolerance: float = TOLERANCE_SECONDS,
 ) -> Alignment:
     """Align two tracks [samples], `rate` a second; delays are searched between −most_seconds and most_seconds.
 
@@ -53,7 +51,7 @@ def align_tracks(
         return Alignment(None, (), (), "too short: less than a second of movie, or less description than a window")
     delays, peaks = [], []
     margin = min(reach, (len(movie) - length) // 4)
-    for first in np.linspace(margin, len(movie) - length - margin, windows).round().astype(int):
+    for first in np.linspace(margin, len(movie) - length - margin, WINDOWS).round().astype(int):
         low, high = max(0, first - reach), min(len(described), first + length + reach)
         lag, peak = _best_lag(movie[first : first + length], described[low:high])
         delays.append(float(low + lag - first) / rate if peak == peak else float("nan"))
@@ -66,8 +64,8 @@ def align_tracks(
     else:
         off = [(abs(delay - middle), window) for window, delay in enumerate(delays)]
         distance, window = max(off)
-        if distance > tolerance + 1e-9:
-            count = sum(delta > tolerance + 1e-9 for delta, _ in off)
+        if distance > TOLERANCE_SECONDS:
+            count = sum(delta > TOLERANCE_SECONDS for delta, _ in off)
             reason = (
                 f"{count} of {len(delays)} windows disagree with the median delay of {middle:.3f} s:"
                 f" window {window + 1} finds {delays[window]:.3f} s"

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -108,9 +108,13 @@ def check_rows(
     return usable, excluded, counts | dict(sorted(Counter(row["reason"] for row in excluded).items()))
 
 
-def mad_form(rows: Iterable[dict]) -> dict:
-    """Rows as MAD's object; both kinds of times are the same."""
-    return {
+def write_mad(path: str | os.PathLike, rows: Iterable[dict]) -> int:
+    """Write rows in MAD's form, with both kinds of times the same; returns how many.
+
+    Raises InputError where two rows share an id.
+    """
+    rows = list(rows)
+    values = {
         row["id"]: {
             "movie": row["movie"],
             "sentence": row["sentence"],
@@ -120,12 +124,6 @@ def mad_form(rows: Iterable[dict]) -> dict:
         }
         for row in rows
     }
-
-
-def write_mad(path: str | os.PathLike, rows: Iterable[dict]) -> int:
-    """Write rows in MAD's form; returns how many. Raises InputError where two rows share an id."""
-    rows = list(rows)
-    values = mad_form(rows)
     if len(values) < len(rows):
         name = Counter(row["id"] for row in rows).most_common(1)[0][0]
         raise InputError(f"annotation id {name!r} occurs twice", file=path)
@@ -136,18 +134,7 @@ def write_mad(path: str | os.PathLike, rows: Iterable[dict]) -> int:
 
 def from_moments(rows: Iterable[dict]) -> list[dict]:
     """Rows of `corpus/moments.jsonl` as rows of this stage; splits other than train and val count as test."""
-    return [
-        {
-            "id": str(row["desc_id"]),
-            "movie": row["video"],
-            "sentence": row["caption"],
-            "duration": float(row["duration"]),
-            "start": float(row["start"]),
-            "end": float(row["end"]),
-            "split": _split_of(row["split"]),
-        }
-        for row in rows
-    ]
+    return [_stage_row(row, row["caption"], (row["start"], row["end"]), row["split"]) for row in rows]
 
 
 def _split_of(name: str) -> str:
@@ -156,18 +143,19 @@ def _split_of(name: str) -> str:
 
 def from_fig(rows: Iterable[dict], split: str, caption: str = "cog_desc") -> list[dict]:
     """Rows of a VCMR data set (FIG or released coarse form, see `io.fig`) as rows of this stage."""
-    return [
-        {
-            "id": str(row["desc_id"]),
-            "movie": row["video"],
-            "sentence": row[caption],
-            "duration": float(row["duration"]),
-            "start": float(row["time"][0]),
-            "end": float(row["time"][1]),
-            "split": _split_of(split),
-        }
-        for row in rows
-    ]
+    return [_stage_row(row, row[caption], row["time"], split) for row in rows]
+
+
+def _stage_row(row: dict, sentence: str, span: Sequence[float], split: str) -> dict:
+    return {
+        "id": str(row["desc_id"]),
+        "movie": row["video"],
+        "sentence": sentence,
+        "duration": float(row["duration"]),
+        "start": float(span[0]),
+        "end": float(span[1]),
+        "split": _split_of(split),
+    }
 
 
 CLOCK = r"\d\d\.\d\d\.\d\d\.\d{3}"

@@ -22,6 +22,8 @@ from verified_longform.zero_shot import rank_proposals
 
 log = logging.getLogger("verified")
 SPLITS = ("train", "val", "test")
+CLIP_KS = (1, 5, 10)
+"""K of the retrieval of clips."""
 CACHE_BYTES = 2**30
 """Memory for cached features of a training; the rest is read again in each epoch."""
 
@@ -128,7 +130,6 @@ def retrieve_clips(
     rows: Sequence[dict],
     features: LongFeatures,
     fps: float,
-    ks: Sequence[int] = (1, 5, 10),
     pool: Callable[[np.ndarray], np.ndarray] = mean_pooling,
 ) -> dict:
     """Text-to-clip retrieval among all test moments (Table 6's task): recall in percent by K.
@@ -142,14 +143,14 @@ def retrieve_clips(
         frames = features.movie(row["movie"], first, max(first + 1, round(row["end"] * fps)))
         clips.append(pool(frames))
     gallery, queries = np.stack(clips), features.sentence_rows(row["id"] for row in rows)
-    found = np.zeros(len(ks))
+    found = np.zeros(len(CLIP_KS))
     for begin in range(0, len(queries), 256):
         scores = queries[begin : begin + 256].astype(np.float64) @ gallery.T.astype(np.float64)
         matching = scores[np.arange(len(scores)), begin + np.arange(len(scores))][:, None]
         tied = np.isclose(scores, matching, rtol=1e-9, atol=0)  # the true clip among them
         better = ((scores > matching) & ~tied).sum(axis=1)
-        found += [np.clip((k - better) / tied.sum(axis=1), 0, 1).sum() for k in ks]
-    return {str(k): float(100 * share / len(queries)) for k, share in zip(ks, found, strict=True)}
+        found += [np.clip((k - better) / tied.sum(axis=1), 0, 1).sum() for k in CLIP_KS]
+    return {str(k): float(100 * share / len(queries)) for k, share in zip(CLIP_KS, found, strict=True)}
 
 
 def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:

@@ -78,13 +78,13 @@ def hit_shares(
     return hits(overlaps, np.asarray(ious)[:, None], iou_cmp).sum(axis=1) / total
 
 
-def expected_recall(shares: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
-    """Expected recall per query [queries, ks, ious] of K independent uniform draws: 1 − (1 − p)^K.
+def expected_recall(shares: np.ndarray) -> np.ndarray:
+    """Expected recall per query [queries, KS, ious] of K independent uniform draws: 1 − (1 − p)^K.
 
     The published row of Random Chance is this with p = 0.0885, 0.0387 and 0.0141 % for IoU 0.1, 0.3 and 0.5.
     """
     missed = 1 - np.asarray(shares, np.float64)[..., None, :]
-    return 1 - missed ** np.asarray(ks, np.float64)[:, None]
+    return 1 - missed ** np.asarray(KS, np.float64)[:, None]
 
 
 def simulate_recall(

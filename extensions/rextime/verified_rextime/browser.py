@@ -46,16 +46,16 @@ def frames_of(video: Mapping) -> list[list]:
 
 
 def write_question_browser(
-    target: Path, title: str, questions: Iterable[Mapping], videos: Mapping[str, Mapping], embedded: int = EMBEDDED
+    target: Path, title: str, questions: Iterable[Mapping], videos: Mapping[str, Mapping]
 ) -> None:
-    """Write the page. Videos get frames in the order of their first question, until these have `embedded` characters;
+    """Write the page. Videos get frames in the order of their first question, until these have `EMBEDDED` characters;
     the page states the number without any.
     """
     rows = shown_rows(questions)
     frames: dict[str, list[list]] = {}
     names, size = list(dict.fromkeys(row["vid"] for row in rows)), 0
     for name in names:
-        if size <= embedded and name in videos and (taken := frames_of(videos[name])):
+        if size <= EMBEDDED and name in videos and (taken := frames_of(videos[name])):
             frames[name] = taken
             size += sum(len(url) for _, url in taken)
     untimed = sum(row["window"] is None for row in rows)

@@ -5,14 +5,7 @@ import json
 
 from verified.cli.command import between, command, flag, option, output
 from verified.errors import InputError
-
-PRICES = {
-    "generation_per_1000": (35, "calls to the model for 1,000 samples"),
-    "reviews_per_hour": (60, "samples that one person reviews in an hour"),
-    "wage_per_hour": (6, "hourly wage"),
-    "written_per_hour": (20, "pairs that one person writes in an hour"),
-}
-"""(default, meaning) of the numbers of section C.3."""
+from verified_rextime.config import Prices
 
 
 @command(
@@ -65,12 +58,6 @@ def _rejections(arguments: argparse.Namespace) -> tuple[list[dict], dict]:
     option("form", choices=("ego4d-nlq", "next-gqa"), help="the form of the file"),
     option("file", metavar="FILE", help="Ego4D NLQ annotations (JSON) or NExT-GQA questions (CSV)"),
     option("--spans", metavar="FILE", help="JSONL with id, question_span and, if known, answer_span (s)"),
-    option(
-        "--contained",
-        choices=("either", "question", "answer", "none"),
-        default="either",
-        help="which span must contain the other for an item to be left out (default: either)",
-    ),
 )
 def count(arguments: argparse.Namespace) -> None:
     """Print the counts."""
@@ -81,25 +68,29 @@ def count(arguments: argparse.Namespace) -> None:
     if arguments.spans:
         items = add_spans(items, arguments.spans)
     rule = "before_after" if ego else "temporal_type"
-    print(json.dumps(count_across_time(items, rule, arguments.contained), indent=1))
+    print(json.dumps(count_across_time(items, rule), indent=1))
 
 
 @command(
     "rextime cost",
     "what 1,000 samples cost: the arithmetic of section C.3 as a function of prices",
     *(
-        option(f"--{name.replace('_', '-')}", type=float, default=default, help=f"{text} (default: {default})")
-        for name, (default, text) in PRICES.items()
+        option(
+            f"--{name.replace('_', '-')}",
+            type=float,
+            default=field.default,
+            help=f"{field.description} (default: {field.default})",
+        )
+        for name, field in Prices.model_fields.items()
     ),
     flag("--train", "training samples, which are not reviewed"),
 )
 def cost(arguments: argparse.Namespace) -> None:
     """Print costs and their ratio."""
-    from verified_rextime.config import Prices
     from verified_rextime.statistics import cost_per_1000
 
     try:
-        prices = Prices(**{name: getattr(arguments, name) for name in PRICES})
+        prices = Prices(**{name: getattr(arguments, name) for name in Prices.model_fields})
     except ValueError as error:
         raise InputError(f"a price or a rate cannot be: {error}") from None
     for name, value in cost_per_1000(prices, not arguments.train).items():

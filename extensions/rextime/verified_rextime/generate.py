@@ -54,10 +54,6 @@ class Pair:
             for event, span in zip(self.events, (spans[0], spans[1]))
         ]
 
-    def problem_of(self, spans: tuple[Span, Span]) -> str | None:
-        """Problem of two spans from a model; None if there is none."""
-        return spans_problem(spans, self.item["duration"])
-
 
 def spans_problem(spans: tuple[Span, Span], duration: float) -> str | None:
     """`span-outside` the video (`duration` in seconds), `span-without-length`, `same-span`, `not-in-order`."""
@@ -224,7 +220,7 @@ def _drafts(pairs: list[Pair], session: Session, settings: Rextime, fates: list[
             spans = pair.spans
             if pair.item["form"] == "captions" and kind == "sequential":  # this listing chooses its events itself
                 spans = span_of(sections["pre_event_span"]), span_of(sections["post_event_span"])
-                if (reason := pair.problem_of(spans)) is not None:
+                if (reason := spans_problem(spans, pair.item["duration"])) is not None:
                     _fate(fates, pair.item["item"], f"questions-{reason}")
                     continue
             drafts.append(_draft(pair, spans, sections, outcome, settings))

@@ -148,7 +148,8 @@ def systems(settings: Config) -> dict[str, dict]:
         for name in answered(settings):
             if _section(settings).released[name].scored:
                 file = f"{folder(settings)}/released/{name}/{part}{protocol}.jsonl"
-                shown_videos = described_videos(settings, name)
+                videos = f"{folder(settings)}/released/{name}/videos"
+                shown_videos = [f"{videos}/{shard}.jsonl" for shard in shard_names(settings.shards)]
                 tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name, "videos": shown_videos}
         shown = f"{settings.generation.video_lmm.model}, {protocol.replace('_', ' ')}"
         free = {"reader": settings.generation.llm.model} if protocol in FREE else {}
@@ -158,7 +159,8 @@ def systems(settings: Config) -> dict[str, dict]:
             submissions[f"{shown}{tuned}{test}"] = facts | before | free
     if vectors := vector_files(settings):
         submissions["dense, zero-shot"] = {"mode": "grounding", "files": vectors}
-    for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
+    for dataset, model, captions in grounders(settings):
+        file = f"{folder(settings)}/grounding/{dataset}/{model}-{captions}.jsonl"
         name = f"{model}, trained on {captions}"
         submissions.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
     for dataset, model, captions in fine_tuned_grounders(settings):
@@ -178,11 +180,6 @@ def systems(settings: Config) -> dict[str, dict]:
     for name, submission in _section(settings).submissions.items():
         submissions[name] = {"mode": submission.mode, "files": [submission.file], "questions": submission.questions}
     return submissions
-
-
-def described_videos(settings: Config, name: str) -> list[str]:
-    """Rows of the videos of given questions."""
-    return [f"{folder(settings)}/released/{name}/videos/{shard}.jsonl" for shard in shard_names(settings.shards)]
 
 
 def free_answers(settings: Config) -> dict[str, dict]:
@@ -217,14 +214,6 @@ def given_file(settings: Config, name: str) -> str:
     """The questions of one given test: the file itself, or the sample of it."""
     given = _section(settings).released[name]
     return f"{folder(settings)}/released/{name}/sample.jsonl" if given.sampled else given.questions
-
-
-def grounding_files(settings: Config) -> list[str]:
-    """Submissions of the grounders."""
-    return [
-        f"{folder(settings)}/grounding/{dataset}/{model}-{captions}.jsonl"
-        for dataset, model, captions in grounders(settings)
-    ]
 
 
 def vector_files(settings: Config) -> list[str]:

@@ -91,15 +91,12 @@ def _mean(values: np.ndarray) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def count_across_time(
-    items: Iterable[Mapping], across: Literal["before_after", "temporal_type"], contained: str = "either"
-) -> dict:
+def count_across_time(items: Iterable[Mapping], across: Literal["before_after", "temporal_type"]) -> dict:
     """Number of items of another data set that reason across time (section C.6).
 
     Items have ``text``, ``type`` and, if known, ``question_span`` and ``answer_span`` (s). With `before_after` a text
     counts if it contains one of the words (Ego4D-NLQ), with `temporal_type` an item if its type is temporal (NExT-GQA).
-    Items whose one span is entirely in the other are omitted: `contained` names the outer one, `either`, `question` or
-    `answer`, or `none` for no such rule. The paper leaves that open.
+    Items whose one span is entirely in the other are omitted; the paper leaves open which one.
     """
     counts = Counter()
     for item in items:
@@ -110,18 +107,17 @@ def count_across_time(
             asks = str(item.get("type", "")).upper().startswith("T")
         counts["asks_across"] += asks
         if asks:
-            overlapping = _contains(item.get("question_span"), item.get("answer_span"), contained)
+            overlapping = _contains(item.get("question_span"), item.get("answer_span"))
             counts["left_out_as_contained"] += overlapping
             counts["across_time"] += not overlapping
     return {name: counts[name] for name in ("items", "asks_across", "left_out_as_contained", "across_time")}
 
 
-def _contains(question: Sequence[float] | None, answer: Sequence[float] | None, which: str) -> bool:
-    if not question or not answer or which == "none":
+def _contains(question: Sequence[float] | None, answer: Sequence[float] | None) -> bool:
+    if not question or not answer:
         return False
     (a, b), (c, d) = question, answer
-    in_question, in_answer = a <= c and d <= b, c <= a and b <= d
-    return {"either": in_question or in_answer, "question": in_question, "answer": in_answer}[which]
+    return (a <= c and d <= b) or (c <= a and b <= d)
 
 
 def cost_per_1000(prices: Prices, reviewed: bool) -> dict[str, float]:

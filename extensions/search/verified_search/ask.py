@@ -167,10 +167,6 @@ class Index:
         names = ", ".join(name for name, _ in nearest)
         return f"Nothing was written about these videos; the encoder looks for what is like: {names}."
 
-    def _recognises(self, query: np.ndarray) -> bool:
-        """Return whether an encoder with names knows one near the sentence [D]; True for other encoders."""
-        return not self._names or self.encoder.names(query[None], 1)[0][0][1] >= KNOWN
-
     def _named(self, moments: list[Moment], query: np.ndarray) -> list[Moment]:
         """Moments with the names of the objects in each, for an encoder with names; otherwise unchanged."""
         if not self._names or not moments:
@@ -190,11 +186,14 @@ class Index:
         `query` [dim] is the sentence's vector. Also returns whether captions contributed to any score.
         """
         model = self.manifest["model"]
-        weights = self.weights if self._recognises(query) else {**self.weights, model: LEAST}
+        # An encoder with names is trusted where it knows one near the sentence.
+        unknown = self._names and self.encoder.names(query[None], 1)[0][0][1] < KNOWN
+        weights = {**self.weights, model: LEAST} if unknown else self.weights
         written = {name: above_average(scores) for name, scores in self.captions.scores(text).items()}
         rows = self.captions.all
         near = sum((weights[name] * scores for name, scores in written.items()), np.zeros(len(rows)))
-        allowed = [at for at in np.argsort(-near, kind="stable") if self._searched(rows[at]["video"], only)]
+        searched = self.positions if only is None else self.positions.keys() & {only}
+        allowed = [at for at in np.argsort(-near, kind="stable") if rows[at]["video"] in searched]
         pool = {int(at): None for at in allowed[:POOL] if near[at] > 0}
         unwritten = []
         for moment in located:
@@ -221,9 +220,6 @@ class Index:
                 shown = {name: round(float(values[at]), 4) for name, values in put.items()}
                 moments.append(replace(one, score=round(float(total[at]), 4), parts=shown))
         return moments, bool(pool)
-
-    def _searched(self, video: str, only: str | None) -> bool:
-        return video in self.positions and only in (None, video)
 
     def _overlapping(self, one: Moment, other: Moment) -> bool:
         threshold = self.manifest["spans"]["nms_threshold"]

@@ -95,7 +95,8 @@ def write_charades_sta(folder: Path, collection: Collection) -> None:
     """Text lines, and the lengths of the videos as CSV."""
     for split, rows in collection.splits.items():
         lines = [
-            f"{_one_word(row['video'])} {row['start']!r} {row['end']!r}##{_one_line(caption_of(row))}\n" for row in rows
+            f"{_one_word(row['video'])} {row['start']!r} {row['end']!r}##{' '.join(caption_of(row).split())}\n"
+            for row in rows
         ]
         write_text(folder / f"{split}.txt", "".join(lines))
         lengths = {_one_word(row["video"]): row["duration"] for row in rows}
@@ -105,10 +106,6 @@ def write_charades_sta(folder: Path, collection: Collection) -> None:
 
 def _one_word(video: str) -> str:
     return re.sub(r"[\s%]", lambda match: quote(match[0]), video)
-
-
-def _one_line(caption: str) -> str:
-    return " ".join(caption.split())
 
 
 TVR = ExportForm(write_tvr)

@@ -155,10 +155,6 @@ class Handout:
         decision = {key: row[key] for key in ("version", "moment", *KEYS, *OPTIONAL) if key in row}
         return {**decision, "reviewer": name}
 
-    def of_person(self, name: str) -> list[dict]:
-        """The decisions of a person."""
-        return [row for row in self.decisions if row["reviewer"] == name]
-
     def progress(self) -> dict:
         """``moments, decided`` (by `raters` people each), ``conflicts``, ``people`` (name, decided, handed out now),
         agreement by `people.review.agreement` and ``kappas``: (name, name, moments that both decided on, Cohen's kappa

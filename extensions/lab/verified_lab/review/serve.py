@@ -125,12 +125,13 @@ def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") ->
             return HTMLResponse(
                 _progress_page(pages.review["title"], handout.progress(), "There is no moment for you now.")
             )
+        decisions = [row for row in handout.decisions if row["reviewer"] == name]
         review = {
             **pages.review,
             "items": items,
             "page": 1,
             "pages": 1,
-            "served": {"reviewer": name, "decisions": handout.of_person(name)},
+            "served": {"reviewer": name, "decisions": decisions},
         }
         clips = {clip: pages.clip(clip) for item in items for clip in [f"clip-{item['desc_id']}"]}
         parts = page_parts(REVIEW, f"Review of {review['title']}", {"review": review, **clips}, served=True)
