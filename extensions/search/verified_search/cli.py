@@ -6,7 +6,19 @@ import os
 import textwrap
 from pathlib import Path
 
-from verified.cli.command import CONFIGFILE, JSON, WORKFLOW, command, flag, folder, one_of, only_for, option, several
+from verified.cli.command import (
+    CONFIGFILE,
+    JSON,
+    WORKFLOW,
+    between,
+    command,
+    flag,
+    folder,
+    one_of,
+    only_for,
+    option,
+    several,
+)
 from verified.cli.serving import HOST_AND_PORT, run_server
 from verified.errors import InputError
 
@@ -108,19 +120,13 @@ def _index_videos(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 100")
-    return int(text)
-
-
 @command(
     "search",
     "find the moments of a corpus that a sentence describes, by the index that is there; or serve a page that does",
     option("query", metavar="SENTENCE", nargs="?", help='a moment in words: "a person opens the fridge"'),
     CONFIGFILE,
     *PLACE,
-    option("--top", type=_positive, help="moments to show (default: 10)"),
+    option("--top", type=between(0, 100, int), help="moments to show (default: 10)"),
     option("--video", metavar="ID", help="search this video only"),
     JSON,
     flag("--serve", "serve a page that searches the corpus and plays the moments found, on one address"),

@@ -5,8 +5,6 @@ and SHA-256, and the small results themselves: tables, metrics, counts, cards. V
 are listed, not copied. Its facts come from checksum records, the corpus and the configuration.
 """
 
-import csv
-import io
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +20,7 @@ from verified.config.folders import home
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.io.jsonl import read_jsonl
+from verified.io.text_tables import write_csv
 from verified.runtime.project import PROJECT, commit, versions
 from verified.runtime.seals import read_seal, sealed_below, seals_below
 from verified.runtime.secrets import redact
@@ -99,8 +98,8 @@ def write_crate(
     for path in sorted((facts["project"] / "rules").glob("*.smk")):
         _copy(path, unfinished / "workflow" / "rules" / path.name)
     write_text(unfinished / "packages.txt", "".join(f"{line}\n" for line in installed()))
-    write_text(unfinished / "inputs.csv", table(("path", "bytes", "sha256"), fed))
-    write_text(unfinished / "outputs.csv", table(Built._fields, built))
+    write_csv(unfinished / "inputs.csv", [("path", "bytes", "sha256"), *fed])
+    write_csv(unfinished / "outputs.csv", [Built._fields, *built])
     tables = [row.path for row in built if row.rule == "build_tables"]
     copied = [row.path for row in built if row.path in tables or Path(row.path).name in COPIED]
     for path in copied:
@@ -145,15 +144,6 @@ def _inputs(results: Path) -> Iterator[tuple[str, int, str]]:
 def installed() -> list[str]:
     """Every installed package with its version, as pip lists them."""
     return sorted({f"{one.metadata['Name']}=={one.version}" for one in distributions()}, key=str.lower)
-
-
-def table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Rows as CSV with a line of column names."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def _copy(source: Path, target: Path) -> None:
