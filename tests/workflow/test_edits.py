@@ -20,7 +20,7 @@ PLANS = [
     {"statistics/clustering.py": {"count_many_to_many", "project_clusters"}},
     {"benchmark/correlation.py": {"measure_validity"}},
     {"io/hdf5.py": {"extract_text_features", "extract_video_features"}},
-    {"lmm/ledger.py": CALLING, "features/grid_conv.py": {"extract_video_features"}},
+    {"lmm/ledger.py": CALLING, "features/video.py": {"extract_video_features"}},
     {"demo/scene_reader/rewriting.py": CALLING},
     {"report/captions.py": {"browse_captions"}},
     {"benchmark/vcmr/models/xml.py": {"train_model"}},
