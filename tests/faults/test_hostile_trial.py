@@ -109,12 +109,14 @@ def drawn(draw: random.Random, of: dict) -> list[list[SimpleNamespace]]:
     """Twelve groups of a file for each kind of damage: no job reads two of a group, or waits for another's outputs."""
     whole = {file: (record, about.get("sha256")) for record in of for file, about in of[record]["files"].items()}
     rules = [record["rule"] for record in of.values()]
-    below = {record: {record} for record in of}  # what is made of a record's files, directly or not
+    job = {record: (of[record]["rule"], of[record]["wildcards"]) for record in of}  # it has a record in each folder
+    together = {record: {other for other in of if job[other] == job[record]} for record in of}
+    below = {record: {*together[record]} for record in of}  # what is made of a record's files, directly or not
     for _ in of:
         for record in of:
             made_of = {whole[file][0] for file in of[record]["made_of"]}
             for upper in of:
-                below[upper] |= {record} if made_of & below[upper] else set()
+                below[upper] |= together[record] if made_of & below[upper] else set()
     read = [(file, record) for record in of for file in of[record]["made_of"]]
 
     def fits(one, other):
