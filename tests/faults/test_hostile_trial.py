@@ -121,7 +121,6 @@ def drawn(draw: random.Random, of: dict) -> list[list[SimpleNamespace]]:
 
     def fits(one, other):
         changed = {one.file, one.twin} if "swap" in one.kind else {one.file}
-        changed |= {*of[one.record]["files"]} if "record" in one.kind else set()
         apart = other.reader not in below[one.reader] and one.record != other.record
         if "elsewhere" in one.kind:  # its copy may be the other's record, and would stand in for it
             apart &= of[one.record]["rule"] != of[other.record]["rule"]
