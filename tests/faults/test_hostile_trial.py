@@ -105,63 +105,42 @@ DAMAGE = {
 }
 
 
-def drawn(draw: random.Random, of: dict) -> list[list[SimpleNamespace]]:
-    """Twelve groups of a file for each kind of damage: no job reads two of a group, or waits for another's outputs."""
+def drawn(draw: random.Random, of: dict) -> list[SimpleNamespace]:
+    """Twelve files for each kind of damage, each with a job that reads it."""
     whole = {file: (record, about.get("sha256")) for record in of for file, about in of[record]["files"].items()}
     rules = [record["rule"] for record in of.values()]
-    job = {record: (of[record]["rule"], of[record]["wildcards"]) for record in of}  # it has a record in each folder
-    together = {record: {other for other in of if job[other] == job[record]} for record in of}
-    below = {record: {*together[record]} for record in of}  # what is made of a record's files, directly or not
-    for _ in of:
-        for record in of:
-            made_of = {whole[file][0] for file in of[record]["made_of"]}
-            for upper in of:
-                below[upper] |= together[record] if made_of & below[upper] else set()
-    read = [(file, record) for record in of for file in of[record]["made_of"]]
-
-    def fits(one, other):
-        changed = {one.file, one.twin} if "swap" in one.kind else {one.file}
-        apart = other.reader not in below[one.reader] and one.record != other.record
-        if "elsewhere" in one.kind:  # its copy may be the other's record, and would stand in for it
-            apart &= of[one.record]["rule"] != of[other.record]["rule"]
-        return apart and not changed & set(of[other.reader]["made_of"])
-
-    groups: list[list[SimpleNamespace]] = []
-    while len(groups) < 12:
-        group: list[SimpleNamespace] = []
-        taken = {(one.kind, one.file) for group in groups for one in group}
-        kinds = draw.sample(list(DAMAGE), len(DAMAGE))
-        for file, reader in draw.sample(read, len(read)):
+    read = [(file, reader) for reader in of for file in of[reader]["made_of"]]
+    cases = []
+    for kind in DAMAGE:
+        possible = [
+            (file, reader)
+            for file, reader in read
+            if "elsewhere" not in kind or rules.count(of[whole[file][0]]["rule"]) > 1
+        ]
+        for file, reader in draw.sample(possible, 12):
             twins = [name for name in whole if Path(name).suffix and whole[name][1] != whole[file][1]]
             twin = draw.choice([name for name in twins if name not in of[reader]["made_of"]])
-            kind = kinds[len(group)] if len(group) < len(kinds) else ""
-            one = SimpleNamespace(kind=kind, file=file, record=whole[file][0], reader=reader, twin=twin)
-            one.target = "results/" + min(of[reader]["files"])
-            alone = "elsewhere" in kind and rules.count(of[one.record]["rule"]) == 1
-            if kind and not alone and (kind, file) not in taken and all(fits(one, o) and fits(o, one) for o in group):
-                group.append(one)
-        groups += [group] if len(group) == len(kinds) else []
-    return groups
+            target = "results/" + min(of[reader]["files"])
+            cases.append(SimpleNamespace(kind=kind, file=file, record=whole[file][0], twin=twin, target=target))
+    return cases
 
 
 def test_damage(nano, tmp_path):
     """Each damaged file is named by `verify`, and by the next job that reads it, which makes nothing of it."""
     of = records(nano)
     outcomes: dict[str, dict] = {}
-    for group in drawn(random.Random(SEED), of):
+    for one in drawn(random.Random(SEED), of):
         run = copy_of(nano, tmp_path / "run")
-        for one in sorted(group, key=lambda one: "elsewhere" not in one.kind):  # first: it copies what is whole
-            path = run / "results" / one.file
-            DAMAGE[one.kind](run, min(path.glob("*.mp4")) if path.is_dir() else path, one.record, of, one.twin)
+        path = run / "results" / one.file
+        DAMAGE[one.kind](run, min(path.glob("*.mp4")) if path.is_dir() else path, one.record, of, one.twin)
         named = said_by(run, "verify")[0]
-        said = snakemake(run, "--cores", "2", "--keep-going", "--force", *(one.target for one in group)).stdout
+        said = snakemake(run, "--cores", "2", "--force", one.target).stdout
         errors = "\n".join(line for line in said.splitlines() if " error: " in line)
-        for one in group:
-            stopped = any(f"results/{file}" in errors for file in of[one.record]["files"])
-            case = f"{one.file}, read for {one.target}"
-            outcomes.setdefault(f"{one.kind}, found by verify", {})[case] = one.file in named
-            refused = stopped and not (run / one.target).exists()
-            outcomes.setdefault(f"{one.kind}, refused by the job that reads it", {})[case] = refused
+        stopped = any(f"results/{file}" in errors for file in of[one.record]["files"])
+        case = f"{one.file}, read for {one.target}"
+        outcomes.setdefault(f"{one.kind}, found by verify", {})[case] = one.file in named
+        refused = stopped and not (run / one.target).exists()
+        outcomes.setdefault(f"{one.kind}, refused by the job that reads it", {})[case] = refused
     ROWS.extend((name, sum(cases.values()), len(cases)) for name, cases in outcomes.items())
     assert not [(name, case) for name, cases in outcomes.items() for case, held in cases.items() if not held]
 
