@@ -111,3 +111,27 @@ def test_a_log_on_a_full_disk_ends_the_job_with_a_sentence(tmp_path, more):
 def test_a_name_longer_than_file_systems_take_is_an_error(capsys):
     assert main(["ledger", "stats", "--ledger", "ledger" * 60]) == 2
     said(capsys.readouterr().err, ("ledger" * 20)[:100], remedy=True)
+
+
+LISTS = """
+import resource, sys
+import numpy as np
+from verified.benchmark.vcmr.ranked import Ranked, write_ranked
+from verified.errors import disk_problem
+
+numbers = np.arange(16_000).reshape(400, 40)
+lists = Ranked(np.arange(400), numbers, numbers / 7, [str(n) for n in range(400)])
+for limit in range(0, 150_000, 1_000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        write_ranked(sys.argv[1], {"test": lists})
+    except OSError as error:
+        assert disk_problem(error), error
+print("ended")
+"""
+
+
+def test_hdf5_reads_back_what_a_full_disk_did_not_take(tmp_path, monkeypatch):
+    monkeypatch.setenv("MALLOC_PERTURB_", "165")  # unset memory is no zeros: reading it crashes
+    run = run_job(LISTS, tmp_path / "lists.h5")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "ended\n", "")

@@ -163,21 +163,49 @@ def key_of(name: str) -> str:
 
 
 class _Disk(io.FileIO):
-    """A file that keeps the first error of writing, for `check`, and drops all writes after it.
+    """A file that keeps the first error of writing, for `check`, and from then on all that is written in memory.
 
-    HDF5 cannot close a file after a failed write, and prints tracebacks when it tries.
+    HDF5 has to read its own writes back and to close the file without an error: else it reads unset memory, and
+    crashes.
     """
 
-    error: OSError | None = None
+    def __init__(self, path: str | os.PathLike[str], mode: str):
+        super().__init__(path, mode)
+        self.error: OSError | None = None
+        self.unwritten: list[tuple[int, bytes]] = []
 
     def write(self, data: Any) -> int:
-        rest = memoryview(data).cast("B")
+        start, rest = self.tell(), memoryview(data).cast("B")
+        size = len(rest)
         try:
             while rest and not self.error:
                 rest = rest[super().write(rest) :]
         except OSError as error:
             self.error = error
-        return len(data)
+        if self.error:
+            self.unwritten.append((start + size - len(rest), bytes(rest)))
+            self.seek(start + size)
+        return size
+
+    def readinto(self, buffer: Any) -> int:
+        start, view = self.tell(), memoryview(buffer).cast("B")
+        count = super().readinto(view)
+        if not self.error:
+            return count
+        view[count:] = bytes(len(view) - count)
+        for at, data in self.unwritten:
+            first, last = max(at, start), min(at + len(data), start + len(view))
+            if first < last:
+                view[first - start : last - start] = data[first - at : last - at]
+        self.seek(start + len(view))
+        return len(view)
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self.error = self.error or error
+            return size or 0
 
     def check(self) -> None:
         if self.error:
