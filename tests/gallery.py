@@ -3,6 +3,7 @@
 import importlib
 import io
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +23,9 @@ from verified.report.summary import write_summary
 from verified.tables.table import Estimate, Table
 from verified.tables.write import write_simple
 
-ADDED = [
-    importlib.import_module(file.stem)
-    for file in sorted(Path(__file__).parents[1].glob("extensions/*/tests/gallery_*.py"))
-]
+GALLERIES = sorted(Path(__file__).parents[1].glob("extensions/*/tests/gallery_*.py"))
+sys.path += [str(file.parent) for file in GALLERIES]
+ADDED = [importlib.import_module(file.stem) for file in GALLERIES]
 """The same of extensions."""
 COARSE = ("a ball moves", "a person opens the fridge", "two <b>stars</b> touch", "someone washes a cup")
 FINE = (
