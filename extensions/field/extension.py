@@ -21,8 +21,6 @@ EXTENSION = Extension(
         "qvhighlights": "verified_field.exports.retrieval_codes:QVHIGHLIGHTS",
         "activitynet-captions": "verified_field.exports.retrieval_codes:ACTIVITYNET",
         "charades-sta": "verified_field.exports.retrieval_codes:CHARADES",
-        "mteb": "verified_field.exports.embedding:MTEB",
-        "lmms-eval": "verified_field.exports.lmms_eval:LMMS_EVAL",
     },
     archives={"crate": "verified_field.exports.crate:archive"},
     tables=("verified_field.lmm",),

@@ -1,20 +1,15 @@
 """Further exports are read back: by the library of its field where there is one, else by this project's readers."""
 
-import ast
 import csv
-import importlib.util
 import io
 import json
 import tarfile
-from pathlib import Path
 
 import pytest
-import yaml
 from export.test_export_forms import ABOUT, HOSTILE, ROWS, SPLITS, annotation, written
 from PIL import Image
 
 from verified.__main__ import main
-from verified.benchmark.tiou import tiou
 from verified.config.datasets import Keyframes
 from verified.demo.source import write_video
 from verified.export.collection import COLUMNS, collect
@@ -22,7 +17,6 @@ from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.io.video import probe
 from verified.keyframes.extract import write_keyframes
 from verified.released.formats import read_split
-from verified_field.exports import lmms_eval_task
 
 
 @pytest.fixture(scope="module")
@@ -85,95 +79,6 @@ def test_tvr_s_form_is_the_ground_truth_of_the_evaluator(collection, tmp_path, c
     assert main(["evaluate", str(folder / "train.jsonl"), str(tmp_path / "found.json"), "--json"]) == 0
     assert "100.0" in capsys.readouterr().out
     assert [row["desc_id"] for row in truth] == [7, 3, 8]
-
-
-def test_mteb_s_parts_are_loaded_and_each_query_has_its_document(tmp_path):
-    datasets = pytest.importorskip("datasets", reason="the library datasets is not installed")
-    rows = [*ROWS, annotation(9, "train", "c", 0, 1, "the fine one", cog_desc="coarse 3")]
-    folder = written("mteb", tmp_path / "set", collect(rows, SPLITS, ABOUT))
-    assert set(datasets.get_dataset_config_names(str(folder))) == {"corpus", "queries", "qrels"}
-    corpus, queries, qrels = (
-        datasets.load_dataset(str(folder), part, split="train", cache_dir=str(tmp_path / "cache")).to_list()
-        for part in ("corpus", "queries", "qrels")
-    )
-    documents = {row["_id"]: row["text"] for row in corpus}
-    assert len(queries) == 4 and len(documents) == len(set(documents.values())) == 2
-    told = {query["text"]: documents[row["corpus-id"]] for query, row in zip(queries, qrels, strict=True)}
-    assert [row["query-id"] for row in qrels] == [row["_id"] for row in queries]
-    assert told == {
-        HOSTILE: "coarse 7",
-        "a thing turns": "coarse 3",
-        "the second best": "coarse 3",
-        "the fine one": "coarse 3",
-    }
-    task = ast.parse((folder / "task.py").read_text(encoding="utf-8"))
-    (described,) = [
-        node for node in ast.walk(task) if isinstance(node, ast.Call) and ast.unparse(node.func) == "TaskMetadata"
-    ]
-    values = {word.arg: word.value for word in described.keywords}
-    assert ast.literal_eval(values["eval_splits"]) == ["train", "held_out"]
-    assert ast.literal_eval(values["name"]) == "KitchenFIGRetrieval"
-
-
-class TaskYaml(yaml.SafeLoader):
-    """Reads !function as lmms-eval does: a file beside the YAML, and a name in it."""
-
-
-def _function(loader, node):
-    file, name = loader.construct_scalar(node).split(".")
-    spec = importlib.util.spec_from_file_location(file, Path(loader.name).parent / f"{file}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
-
-
-TaskYaml.add_constructor("!function", _function)
-
-
-def test_lmms_eval_s_task_asks_and_scores(collection, tmp_path, monkeypatch):
-    datasets = pytest.importorskip("datasets", reason="the library datasets is not installed")
-    folder = written("lmms-eval", tmp_path / "set", collection)
-    assert sorted(path.name for path in folder.glob("*.yaml")) == ["kitchen_held_out.yaml", "kitchen_train.yaml"]
-    with (folder / "kitchen_train.yaml").open(encoding="utf-8") as file:
-        task = yaml.load(file, TaskYaml)
-    monkeypatch.chdir(folder)
-    loaded = datasets.load_dataset(task["dataset_path"], **task["dataset_kwargs"], cache_dir=str(tmp_path / "cache"))
-    docs = loaded[task["test_split"]].to_list()
-    assert [doc["id"] for doc in docs] == [7, 3, 8]
-    asked = task["doc_to_text"](docs[0], task["lmms_eval_specific_kwargs"]["default"])
-    assert HOSTILE in asked and "9.75 seconds" in asked and "{" not in asked
-    (tmp_path / "videos" / "a b").mkdir(parents=True)
-    (tmp_path / "videos" / "a b" / "50%.mkv").touch()
-    monkeypatch.setenv("VERIFIED_VIDEOS", str(tmp_path / "videos"))
-    assert task["doc_to_visual"](docs[0]) == [str(tmp_path / "videos" / "a b" / "50%.mkv")]
-    with pytest.raises(FileNotFoundError, match="VERIFIED_VIDEOS"):
-        task["doc_to_visual"]({"video": "none"})
-    measured = [task["process_results"](doc, [task["doc_to_target"](doc)]) for doc in docs]
-    for measure in task["metric_list"]:
-        assert measure["aggregation"]([values[measure["metric"]] for values in measured]) == pytest.approx(100)
-
-
-@pytest.mark.parametrize(
-    ("answer", "span"),
-    [
-        ("12.5 - 20.0", (12.5, 20.0)),
-        ("The event happens from 3 to 7 seconds.", (3.0, 7.0)),
-        ("from 0:12 to 1:05.5", (12.0, 65.5)),
-        ("1:00:01–1:00:02", (3601.0, 3602.0)),
-        ("it ends at 9 and starts at 4", (4.0, 9.0)),
-        ("at 5 seconds", None),
-        ("", None),
-    ],
-)
-def test_two_times_are_found_in_an_answer(answer, span):
-    assert lmms_eval_task.times(answer) == span
-
-
-def test_an_exported_task_measures_tiou_as_the_benchmarks_do():
-    doc = {"start": 2.0, "end": 6.0}
-    for span in ((2.0, 6.0), (0.0, 3.0), (5.0, 9.0), (6.0, 8.0), (3.0, 3.0)):
-        assert lmms_eval_task.overlap(doc, span) == pytest.approx(float(tiou(2.0, 6.0, *span)))
-    assert lmms_eval_task.score(doc, ["no idea"])["mIoU"] == 0
 
 
 def test_activitynet_captions_form_is_read_back(collection, tmp_path):
