@@ -1,7 +1,8 @@
 from verified.lmm.tasks.embedding import EMBEDDING
+from verified.lmm.tasks.retrieval import GRADE
 from verified_field import runs as field_runs
 from verified_field.config import Rows
-from verified_field.tasks import GROUND, tasks_of
+from verified_field.tasks import GROUND
 
 ROWS = settings.section(Rows)
 FIRST = "results/{dataset}/retrieval/{first}/{trained_on}/seed-{seed}/{tested_on}"
@@ -111,14 +112,12 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             "scripts/ask.py"
 
     rule rerank_moments:
-        """A model grades the best moments of a first stage."""
+        """The video LMM grades the best moments of a first stage."""
         input:
+            **asking_inputs([GRADE], "video_lmm"),
             first=f"{FIRST}/submission.json.gz",
             test=partial(field_runs.annotations_tested, settings),
             videos=layout.shards(layout.shard_videos),
-            prompts=ASKING.prompts(*(task for task in tasks_of(ROWS.reranker.by) if task.prompted)),
-            weights=role_records(settings, "video_lmm"),
-            cassettes=ASKING.cassettes("video_lmm", "rerank"),
         output:
             submission=f"{RERANKED}/submission.json.gz",
             metrics=f"{RERANKED}/metrics.json",
@@ -133,13 +132,13 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             f"../{ASKING.environment('video_lmm')}"
         threads: settings.generation.threads
         resources:
-            **asking_needs("video_lmm", "rerank", mb=4000, minutes=1440, gpu_minutes=1440),
+            **asking_needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
         params:
             code=code_of("extensions/field/scripts/ask.py"),
             threads=settings.generation.threads,
-            engines=ASKING.engine_code("video_lmm", "rerank"),
-            generation=ASKING.values(*tasks_of(ROWS.reranker.by)),
-            reranker=deciding(ROWS.reranker, ("by", "frames", "moments")),
+            engines=ASKING.engine_code("video_lmm"),
+            generation=ASKING.values(GRADE),
+            reranker=deciding(ROWS.reranker, ("frames", "moments")),
             nms_threshold=of_dataset(lambda dataset: dataset.spans.nms_threshold),
             seed=settings.seed,
             facts=partial(field_runs.follow_facts, settings, "reranker"),

@@ -8,13 +8,13 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.config.generation import Generation
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl
-    from verified.lmm.engines.scoring import scoring_engine
     from verified.lmm.session import Session
+    from verified.lmm.tasks.retrieval import GRADE
     from verified.runtime.wildcards import key_of
     from verified.weights.records import locate_models
     from verified_field.config import Grounder, Reranker
     from verified_field.grounding import ground, read_first_stage, rerank
-    from verified_field.tasks import GROUND, YES_OR_NO, tasks_of
+    from verified_field.tasks import GROUND
 
     inputs, params = snakemake.input, snakemake.params
     generation = locate_models(received(Generation, params.generation), inputs.weights)
@@ -22,12 +22,11 @@ with job(snakemake, snakemake.params.threads) as log:
         step, work, tasks = received(Grounder, params.grounder), ground, (GROUND,)
     else:
         step = received(Reranker, params.reranker)
-        work, tasks = rerank, tasks_of(step.by)
+        work, tasks = rerank, (GRADE,)
     videos = {row["video"]: row for path in inputs.videos for row in read_jsonl(path)}
     moments = read_moments(inputs.test, params.facts["tested_on"])
     first = read_first_stage(inputs.first, moments)
-    engines = {"video_lmm": scoring_engine(generation)} if YES_OR_NO in tasks else {}
-    with Session(generation, params.seed, tasks, engines) as session:
+    with Session(generation, params.seed, tasks) as session:
         lists, cost = work(first, moments, videos, step, session)
         counts = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
     facts = {**params.facts, "dataset": key_of(snakemake.wildcards.dataset), "parameters": 0, "cost": cost, **counts}

@@ -7,8 +7,8 @@ BASES = {
         "nano",
         {
             "export": {"forms": ["webdataset"]},
-            "generation": {"embed": {}, "rerank": {"base_url": ADDRESS}},
-            "field": {"dense": True, "grounder": FIRST_STAGES, "reranker": {**FIRST_STAGES, "by": "relevance"}},
+            "generation": {"embed": {}},
+            "field": {"dense": True, "grounder": FIRST_STAGES, "reranker": FIRST_STAGES},
         },
         ("all", "export"),
         ("generation", "field"),

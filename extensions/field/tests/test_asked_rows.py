@@ -9,8 +9,6 @@ from running import PROJECT, snakemake
 from verified.config import load
 from verified.extension import extensions
 from verified.planning.quote import quote
-from verified_field.config import Rows
-from verified_field.tasks import follow_up_tasks
 
 CONFIG = {
     "layers": [str(PROJECT / "config" / "nano.yaml")],
@@ -25,14 +23,6 @@ JUDGED = any("meta_evaluation" in extension.sections for extension in extensions
 """Whether an extension whose rows ask a model too, in the same run, is here."""
 if JUDGED:
     CONFIG["meta_evaluation"] = {"moments": 4, "frames": 4}
-
-
-@pytest.mark.parametrize("by", ["grade", "yes_or_no"])
-def test_every_prompt_is_of_a_task_of_the_stage(by):
-    rows = Rows.model_validate({"grounder": {"first_stages": ["xml"]}, "reranker": {"first_stages": ["xml"], "by": by}})
-    assert {task.name for task in follow_up_tasks(rows)} == {"retrieval/ground", f"retrieval/{by}"}
-    files = (PROJECT / "extensions" / "field" / "prompts").rglob("*.md")
-    assert {file.stem for file in files} == {"ground", "yes_or_no"}
 
 
 @pytest.mark.slow

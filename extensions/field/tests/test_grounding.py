@@ -18,7 +18,7 @@ from verified.lmm.session import Session
 from verified.lmm.tasks.retrieval import GRADE
 from verified_field.config import Grounder, Reranker
 from verified_field.grounding import ground, pairs_to_grade, pairs_to_ground, read_first_stage, rerank
-from verified_field.tasks import GROUND, RELEVANCE, moments_of, read_moments
+from verified_field.tasks import GROUND, moments_of, read_moments
 
 
 @pytest.mark.parametrize(
@@ -153,32 +153,6 @@ def test_graded_moments_come_first_and_equals_keep_their_order(tmp_path):
     assert lists["SVMR"].start.tolist() == [[2, 0]] * 3
     assert lists["VR"].video[0].tolist() == [1, 2, 0]
     assert cost["per_query"]["calls"] == pytest.approx((3 * 4 + 2) / 3)
-
-
-def test_relevance_is_asked_of_a_server_that_scores(tmp_path):
-    videos, moments = three_videos(tmp_path)
-
-    def answer(number, body):
-        score = {"first": 0.1, "second": 0.9, "third": 0.4}[body["text_1"]] + 0.01 * number
-        data = [{"index": 0, "object": "score", "score": score}]
-        return Scripted(200, json.dumps({"data": data, "model": "ranker", "usage": {"prompt_tokens": 5}}).encode())
-
-    generation = {"engine": "openai", "base_url": "", "api_slots": 1, "retries": 0}
-    with endpoint(answer) as served:
-        settings = Generation.model_validate(
-            {"ledger": str(tmp_path / "ledger"), "rerank": {**generation, "base_url": served.url}}
-        )
-        with Session(settings, 1, (RELEVANCE,)) as session:
-            lists, _ = rerank(first_stage(), moments, videos, Reranker(moments=2, frames=2, by="relevance"), session)
-        body = served.bodies[0]
-    assert body["model"] == "Qwen/Qwen3-VL-Reranker-2B" and len(body["text_2"]["content"]) == 2
-    assert body["text_2"]["content"][0]["image_url"]["url"].startswith("data:image/jpeg")
-    assert lists["VCMR"].start[0, :2].tolist() == [2, 0]  # asked later, so scored higher
-    with endpoint(lambda number, body: Scripted(200, b'{"data": [{"score": "high"}]}')) as served:
-        settings = settings.model_copy(update={"rerank": settings.rerank.model_copy(update={"base_url": served.url})})
-        settings = settings.model_copy(update={"ledger": str(tmp_path / "other")})
-        with refused("garbage"), Session(settings, 1, (RELEVANCE,)) as session:
-            rerank(first_stage(), moments, videos, Reranker(moments=2, frames=2, by="relevance"), session)
 
 
 def test_any_submission_is_a_first_stage(tmp_path):

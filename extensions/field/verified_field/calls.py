@@ -16,9 +16,9 @@ from verified.lmm.tasks import Task, words
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.stage import CAPTION_TOKENS, Shard, fill_examples
 from verified_field.config import Rows
-from verified_field.grounding import NO, YES, Pair, pair_calls, pairs_to_grade, pairs_to_ground, read_first_stage
+from verified_field.grounding import Pair, pair_calls, pairs_to_grade, pairs_to_ground, read_first_stage
 from verified_field.runs import GROUNDED, follow_ups
-from verified_field.tasks import GROUND, YES_OR_NO, follow_up_tasks
+from verified_field.tasks import GROUND, follow_up_tasks
 
 USUAL_SECONDS = 10.0
 """Assumed length of a moment that no first stage has found yet, in seconds."""
@@ -85,13 +85,12 @@ def follow_up_calls(name: str, config: Config, task: Task, shards: Sequence[Shar
             run = layout.path(layout.test, name, model=first, trained_on=trained_on, seed=seed, tested_on="fig")
             submission = Path(run, "submission.json.gz")
             moments = read_moments(test, "fig") if test.is_file() and submission.is_file() else None
-            for word in (YES, NO) if task is YES_OR_NO else ("",):
-                if moments is not None and all(video in videos for video in moments.videos):
-                    pairs = _pairs(config, grounds, str(submission), moments, videos)
-                    yield from pair_calls(task, pairs, moments, videos, frames, session, word)
-                else:
-                    count = section.grounder.videos + 1 if grounds else 2 * section.reranker.moments
-                    yield from _supposed(task, queries, count, f"{model} {seed}", frames, session, word)
+            if moments is not None and all(video in videos for video in moments.videos):
+                pairs = _pairs(config, grounds, str(submission), moments, videos)
+                yield from pair_calls(task, pairs, moments, videos, frames, session)
+            else:
+                count = section.grounder.videos + 1 if grounds else 2 * section.reranker.moments
+                yield from _supposed(task, queries, count, f"{model} {seed}", frames, session)
 
 
 def _pairs(config: Config, grounds: bool, submission: str, moments: Moments, videos: dict[str, dict]) -> list[Pair]:
@@ -102,12 +101,10 @@ def _pairs(config: Config, grounds: bool, submission: str, moments: Moments, vid
     return pairs_to_grade(first, durations, config.section(Rows).reranker.moments)
 
 
-def _supposed(
-    task: Task, queries: list[int], count: int, stage: str, frames: int, session: Session, word: str
-) -> list[Call]:
+def _supposed(task: Task, queries: list[int], count: int, stage: str, frames: int, session: Session) -> list[Call]:
     calls = []
     for query in queries:
         slots = {"caption": words(CAPTION_TOKENS, f"{query % 2**64:016x}"), "duration": f"{USUAL_SECONDS:g}"}
-        slots |= {"frame_number": str(frames)} | ({"continuation": word} if word else {})
+        slots["frame_number"] = str(frames)
         calls += [session.call(task, slots, media=(f"unknown: {stage}, {number}",)) for number in range(count)]
     return calls

@@ -1,7 +1,6 @@
 """Settings of rows without training, by vectors and by a video LMM after a first stage, and of exports."""
 
 from collections.abc import Collection
-from typing import Literal
 
 from pydantic import Field
 
@@ -22,7 +21,7 @@ class Grounder(Section):
 
 
 class Reranker(Section):
-    """The video LMM of `generation`, or the model of `generation.rerank`, grades the best moments of a first stage."""
+    """The video LMM of `generation` grades the best moments of a first stage, from 0 to 10."""
 
     first_stages: tuple[str, ...] = ()
     """Whose moments it is shown: retrieval models, dense, or NAME-grounded. Each is a row of the tables."""
@@ -30,9 +29,6 @@ class Reranker(Section):
     """N: moments per query, of all videos, and again of the true one for SVMR."""
     frames: int = Field(default=8, ge=2)
     """Uniform frames of a moment."""
-    by: Literal["grade", "yes_or_no", "relevance"] = "grade"
-    """grade: a number from 0 to 10 in words. yes_or_no: log-probabilities of both (engine transformers, or an endpoint
-    of vLLM), two calls a moment. relevance: by `generation.rerank`."""
 
 
 class WebDataset(Section):
@@ -63,21 +59,13 @@ class Rows(Section):
 
 def check(settings: Config) -> None:
     """Raise ValueError for a first stage that there is not, and for a model that a row needs."""
-    section, generation = settings.section(Rows), settings.generation
-    if section.dense and (generation.embed is None or generation.embed.shows == "nothing"):
+    section, embed = settings.section(Rows), settings.generation.embed
+    if section.dense and (embed is None or embed.shows == "nothing"):
         raise ValueError("field.dense needs generation.embed, whose model sees frames or clips")
     stages = {*settings.retrieval.models, *(["dense"] if section.dense else [])}
     _check_stages("grounder", section.grounder.first_stages, stages)
     grounded = {f"{name}-grounded" for name in section.grounder.first_stages}
-    reranker = section.reranker
-    _check_stages("reranker", reranker.first_stages, stages | grounded)
-    if reranker.first_stages and reranker.by == "relevance" and generation.rerank is None:
-        raise ValueError("field.reranker by relevance needs generation.rerank")
-    if reranker.first_stages and reranker.by == "yes_or_no" and not generation.video_lmm.kind.scores:
-        raise ValueError(
-            "field.reranker by yes_or_no needs a generation.video_lmm that gives log-probabilities: "
-            "engine transformers, or openai for an endpoint of vLLM"
-        )
+    _check_stages("reranker", section.reranker.first_stages, stages | grounded)
 
 
 def _check_stages(key: str, named: Collection[str], known: Collection[str]) -> None:

@@ -8,7 +8,7 @@ order. For SVMR the true video is given, so the grounder sees it as well.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,15 +19,13 @@ from verified.benchmark.vcmr.submission import read_submission
 from verified.captions.clips import span_calls
 from verified.errors import InputError
 from verified.lmm.client import Call
-from verified.lmm.embedding import NOT_DRAWN
 from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.retrieval import GRADE
 from verified_field.config import Grounder, Reranker
-from verified_field.tasks import GROUND, YES_OR_NO, moments_of, tasks_of
+from verified_field.tasks import GROUND, moments_of
 
-YES, NO = "yes", "no"
 LOWEST = float("-inf")
 NOT_SHOWN, NO_ANSWER = -1.0, -0.5
 """Confidence of the grounder in a video without the moment, and without an answer."""
@@ -99,7 +97,6 @@ def pair_calls(
     videos: Mapping[str, dict],
     frames: int,
     session: Session,
-    continuation: str = "",
 ) -> list[Call]:
     """The call of each pair; `videos` are rows of videos.jsonl by id."""
     spans = [{"video": moments.videos[pair.video], "start": pair.start, "end": pair.end} for pair in pairs]
@@ -107,11 +104,8 @@ def pair_calls(
     def make(position: int, digest: str, load) -> Call:
         pair = pairs[position]
         slots = {"caption": moments.caption[pair.query], "duration": f"{pair.end - pair.start:g}"}
-        slots |= {"frame_number": str(frames)} | ({"continuation": continuation} if continuation else {})
-        call = session.call(task, slots, media=(digest,), load=load)
-        if not task.prompted:
-            call.request = replace(call.request, prompt=moments.caption[pair.query], sampling=NOT_DRAWN, seed=0)
-        return call
+        slots["frame_number"] = str(frames)
+        return session.call(task, slots, media=(digest,), load=load)
 
     form = getattr(session.settings, task.role).video_input
     return span_calls(spans, videos, frames, session.settings.frame_side, form, session.known, make)
@@ -156,7 +150,9 @@ def rerank(
     """
     durations = [float(videos[video]["duration"]) for video in moments.videos]
     pairs = pairs_to_grade(first, durations, settings.moments)
-    grades, outcomes = grade(pairs, moments, videos, settings, session)
+    calls = pair_calls(GRADE, pairs, moments, videos, settings.frames, session)
+    outcomes = session.ask(GRADE, calls, len(calls))
+    grades = [float(one.parsed.sections.get("grade", LOWEST)) for one in outcomes]
     known = {(pair.query, pair.video, pair.start, pair.end): one for pair, one in zip(pairs, grades, strict=True)}
 
     def grade_of(query: int, row: np.ndarray) -> float:
@@ -182,30 +178,6 @@ def rerank(
         others = np.array([row for row in rows if int(row[0]) not in best]).reshape(-1, 4)
         lists["VR"].append(_ranked([(int(row[0]), 0.0, 0.0) for row in seen], others))
     return {task: Lists.pad(rows) for task, rows in lists.items()}, costs(outcomes, len(moments))
-
-
-def grade(
-    pairs: Sequence[Pair], moments: Moments, videos: Mapping[str, dict], settings: Reranker, session: Session
-) -> tuple[list[float], list[Outcome]]:
-    """The grade of each pair, the lowest if there is none, and the outcomes of all calls."""
-    if settings.by != "yes_or_no":
-        (task,) = tasks_of(settings.by)
-        calls = pair_calls(task, pairs, moments, videos, settings.frames, session)
-        outcomes = session.ask(task, calls, len(calls))
-        name = "grade" if task is GRADE else "score"
-        return [float(one.parsed.sections.get(name, LOWEST)) for one in outcomes], outcomes
-    likely, outcomes = [], []
-    for word in (YES, NO):
-        calls = pair_calls(YES_OR_NO, pairs, moments, videos, settings.frames, session, word)
-        answers = session.ask(YES_OR_NO, calls, len(calls))
-        likely.append([one.parsed.sections.get("mean_log_probability") for one in answers])
-        outcomes += answers
-    return [LOWEST if None in both else _share_of_yes(*map(float, both)) for both in zip(*likely)], outcomes
-
-
-def _share_of_yes(yes: float, no: float) -> float:
-    """Grade from 0 to 10 by the log-probabilities of both answers."""
-    return 10 / (1 + np.exp(np.clip(no - yes, -700, 700)))
 
 
 def costs(outcomes: Sequence[Outcome], queries: int) -> dict:

@@ -61,7 +61,6 @@ def follow_facts(settings: Config, step: str, wildcards) -> dict[str, Any]:
     spans, generation = dataset_of(settings, wildcards).spans, settings.generation
     values = {
         "video_lmm": deciding(generation.video_lmm),
-        "rerank": generation.rerank and deciding(generation.rerank),
         "attempts": generation.attempts,
         "frame_side": generation.frame_side,
         "step": getattr(settings.section(Rows), step).model_dump(mode="json", exclude={"first_stages"}),

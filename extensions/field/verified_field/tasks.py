@@ -5,8 +5,7 @@ Answers are read from JSON or from words, ignoring surrounding text.
 
 import re
 
-from verified.io.jsonl import finite
-from verified.lmm.parsing import best_object, json_value, read_log_probability, seconds, span, span_in_words
+from verified.lmm.parsing import best_object, json_value, seconds, span, span_in_words
 from verified.lmm.request import Parsed
 from verified.lmm.tasks import Task, object_schema
 from verified.lmm.tasks.retrieval import GRADE, MOST, number
@@ -60,14 +59,6 @@ def moments_of(text: str) -> list[tuple[float, float, float]]:
     return [(float(a), float(b), float(c)) for a, b, c in (one.split() for one in text.split("; "))]
 
 
-def read_relevance(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
-    """The score of a clip, any number."""
-    score = best_object(text, ("score",)).get("score")
-    if not finite(score):
-        return Parsed(missing=1)
-    return Parsed(sections={"score": repr(float(score))}, form="json")
-
-
 _TIME = {"type": "number", "minimum": 0}
 _MOMENT = object_schema({"start": _TIME, "end": _TIME, "confidence": {"type": "number", "minimum": 0, "maximum": MOST}})
 GROUND = Task(
@@ -82,40 +73,11 @@ GROUND = Task(
     always_json=True,
     needs_times=True,
 )
-YES_OR_NO = Task(
-    "retrieval/yes_or_no",
-    "video_lmm",
-    ("caption", "continuation", "duration", "frame_number"),
-    read_log_probability,
-    lambda _count: object_schema({"mean_log_probability": {"type": "number"}}),
-    1,
-    lambda _count, _identity: Parsed(sections={"mean_log_probability": "-1"}),
-    settings=("frame_side",),
-    always_json=True,
-)
-"""The log-probability of "yes", or of "no", as the answer; by engines that score given answers."""
-RELEVANCE = Task(
-    "retrieval/relevance",
-    "rerank",
-    ("caption", "duration", "frame_number"),
-    read_relevance,
-    lambda _count: object_schema({"score": {"type": "number"}}),
-    0,
-    lambda _count, _identity: Parsed(sections={"score": "0.5"}),
-    prompted=False,
-    settings=("frame_side",),
-)
-"""Its prompt is the sentence itself."""
-
-
-def tasks_of(by: str) -> tuple[Task, ...]:
-    """Tasks of a re-ranker (`field.reranker.by`)."""
-    return ({"grade": GRADE, "yes_or_no": YES_OR_NO, "relevance": RELEVANCE}[by],)
 
 
 def follow_up_tasks(rows: Rows) -> tuple[Task, ...]:
     """Tasks of the grounder and the re-ranker, if a configuration has them."""
     return (
         *((GROUND,) if rows.grounder.first_stages else ()),
-        *(tasks_of(rows.reranker.by) if rows.reranker.first_stages else ()),
+        *((GRADE,) if rows.reranker.first_stages else ()),
     )

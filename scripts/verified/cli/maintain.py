@@ -14,7 +14,7 @@ from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 KEYS_HEAD = """# Keys of a configuration
 
 Lists are written as in YAML; `NAME` stands for a data set's own name; `source(demo)` and its siblings are chosen by
-`source.kind`. `ROLE` stands for each role of a model (`llm`, `image_lmm`, `video_lmm`, `speech`, `embed`, `rerank`)
+`source.kind`. `ROLE` stands for each role of a model (`llm`, `image_lmm`, `video_lmm`, `speech`, `embed`)
 that has no row of its own for the key. `verified config-docs` prints this page.
 """
 

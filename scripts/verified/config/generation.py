@@ -11,7 +11,7 @@ from verified.config.engines import ENGINES, EngineKind
 
 ROLES = ("llm", "image_lmm", "video_lmm")
 """The paper's."""
-ALL_ROLES = (*ROLES, "speech", "embed", "rerank")
+ALL_ROLES = (*ROLES, "speech", "embed")
 NOT_DRAWN = {"sampling", "structured"}
 """Keys of a role that say how answers are drawn."""
 ADDRESS = Operational("the address of the model, which other keys name")
@@ -218,27 +218,7 @@ class SpeechSettings(EngineSettings):
         return super().has_prices or bool(self.price_minute)
 
 
-class MeasuredSettings(EngineSettings):
-    """A role whose answers are numbers, without sampling."""
-
-    @model_validator(mode="after")
-    def not_drawn(self):
-        defaults = {name: type(self).model_fields[name].default for name in NOT_DRAWN}
-        if unused := {name for name, default in defaults.items() if getattr(self, name) != default}:
-            raise ValueError(f"answers of this role are not drawn: leave out {' and '.join(sorted(unused))}")
-        return self
-
-
-class RerankSettings(MeasuredSettings):
-    """The scorer of how well a clip fits a sentence: an endpoint with vLLM's `/score`."""
-
-    engine: Literal["openai", "cassette"] = "openai"  # pyright: ignore[reportIncompatibleVariableOverride] (fewer names)
-    """openai, for vLLM's server in pooling mode, or cassette."""
-    model: str = Field(default="Qwen/Qwen3-VL-Reranker-2B", min_length=1)
-    """Model id, as the endpoint knows it."""
-
-
-class EmbedSettings(MeasuredSettings):
+class EmbedSettings(EngineSettings):
     """The model that embeds texts, frames and clips, to find videos without training."""
 
     engine: EmbedderName = "packaged-joint"
@@ -263,6 +243,13 @@ class EmbedSettings(MeasuredSettings):
     """Chat endpoints: system message for pictures (`Represent the user's input.`)."""
     dimensions: int | None = Field(default=None, ge=1)
     """Length of vectors, for endpoints that shorten them; null: the model's own."""
+
+    @model_validator(mode="after")
+    def not_drawn(self):
+        defaults = {name: type(self).model_fields[name].default for name in NOT_DRAWN}
+        if unused := {name for name, default in defaults.items() if getattr(self, name) != default}:
+            raise ValueError(f"answers of this role are not drawn: leave out {' and '.join(sorted(unused))}")
+        return self
 
     @property
     def chats(self) -> bool:
@@ -308,8 +295,6 @@ class Generation(Section):
     """Model that transcribes speech; null: none."""
     embed: EmbedSettings | None = None
     """Model whose vectors find videos without training, and may be text features; null: none."""
-    rerank: RerankSettings | None = None
-    """Model that scores how well a moment fits a query; null: none."""
     prompts: Annotated[str, Operational("the prompt files themselves are inputs of the rules")] = "config/prompts"
     """Folder of the prompt files."""
     ledger: Annotated[str, RECORD] = "results/ledger"

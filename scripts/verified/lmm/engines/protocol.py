@@ -1,10 +1,9 @@
 """OpenAI's protocol, as bytes: how each role's calls look, and how an answer is read without trusting it; the same in a
 batch.
 
-Roles chat, ask for vectors (`/embeddings`, and the form of a chat in which vLLM's server takes pictures there), for
-relevance (`/score` of vLLM's server in pooling mode: a sentence and a clip in, a number out) or for transcripts
-(`/audio/transcriptions`). A chat for vectors ends in an empty answer that the model would go on with, as vLLM's
-examples ask Qwen3-VL-Embedding: the last token is then the same as in the model's own code.
+Roles chat, ask for vectors (`/embeddings`, and the form of a chat in which vLLM's server takes pictures there) or for
+transcripts (`/audio/transcriptions`). A chat for vectors ends in an empty answer that the model would go on with, as
+vLLM's examples ask Qwen3-VL-Embedding: the last token is then the same as in the model's own code.
 """
 
 import dataclasses
@@ -13,7 +12,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from verified.config.generation import EmbedSettings, EngineSettings, RerankSettings
+from verified.config.generation import EmbedSettings, EngineSettings
 from verified.errors import InputError
 from verified.io.jsonl import finite
 from verified.lmm.engines.media import data_url, jpeg_of, mp4_url, video_facts, video_url
@@ -309,27 +308,6 @@ def embedding_reply(content: bytes, model: str) -> Reply:
     return Reply(text, tokens_in=taken, notes=_served_by(served, model))
 
 
-def relevance_body(request: Request, settings: RerankSettings) -> dict:
-    """The body of a request to `/score`: the first text is the query, the second the media."""
-    media, more = shown_media(request, settings.video_input)
-    return {"model": settings.model, "text_1": request.prompt, "text_2": {"content": media}, **more}
-
-
-def relevance_reply(content: bytes, model: str) -> Reply:
-    """A reply with the score, ``{"score": ...}``. Raises Unreadable for an answer without one."""
-    try:
-        body = json.loads(content.decode("utf-8"))
-        (entry,) = body["data"]
-        score = entry["score"]
-        if not finite(score):
-            raise ValueError("no number")
-        usage = body.get("usage") or {}
-        taken, served = tokens(usage.get("prompt_tokens")), body.get("model")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Unreadable(f"the endpoint's score cannot be read: {error!r}"[:DETAIL]) from None
-    return Reply(json.dumps({"score": float(score)}), tokens_in=taken, notes=_served_by(served, model))
-
-
 def transcription_arguments(request: Request, model: str) -> dict:
     """Keyword arguments of the client's `audio.transcriptions.create`."""
     values = {
@@ -360,17 +338,13 @@ def transcription_reply(content: bytes, request: Request) -> Reply:
 
 def path_of(role: EngineSettings) -> str:
     """The path of a role's calls, below the address of its endpoint."""
-    if isinstance(role, EmbedSettings):
-        return "/embeddings"
-    return "/score" if isinstance(role, RerankSettings) else "/chat/completions"
+    return "/embeddings" if isinstance(role, EmbedSettings) else "/chat/completions"
 
 
 def body_of(request: Request, role: EngineSettings) -> dict:
     """The body of a call."""
     if isinstance(role, EmbedSettings):
         return embedding_body(request, role)
-    if isinstance(role, RerankSettings):
-        return relevance_body(request, role)
     return chat_body(request, role.model, role.video_input)
 
 
@@ -378,8 +352,6 @@ def read_answer(content: bytes, request: Request, role: EngineSettings) -> Reply
     """The reply in the bytes of an answer. Raises Unreadable for anything that is not as the protocol promises."""
     if isinstance(role, EmbedSettings):
         return embedding_reply(content, role.model)
-    if isinstance(role, RerankSettings):
-        return relevance_reply(content, role.model)
     scored = request.slots.get("continuation")
     return reply_of(content, role.model) if scored is None else score_of(content, scored, role.model)
 
