@@ -37,12 +37,6 @@ def show_quote(arguments: argparse.Namespace) -> int:
         "known: calls that the ledger already holds. Tokens are estimates; a clip's frames and keyframes not yet cut "
         "count as the most the configuration allows. Money and GPU-hours follow from the configured prices and rates."
     )
-    sums = totals(rows)
-    if sums["money_single"] is not None and sums["money_batch"] < sums["money_single"]:
-        print(
-            f"Single calls cost {sums['money_single']:.4g}, batches of the provider (`batch: true` of a role) "
-            f"{sums['money_batch']:.4g} at its `batch_price`: answers then take up to a day for each step."
-        )
     for row in rows:
         if row["pictures_unknown"]:
             print(

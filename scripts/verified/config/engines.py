@@ -14,13 +14,11 @@ class EngineKind:
     module: str
     """Dotted; imported only where the engine is used."""
     loads_model: bool = False
-    """The job loads the weights itself: from `folder` or the hub, onto its GPUs, `batch` requests at once."""
+    """The job loads the weights itself: from `folder` or the hub, onto its GPUs, `batch_size` requests at once."""
     asks_endpoint: bool = False
     """Calls leave the machine with a key, `api_slots` at once, and may cost money."""
     replays: bool = False
     """Never calls a model: all outcomes in the ledger are final. Needs the key `cassette`."""
-    batches: str = ""
-    """The module in the place of `module` with `batch: true`, where it takes them."""
     scores: bool = False
     """Gives the log-probabilities of a given answer."""
     learns: bool = False
@@ -57,7 +55,6 @@ ENGINES: dict[str, EngineKind] = {
     "openai": EngineKind(
         "verified.lmm.engines.openai",
         asks_endpoint=True,
-        batches="verified.lmm.engines.batches",
         scores=True,
         embeds=True,
         video_inputs=(STILLS, FRAMES, MP4),

@@ -98,9 +98,6 @@ class EngineSettings(Section):
     """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
     batch_size: Annotated[int, MACHINE] = Field(default=32, ge=1)
     """Engines that load the model in the job: requests handed to it together."""
-    batch: Annotated[bool, TRANSPORT] = False
-    """Engine openai: true sends the calls as files to the endpoint's Batches, which answers within a day for
-    `batch_price` of the price (docs/models.md#batches)."""
     max_context_tokens: int = Field(default=8192, ge=256)
     """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length. For any engine, the
     limit of a clip's frames if `dynamics.max_frames` is null.
@@ -109,8 +106,6 @@ class EngineSettings(Section):
     """Money per million tokens read, for quotes, cost and budget."""
     price_out: Annotated[float, MONEY] = Field(default=0.0, ge=0)
     """Money per million tokens written."""
-    batch_price: Annotated[float, MONEY] = Field(default=0.5, ge=0, le=1)
-    """Engine openai with `batch: true`: price of a call, as a share of price_in and price_out."""
     tokens_per_image: int = Field(default=0, ge=0)
     """Tokens that one image or frame takes, for quotes (LLaVA-1.6 up to 2880, Qwen-VL about 250 at 448 pixels)."""
     gpu_memory_share: Annotated[float, MACHINE] = Field(default=0.9, gt=0, le=1)
@@ -131,19 +126,8 @@ class EngineSettings(Section):
             plain_address(address)
         return value
 
-    @field_validator("batch", mode="before")
-    @classmethod
-    def no_number(cls, value: Any) -> Any:
-        if isinstance(value, int) and not isinstance(value, bool):
-            raise ValueError("how many requests a model is handed together is batch_size; batch is true or false")
-        return value
-
     @model_validator(mode="after")
     def complete(self):
-        if self.batch and not self.takes_batches:
-            raise ValueError("batches are for the engine openai, and not for sound: batch must be false")
-        if self.batch and (self.endpoints_file or isinstance(self.base_url, tuple)):
-            raise ValueError("a batch goes to one address: name it in base_url, or leave batch out")
         if self.endpoints_file and self.base_url is not None:
             raise ValueError("name the endpoints in endpoints_file or in base_url, not in both")
         if self.kind.replays and not self.cassette:
@@ -167,22 +151,6 @@ class EngineSettings(Section):
     def has_prices(self) -> bool:
         """Whether its calls have a price."""
         return bool(self.price_in or self.price_out)
-
-    @property
-    def takes_batches(self) -> bool:
-        """Whether its calls may go in batches."""
-        return bool(self.kind.batches)
-
-    @property
-    def prices(self) -> tuple[float, float]:
-        """Money per million tokens, read and written, as calls are made."""
-        share = self.batch_price if self.batch else 1.0
-        return self.price_in * share, self.price_out * share
-
-    @property
-    def together(self) -> bool:
-        """Whether calls are better made for several shards at once: each job loads a model, or waits for a batch."""
-        return self.kind.loads_model or self.batch
 
 
 class SpeechSampling(SamplingSettings):
@@ -208,10 +176,6 @@ class SpeechSettings(EngineSettings):
     """Longest sound of a call; longer tracks are cut. OpenAI takes 25 MB, 13 minutes; models hear 30 s at a time."""
     price_minute: Annotated[float, MONEY] = Field(default=0.0, ge=0)
     """Money per minute of sound, for quotes, cost and budget, in addition to the price of tokens."""
-
-    @property
-    def takes_batches(self) -> bool:
-        return False
 
     @property
     def has_prices(self) -> bool:
@@ -328,7 +292,7 @@ class Generation(Section):
     next batch while the model answers. 0: clips are decoded on demand.
     """
     shards_per_job: Annotated[int, MACHINE] = Field(default=1, ge=1)
-    """Shards whose calls one job makes, if jobs load models (vllm, transformers) or wait for batches."""
+    """Shards whose calls one job makes, if jobs load models (vllm, transformers)."""
     scene_reader: SceneReader = SceneReader()
     budget: Annotated[BudgetSettings, RECORD] = BudgetSettings()
 

@@ -68,10 +68,6 @@ class Budget:
             self._set(key, most)
         return True
 
-    def is_exceeded(self) -> bool:
-        """Whether more was spent than the limits allow: calls may take more than was known of them."""
-        return any(self.spent[name] > limit * (1 + ROUNDING) for name, limit in self.limits.items())
-
     def release(self, key: str) -> None:
         """Drop the reservation of a call."""
         if key in self.reserved:

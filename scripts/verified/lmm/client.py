@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import re
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from verified.lmm.budget import Budget, most_tokens
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_files import key_of, parts_of
-from verified.lmm.request import SHORT, Engine, Gathering, NotNow, Outcome, Parsed, Reply, Request, Status, is_passing
+from verified.lmm.request import SHORT, Engine, NotNow, Outcome, Parsed, Reply, Request, Status, is_passing
 from verified.lmm.tasks import Task
 from verified.lmm.thoughts import Separated, has_thought, separate
 from verified.runtime.seeds import derive_seed
@@ -111,8 +110,6 @@ class Client:
         self.budget = budget or Budget(ledger)
         self.replay, self.go_on, self.make_room = replay, go_on, make_room
         self.picture_tokens, self.sound_cost = picture_tokens, sound_cost
-        self.gathering = engine if isinstance(engine, Gathering) else None
-        self.ready_at_most = READY_AT_MOST if self.gathering is None else sys.maxsize  # the rest is sent at once
         self.asked = self.most_seen = 0
         self.opened_before = False
 
@@ -135,8 +132,6 @@ class Client:
         try:
             yield from self._ask(work)
         except NotNow as stop:
-            if self.gathering and stop.reason == "budget":
-                self.gathering.cancel()
             if not self.go_on:
                 raise
             yield from self._leave(work, stop)
@@ -147,8 +142,6 @@ class Client:
                 pending = work.land(reply)
                 self.asked += 1
                 outcome = self._judge(pending, reply)
-                if self.gathering and self.budget.is_exceeded():
-                    self.gathering.cancel()
                 if outcome is None:
                     work.again.append(pending)
                 else:
@@ -175,11 +168,10 @@ class Client:
 
     def _feed(self, work: "_Work") -> Iterator[Request]:
         """Requests for the engine: second attempts first, then new calls, while there is budget."""
-        while len(work.ready) < self.ready_at_most:
+        while len(work.ready) < READY_AT_MOST:
             pending = work.again.popleft() if work.again else self._next_new(work)
             if pending is None:
                 return
-            call = pending.call
             if not self._load(pending, work):
                 continue
             if not self.budget.reserve(pending.key, self._most(pending)):
@@ -191,9 +183,6 @@ class Client:
             pending.request = self._seed(pending)
             work.flying[id(pending.request)] = pending
             yield pending.request
-            if self.gathering:  # the file itself has the media
-                pending.call = call
-                pending.request.images, pending.request.frames = (), None
 
     def _most(self, pending: _Pending) -> dict[str, float]:
         """The most that a call may take of a budget, if there is one."""
@@ -208,7 +197,7 @@ class Client:
 
     def _next_new(self, work: "_Work") -> "_Pending | None":
         """The next call that must be sent; meanwhile, recorded ones become ready and copies of a running one wait."""
-        while len(work.ready) < self.ready_at_most:
+        while len(work.ready) < READY_AT_MOST:
             index, call = next(work.calls, (-1, None))
             if call is None:
                 work.drawn = True
@@ -227,8 +216,7 @@ class Client:
     def _load(self, pending: _Pending, work: "_Work") -> bool:
         """Fetch the media of a call, unless it is already running; whether it can be sent."""
         call = pending.call
-        under_way = self.gathering and not self.budget.limits and self.gathering.holds(pending.key)
-        if call.load is None or under_way:
+        if call.load is None:
             return True
         try:
             filled = call.load()
@@ -241,7 +229,7 @@ class Client:
     def _seed(self, pending: _Pending) -> Request:
         request = pending.call.request
         seed = derive_seed(request.seed, pending.key, pending.attempt)
-        return dataclasses.replace(request, seed=seed, key=pending.key)
+        return dataclasses.replace(request, seed=seed)
 
     def _recall(self, key: str, call: Call) -> Outcome | None:
         """The final outcome of a call in the ledger, or None."""

@@ -1,9 +1,8 @@
 """Jobs that call models: their inputs from rules, and the shards whose calls one job makes.
 
-Each captions job loads its models itself; for a 7B model that takes minutes. Or it waits for its batches, sometimes for
-hours. With `generation.shards_per_job` above 1, a job of the rule ask_models makes all calls of a stage for that many
-shards, one model after the other, and stores the answers in the ledger. The jobs of the shards then find every answer
-there: they load no model and need no GPU.
+Each captions job loads its models itself; for a 7B model that takes minutes. With `generation.shards_per_job` above 1,
+a job of the rule ask_models makes all calls of a stage for that many shards, one model after the other, and stores the
+answers in the ledger. The jobs of the shards then find every answer there: they load no model and need no GPU.
 """
 
 from collections.abc import Callable
@@ -24,8 +23,8 @@ from verified.weights.wanted import role_records
 
 def asks_first(generation: Generation, stage: str) -> bool:
     """Whether the calls of a stage's shards are made by ask_models."""
-    together = any(getattr(generation, role).together for role in roles_of_stage(stage))
-    return together and generation.shards_per_job > 1
+    loads = any(getattr(generation, role).kind.loads_model for role in roles_of_stage(stage))
+    return loads and generation.shards_per_job > 1
 
 
 def shards_of_job(job: str, shards: list[str], per_job: int) -> list[str]:

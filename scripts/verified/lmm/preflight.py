@@ -80,7 +80,7 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
     answers: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in keys_of.items():
         key = ", ".join(f"generation.{name}" for name in names)
-        changes = {"base_url": endpoint[0], "endpoints_file": None, "batch": False}
+        changes = {"base_url": endpoint[0], "endpoints_file": None}
         role = getattr(generation, names[0]).model_copy(update=changes)
         address = tuple(endpoint)
         if form in NO_CHAT:
@@ -98,7 +98,6 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
                 read = f"{role.model} read no more tokens with a picture than without"
                 remedy = "name a model that does, or ask it about a picture by hand"
                 yield Finding("note", key, f"{read}: it may not see pictures at all", remedy)
-    yield from _batch_findings(roles)
 
 
 def _habits(role: EngineSettings, names: list[str], reply: Reply) -> Iterator[Finding]:
@@ -128,24 +127,6 @@ def _habits(role: EngineSettings, names: list[str], reply: Reply) -> Iterator[Fi
     yield Finding(
         "note", ", ".join(keys), message, f"{more}, or set {keys[0]}.chat_template_kwargs: {{enable_thinking: false}}"
     )
-
-
-def _batch_findings(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
-    """Whether each endpoint of a role with `batch` supports batches."""
-    tried: set[tuple] = set()
-    for name, role in roles.items():
-        if role.batch and (place := (role.base_url, role.api_key_variable)) not in tried:
-            tried.add(place)
-            from verified.lmm.engines.batches import Provider
-
-            key, quick = f"generation.{name}.batch", {"retries": 0, "outage_seconds": LONGEST_WAIT}
-            try:
-                provider = Provider(role.model_copy(update=quick))
-                provider.reach()
-            except InputError as error:
-                yield refused(key, error, "correct the role")
-            else:
-                yield Finding("ok", key, f"{provider.address} takes batches")
 
 
 def _form(name: str, role: EngineSettings) -> str:

@@ -8,7 +8,7 @@ engines. The `Outcome` of a call is one of five types, and tells whether a retry
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Request:
     rather than text, such as the scene reader, use them. `images` are encoded JPEG or PNG files; `frames` is a clip,
     uint8 RGB [T, H, W, 3], with `frame_times` in seconds from the start of the clip; `sound` is a WAV file. `schema` is
     a JSON schema of the answer for engines that can constrain; others ignore it. `seed` depends on the configured seed,
-    the content of the request and the attempt, so an engine draws from it alone. `key` is the ledger's.
+    the content of the request and the attempt, so an engine draws from it alone.
     """
 
     task: str
@@ -49,7 +49,6 @@ class Request:
     sampling: Sampling = Sampling()
     schema: dict | None = None
     seed: int = 0
-    key: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,27 +107,11 @@ class OnGpu(Protocol):
         ...
 
 
-@runtime_checkable
-class Gathering(Protocol):
-    """An engine that draws all requests before it answers, and whose calls continue when the job ends.
-
-    A request's media may be dropped as soon as the next one is drawn.
-    """
-
-    def holds(self, key: str) -> bool:
-        """Whether a call of an earlier job is still running, so that its media are not needed."""
-        ...
-
-    def cancel(self) -> None:
-        """Stop all unanswered calls; they end as ``error`` with ``budget``."""
-        ...
-
-
 Status = Literal["ok", "truncated", "invalid", "blocked", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "truncated", "invalid", "blocked", "error")
 SHORT = "short"
 """Reason of an ``ok`` that has fewer parts than requested, after all attempts."""
-PASSING = re.compile(r"connection|timeout|rate-limit|garbage|endpoint|outage|budget|batch|status-(?:408|409|425|5\d\d)")
+PASSING = re.compile(r"connection|timeout|rate-limit|garbage|endpoint|outage|budget|status-(?:408|409|425|5\d\d)")
 """Reasons of an ``error`` that depend on when a call was made and not on the call itself."""
 
 
@@ -138,7 +121,7 @@ def is_passing(status: str, reason: str) -> bool:
 
 
 class NotNow(InputError):
-    """There is no answer for now; `reason` is ``outage``, ``budget`` or ``batch``. Earlier answers are recorded."""
+    """There is no answer for now; `reason` is ``outage`` or ``budget``. Earlier answers are recorded."""
 
     def __init__(self, reason: str, problem: str, **where: Any):
         super().__init__(problem, **where)

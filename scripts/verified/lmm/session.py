@@ -55,7 +55,7 @@ class Session:
         for role in sorted({task.role for task in tasks}):
             settings = getattr(generation, role)
             name = settings.model_dump_json()
-            before = asked_before and settings.together
+            before = asked_before and settings.kind.loads_model
             engine = (engines or {}).get(role) or by_settings.get(name)
             engine = engine or (AskedBefore(settings) if before else make_engine(settings, generation))
             by_settings[name] = engine
@@ -65,7 +65,7 @@ class Session:
                 engine,
                 self.ledger,
                 generation.attempts,
-                settings.prices,
+                (settings.price_in, settings.price_out),
                 self.budget,
                 replay=before or settings.kind.replays,
                 go_on=generation.incomplete == "allow",

@@ -108,7 +108,7 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
     roles = [getattr(settings.generation, name) for name in ROLES]
     # A call is made only if its largest possible cost fits: an answer of max_tokens.
     longest = max(role.sampling.max_tokens for role in roles)
-    dearest = max(role.sampling.max_tokens * role.prices[1] for role in roles) / 1e6
+    dearest = max(role.sampling.max_tokens * role.price_out for role in roles) / 1e6
     amounts = {  # cost still expected, cost so far, and the largest cost of one call
         "calls": (wanted["calls"], sums["attempts"], 0.0),
         "tokens": (wanted["tokens_in"] + wanted["tokens_out"], sums["tokens_in"] + sums["tokens_out"], longest),

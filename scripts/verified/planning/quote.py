@@ -38,8 +38,7 @@ ENOUGH_CALLS = 20
 """Calls of a task and model in the ledger from which on their means are used."""
 ANSWERED = ("ok", "truncated", "invalid", "blocked")
 """Final statuses of calls; their totals, extra attempts included, are the cost of a call."""
-MONEY = ("money", "money_single", "money_batch")
-COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", *MONEY, "pictures_unknown")
+COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", "money", "pictures_unknown")
 Sizes = Counter[tuple[int, int]]
 """Moments by width and height of their video, in pixels."""
 
@@ -139,14 +138,8 @@ class Planner(Client):
                 tokens_out, unknown = calls * answered.tokens_out / answered.calls, 0
             elif mean:
                 tokens_in, tokens_out, unknown = calls * mean[0], calls * mean[1], 0
-            single = (tokens_in * role.price_in + tokens_out * role.price_out) / 1e6
-            batched = single * (role.batch_price if role.takes_batches else 1.0)
-            prices = (batched if role.batch else single, single, batched)
-            money = (
-                dict.fromkeys(MONEY)
-                if unknown and role.price_in
-                else dict(zip(MONEY, (price + missing.cost_of_sound for price in prices)))
-            )
+            price = (tokens_in * role.price_in + tokens_out * role.price_out) / 1e6 + missing.cost_of_sound
+            money = None if unknown and role.price_in else price
             read, written, hours = math.ceil(tokens_in), math.ceil(tokens_out), None
             if role.tokens_per_second and not unknown:
                 reading = read / role.tokens_read_per_second if role.tokens_read_per_second else 0.0
@@ -160,7 +153,7 @@ class Planner(Client):
                 "frames": missing.frames,
                 "tokens_in": read,
                 "tokens_out": written,
-                **money,
+                "money": money,
                 "pictures_unknown": unknown,
                 "gpu_hours": hours,
             }
@@ -199,10 +192,9 @@ def _example(task: Task, count: int, identity: str) -> Outcome:
 def quote(config: Config) -> list[dict]:
     """One row per data set and task: `known` calls of the ledger, `calls` still to make, and the cost of these.
 
-    `images` and `frames` are numbers of pictures; `money` is at the configured prices, `money_single` and `money_batch`
-    the cost in single calls and in batches of a provider (`batch: true`); `gpu_hours` at the configured tokens per
-    second, None if none is configured. `unseen` is the number of moments whose video was not probed or whose keyframes
-    were not cut since they changed. Raises InputError if the moments cannot be read.
+    `images` and `frames` are numbers of pictures; `money` is at the configured prices, `gpu_hours` at the configured
+    tokens per second, None if none is configured. `unseen` is the number of moments whose video was not probed or whose
+    keyframes were not cut since they changed. Raises InputError if the moments cannot be read.
     """
     generation = pin_models(config.generation, config.weights.lock)
     rows: list[dict] = []

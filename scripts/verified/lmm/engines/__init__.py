@@ -9,7 +9,7 @@ from verified.lmm.request import Engine, Request, Sampling
 
 def make_engine(role: EngineSettings, generation: Generation) -> Engine:
     """The engine configured for a role. Raises InputError when it cannot be set up."""
-    return import_module(role.kind.batches if role.batch else role.kind.module).make(role, generation)
+    return import_module(role.kind.module).make(role, generation)
 
 
 def probe_picture(role: EngineSettings, generation: Generation) -> int:
@@ -29,7 +29,7 @@ def probe_picture(role: EngineSettings, generation: Generation) -> int:
     ]
     counted = []
     for request in requests:
-        (reply,) = make_engine(role.model_copy(update={"batch": False}), generation).answer([request])
+        (reply,) = make_engine(role, generation).answer([request])
         if reply.finish not in ("stop", "length"):
             raise InputError(f"no answer to a picture from {role.model}: {reply.reason}: {reply.detail}")
         counted.append(reply.tokens_in)

@@ -32,12 +32,11 @@ class Limits(threading.local):
 
     until = float("inf")
     seconds = float("inf")
-    bytes_left = most_bytes = MOST_BYTES
+    bytes_left = MOST_BYTES
 
-    def begin(self, seconds: float, most_bytes: int = 0) -> None:
-        """Start the clock for a call of this thread; 0 bytes: as many as an answer may have."""
-        self.until, self.seconds = time.monotonic() + seconds, seconds
-        self.bytes_left = self.most_bytes = most_bytes or MOST_BYTES
+    def begin(self, seconds: float) -> None:
+        """Start the clock for a call of this thread."""
+        self.until, self.seconds, self.bytes_left = time.monotonic() + seconds, seconds, MOST_BYTES
 
     def seconds_left(self, timeout: float | None) -> float:
         """Seconds for the next step, at most `timeout`. Raises ReadTimeout when the call's is over."""
@@ -55,7 +54,7 @@ class _Stream(httpcore2.NetworkStream):
         content = self.inner.read(max_bytes, self.limits.seconds_left(timeout))
         self.limits.bytes_left -= len(content)
         if self.limits.bytes_left < 0:
-            raise Refused(f"the answer has more than {self.limits.most_bytes} bytes")
+            raise Refused(f"the answer has more than {MOST_BYTES} bytes")
         return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:

@@ -141,7 +141,7 @@ class OpenAI:
         def call() -> Reply:
             return self._transcribe(request) if request.sound else self._chat(request)
 
-        return self.repeat(call, request)
+        return self._repeat(call, request)
 
     def _chat(self, request: Request) -> Reply:
         """One try, and again at once without a field that the model turns out not to take."""
@@ -165,14 +165,12 @@ class OpenAI:
                 self.rejected_fields.add(field)
                 log.warning("%s does not take %s, its calls go without it: %s", self.model, field, message)
 
-    def repeat(
-        self, call: Callable[[], Reply], request: Request | None = None, seconds: float = 0.0, most_bytes: int = 0
-    ) -> Reply:
-        """`call`, with retries of temporary errors; limits per try: `seconds` and bytes, by default an answer's."""
+    def _repeat(self, call: Callable[[], Reply], request: Request) -> Reply:
+        """`call`, with retries of temporary errors."""
         started, reply = time.monotonic(), Reply("", "error", "stopped")
         for trial in range(self.settings.retries + 1):
             self._wait_until(self.free_at)
-            self.limits.begin(seconds or self.settings.timeout_seconds, most_bytes)
+            self.limits.begin(self.settings.timeout_seconds)
             reply, named = self._try(call, request)
             last = trial == self.settings.retries or self.stopped.is_set()
             self._watch(reply, last)
@@ -194,7 +192,7 @@ class OpenAI:
             self.unlogged, self.logged_at = Counter(), now
         log.info("%s: %s; again in %.1f s", self.model, counts, pause)
 
-    def _try(self, call: Callable[[], Reply], request: Request | None) -> tuple[Reply, float | None]:
+    def _try(self, call: Callable[[], Reply], request: Request) -> tuple[Reply, float | None]:
         """The reply, and how many seconds the endpoint asks to wait before another try."""
         named = None
         try:
@@ -222,7 +220,7 @@ class OpenAI:
         answer = create(**transcription_arguments(request, self.model))
         return transcription_reply(answer.http_response.content, request)
 
-    def _refusal(self, error: "Declined", request: Request | None) -> tuple[Reply, float | None]:
+    def _refusal(self, error: "Declined", request: Request) -> tuple[Reply, float | None]:
         """Meaning of an error status; a pause requested by the endpoint applies to all slots."""
         status, headers = error.status, error.headers
         if 300 <= status < 400:

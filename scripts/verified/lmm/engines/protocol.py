@@ -1,5 +1,4 @@
-"""OpenAI's protocol, as bytes: how each role's calls look, and how an answer is read without trusting it; the same in a
-batch.
+"""OpenAI's protocol, as bytes: how each role's calls look, and how an answer is read without trusting it.
 
 Roles chat, ask for vectors (`/embeddings`, and the form of a chat in which vLLM's server takes pictures there) or for
 transcripts (`/audio/transcriptions`). A chat for vectors ends in an empty answer that the model would go on with, as
@@ -356,9 +355,9 @@ def read_answer(content: bytes, request: Request, role: EngineSettings) -> Reply
     return reply_of(content, role.model) if scored is None else score_of(content, scored, role.model)
 
 
-def read_refusal(status: int, body: object, message: str, request: Request | None, role: EngineSettings) -> Reply:
+def read_refusal(status: int, body: object, message: str, request: Request, role: EngineSettings) -> Reply:
     """The meaning of an error status for a call. Raises InputError if no further call can succeed."""
     reply = error_of(status, body, message, role.api_key_variable, role.model)
-    if request and "continuation" in request.slots and any(name in reply.detail for name in SCORING):
+    if "continuation" in request.slots and any(name in reply.detail for name in SCORING):
         raise no_scores(role.model, reply.detail) from None
     return reply

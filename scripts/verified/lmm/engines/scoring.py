@@ -14,7 +14,7 @@ from verified.config.engines import ENGINES
 from verified.config.generation import Generation
 from verified.errors import InputError
 from verified.lmm.engines import make_engine
-from verified.lmm.request import Engine, Gathering, Reply, Request
+from verified.lmm.request import Engine, Reply, Request
 
 
 class Scoring:
@@ -92,5 +92,4 @@ def lengthen(inputs: Mapping[str, Any], added: Any) -> dict[str, Any]:
 
 def scoring_engine(generation: Generation, engine: Engine | None = None) -> Engine:
     """The engine of the role video_lmm, or another in its place, which also scores."""
-    engine = engine or make_engine(generation.video_lmm, generation)
-    return engine if isinstance(engine, Gathering) else Scoring(engine)
+    return Scoring(engine or make_engine(generation.video_lmm, generation))
