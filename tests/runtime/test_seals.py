@@ -14,10 +14,9 @@ from refusals import refused
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.jsonl import write_json, write_jsonl
-from verified.runtime import seals
 from verified.runtime.announcements import rebuild_command
 from verified.runtime.job import job
-from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
+from verified.runtime.seals import read_seal, seal, seal_of
 from verified.runtime.verify import check, sealed, verify
 
 
@@ -273,28 +272,3 @@ def test_a_seal_that_was_copied_with_its_file_is_no_pass_for_another(tmp_path, m
     check("rows.csv")
     monkeypatch.chdir("results/a/cog")
     check("rows.csv")
-
-
-@pytest.mark.parametrize("module, step", [(seals, "seal"), (Path, "replace")])
-def test_an_exchange_that_is_broken_off_leaves_a_seal_that_agrees(tmp_path, monkeypatch, module, step):
-    path = tmp_path / "index.json"
-    path.write_text("old")
-    seal(path)
-    going_on = getattr(module, step)
-
-    def killed(self, *rest):
-        if self == path or Path(rest[0]) == path:
-            raise KeyboardInterrupt
-        return going_on(self, *rest)
-
-    for attempt in ("first", "second"):
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(module, step, killed)
-            with replacing(path) as new:
-                new.write_text(f"{attempt} new")
-        assert path.read_text() == ("old" if step == "replace" else f"{attempt} new")
-        check(path, required=True)
-        assert not finished(path)
-    path.write_text("neither")
-    with refused("damaged", remedy=True):
-        check(path, required=True)

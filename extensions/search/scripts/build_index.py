@@ -16,11 +16,9 @@ with job(snakemake, snakemake.params.settings["threads"]) as log:
     for name in ("annotations", "queries"):
         if name in files:
             files[name] = [files[name]] if isinstance(files[name], str) else list(files[name])
-    changes: dict = {"text_encoder": source_of(settings.text_encoder, settings.text_revision, weights)[0]}
-    if seen := settings.features:
-        changes["features"] = seen.model_copy(update={"backbone": source_of(seen.backbone, seen.revision, weights)[0]})
+    encoder = source_of(settings.text_encoder, settings.text_revision, weights)[0]
     folder = Path(snakemake.output.record).with_suffix("")
-    manifest = update(folder, files, settings.model_copy(update=changes))
+    manifest = update(folder, files, settings.model_copy(update={"text_encoder": encoder}))
     for line in describe(manifest):
         log.info("%s", line)
     facts = ("model", "dataset", "videos", "clips", "build", "ranking", "weights", "here")

@@ -14,7 +14,7 @@ from verified.io.fig import write_fig
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
-from verified_search.config import FrameSettings, IndexSettings
+from verified_search.config import IndexSettings
 
 FEATURES, WORDS, CONTEXT = 12, 384, 16  # WORDS: the packaged text encoder's width
 SPANS = {"min_pred_clips": 1, "max_pred_clips": 6, "nms_threshold": 0.6}
@@ -74,7 +74,7 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
         thumbnails=0,
         searched_videos=100,
         seed=1,
-        features=FrameSettings(backbone="small-resnet", fps=4.0, precision="float32", batch=16),
+        backbone="small-resnet",
     )
     return files, settings
 

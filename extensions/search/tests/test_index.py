@@ -1,16 +1,14 @@
 """The index: the benchmark's own results, videos that come and go."""
 
 import json
-import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from feature_settings import text_features
-from media import counted, write_video
 from refusals import refused
-from small_index import CONTEXT, SPANS, describe_videos, random_videos, write_corpus, write_video_features
+from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
 
 from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.checkpoint import load_model
@@ -21,7 +19,7 @@ from verified.runtime.seals import seal
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
 from verified_search.store import export, present
-from verified_search.update import add_files, copies_of, remove_videos, update
+from verified_search.update import update
 from verified_search.windows import Windows, write_windows
 
 
@@ -95,7 +93,8 @@ def test_videos_come_and_go_and_the_others_are_not_encoded_again(tmp_path, monke
     write_video_features(files["features"], videos)
     manifest = update(folder, files, settings)
     assert manifest["videos"] == 12 and len(encoded) == 3
-    assert update(folder, files, settings)["build"] == manifest["build"]  # nothing new: nothing is done
+    encoded.clear()
+    assert update(folder, files, settings)["clips"] == manifest["clips"] and not encoded
 
     changed = {**videos, "v0003": videos["v0003"] + 1}
     del changed["v0005"]
@@ -124,9 +123,10 @@ def test_the_best_windows_are_found_however_many_clips_the_first_have(tmp_path):
         ({"video": f"v{number}", "windows": [[0.0, 1.0]]}, [Vectors(rows, rows[:0])], [])
         for number, rows in enumerate(windows)
     ]
-    facts = write_windows(tmp_path / "builds" / "000001", items, 8)
-    seal(tmp_path / "builds" / "000001")
-    stored = Windows(tmp_path / "builds" / "000001", facts)
+    (tmp_path / "000001").mkdir()
+    facts = write_windows(tmp_path / "000001", items, 8)
+    seal(tmp_path / "000001")
+    stored = Windows(tmp_path / "000001", facts)
     query = np.ones(8, np.float32) / np.sqrt(8, dtype=np.float32)
     best = np.array([(rows.astype(np.float32) @ query).max() for rows in windows])
     for count in (1, 5, 150, 1000):
@@ -174,8 +174,7 @@ def test_an_export_holds_what_the_index_holds(tmp_path):
     files, settings = write_corpus(tmp_path, videos)
     folder = tmp_path / "index"
     update(folder, files, settings)
-    remove_videos(folder, ["v0002"])
-    rows = sum(len(clips) for name, clips in videos.items() if name != "v0002")
+    rows = sum(len(clips) for clips in videos.values())
     assert export(folder, tmp_path / "out", rows_per_file=20) == rows
     parts = sorted((tmp_path / "out").glob("*.npy"))
     vectors = np.concatenate([np.load(part) for part in parts])
@@ -188,18 +187,3 @@ def test_an_export_holds_what_the_index_holds(tmp_path):
     assert table["start"][own].tolist() == [float(second) for second in range(len(videos["v0003"]))]
     with refused("empty", file=tmp_path / "out"):
         export(folder, tmp_path / "out")
-
-
-def test_an_added_video_that_is_a_copy_is_named_with_its_original(tmp_path):
-    videos = random_videos(3, longest=5, width=192)
-    files, settings = write_corpus(tmp_path, videos)
-    describe_videos(tmp_path, videos)
-    update(tmp_path / "index", files, settings)
-    shutil.copy(tmp_path / "v0000.mp4", tmp_path / "again.mp4")
-    write_video(tmp_path / "other.mp4", counted(24, (96, 128)))
-    added = [tmp_path / "again.mp4", tmp_path / "other.mp4"]
-    assert add_files(tmp_path / "index", added) == ["again", "other"]
-    assert ("again", "v0000") in copies_of(tmp_path / "index", ["again", "other"])
-    assert all(one != other for one, other in copies_of(tmp_path / "index", ["again", "other"]))
-    with refused("'again'", remedy=True):
-        add_files(tmp_path / "index", added[:1])

@@ -6,41 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from faults.test_kill_points import given, place, start  # noqa: F401
-from kill_points import contents, finished_by_repeating
-from small_index import describe_videos, random_videos, write_corpus
+from kill_points import finished_by_repeating
+from small_index import random_videos, write_corpus
 
 from verified.io.video import VideoError
 from verified_search.folder import index_videos
 from verified_search.store import read_manifest
 from verified_search.survey import Survey
-from verified_search.update import add_files, remove_videos, update
+from verified_search.update import update
 
 pytestmark = pytest.mark.night
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    """An index of eight videos with one added by hand, and a second file to add."""
-    folder = tmp_path_factory.mktemp("index")
-    videos = random_videos(8, longest=5, width=192)
-    files, settings = write_corpus(folder, videos)
-    update(folder / "index", files, settings)
-    describe_videos(folder, dict.fromkeys(("extra", "further"), videos["v0000"]))
-    add_files(folder / "index", [folder / "extra.mp4"])
-    return folder
-
-
-REMOVALS = {"added": ["extra"], "few": ["v0001", "extra"], "many": [f"v{n:04d}" for n in range(4)] + ["extra"]}
-
-
-@pytest.mark.parametrize("videos", REMOVALS.values(), ids=REMOVALS)
-def test_a_killed_removal_is_finished_by_repeating_it(corpus, tmp_path, videos):
-    copy = tmp_path / "copy"
-    assert finished_by_repeating(corpus / "index", copy, lambda: remove_videos(Path(), videos)) > 7
-    assert not any("decoded/" in name for name in contents(copy))
-
-
-@pytest.mark.night
 @pytest.mark.parametrize("earlier", [False, True], ids=["anew", "brought up to date"])
 def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkeypatch, earlier):
     """Of two videos and one that cannot be read; then one is gone and another came."""
@@ -66,11 +43,6 @@ def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkey
         (start / "videos" / "c.mp4").write_bytes(b"c")
     kills = finished_by_repeating(start, place, lambda: index_videos(Path("videos"), Path("index")))
     assert kills > 20 and read_manifest(place / "index")["videos"] == 2
-
-
-def test_a_killed_addition_is_finished_by_repeating_it(corpus, tmp_path):
-    copy, further = tmp_path / "copy", [corpus / "further.mp4"]
-    assert finished_by_repeating(corpus / "index", copy, lambda: add_files(Path(), further)) > 7
 
 
 def test_an_export_of_an_index(start, place, record_property):  # noqa: F811

@@ -68,9 +68,9 @@ def test_a_player_may_ask_for_parts_of_a_video(client, corpus):
     "path",
     [
         "/media?video=../secret.txt", "/media?video=secret.txt", "/media?video=/etc/passwd", "/media?video=", "/media",
-        "/../secret.txt", "/..%2Fsecret.txt", "/%2e%2e/secret.txt", "/search.css/../../secret.txt", "/index.json",
+        "/../secret.txt", "/..%2Fsecret.txt", "/%2e%2e/secret.txt", "/search.css/../../secret.txt", "/000001.json",
         "/thumbnail?video=v0001&number=99", "/thumbnail?video=v0001&number=-1", "/thumbnail?video=..&number=0",
-        "/thumbnail?video=v0001&number=1e3", "/builds/000001/videos.jsonl", "/media/v0001.mp4",
+        "/thumbnail?video=v0001&number=1e3", "/000001/videos.jsonl", "/media/v0001.mp4",
         "/media?video=v0001%00", "/media?video=v0001/../v0001",
     ],
 )  # fmt: skip

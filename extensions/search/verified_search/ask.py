@@ -30,7 +30,8 @@ from verified_search.fusion import LEAST, above_average, salience, shares
 from verified_search.origin import caution
 from verified_search.presence import hint, nearest_caption, presence
 from verified_search.sound import sound
-from verified_search.store import open_windows, read_manifest
+from verified_search.store import build_folder, read_manifest
+from verified_search.windows import Windows
 
 LONGEST_QUERY = 2000
 """Most characters of a query; any encoder would cut the rest."""
@@ -102,9 +103,10 @@ class Index:
     def __init__(self, folder: str | Path, manifest: dict | None = None, encoder: Encoder | None = None):
         self.folder = Path(folder)
         self.manifest = manifest or read_manifest(self.folder)
-        self.encoder = encoder or encoder_of(self.folder, self.manifest)
-        self.stored = open_windows(self.folder, self.manifest)
-        self.captions = Captions.opened(self.folder)
+        build = build_folder(self.folder, self.manifest)
+        self.encoder = encoder or encoder_of(build, self.manifest)
+        self.stored = Windows(build, self.manifest["build"])
+        self.captions = Captions.opened(build)
         self.positions = {row["video"]: position for position, row in enumerate(self.stored.videos)}
         """Position of each video in `stored.videos`."""
         self.weights: dict[str, float] = self.manifest.get("weights", {})
@@ -398,9 +400,13 @@ def window_around_best(similarity: np.ndarray, longest: int) -> tuple[int, int]:
     return first, last
 
 
-def encoder_of(folder: Path, manifest: dict) -> Encoder:
-    """The encoder that an index was built with."""
+MODEL = "model.safetensors"
+"""The copy of the checkpoint in a build."""
+
+
+def encoder_of(build: Path, manifest: dict) -> Encoder:
+    """The encoder that a build was made with."""
     if manifest["model"] == JOINT:
         return JointEncoder(manifest["text_encoder"])
-    sound(folder, manifest["checkpoint"])
-    return ModelEncoder(folder / manifest["checkpoint"], manifest["text_encoder"], manifest["spans"]["max_pred_clips"])
+    sound(build.parent, f"{build.name}/{MODEL}")
+    return ModelEncoder(build / MODEL, manifest["text_encoder"], manifest["spans"]["max_pred_clips"])

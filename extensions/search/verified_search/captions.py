@@ -17,7 +17,6 @@ from verified.errors import InputError
 from verified.io.fig import COG_KEYS, read_fig
 from verified.io.jsonl import is_span, read_jsonl, write_jsonl
 from verified.nn.checkpoint import Form, load, save
-from verified.runtime.seals import replacing
 from verified_search.sound import sound
 
 K1, B = 1.2, 0.75
@@ -97,35 +96,26 @@ def coarse(file: str | Path, split: str = "") -> list[dict]:
     ]
 
 
-def write_captions(folder: Path, rows: list[dict]) -> None:
-    """Write annotated moments and their sentence vectors into an index; texts that the index has are not encoded again.
-
-    Vectors are written first, and vectors of former captions remain until the next change. So the captions in force
-    always have vectors, even after a kill.
-    """
+def write_captions(build: Path, rows: list[dict], earlier: Path | None = None) -> None:
+    """Write annotated moments and their sentence vectors into a build; those of an `earlier` build are copied."""
     import torch
 
     wanted = {text for row in rows for kind in KINDS if (text := row[kind])}
-    known: dict[str, np.ndarray] = {}
-    if (folder / FILE).is_file() and (folder / SENTENCES).is_file():
-        useful = wanted | {row[kind] for row in read_jsonl(folder / FILE, KINDS) for kind in KINDS}
-        known = {text: vector for text, vector in stored_vectors(folder).items() if text in useful}
+    known = stored_vectors(earlier) if earlier else {}
     if new := sorted(wanted - known.keys()):
         from verified.nn.sentences import encode
 
         known |= zip(new, encode(new, threads=torch.get_num_threads()).astype(np.float16))
-    texts = sorted(known)
+    texts = sorted(wanted)
     stacked = np.stack([known[text] for text in texts]) if texts else np.zeros((0, 0), np.float16)
-    with replacing(folder / SENTENCES) as temporary:
-        save(temporary, FORM, {"vectors": torch.from_numpy(stacked)}, {"texts": texts})
-    with replacing(folder / FILE) as temporary:
-        write_jsonl(temporary, rows)
+    save(build / SENTENCES, FORM, {"vectors": torch.from_numpy(stacked)}, {"texts": texts})
+    write_jsonl(build / FILE, rows)
 
 
-def stored_vectors(folder: Path) -> dict[str, np.ndarray]:
-    """Sentence vectors, float16 [D] of length 1, by text."""
-    sound(folder, SENTENCES)
-    tensors, facts = load(folder / SENTENCES, FORM)
+def stored_vectors(build: Path) -> dict[str, np.ndarray]:
+    """Sentence vectors of a build, float16 [D] of length 1, by text."""
+    sound(build.parent, f"{build.name}/{SENTENCES}")
+    tensors, facts = load(build / SENTENCES, FORM)
     return dict(zip(facts["texts"], tensors["vectors"].numpy()))
 
 
@@ -154,13 +144,13 @@ class Captions:
         self._places = {kind: np.array([place.get(row[kind], -1) for row in rows], int) for kind in KINDS}
 
     @classmethod
-    def opened(cls, folder: Path) -> "Captions":
-        """Open the annotated moments of the index in `folder`."""
-        sound(folder, FILE)
-        rows, vectors = read_jsonl(folder / FILE, ("video", "start", "end", *KINDS)), stored_vectors(folder)
+    def opened(cls, build: Path) -> "Captions":
+        """Open the annotated moments of a build."""
+        sound(build.parent, f"{build.name}/{FILE}")
+        rows, vectors = read_jsonl(build / FILE, ("video", "start", "end", *KINDS)), stored_vectors(build)
         for number, row in enumerate(rows, start=1):
             if problem := _problem(row, vectors):
-                raise InputError(problem, file=folder / FILE, row=number, remedy=FORM.remedy)
+                raise InputError(problem, file=build / FILE, row=number, remedy=FORM.remedy)
         return cls(rows, vectors)
 
     @cached_property

@@ -14,10 +14,8 @@ from verified.cli.command import (
     command,
     flag,
     folder,
-    one_of,
     only_for,
     option,
-    several,
 )
 from verified.cli.serving import HOST_AND_PORT, run_server
 from verified.errors import InputError
@@ -50,18 +48,13 @@ def place_of(arguments: argparse.Namespace) -> Path:
     ),
     *WORKFLOW,
     *PLACE,
-    one_of(
-        several("--add", type=Path, metavar="VIDEO", help="add video files to the index that is there"),
-        several("--remove", metavar="ID", help="remove videos from the index that is there"),
-        folder("--export", "write its vectors (npy) and their rows (parquet) for another engine", metavar="FOLDER"),
-    ),
+    folder("--export", "write its vectors (npy) and their rows (parquet) for another engine", metavar="FOLDER"),
 )
 def index(arguments: argparse.Namespace) -> int:
     """Build or change the index and report it; returns Snakemake's status if that fails."""
     from verified.planning.running import run_workflow
-    from verified.runtime.seals import finished
     from verified_search.jobs import record_of
-    from verified_search.store import MANIFEST, describe, read_manifest
+    from verified_search.store import describe, read_manifest
 
     if arguments.videos:
         return _index_videos(arguments)
@@ -71,25 +64,12 @@ def index(arguments: argparse.Namespace) -> int:
 
         print(f"{arguments.export}: {export(folder, arguments.export):,} vectors")
         return 0
-    if arguments.add or arguments.remove:
-        from verified_search.update import add_files, copies_of, remove_videos
-
-        if arguments.add:
-            quiet()
-            print(f"added: {', '.join(added := add_files(folder, arguments.add))}")
-            for video, other in copies_of(folder, added):
-                print(f"  {video} shows the same as {other}, which is in the index")
-        else:
-            remove_videos(folder, arguments.remove)
-    elif arguments.index:
-        raise InputError(
-            "--index names an index that is there", remedy="give --add, --remove or --export, or a --configfile"
-        )
-    else:
-        # The record says that a build ended. A command that changed the index since may have been killed.
-        anew = () if finished(folder / MANIFEST) else ("--force",)
-        if status := run_workflow(arguments, *anew, "--", record_of(folder)):
-            return status
+    if arguments.index:
+        raise InputError("--index names an index that is there", remedy="give --export, or a --configfile")
+    # The record says that a build ended; somebody may have removed the index since.
+    anew = () if folder.is_dir() else ("--force",)
+    if status := run_workflow(arguments, *anew, "--", record_of(folder)):
+        return status
     print("\n".join([f"{folder}:", *(f"  {line}" for line in describe(read_manifest(folder)))]))
     return 0
 
@@ -100,7 +80,7 @@ def _index_videos(arguments: argparse.Namespace) -> int:
     from verified_search.folder import index_videos
     from verified_search.store import describe
 
-    if arguments.add or arguments.remove or arguments.export:
+    if arguments.export:
         raise InputError(
             "a folder of videos is indexed as it is", remedy="put files there or take them away; --export takes --index"
         )

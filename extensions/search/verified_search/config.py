@@ -1,6 +1,6 @@
 """The search index of a corpus (`verified index`): its section, and its settings as its job gets them."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -25,16 +25,6 @@ class Search(Section):
     """Pictures of each video in the index; 0: none."""
 
 
-class FrameSettings(Section):
-    """Settings of feature extraction from videos, to extract another one in the same way."""
-
-    backbone: str
-    revision: str = ""
-    fps: float
-    precision: Literal["float32", "bfloat16"]
-    batch: int
-
-
 class IndexSettings(Section):
     """Settings to build an index of a data set."""
 
@@ -44,8 +34,8 @@ class IndexSettings(Section):
     spans: Spans
     text_encoder: str
     text_revision: str = ""
-    features: FrameSettings | None
-    """None for features that were supplied as files."""
+    backbone: str
+    """Of the features; empty for features that were supplied as files."""
     thumbnails: int
     searched_videos: int
     seed: int

@@ -20,7 +20,6 @@ from verified.features.video import load_backbone
 from verified.io.files import file_digest
 from verified.io.video import VideoError
 from verified.runtime.progress import track
-from verified.runtime.seals import finished
 from verified_search import store
 from verified_search.captions import write_captions
 from verified_search.encoders import JOINT, JointEncoder, Window
@@ -48,35 +47,39 @@ def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
     if encoder != PACKAGED and not joint_kind(encoder):
         raise InputError(f"{encoder!r} reads no sentences", remedy="packaged, or a CLIP or SigLIP model")
     with store.changing(folder):
-        manifest = _manifest(folder, videos, encoder)
+        old = _old_manifest(folder, videos)
         states = {video: _state(path, encoder) for video, path in listed.paths.items()}
-        indexed = store.present(folder, manifest)
+        indexed = store.present(folder, old)
         gone = {video for video, row in indexed.items() if states.get(video) != row["digest"]}
-        known = {video: why for video, why in manifest["unreadable"].items() if states.get(video) == why["state"]}
+        known = {video: why for video, why in old.get("unreadable", {}).items() if states.get(video) == why["state"]}
         new = [video for video in states if video not in known and (video not in indexed or video in gone)]
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
+        if not gone and not new:
+            return store.tidy(folder)
         unreadable = known | _survey(folder, {video: listed.paths[video] for video in new}, states, encoder)
-        write_captions(folder, [])
-        if gone or new:
-            joint = JointEncoder(encoder)
-            decoded = (store.read_decoded(folder, video) for video in new if video not in unreadable)
-            manifest = store.rebuild(folder, manifest, gone, _encode(decoded, joint))
-            rows = store.present(folder, manifest)
-            manifest["copies"] = video_copies({video: row["hashes"] for video, row in rows.items()})
-            manifest["partial"] = {video: row["partial"] for video, row in rows.items() if row["partial"]}
-        store.write_manifest(folder, {**manifest, "unreadable": unreadable})
-        return store.read_manifest(folder)
+        decoded = (store.read_decoded(folder, video) for video in new if video not in unreadable)
+        build = store.new_build(folder, old)
+        write_captions(build, [])
+        manifest = _manifest(videos, encoder)
+        manifest["build"] = store.finish_build(build, old, gone, _encode(decoded, JointEncoder(encoder)))
+        rows = store.present(folder, manifest)
+        manifest["copies"] = video_copies({video: row["hashes"] for video, row in rows.items()})
+        manifest["partial"] = {video: row["partial"] for video, row in rows.items() if row["partial"]}
+        return store.write_manifest(folder, {**manifest, "unreadable": unreadable})
 
 
-def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
-    """The manifest of an index of `videos` by `encoder`, with the current one's facts about its videos."""
-    old: dict = {}
-    if (folder / store.MANIFEST).is_file():
-        old = store.read_manifest(folder)
-        if old.get("folder") != str(videos.resolve()):
-            raise InputError(
-                f"an index of {old.get('folder') or old['title']}", file=folder, remedy="give another --index"
-            )
+def _old_manifest(folder: Path, videos: Path) -> dict:
+    """The manifest in force, empty without one. Raises InputError for an index of something else."""
+    if store.manifest_file(folder) is None:
+        return {}
+    old = store.read_manifest(folder)
+    if old.get("folder") != str(videos.resolve()):
+        raise InputError(f"an index of {old.get('folder') or old['title']}", file=folder, remedy="give another --index")
+    return old
+
+
+def _manifest(videos: Path, encoder: str) -> dict:
+    """The manifest of an index of `videos` by `encoder`, without a build."""
     ranking = ranking_of(JOINT, None, [])
     return {
         "format": store.FORMAT,
@@ -86,16 +89,11 @@ def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
         "folder": str(videos.resolve()),
         "title": videos.resolve().name,
         "clip_seconds": BETWEEN,
-        "features": None,
-        "checkpoint": "",
         "text_encoder": encoder,
         "spans": {"nms_threshold": 0.5, "min_pred_clips": 1, "max_pred_clips": LONGEST_SPAN},
         "searched_videos": 100,
-        **store.EMPTY,
-        "build": old.get("build"),
-        "unreadable": old.get("unreadable", {}),
-        "partial": old.get("partial", {}),
-        "copies": old.get("copies", {}),
+        "here": None,
+        "unrelated": [],
         "ranking": ranking,
         "weights": weights_of(JOINT, skill(ranking), joint=True),
     }
@@ -126,7 +124,6 @@ def _survey(folder: Path, paths: Mapping[str, Path], states: Mapping[str, str], 
             "sha256": file_digest(path),
             "duration": round(one.duration, 3),
             "digest": states[video],
-            "origin": "folder",
             "hashes": one.hashes,
             "partial": one.partial,
             "windows": [
@@ -138,7 +135,10 @@ def _survey(folder: Path, paths: Mapping[str, Path], states: Mapping[str, str], 
 
 
 def _is_decoded(folder: Path, video: str, state: str) -> bool:
-    return finished(store.decoded_path(folder, video)) and store.read_decoded(folder, video).row["digest"] == state
+    try:
+        return store.read_decoded(folder, video).row["digest"] == state
+    except InputError:  # missing, or of a killed run
+        return False
 
 
 def _encode(videos: Iterable[store.Decoded], encoder: JointEncoder) -> Iterator[Item]:

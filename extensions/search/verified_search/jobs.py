@@ -13,7 +13,7 @@ from verified.layout import Layout
 from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import key_of
 from verified.weights.wanted import text_records, video_records
-from verified_search.config import FrameSettings, IndexSettings, Search
+from verified_search.config import IndexSettings, Search
 
 ONE_VECTOR = ("xml", "reloclnet", "hero")
 """Models whose video score is the largest cosine of one query vector with a clip."""
@@ -64,7 +64,7 @@ def index_inputs(settings: Config, wildcards) -> dict:
     else:
         inputs["annotations"] = annotations
         inputs["queries"] = [path for path in annotations if path.endswith(f"/{dataset.spans.test_split}.jsonl")]
-    weights = {*(video_records(settings) if has_videos or joint else ())}  # also for added videos
+    weights = {*(video_records(settings) if joint else ())}
     if not joint:
         seed, trained_on = retrieval.seeds_of(indexed)[0], search.trained_on
         run = layout.path(layout.training, key, model=indexed, trained_on=trained_on, seed=seed)
@@ -86,13 +86,6 @@ def index_settings(settings: Config, wildcards) -> dict:
     """The settings of an index, without its files."""
     dataset, features, retrieval = dataset_of(settings, wildcards), settings.features, settings.retrieval
     joint = wildcards.indexed == JOINT
-    frames = FrameSettings(
-        backbone=features.video_backbone,
-        revision=features.video_revision,
-        fps=features.fps,
-        precision=features.precision,
-        batch=features.batch,
-    )
     return IndexSettings(
         model=wildcards.indexed,
         dataset=key_of(wildcards.dataset),
@@ -100,7 +93,7 @@ def index_settings(settings: Config, wildcards) -> dict:
         spans=dataset.spans,
         text_encoder=features.video_backbone if joint else features.text_encoder,
         text_revision=features.video_revision if joint else features.text_revision,
-        features=frames if dataset.source.has_videos else None,
+        backbone=features.video_backbone if dataset.source.has_videos else "",
         thumbnails=settings.section(Search).thumbnails,
         searched_videos=retrieval.searched_videos,
         seed=settings.seed,

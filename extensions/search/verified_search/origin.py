@@ -43,8 +43,7 @@ def reasons(files: Mapping[str, Any], settings: IndexSettings) -> list[str]:
         ):
             count = len({row["video"] for row in read_fig(by_split[split], COG_KEYS)}) if split in by_split else least
             found += [f"{word} on {count} {'video' if count == 1 else 'videos'}"] * (count < least)
-    backbone = settings.features.backbone if settings.features else None
-    if backbone == SMALL_RESNET and not files.get("truth"):  # the demo's own videos are such shapes
+    if settings.backbone == SMALL_RESNET and not files.get("truth"):  # the demo's own videos are such shapes
         found.append("features of a network that has only seen rendered shapes")
     return found
 

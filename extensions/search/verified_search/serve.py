@@ -26,7 +26,7 @@ from verified.io.files import file_digest
 from verified.io.pages import script, style
 from verified.io.serving import HEADERS, is_loopback, trusted_hosts
 from verified_search.ask import Answer, Index
-from verified_search.store import MANIFEST
+from verified_search.store import manifest_file
 from verified_search.transcode import Transcoder
 
 PAGE = Path(__file__).resolve().parent / "pages" / "search"
@@ -64,8 +64,8 @@ class IndexHolder:
 
     def index(self) -> Index:
         """The current index; call it on `thread`."""
-        manifest = self.folder / MANIFEST
-        state = (manifest.stat().st_mtime_ns, manifest.stat().st_size) if manifest.is_file() else None
+        manifest = manifest_file(self.folder)
+        state = (manifest, manifest.stat().st_mtime_ns) if manifest else None
         if self._index is None or state != self._state:
             known = self._index.encoder if self._index else None
             before = self._index.manifest["identity"] if self._index else None

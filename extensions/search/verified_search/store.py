@@ -1,15 +1,16 @@
-"""The index of a corpus: a folder with a manifest, the windows of all videos and a copy of the model.
+"""The index of a corpus: a folder with numbered builds, of which the last complete one is in force.
 
-`index.json`, the manifest, names the build in force, a folder of `builds`. It is the last file written by a change and
-replaces its predecessor atomically: a killed change has no effect, and a search in progress continues with its open
-files. Each change writes a new build, into which the remaining videos are copied; decoded data of a video file is in
-`decoded` until its build is in force, and of a video added by hand as long as it is in the index. Changes are
-serialised by the file `.lock`. For another engine, an index is exported as vectors in row order and a table of rows.
+Build `N` is a folder with the windows of all videos, the annotated moments and a copy of the model, and `N.json`, its
+manifest. The manifest is sealed last, and only then earlier builds are removed: a killed change has no effect, and a
+search in progress continues with its open files. Videos that stay are copied from the build before; decoded data of a
+video file is in `decoded` until its build is in force. Changes are serialised by the file `.lock`. For another engine,
+an index is exported as vectors in row order and a table of rows.
 """
 
 import contextlib
 import fcntl
 import hashlib
+import re
 import shutil
 from collections.abc import Container, Iterable, Iterator
 from itertools import chain
@@ -20,42 +21,59 @@ import numpy as np
 import torch
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, file_name, require_version
+from verified.io.files import atomic_path, require_version
 from verified.io.jsonl import iterate_jsonl, read_json, write_json
 from verified.nn.checkpoint import Form, load, save
-from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
+from verified.runtime.seals import seal, seal_of
 from verified_search.presence import PASSES
 from verified_search.sound import sound
 from verified_search.windows import VIDEOS, Item, Windows, write_windows
 
-MANIFEST, BUILDS, DECODED = "index.json", "builds", "decoded"
-FORMAT = 7
-EMPTY = {"dropped": [], "build": None, "here": None, "unrelated": []}
-"""Entries of a manifest without videos, except its format."""
-FORM = Form("decoded video of an index", 1, "take the video out of the index and add it again")
+DECODED, LOCK = "decoded", ".lock"
+FORMAT = 8
+OURS = re.compile(r"\.?\d{6}(\.json)?(\.seal)?|decoded|\..*\.partial.*")
+"""Names in the folder of an index that a change may remove."""
+FORM = Form("decoded video of an index", 1, "remove it and index the folder again")
+
+
+def manifest_file(folder: Path) -> Path | None:
+    """The manifest in force: the last that is sealed, if there is one."""
+    return max((path for path in folder.glob("[0-9]*.json") if seal_of(path).is_file()), default=None)
 
 
 def read_manifest(folder: Path) -> dict:
-    """Read the manifest of an index. Raises InputError if it is missing, or of another version."""
-    if not (folder / MANIFEST).is_file():
-        raise InputError("no index here", file=folder, remedy="build one: verified index --configfile CONFIG")
-    sound(folder, MANIFEST)
-    manifest = read_json(folder / MANIFEST)
+    """Read the manifest of an index. Raises InputError if there is none, or of another version."""
+    if (path := manifest_file(folder)) is None:
+        raise InputError(
+            "no index here", file=folder, remedy="build one: verified index; one is copied with its hidden files: cp -a"
+        )
+    sound(folder, path.name)
+    manifest = read_json(path)
     stated = manifest.get("format") if isinstance(manifest, dict) else None
-    require_version(stated, FORMAT, "index", folder / MANIFEST, f"remove {folder} and run verified index")
-    if manifest["build"] and not str(manifest["build"]["name"]).isdecimal():
-        raise InputError("its build has no number", file=folder / MANIFEST, remedy=f"remove {folder}, verified index")
-    if manifest["checkpoint"]:
-        file_name(manifest["checkpoint"], folder / MANIFEST, "checkpoint")
+    require_version(stated, FORMAT, "index", path, f"remove {folder} and run verified index")
+    if manifest["build"]["name"] != path.stem:
+        raise InputError("its build has another number", file=path, remedy=f"remove {folder} and run verified index")
     return manifest
 
 
-def write_manifest(folder: Path, manifest: dict) -> None:
-    """Put a manifest in force, and remove files that belong to none of its videos."""
-    build = manifest["build"] or {"videos": 0, "rows": 0}
-    with replacing(folder / MANIFEST) as temporary:
-        write_json(temporary, {**manifest, "videos": build["videos"], "clips": build["rows"]})
-    finish(folder, manifest)
+def write_manifest(folder: Path, manifest: dict) -> dict:
+    """Put a manifest in force, remove earlier builds and decoded videos, and return it."""
+    build = manifest["build"]
+    path = folder / f"{build['name']}.json"
+    write_json(path, {**manifest, "videos": build["videos"], "clips": build["rows"]})
+    seal(path)
+    return tidy(folder)
+
+
+def tidy(folder: Path) -> dict:
+    """Remove all that a change wrote and the build in force does not need; returns the manifest."""
+    manifest = read_manifest(folder)
+    build = build_folder(folder, manifest)
+    manifest_path = build.with_suffix(".json")
+    kept = {build, seal_of(build), manifest_path, seal_of(manifest_path)}
+    for path in {path for path in folder.iterdir() if OURS.fullmatch(path.name)} - kept:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return manifest
 
 
 class Decoded(NamedTuple):
@@ -68,65 +86,37 @@ class Decoded(NamedTuple):
     """(seconds, JPEG)."""
 
 
-def decoded_path(folder: Path, video: str) -> Path:
-    """Path of the decoded data of a video of an index."""
+def _decoded_path(folder: Path, video: str) -> Path:
     return folder / DECODED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.safetensors"
 
 
 def write_decoded(folder: Path, one: Decoded) -> None:
     """Store the decoded data of a video."""
-    (folder / DECODED).mkdir(exist_ok=True)
     content = np.frombuffer(b"".join(picture for _, picture in one.pictures), np.uint8)
     tensors = {"features": torch.from_numpy(one.features), "pictures": torch.from_numpy(content.copy())}
     sizes = [[time, len(picture)] for time, picture in one.pictures]
-    with replacing(decoded_path(folder, one.row["video"])) as temporary:
-        save(temporary, FORM, tensors, {"row": one.row, "sizes": sizes})
+    path = _decoded_path(folder, one.row["video"])
+    save(path, FORM, tensors, {"row": one.row, "sizes": sizes})
+    seal(path)
 
 
 def read_decoded(folder: Path, video: str) -> Decoded:
-    """Read the decoded data of a video. Raises InputError for a damaged file, no clips, or infinite values."""
-    path = decoded_path(folder, video)
+    """Read the decoded data of a video. Raises InputError for a missing or damaged file."""
+    path = _decoded_path(folder, video)
     sound(folder, f"{DECODED}/{path.name}")
     tensors, facts = load(path, FORM)
-    features = tensors["features"].numpy()
-    if not features.size or not np.isfinite(features).all():
-        raise InputError("holds no clips, or values that are not finite", file=path, remedy=FORM.remedy)
     content, start, pictures = tensors["pictures"].numpy().tobytes(), 0, []
     for time, size in facts["sizes"]:
         pictures.append((time, content[start : start + size]))
         start += size
-    return Decoded(facts["row"], features, pictures)
-
-
-def finish(folder: Path, manifest: dict) -> bool:
-    """Clean up after a killed change behind the manifest in force; returns whether there was anything.
-
-    Builds not in force, decoded data of videos that were not added by hand, and temporary files are deleted.
-    """
-    unfinished = not finished(folder / MANIFEST)
-    if unfinished:
-        seal(folder / MANIFEST)
-    added = [row["video"] for row in present(folder, manifest).values() if row["origin"] == "added"]
-    wanted = {build_folder(folder, manifest), *(decoded_path(folder, video) for video in added)}
-    existing = {_sealed_by(path) for below in (BUILDS, DECODED) for path in (folder / below).glob("*")}
-    leftovers = sorted({*existing, *folder.glob(".*.partial*")} - wanted)
-    for path in leftovers:
-        # The checksum record is deleted last: while it exists, a repeated change finds the remaining files.
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        seal_of(path).unlink(missing_ok=True)
-    return unfinished or bool(leftovers)
-
-
-def _sealed_by(path: Path) -> Path:
-    """The file that a checksum record belongs to; any other file itself."""
-    return path.with_name(path.name[1:].removesuffix(".seal")) if path.suffix == ".seal" else path
+    return Decoded(facts["row"], tensors["features"].numpy(), pictures)
 
 
 @contextlib.contextmanager
 def changing(folder: Path) -> Iterator[None]:
     """Lock the index for a change. Raises InputError while another process has the lock."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
+    with (folder / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -134,43 +124,41 @@ def changing(folder: Path) -> Iterator[None]:
         yield
 
 
-def build_folder(folder: Path, manifest: dict) -> Path | None:
-    """The folder of the build in force; None of an index without videos."""
-    return folder / BUILDS / manifest["build"]["name"] if manifest["build"] else None
-
-
-def open_windows(folder: Path, manifest: dict) -> Windows:
-    """Open the build in force. Raises InputError for a damaged one, and for an index without videos."""
-    if not (build := build_folder(folder, manifest)):
-        raise InputError("an index without videos", file=folder, remedy="add some: verified index")
-    return Windows(build, manifest["build"])
+def build_folder(folder: Path, manifest: dict) -> Path:
+    """The folder of a manifest's build."""
+    return folder / manifest["build"]["name"]
 
 
 def present(folder: Path, manifest: dict) -> dict[str, dict]:
-    """The rows of all videos in the index, by id. Raises InputError unless all files of the build match their seals:
-    a change copies them."""
-    if not (build := build_folder(folder, manifest)):
+    """The rows of all videos in the index, by id; none of an empty manifest. Raises InputError unless all files of the
+    build match its seal: a change copies them."""
+    if not manifest:
         return {}
-    files = sorted({*(read_seal(build) or {}).get("files", ()), VIDEOS})
-    sound(folder, *(f"{BUILDS}/{build.name}/{file}" for file in files))
-    return {row["video"]: row for row in iterate_jsonl(build / VIDEOS, ("video",))}
+    sound(folder, manifest["build"]["name"])
+    return {row["video"]: row for row in iterate_jsonl(build_folder(folder, manifest) / VIDEOS, ("video",))}
 
 
-def rebuild(folder: Path, manifest: dict, gone: Container[str], items: Iterable[Item] = ()) -> dict:
-    """Write a build without the videos `gone`, and with those of `items`; returns the manifest, not yet in force."""
-    videos = (row["video"] for row in present(folder, manifest).values())
-    stay = any(video not in gone for video in videos)
-    every = iter(chain(open_windows(folder, manifest).items(gone) if stay else (), items))
+def new_build(folder: Path, old: dict) -> Path:
+    """An empty folder for the build behind that of `old`, the manifest in force or an empty one."""
+    build = folder / f"{int(old['build']['name']) + 1 if old else 1:06d}"
+    for path in (build.with_suffix(".json"), seal_of(build.with_suffix(".json")), seal_of(build)):
+        path.unlink(missing_ok=True)  # of a killed change
+    shutil.rmtree(build, ignore_errors=True)
+    build.mkdir(parents=True)
+    return build
+
+
+def finish_build(build: Path, old: dict, gone: Container[str], items: Iterable[Item]) -> dict:
+    """Write the windows of videos into a new build, those of `old` that are not `gone` and those of `items`, and seal
+    it; returns its facts for the manifest. Raises InputError without any video."""
+    earlier = Windows(build_folder(build.parent, old), old["build"]).items(gone) if old else ()
+    every = iter(chain(earlier, items))
     first = next(every, None)
     if first is None:
-        return {**manifest, "build": None}
-    name = f"{int(manifest['build']['name']) + 1 if manifest['build'] else 1:06d}"
-    build = folder / BUILDS / name
-    seal_of(build).unlink(missing_ok=True)
-    shutil.rmtree(build, ignore_errors=True)  # of a killed change
+        raise InputError("an index without videos", file=build.parent, remedy="add some, and index them again")
     facts = write_windows(build, chain([first], every), first[1][0].search.shape[1])
     seal(build)
-    return {**manifest, "build": {"name": name, **facts}}
+    return {"name": build.name, **facts}
 
 
 def describe(manifest: dict) -> list[str]:
@@ -223,7 +211,8 @@ def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> in
     Vectors are compared by their inner product; a video's score is the largest of its rows'. The folder appears when
     all files are complete. Raises InputError for an output folder that is not empty.
     """
-    windows = open_windows(folder, read_manifest(folder))
+    manifest = read_manifest(folder)
+    windows = Windows(build_folder(folder, manifest), manifest["build"])
     if output.exists() and any(output.iterdir()):
         raise InputError("is not empty", file=output, remedy="name a folder that is not there")
     temporary = output.with_name(f".{output.name}.partial")

@@ -30,13 +30,12 @@ Item = tuple[dict, list[Vectors], list[tuple[float, bytes]]]
 
 
 def write_windows(folder: Path, videos: Iterable[Item], dim: int) -> dict:
-    """Write the windows of videos, with vectors of `dim` numbers, into an empty folder; returns facts for the manifest.
+    """Write the windows of videos, with vectors of `dim` numbers, into a folder; returns facts for the manifest.
 
     `videos` are read once, one at a time.
     """
     import faiss
 
-    folder.mkdir(parents=True)
     rows: list[dict] = []
     index = faiss.IndexScalarQuantizer(dim, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
     index.is_trained = True  # float16 needs no training
@@ -137,7 +136,7 @@ class Windows:
                 yield row, vectors, [(location[0], self.thumbnail(location)) for location in row["thumbnails"]]
 
     def _check(self, *names: str) -> None:
-        sound(self.folder.parents[1], *(f"{self.folder.parent.name}/{self.folder.name}/{name}" for name in names))
+        sound(self.folder.parent, *(f"{self.folder.name}/{name}" for name in names))
 
 
 def _windows(path: Path, videos: list[dict]) -> tuple[np.ndarray, list[int]]:

@@ -16,12 +16,12 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, file_digest, read_record, require_version, write_record
+from verified.io.files import file_digest, read_record, require_version, write_record
 from verified.runtime.announcements import rebuild_command
 
 VERSION = 4
@@ -37,8 +37,8 @@ ENDING = ".seal"
 
 Seal = dict[str, Any]
 """The record of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` of JSON lines;
-`temporary` if true; `earlier`, the SHA-256 of a file that is being replaced, or None; of its job `rule`, `wildcards`,
-`params` and `made_of`; and, when it is read, `created` (s): the time of the seal."""
+`temporary` if true; of its job `rule`, `wildcards`, `params` and `made_of`; and, when it is read, `created` (s): the
+time of the seal."""
 
 
 def seal_of(path: str | os.PathLike[str]) -> Path:
@@ -95,33 +95,6 @@ def seal_built(path: str | os.PathLike[str]) -> None:
     """Seal the output of a user's command if it is below a `results/`, where readers require a seal."""
     if BUILT in Path(path).resolve().parts:
         seal(path)
-
-
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
-    """Yield a temporary path; its content then replaces `path`, and is sealed.
-
-    A kill at any point leaves a seal that matches the file: during the replacement, the seal accepts both versions.
-    """
-    path = Path(path)
-    written = (read_seal(path) if path.is_file() else None) or {}
-    now = file_digest(path) if written else None
-    with atomic_path(path) as temporary:
-        yield temporary
-        facts = measure(temporary) | {
-            "earlier": now if now in (written.get("sha256"), written.get("earlier")) else None
-        }
-        _write(path.parent, {place_of(path) or path.name: facts})
-    seal(path)
-
-
-def finished(path: str | os.PathLike[str]) -> bool:
-    """Whether `path` exists and its writer finished."""
-    try:
-        written = read_seal(path)
-    except InputError:
-        return False
-    return Path(path).exists() and written is not None and "earlier" not in written
 
 
 def read_seal(path: str | os.PathLike[str]) -> Seal | None:
@@ -198,17 +171,14 @@ def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[st
 
 
 def difference(path: Path, written: Seal, member: str = "") -> str:
-    """The difference of a file or folder, or of one file of a folder, from its seal in words; empty without any.
-
-    After an interrupted replacement, either version in the seal is accepted (see `replacing`).
-    """
+    """The difference of a file or folder, or of one file of a folder, from its seal in words; empty without any."""
     kind, is_there = ("folder", path.is_dir()) if "files" in written else ("file", path.is_file())
     if not is_there:
         return f"a {kind} was written, this is none"
     if "files" in written:
         return _difference_of_folder(path, written["files"], member)
     now = measure(path)
-    if now["sha256"] in (written["sha256"], written.get("earlier")):
+    if now["sha256"] == written["sha256"]:
         return ""
     return f"{_amount(now)} where {_amount(written)} were written"
 

@@ -66,11 +66,8 @@ def check(path: str | os.PathLike[str], required: bool = False, remedy: str = ""
         own = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
         raise _refusal("has no seal: no job that ended has written it", path, path, remedy or ("" if known else own))
     member = path.relative_to(owner).as_posix() if owner != path else ""
-    while problem := _problem(owner, written, member):
-        again = read_seal(owner)
-        if again is None or again == written:
-            raise _refusal(f"damaged: {problem}", path, owner, remedy)
-        written = again  # it was replaced in the meantime
+    if problem := _problem(owner, written, member):
+        raise _refusal(f"damaged: {problem}", path, owner, remedy)
     if path.suffix == ".h5":  # it links to shards, which HDF5 itself opens
         for source in filter(Path.exists, sources_of(owner, written)):
             if source.suffix == ".h5":
