@@ -39,6 +39,10 @@ def test_files_that_a_page_names_exist(page):
     for path in re.findall(r"`((?:config|profiles|examples|docs|scripts|tests)/[\w./-]+)`", text):
         if not re.search(r"[A-Z]{3}|\.lock\.json$", path):  # placeholders, and what a command writes
             assert (PROJECT / path).exists(), path
+    roots = [PROJECT, PROJECT / "scripts", Path(verified.__file__).parent, *PROJECT.glob("extensions/*")]
+    for path in re.findall(r"`([\w./-]+/[\w-]+\.(?:py|smk|js))`", text):
+        if not re.search(r"[A-Z]{3}|mood", path):  # placeholders, and the extension that docs/adding.md adds
+            assert any((root / path).is_file() for root in roots), path
     for path in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (page.parent / path).is_file(), path
     assert set(re.findall(r"`(test_\w+\.py)`", text)) <= TESTS
