@@ -40,7 +40,7 @@ from verified.lmm.request import NotNow, Reply, Request, is_passing
 from verified.runtime.secrets import keep_secret, redact
 
 if TYPE_CHECKING:
-    from verified.lmm.engines.guarded_http import Declined
+    from openai import APIStatusError
 
 log = logging.getLogger("verified")
 
@@ -93,7 +93,7 @@ class OpenAI:
     def __init__(self, settings: EngineSettings, first_wait: float = 0.5, longest_wait: float = 120.0):
         import openai
 
-        from verified.lmm.engines.guarded_http import Declined, Limits, Post, Refused, guarded_client
+        from verified.lmm.engines.guarded_http import Limits, Refused, guarded_client
 
         self.settings, self.model, self.revision = settings, settings.model, settings.revision
         key = os.environ.get(settings.api_key_variable)
@@ -104,16 +104,14 @@ class OpenAI:
             )
         keep_secret(key)
         self.limits = Limits()
-        http = guarded_client(self.limits)
         self.client = openai.OpenAI(
             api_key=key or "none",
             base_url=settings.base_url if isinstance(settings.base_url, str) else None,
             timeout=settings.timeout_seconds,
             max_retries=0,
-            http_client=http,
+            http_client=guarded_client(self.limits),
         )
-        self.post = Post(self.client, http, path_of(settings))
-        self.errors, self.refused, self.declined = openai, Refused, Declined
+        self.errors, self.refused = openai, Refused
         self.first_wait, self.longest_wait, self.free_at = first_wait, longest_wait, 0.0
         self.rejected_fields = set[str]()
         self.lock, self.stopped = threading.Lock(), threading.Event()
@@ -149,9 +147,10 @@ class OpenAI:
         while True:
             body = reduced_body(whole, without := sorted(self.rejected_fields))
             try:
-                reply = read_answer(self.post(body), request, self.settings)
-            except self.declined as error:
-                field = rejected_field(error.status, error.body, error.message, body)
+                content = self.client.post(path_of(self.settings), cast_to=bytes, body=body)
+                reply = read_answer(content, request, self.settings)
+            except self.errors.APIStatusError as error:
+                field = rejected_field(error.status_code, error.body, error.message, body)
                 if field is None:
                     raise
                 self._learn(field, redact(error.message)[:DETAIL])
@@ -209,10 +208,8 @@ class OpenAI:
                     remedy="start the endpoint, or correct base_url, and run again; all answers so far are kept",
                 ) from None
             reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
-        except self.declined as error:
-            reply, named = self._refusal(error, request)
         except self.errors.APIStatusError as error:
-            reply, named = self._refusal(self.declined.by_endpoint(error), request)
+            reply, named = self._refusal(error, request)
         return mask_key(reply), named
 
     def _transcribe(self, request: Request) -> Reply:
@@ -220,9 +217,9 @@ class OpenAI:
         answer = create(**transcription_arguments(request, self.model))
         return transcription_reply(answer.http_response.content, request)
 
-    def _refusal(self, error: "Declined", request: Request) -> tuple[Reply, float | None]:
+    def _refusal(self, error: "APIStatusError", request: Request) -> tuple[Reply, float | None]:
         """Meaning of an error status; a pause requested by the endpoint applies to all slots."""
-        status, headers = error.status, error.headers
+        status, headers = error.status_code, error.response.headers
         if 300 <= status < 400:
             raise InputError(
                 f"the endpoint {self.address} sends calls on to {redact(headers.get('location', 'nowhere'))[:200]}",
