@@ -238,6 +238,15 @@ def test_the_key_comes_from_the_environment_and_is_written_nowhere(tmp_path, mon
         engine(None, api_key_variable="VERIFIED_TEST_KEY")
 
 
+def test_calls_go_by_the_proxy_that_the_environment_names(tmp_path, monkeypatch):
+    with endpoint(lambda number, body: completion(GOOD)) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url.removesuffix("/v1"))
+        for name in ("NO_PROXY", "no_proxy", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        (outcome,) = ask(tmp_path, engine("http://endpoint.example/v1"), [call(1)])
+    assert outcome.status == "ok" and proxy.headers[0]["host"] == "endpoint.example"
+
+
 def test_the_model_that_really_answered_is_noted(tmp_path):
     with endpoint(lambda number, body: completion(GOOD, model="loop-1-2026-01-01")) as served:
         (outcome,) = ask(tmp_path, engine(served.url), [call(1)])

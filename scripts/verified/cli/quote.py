@@ -13,7 +13,6 @@ from verified.io.text_tables import text_table
     "calls of models that a run would still make: images, frames, tokens, money or GPU-hours (jobs and hours: plan)",
     *WORKFLOW,
     JSON,
-    flag("--probe", "ask each endpoint with and without a picture, to know what one takes"),
     flag("--look", "probe videos and cut keyframes first where a run would: it asks no model"),
 )
 def show_quote(arguments: argparse.Namespace) -> int:
@@ -24,8 +23,6 @@ def show_quote(arguments: argparse.Namespace) -> int:
     config = read(*arguments.configfile)
     if arguments.look and (status := _run_first_stages(config, arguments)):
         return status
-    if arguments.probe:
-        config = _probe_endpoints(config)
     rows = quote(config)
     if arguments.json:
         print(json.dumps({"rows": rows, "totals": totals(rows)}, indent=1))
@@ -41,8 +38,7 @@ def show_quote(arguments: argparse.Namespace) -> int:
         if row["pictures_unknown"]:
             print(
                 f"{row['dataset']}, {row['task']}: the tokens of {row['pictures_unknown']} pictures for {row['model']} "
-                "are NOT in tokens_in, as it is unknown how many they take: set tokens_per_image of the role, or ask "
-                "the endpoint with `verified quote --probe`."
+                "are NOT in tokens_in, as it is unknown how many they take: set tokens_per_image of the role."
             )
     for name, unseen in {row["dataset"]: row["unseen"] for row in rows if row["unseen"]}.items():
         print(
@@ -81,18 +77,3 @@ def _run_first_stages(config, arguments: argparse.Namespace) -> int:
     if not targets:
         return 0
     return run_workflow(arguments, "--", *targets, stdout=sys.stderr)
-
-
-def _probe_endpoints(config):
-    """The configuration with `tokens_per_image` as endpoints count them, if neither it nor a rule gives them."""
-    from verified.lmm.engines import probe_picture
-    from verified.lmm.vision_tokens import frame_tokens
-
-    generation, measured = config.generation, {}
-    for name in ("image_lmm", "video_lmm"):
-        role = getattr(generation, name)
-        if role.kind.asks_endpoint and frame_tokens(role, 640, 480) is None:
-            tokens = probe_picture(role, generation)
-            print(f"{name}: {role.model} takes {tokens} tokens for a picture of {generation.frame_side} pixels")
-            measured[name] = role.model_copy(update={"tokens_per_image": tokens})
-    return config.model_copy(update={"generation": generation.model_copy(update=measured)})

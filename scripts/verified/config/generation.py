@@ -37,19 +37,6 @@ class SamplingSettings(Section):
     """Share of the probability mass that is drawn from."""
 
 
-def plain_address(text: str) -> str:
-    """`text`, the address of an endpoint. Raises ValueError if it is not an address, or contains a secret."""
-    url = urlsplit(text)
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise ValueError("an address begins with http:// or https:// and names a host")
-    if url.username or url.password or url.query:
-        raise ValueError(
-            "an address has no user, password or query: configurations are shown in reports; "
-            "secrets belong into the environment variable that api_key_variable names"
-        )
-    return text
-
-
 class EngineSettings(Section):
     """One engine in one role."""
 
@@ -71,18 +58,12 @@ class EngineSettings(Section):
     cassette: str | None = None
     """Exported ledger (parquet) whose answers are reused; engine cassette has no others, other engines ask the rest.
     Engine cassette with the model `hand-written`: a YAML file of answers (docs/real-clips.md)."""
-    base_url: Annotated[str | tuple[str, ...] | None, ADDRESS] = None
-    """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1, or a list of several that serve the
-    model; null means OpenAI's own."""
-    endpoints_file: Annotated[str | None, ADDRESS] = None
-    """Engine openai: file with an address a line, in place of base_url, read when a job begins: servers started by a
-    cluster write their addresses there.
-    """
+    base_url: Annotated[str | None, ADDRESS] = None
+    """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1; null means OpenAI's own."""
     api_key_variable: Annotated[str, ADDRESS] = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     """Engine openai: name of the environment variable with the key; keys are never written to a file."""
     api_slots: Annotated[int, TRANSPORT] = Field(default=8, ge=1)
-    """Engine openai: calls under way at once in one job, at each address; also the Snakemake resource
-    `api_slots` of the job."""
+    """Engine openai: calls under way at once in one job; also the Snakemake resource `api_slots` of the job."""
     timeout_seconds: Annotated[float, TRANSPORT] = Field(default=120, gt=0)
     """Engine openai: longest wait for one whole answer, however slowly it arrives."""
     retries: Annotated[int, TRANSPORT] = Field(default=6, ge=0)
@@ -118,18 +99,19 @@ class EngineSettings(Section):
 
     @field_validator("base_url")
     @classmethod
-    def address_alone(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
-        addresses = (value,) if isinstance(value, str) else value
-        if addresses is not None and len(set(addresses)) < max(1, len(addresses)):
-            raise ValueError("name each address once, and at least one")
-        for address in addresses or ():
-            plain_address(address)
+    def address_alone(cls, value: str | None) -> str | None:
+        url = urlsplit(value or "http://default")
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("an address begins with http:// or https:// and names a host")
+        if url.username or url.password or url.query:
+            raise ValueError(
+                "an address has no user, password or query: configurations are shown in reports; "
+                "secrets belong into the environment variable that api_key_variable names"
+            )
         return value
 
     @model_validator(mode="after")
     def complete(self):
-        if self.endpoints_file and self.base_url is not None:
-            raise ValueError("name the endpoints in endpoints_file or in base_url, not in both")
         if self.kind.replays and not self.cassette:
             raise ValueError(f"the engine {self.engine} needs the key `cassette`, the path of an exported ledger")
         if not self.kind.replays and self.cassette and Path(self.cassette).suffix == ".yaml":

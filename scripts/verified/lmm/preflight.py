@@ -14,7 +14,6 @@ from verified.io.sound import wave_bytes
 from verified.lmm.cassette import check_rows
 from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import jpeg_of
-from verified.lmm.engines.openai import addresses_of
 from verified.lmm.request import Reply, Request, Sampling
 from verified.lmm.session import sampling_of
 from verified.lmm.speech import RATE
@@ -43,7 +42,7 @@ def role_problems(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
         if role.cassette and Path(role.cassette).is_file():
             cassettes[role.cassette].append(f"generation.{name}.cassette")
         # A private endpoint may need no key; if it does, its refusal reports it.
-        of_openai = role.kind.asks_endpoint and role.base_url is None and role.endpoints_file is None
+        of_openai = role.kind.asks_endpoint and role.base_url is None
         if of_openai and not os.environ.get(role.api_key_variable):
             unset[role.api_key_variable].append(f"generation.{name}.api_key_variable")
     for file, keys in cassettes.items():
@@ -69,20 +68,12 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
     keys_of: dict[tuple, list[str]] = {}
     for name, role in roles.items():
         if role.kind.asks_endpoint:
-            try:
-                addresses = addresses_of(role)
-            except InputError as error:
-                yield refused(f"generation.{name}", error)
-                continue
-            for address in addresses:
-                call = (address, role.model, role.api_key_variable, sampling_of(role), _form(name, role))
-                keys_of.setdefault(call, []).append(name)
+            call = (role.base_url, role.model, role.api_key_variable, sampling_of(role), _form(name, role))
+            keys_of.setdefault(call, []).append(name)
     answers: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in keys_of.items():
         key = ", ".join(f"generation.{name}" for name in names)
-        changes = {"base_url": endpoint[0], "endpoints_file": None}
-        role = getattr(generation, names[0]).model_copy(update=changes)
-        address = tuple(endpoint)
+        role, address = getattr(generation, names[0]), tuple(endpoint)
         if form in NO_CHAT:
             yield _try(role, key, form, generation)[0]
             continue

@@ -4,25 +4,23 @@ Images and frames travel as data URLs. At most `api_slots` calls run at once. 42
 unreadable answers are retried, after the time of Retry-After or a growing pause; calls blocked by a content filter are
 not. A field that the model does not accept, such as `max_tokens` or a temperature, is omitted after its first error. An
 endpoint without an answer for `outage_seconds` stops the job. An address that refuses connections stops it at once,
-unless it has answered before: then it may be restarting. Of several addresses, a stopped one is no longer used. The key
-comes from an environment variable only, and is masked in all responses of the endpoint.
+unless it has answered before: then it may be restarting. The key comes from an environment
+variable only, and is masked in all responses of the endpoint.
 """
 
 import dataclasses
 import logging
 import math
 import os
-import queue
 import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
-from verified.config.generation import EngineSettings, Generation, plain_address
+from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.engines.protocol import (
     DETAIL,
@@ -50,34 +48,9 @@ BETWEEN_LINES = 10.0
 """Minimum seconds between two log lines about retries."""
 
 
-def make(role: EngineSettings, generation: Generation) -> "OpenAI | SeveralEndpoints":
-    """The engine `openai` of a role, of one address or of several."""
-    engines = [OpenAI(role.model_copy(update={"base_url": address})) for address in addresses_of(role)]
-    return engines[0] if len(engines) == 1 else SeveralEndpoints(engines)
-
-
-def addresses_of(role: EngineSettings) -> list[str | None]:
-    """Addresses for the calls of a role: those of its `endpoints_file`, or `base_url`; None is OpenAI's.
-
-    Raises InputError for a file that is missing, is empty, or has a line that is not an address.
-    """
-    if role.endpoints_file is None:
-        return [role.base_url] if role.base_url is None or isinstance(role.base_url, str) else list(role.base_url)
-    try:
-        lines = Path(role.endpoints_file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        remedy = "start the servers that write it, or set base_url"
-        raise InputError(f"cannot be read: {error}", file=role.endpoints_file, remedy=remedy) from None
-    found: dict[str, None] = {}
-    for row, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                found[plain_address(line.strip())] = None
-            except ValueError as error:
-                raise InputError(str(error), file=role.endpoints_file, row=row, remedy="one address a line") from None
-    if not found:
-        raise InputError("names no endpoint", file=role.endpoints_file, remedy="wait until a server has started")
-    return list(found)
+def make(role: EngineSettings, generation: Generation) -> "OpenAI":
+    """The engine `openai` of a role."""
+    return OpenAI(role)
 
 
 class OpenAI:
@@ -106,7 +79,7 @@ class OpenAI:
         self.limits = Limits()
         self.client = openai.OpenAI(
             api_key=key or "none",
-            base_url=settings.base_url if isinstance(settings.base_url, str) else None,
+            base_url=settings.base_url,
             timeout=settings.timeout_seconds,
             max_retries=0,
             http_client=guarded_client(self.limits),
@@ -125,15 +98,33 @@ class OpenAI:
         return str(self.client.base_url)
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
-        """Yield replies as they arrive, each naming its request; `api_slots` calls are under way at once."""
-        return answer_by([self], requests)
+        """Yield replies as they arrive, each naming its request; `api_slots` calls are under way at once.
 
-    def begin(self) -> None:
-        """Forget how earlier calls ended."""
+        Requests are drawn in the caller's thread. An InputError of a call is raised when all running calls have ended.
+        """
         self.stopped.clear()
         self.failed_calls, self.answered_at = 0, time.monotonic()
+        source, failure = iter(requests), None
+        running: dict[Future[Reply], Request] = {}
+        with ThreadPoolExecutor(self.settings.api_slots) as pool:
+            while True:
+                while failure is None and len(running) < self.settings.api_slots and (request := next(source, None)):
+                    running[pool.submit(self._ask, request)] = request
+                if not running:
+                    break
+                future = next(iter(wait(running, return_when=FIRST_COMPLETED).done))
+                request = running.pop(future)
+                try:
+                    reply = future.result()
+                except InputError as problem:
+                    failure = failure or problem
+                    self.stopped.set()
+                    reply = Reply("", "error", "endpoint", redact(str(problem))[:DETAIL])
+                yield dataclasses.replace(reply, request=request)
+        if failure is not None:
+            raise failure
 
-    def ask(self, request: Request) -> Reply:
+    def _ask(self, request: Request) -> Reply:
         """One call with its repetitions."""
 
         def call() -> Reply:
@@ -261,88 +252,6 @@ class OpenAI:
                 f"answered calls; the last error: {reply.detail}",
                 remedy="all answers so far are kept; run again when it is up, which sends only the missing calls",
             )
-
-
-class SeveralEndpoints:
-    """Endpoints that serve one model, each with its slots, pauses and outages.
-
-    A call is sent to an endpoint with a free slot, so a fast one gets more. An unresponsive one is not used for the
-    rest of the job, and its calls are sent to the others. The job stops with an outage of the last one, and with a
-    configuration error of any (a refused key, an unknown model).
-    """
-
-    name = "openai"
-
-    def __init__(self, engines: Sequence[OpenAI]):
-        self.engines, self.model, self.revision = list(engines), engines[0].model, engines[0].revision
-
-    @property
-    def address(self) -> str:
-        """Where the calls go."""
-        return ", ".join(engine.address for engine in self.engines)
-
-    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
-        """As `OpenAI.answer`, with the slots of all."""
-        return answer_by(self.engines, requests)
-
-
-def answer_by(engines: Sequence[OpenAI], requests: Iterable[Request]) -> Iterator[Reply]:
-    """Replies as they arrive, by whichever engine has a slot; requests are drawn in the caller's thread.
-
-    A call without an answer from one engine is retried by those that have not tried it.
-    """
-    source, failure, alive = iter(requests), None, list(engines)
-    again: list[tuple[Request, frozenset[int], Reply]] = []
-    running: dict[Future[Reply], tuple[OpenAI, Request, frozenset[int]]] = {}
-    ended = queue.SimpleQueue[Future[Reply]]()
-    in_use = Counter[int]()
-    for engine in engines:
-        engine.begin()
-
-    def next_for(engine: OpenAI) -> tuple[Request, frozenset[int]] | None:
-        number = next((n for n, (_, tried, _) in enumerate(again) if id(engine) not in tried), None)
-        if number is not None:
-            return again.pop(number)[:2]
-        request = next(source, None)
-        return None if request is None else (request, frozenset())
-
-    with ThreadPoolExecutor(sum(engine.settings.api_slots for engine in engines)) as pool:
-        while True:
-            for engine in alive if failure is None else ():
-                while in_use[id(engine)] < engine.settings.api_slots and (drawn := next_for(engine)):
-                    future = pool.submit(engine.ask, drawn[0])
-                    running[future] = (engine, *drawn)
-                    future.add_done_callback(ended.put)
-                    in_use[id(engine)] += 1
-            if not running:
-                break
-            future = ended.get()
-            engine, request, tried = running.pop(future)
-            in_use[id(engine)] -= 1
-            problem = future.exception()
-            if isinstance(problem, NotNow) and engine in alive and len(alive) > 1:
-                log.warning("%s; the others go on", problem.problem)
-                alive.remove(engine)
-                engine.stopped.set()
-            elif isinstance(problem, InputError) and engine in alive:
-                failure = failure or problem
-                for each in engines:
-                    each.stopped.set()
-            if isinstance(problem, InputError):
-                reply = Reply("", "error", "endpoint", redact(str(problem))[:DETAIL])
-            else:
-                reply = future.result()
-            tried |= {id(engine)}
-            unanswered = engine not in alive and reply.finish == "error"
-            unanswered |= is_passing(reply.finish, reply.reason)
-            if failure is None and unanswered and any(id(each) not in tried for each in alive):
-                again.append((request, tried, reply))
-            else:
-                yield dataclasses.replace(reply, request=request)
-    for request, _, reply in again:  # all engines that could have tried them have stopped
-        yield dataclasses.replace(reply, request=request)
-    if failure is not None:
-        raise failure
 
 
 def _connection_refused(error: BaseException | None) -> bool:
