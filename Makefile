@@ -27,7 +27,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report pictures study real test test-night test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained pretrained-vlg-net demo-full docs artefacts audit lint format lock env
+.PHONY: tables report pictures study real test test-night test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs artefacts audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -132,15 +132,6 @@ pretrained: env
 	cp results/pretrained/image-backbone/config.json results/pretrained/image-backbone/model.safetensors $(WEIGHTS)/image-backbone/
 	cp results/pretrained/evaluator/demo/pretrained.safetensors $(WEIGHTS)/evaluator.safetensors
 	cp results/pretrained/evaluator/demo/pretraining.jsonl $(WEIGHTS)/evaluator.log.jsonl
-
-# The same of VLG-Net for long videos, about twenty minutes of one core.
-VLG_NET := extensions/longform/verified_longform/pretrained/weights
-pretrained-vlg-net: env
-	$(BIN)/snakemake --cores all results/longform-pretrained/longform/training/movies/card.json --configfile extensions/longform/config/longform-pretrained.yaml $(ARGS)
-	mkdir -p $(VLG_NET)
-	cp results/longform-pretrained/longform/training/movies/card.json $(VLG_NET)/
-	cp results/longform-pretrained/longform/training/movies/checkpoint.safetensors $(VLG_NET)/vlg-net.safetensors
-	cp results/longform-pretrained/longform/training/movies/log.jsonl $(VLG_NET)/vlg-net.log.jsonl
 
 docs: env
 	$(PYTHON) -m venv $(VENV).docs

@@ -53,10 +53,7 @@ def features_files(folder):
     write_features(folder / "clips.h5", {"dim": 8, "clip_seconds": 1.0}, [("c", movie[20:40], {})])
     with h5py.File(folder / "clips.h5", "r+") as file:
         file.create_dataset("packed", data=movie[:9], compression="gzip", chunks=(3, 8))
-    write_jsonl(folder / "pairs.jsonl", [{"clip": "c", "movie": "f"}, {"clip": "packed", "movie": "g"}])
     write_jsonl(folder / "videos.jsonl", [{"video": "f", "duration": 60.0}, {"video": "g", "duration": 60.0}])
-    told = {"movie": "f", "sentence": "A door opens."}
-    write_jsonl(folder / "told.jsonl", [{**told, "clip": "c"}, {**told, "clip": "packed", "movie": "g"}])
     return [
         ["lint", "movies.h5", "--videos-file", "videos.jsonl"],
         ["lint", "clips.h5"],

@@ -1,14 +1,11 @@
-from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified_longform import jobs as movie_jobs
 from verified_longform.config import Longform
-from verified_longform.pretrained import PRETRAINED, card_file, shipped_vlg_net
 
 MOVIES = movie_jobs.folder(settings)
 MOVIE_LOGS = f"logs/{settings.name}/longform"
 LONGFORM = settings.section(Longform)
 SETS = LONGFORM.datasets
-METADATA = {name: movies for name, movies in SETS.items() if movies.metadata}
 ENCODER = {
     "name": LONGFORM.encoder,
     "revision": LONGFORM.encoder_revision,
@@ -339,10 +336,8 @@ rule draw_movie_statistics:
 
 
 rule draw_movies:
-    """Moments by split; recall by length (Figure 4); sentences of one movie (2); genres and years (7)."""
+    """Moments by split; recall by length (Figure 4); sentences of one movie (2)."""
     input:
-        metadata=[movies.metadata for movies in METADATA.values()],
-        described=expand(rules.list_movie_annotations.output.rows, movies=METADATA),
         statistics=MOVIE_STATISTICS,
         results=movie_jobs.result_files(settings),
         example=expand(rules.list_movie_annotations.output.rows, movies=list(SETS)[:1]),
@@ -350,7 +345,6 @@ rule draw_movies:
         splits=movie_figure("splits", "moments by split"),
         lengths=movie_figure("lengths", "recall by length of the video"),
         example=movie_figure("example", "sentences of one movie"),
-        diversity=movie_figure("diversity", "genres and years"),
     log:
         f"{MOVIE_LOGS}/draw_movies.log",
     conda:
@@ -359,7 +353,6 @@ rule draw_movies:
         **needs(1000, minutes=15),
     params:
         code=code_of("extensions/longform/scripts/draw.py"),
-        titles=[movies.title for movies in METADATA.values()],
     script:
         "scripts/draw.py"
 
@@ -415,55 +408,6 @@ rule rank_zero_shot:
         "scripts/rank_zero_shot.py"
 
 
-if movie_jobs.embedded_sets(settings):
-
-    rule embed_movies:
-        """Vectors of the test movies by the role `embed`, at the grid's rate, and of their sentences."""
-        input:
-            unpack(partial(movie_jobs.video_inputs, settings)),
-            rows=rules.list_movie_annotations.output.rows,
-            weights=role_records(settings, "embed"),
-            cassettes=ASKING.cassettes("embed"),
-        output:
-            frames=f"{MOVIES}/{{movies}}/dense/frames.h5",
-            sentences=f"{MOVIES}/{{movies}}/dense/sentences.h5",
-            counts=f"{MOVIES}/{{movies}}/dense/counts.json",
-        log:
-            f"{MOVIE_LOGS}/embed_movies/{{movies}}.log",
-        retries: tries(2880)
-        conda:
-            "../../envs/asking.yaml"
-        threads: settings.generation.threads
-        resources:
-            **needs(8000, minutes=2880, disk_mb=20000),
-            gpu=ASKING.gpus("embed"),
-            api_slots=ASKING.api_slots("embed"),
-        params:
-            code=code_of("extensions/longform/scripts/embed_movies.py"),
-            threads=settings.generation.threads,
-            engines=ASKING.engine_code("embed"),
-            generation=ASKING.values(EMBEDDING),
-            movies=movies_of,
-            fps=LONGFORM.grid.fps,
-            asked_in=asked_in_of(f"{MOVIES}/{{movies}}/dense/counts.json"),
-        script:
-            "scripts/embed_movies.py"
-
-    use rule rank_zero_shot as rank_dense_movies with:
-        input:
-            frames=f"{MOVIES}/{{movies}}/dense/frames.h5",
-            sentences=f"{MOVIES}/{{movies}}/dense/sentences.h5",
-            rows=rules.list_movie_annotations.output.rows,
-        output:
-            metrics=f"{MOVIES}/{{movies}}/dense/metrics.json",
-            submission=f"{MOVIES}/{{movies}}/dense/submission.jsonl",
-        log:
-            f"{MOVIE_LOGS}/rank_dense_movies/{{movies}}.log",
-        params:
-            settings=movie_jobs.testing_values(settings, "dense"),
-            encoder="",
-
-
 rule train_vlg_net:
     """VLG-Net on windows of the training movies of one data set, or of a mixture (Table 5)."""
     input:
@@ -516,63 +460,6 @@ rule rank_vlg_net:
         "scripts/rank_vlg_net.py"
 
 
-use rule rank_vlg_net as rank_guided with:
-    input:
-        unpack(movie_jobs.feature_files(settings, "frames", "tokens", "sentences")),
-        rows=rules.list_movie_annotations.output.rows,
-        checkpoint=f"{MOVIES}/training/{{movies}}/checkpoint.safetensors",
-    output:
-        metrics=f"{MOVIES}/{{movies}}/guided/metrics.json",
-        submission=f"{MOVIES}/{{movies}}/guided/submission.jsonl",
-    log:
-        f"{MOVIE_LOGS}/rank_guided/{{movies}}.log",
-    params:
-        settings=movie_jobs.testing_values(settings, "guided"),
-
-
-if movie_jobs.pretrained_sets(settings):
-
-    use rule rank_vlg_net as rank_pretrained_vlg_net with:
-        input:
-            unpack(movie_jobs.feature_files(settings, "frames", "tokens")),
-            checkpoint=shipped_vlg_net(),
-            card=card_file(),
-            encoder=movie_jobs.encoder_inputs(settings)["checkpoint"],
-            rows=rules.list_movie_annotations.output.rows,
-        output:
-            metrics=f"{MOVIES}/{{movies}}/{PRETRAINED}/metrics.json",
-            submission=f"{MOVIES}/{{movies}}/{PRETRAINED}/submission.jsonl",
-        log:
-            f"{MOVIE_LOGS}/rank_pretrained_vlg_net/{{movies}}.log",
-        params:
-            settings=movie_jobs.testing_values(settings, PRETRAINED),
-
-
-if movie_jobs.trainings(settings) and LONGFORM.encoder == "evaluator":
-
-    rule describe_vlg_net:
-        """The card of a trained VLG-Net: its recipe and corpus, its recall in the corpus's test movies, its digest."""
-        input:
-            checkpoint=f"{MOVIES}/training/{{movies}}/checkpoint.safetensors",
-            record=f"{MOVIES}/training/{{movies}}/log.jsonl",
-            rows=rules.list_movie_annotations.output.rows,
-            metrics=f"{MOVIES}/{{movies}}/vlg-net/{{movies}}/metrics.json",
-            encoder=movie_jobs.encoder_inputs(settings)["checkpoint"],
-        output:
-            card=f"{MOVIES}/training/{{movies}}/card.json",
-        log:
-            f"{MOVIE_LOGS}/describe_vlg_net/{{movies}}.log",
-        conda:
-            "../../envs/models.yaml"
-        resources:
-            **needs(1000, minutes=10),
-        params:
-            code=code_of("extensions/longform/scripts/describe_vlg_net.py"),
-            plan=movie_jobs.card_plan(settings),
-        script:
-            "scripts/describe_vlg_net.py"
-
-
 rule tabulate_movies:
     """The tables of the MAD paper for the configuration's data sets of movies, and the stage's own."""
     input:
@@ -582,7 +469,6 @@ rule tabulate_movies:
         uniqueness=expand(rules.measure_uniqueness.output, movies=SETS if LONGFORM.wordnet else []),
         collected=expand(rules.join_collection.output.rows, movies=movie_jobs.collected_sets(settings)),
         collections=expand(rules.check_collection.output.check, movies=movie_jobs.rendered_sets(settings)),
-        lsmdc16=list(LONGFORM.lsmdc16.values()),
         published=PUBLISHED,
     output:
         tables=f"{MOVIES}/tables.json",

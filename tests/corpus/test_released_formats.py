@@ -2,8 +2,6 @@
 
 import json
 
-from refusals import refused
-
 from verified.released.formats import read_split
 
 CHARADES_CSV = "id,subject,length\nAO8RW,X,33.67\nLEOL6,Y,6.29\n"
@@ -47,25 +45,6 @@ def test_activitynet_captions_lose_outer_blanks_and_reversed_spans(tmp_path):
         (101, [17.37, 60.81], "Two."),
         (102, [0, 2], "Three."),
     ]
-
-
-def test_tacos_frames_become_seconds(tmp_path):
-    videos = {
-        "s1-d2.avi": {
-            "timestamps": [[30, 90], [600, 300]],
-            "sentences": ["One.", " Two."],
-            "fps": 30,
-            "num_frames": 900,
-        }
-    }
-    rows = read_split(document(tmp_path, "tacos", videos), first_id=7)
-    assert [tuple(row.values()) for row in rows] == [
-        ("s1-d2", [1.0, 3.0], 7, 30.0, "One."),
-        ("s1-d2", [10.0, 20.0], 8, 30.0, "Two."),
-    ]
-    for change in ({"fps": 0}, {"fps": "30"}, {"num_frames": None}, {"sentences": ["One."]}):
-        with refused("s1-d2", file="file.json"):
-            read_split(document(tmp_path, "tacos", {"s1-d2.avi": {**videos["s1-d2.avi"], **change}}))
 
 
 def didemo(**changes) -> dict:

@@ -6,7 +6,7 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.io.jsonl import read_json, read_jsonl
-    from verified_longform.figures import count_diversity, draw_diversity, draw_example, draw_lengths, draw_moments
+    from verified_longform.figures import draw_example, draw_lengths, draw_moments
     from verified_longform.recall_tables import METHODS
 
     movies = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "movies"]
@@ -28,8 +28,3 @@ with job(snakemake):
         curves.append((name, lengths, {1: [one[0][2] for one in recalls], 5: [one[1][2] for one in recalls]}))
     draw_lengths(curves, output.lengths)
     draw_example(read_jsonl(snakemake.input.example[0]), output.example)
-    named = zip(snakemake.params.titles, snakemake.input.metadata, snakemake.input.described, strict=True)
-    draw_diversity(
-        [(title, count_diversity(path, {row["movie"] for row in read_jsonl(rows)})) for title, path, rows in named],
-        output.diversity,
-    )

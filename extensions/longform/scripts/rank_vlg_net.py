@@ -1,4 +1,4 @@
-"""A trained VLG-Net on a test split, guided where sentence features are given."""
+"""A trained VLG-Net on a test split."""
 
 from verified.runtime.job import job
 
@@ -10,16 +10,12 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified_longform.config import MovieSet
     from verified_longform.experiment import measure_ranker, test_rows, vlg_ranker
     from verified_longform.feature_files import LongFeatures
-    from verified_longform.pretrained import require_its_encoder
     from verified_longform.settings import Testing, make_grid
 
     inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
-    if inputs.get("encoder"):
-        require_its_encoder(inputs.encoder)
     rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
     grid = make_grid(testing.grid)
-    sentences = FeatureFile(inputs.sentences) if inputs.get("sentences") else None
-    features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens), sentences)
+    features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens))
     metrics = measure_ranker(
         rows,
         grid,

@@ -8,14 +8,11 @@ with job(snakemake):
     from verified.benchmark.published import read_published
     from verified.io.jsonl import read_json
     from verified.tables.table import write_table_json
-    from verified_longform.annotations import count_clips
     from verified_longform.manifest import summarise_reports
-    from verified_longform.pretrained import PRETRAINED
     from verified_longform.tables import all_tables
 
     inputs = snakemake.input
-    layout = dict(snakemake.params.layout)
-    layout["lsmdc16"] = count_clips(dict(zip(layout["lsmdc16"], inputs.lsmdc16, strict=True)))
+    layout = snakemake.params.layout
     sets = layout["sets"]
 
     def by_title(paths):
@@ -26,8 +23,8 @@ with job(snakemake):
     for path in map(Path, inputs.results):
         if path.name == "baselines.json":
             results[path.parent.name]["baselines"] = read_json(path)
-        elif path.parent.name in ("zero-shot", "dense", "guided", PRETRAINED):
-            results[path.parent.parent.name][path.parent.name] = read_json(path)
+        elif path.parent.name == "zero-shot":
+            results[path.parent.parent.name]["zero-shot"] = read_json(path)
         else:
             name, training = path.parts[-4], path.parent.name
             if training == name:

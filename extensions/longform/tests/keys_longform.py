@@ -11,11 +11,9 @@ BASES = {
     ),
 }
 NOT_WALKED = {
-    "longform.datasets.*.metadata": "names a file that must be there",
     "longform.mixture_test": "needs a second data set of movies",
     "longform.vlg_net.warm_start": "names a file that must be there",
     "longform.published_dir": "of published collections, whose files must be there",
-    "longform.lsmdc16": "of published collections",
     "longform.wordnet": "of published collections",
     "longform.statistics": "of published collections",
 }

@@ -7,7 +7,6 @@ import pytest
 
 from verified.io.subtitles import read_subtitles, read_voices, voice_activity
 from verified_longform.alignment import align_tracks
-from verified_longform.clip_alignment import locate_clip
 from verified_longform.collection import described_sentences
 from verified_longform.transcripts import Sentence, read_transcript, sentences
 
@@ -60,15 +59,6 @@ def test_another_movies_track_silence_and_a_stub_are_refused():
     quiet = movie.copy()
     quiet[:40_000] = 0
     assert "silent" in align_tracks(quiet, movie, RATE, **SETTINGS).reason
-
-
-@pytest.mark.parametrize("first", [0, 137, 960])
-def test_a_clip_is_found_in_its_movie(first):
-    random = np.random.default_rng(2)
-    movie = np.repeat(random.normal(size=(250, 16)), 4, axis=0) + 0.3 * random.normal(size=(1000, 16))  # shots
-    clip = movie[first : first + 40] + 0.3 * random.normal(size=(40, 16))
-    located = locate_clip(movie, clip)
-    assert located.first == first and located.agreement == 1 and len(located.firsts) == 10
 
 
 SRT = """1

@@ -50,11 +50,9 @@ def test_the_tables_of_the_paper_are_there(built):
         f"mad-{number}.{ending}" for number in range(1, 8) if number != 5 for ending in ("md", "tex", "csv", "html")
     } <= names
     recall = (folder / "results" / "tables" / "mad-2.md").read_text()
-    pretrained = "VLG-Net, pretrained on another generated corpus"
-    methods = ("Oracle", "Zero-shot", pretrained, "VLG-Net", "VLG-Net, guided by zero-shot")
-    assert all(f"| {method} |" in recall for method in methods)
+    assert all(f"| {method} |" in recall for method in ("Oracle", "Zero-shot", "VLG-Net"))
     curves = (folder / "results" / "small" / "longform" / "figures" / "lengths.csv").read_text()
-    assert all(method in curves for method in ("Random Chance", "Zero-shot", "VLG-Net, movies", methods[-1]))
+    assert all(method in curves for method in ("Random Chance", "Zero-shot", "VLG-Net, movies"))
 
 
 @pytest.mark.slow

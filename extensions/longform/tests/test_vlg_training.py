@@ -145,24 +145,3 @@ def test_a_sentence_is_held_against_its_own_moment_among_all_clips_of_the_batch(
     assert alignment_loss(video, query, lengths, ~own) > 10
     whole = alignment_loss(video, query, lengths, torch.ones_like(own))  # half of each share lies on the other clip
     assert whole == pytest.approx(0.5 / 0.07, abs=0.01)
-
-
-def test_a_guided_search_adds_the_cosine_of_each_proposal_to_its_logit(trained):
-    rows, features, model, _ = trained
-    frames = features.movie("f0")
-    tokens = [features.token_rows(row["id"], 50) for row in rows[:3]]
-    sentences = np.stack([words[0] for words in tokens])
-    plain = rank_windows(model, frames, tokens, GRID, nms_threshold=1.0)
-    ranked = rank_windows(model, frames, tokens, GRID, nms_threshold=1.0, sentences=sentences)
-    spans = GRID.proposals(len(frames))
-    pooled = np.stack([frames[2 * a : 2 * b].mean(axis=0) for a, b in spans])
-    starts = torch.from_numpy(np.stack([frames[first : first + 16] for first in GRID.starts(len(frames))]))
-    for words, sentence, unguided, guided in zip(tokens, sentences, plain, ranked, strict=True):
-        query = torch.from_numpy(words)[None].expand(len(starts), -1, -1)
-        with torch.inference_mode():
-            logits = model(starts, query, torch.full((len(starts),), len(words))).flatten().double().numpy()
-        cosines = pooled @ sentence / np.linalg.norm(pooled, axis=1) / np.linalg.norm(sentence)
-        scores = sum((one - one.mean()) / one.std() for one in (logits, cosines))
-        assert guided[0, 2] == pytest.approx(scores.max(), abs=1e-4)
-        assert guided[0, :2] == pytest.approx(GRID.seconds(spans[scores.argmax()]))
-        assert not np.array_equal(guided[:, :2], unguided[:, :2])

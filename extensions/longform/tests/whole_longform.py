@@ -1,14 +1,11 @@
 """Files of movies without a fault, and what reads them (see tests/whole_files.py)."""
 
-from pathlib import Path
-
 import numpy as np
 
 from verified.io.jsonl import write_json, write_jsonl
 from verified.io.sound import write_wave
 from verified.io.subtitles import read_voices, voice_activity
-from verified.released.formats import read_split
-from verified_longform.annotations import count_clips, write_mad
+from verified_longform.annotations import write_mad
 from verified_longform.transcripts import read_transcript, sentences
 
 
@@ -61,35 +58,4 @@ def read_all_that_is_said():
         voice_activity(read_voices(name))
 
 
-def clip_list_files(folder):
-    """LSMDC16's list of clips, and TACoS."""
-    clips = [f"film_{number}_00.00.00.000-00.00.0{number}.900\t1\t2\t1\t2\tHe runs." for number in range(1, 5)]
-    (folder / "lsmdc.csv").write_text("\n".join(clips) + "\n")
-    video = {
-        "fps": 25.0,
-        "num_frames": 500,
-        "timestamps": [[0, 100], [200, 300]],
-        "sentences": ["He cuts.", "She eats."],
-    }
-    write_json(folder / "tacos.json", {"s1.avi": video, "s2.avi": video})
-    return [read_clip_lists]
-
-
-def read_clip_lists():
-    """As the tables of movies do."""
-    count_clips({"train": "lsmdc.csv"})
-    read_split({"tacos": Path("tacos.json")})
-
-
-def located_files(folder):
-    """Features of movies and of clips, and which clip is of which movie."""
-    from whole_files import features_files  # which collects this module
-
-    features_files(folder)
-    return [
-        ["longform", "locate", "movies.h5", "clips.h5", "pairs.jsonl", "--fps", "5"],
-        ["longform", "locate", "movies.h5", "clips.h5", "told.jsonl", "--fps", "5", "--output", "out"],
-    ]
-
-
-KINDS = (longform_files, transcript_files, clip_list_files, located_files)
+KINDS = (longform_files, transcript_files)

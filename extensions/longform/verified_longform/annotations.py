@@ -1,16 +1,11 @@
-"""Sentences grounded in movies: MAD's JSON, its check, and the rows that every other part reads; clips of LSMDC16.
+"""Sentences grounded in movies: MAD's JSON, its check, and the rows that every other part reads.
 
 MAD's form is one object: annotation id → ``{movie, sentence, movie_duration, timestamps, ext_timestamps}``, times in
 seconds. A row here is ``{id, movie, sentence, duration, start, end, split}``.
-
-LSMDC16's files, for its row of Table 4, have a clip a line with tabs between its fields,
-``CLIP  START  END  START  END  SENTENCE``, where CLIP is ``MOVIE_HH.MM.SS.mmm-HH.MM.SS.mmm``. Only clips and their
-movies are counted: the sentence may be empty.
 """
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -156,34 +151,3 @@ def _stage_row(row: dict, sentence: str, span: Sequence[float], split: str) -> d
         "end": float(span[1]),
         "split": _split_of(split),
     }
-
-
-CLOCK = r"\d\d\.\d\d\.\d\d\.\d{3}"
-CLIP = re.compile(rf"(.+)_{CLOCK}-{CLOCK}")
-
-
-def count_clips(files: Mapping[str, str | Path]) -> dict[str, dict[str, int]]:
-    """Split → ``videos`` (movies) and ``queries`` (clips). Raises InputError with file and row for another form."""
-    return {split: _count(Path(path)) for split, path in files.items()}
-
-
-def _count(path: Path) -> dict[str, int]:
-    if not path.is_file():
-        raise InputError("no such file", file=path)
-    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()  # names alone are read
-    movies, clips = set(), 0
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            match = CLIP.fullmatch(line.split("\t", 1)[0].strip())
-            if not match:
-                raise InputError(
-                    f"{line[:60]!r} begins with no clip of LSMDC",
-                    file=path,
-                    row=number,
-                    remedy="expected MOVIE_HH.MM.SS.mmm-HH.MM.SS.mmm and a tab, as in LSMDC16's own files",
-                )
-            movies.add(match.group(1))
-            clips += 1
-    if not clips:
-        raise InputError("holds no clip", file=path)
-    return {"videos": len(movies), "queries": clips}

@@ -1,8 +1,6 @@
-"""Long videos: described sound tracks, clips of movies, and scores at chance."""
+"""Long videos: described sound tracks, and scores at chance."""
 
 import argparse
-import json
-import sys
 
 from verified.cli.command import between, command, folder, option, output
 from verified_longform.form import TIMES, recalls
@@ -74,60 +72,6 @@ def collect_movies(arguments: argparse.Namespace) -> None:
     )
     for movie, reason in summary["left_out"].items():
         print(f"{movie} is left out: {reason}")
-
-
-@command(
-    "longform locate",
-    "where clips lie in their movies, by frame features at one rate",
-    folder("movies", "HDF5, a data set per movie"),
-    folder("clips", "HDF5, a data set per clip"),
-    folder("pairs", 'JSONL, {"clip": …, "movie": …}, with "sentence" (and "split", "start", "end") for --output'),
-    output("folder for the annotations on the movies' time: SPLIT.json in MAD's form", metavar="FOLDER"),
-    option("--fps", type=between(0, 1000), default=5.0, help="frames per second of both (default: 5)"),
-)
-def locate(arguments: argparse.Namespace) -> None:
-    """Print a JSON line per pair, with the clip's place in the movie, and write the annotations.
-
-    Raises InputError for features of two widths.
-    """
-    from verified.errors import InputError
-    from verified.io.hdf5 import FeatureFile
-    from verified.io.jsonl import iterate_jsonl
-    from verified_longform.annotations import write_mad
-    from verified_longform.clip_alignment import locate_clip, retime
-
-    movies, clips = FeatureFile(arguments.movies), FeatureFile(arguments.clips)
-    needed = ("clip", "movie", "sentence") if arguments.output else ("clip", "movie")
-    rows: dict[str, list[dict]] = {}
-    for number, row in enumerate(iterate_jsonl(arguments.pairs, needed), start=1):
-        movie, clip = movies[row["movie"]], clips[row["clip"]]
-        if movie.ndim != 2 or clip.ndim != 2 or movie.shape[1] != clip.shape[1]:
-            raise InputError(
-                f"clip {row['clip']!r} has features {list(clip.shape)}, its movie {list(movie.shape)}: not one width",
-                file=arguments.clips,
-                remedy="extract both by one model",
-            )
-        located = locate_clip(movie, clip)
-        start = None if located.first is None else round(located.first / arguments.fps, 3)
-        end = None if start is None else round(start + len(clip) / arguments.fps, 3)
-        if arguments.output and start is not None:
-            timed = retime(row, start, len(clip) / arguments.fps, len(movie) / arguments.fps, arguments.pairs, number)
-            rows.setdefault(timed["split"], []).append(timed)
-        print(
-            json.dumps(
-                {
-                    **row,
-                    "start": start,
-                    "end": end,
-                    "agreement": located.agreement,
-                    "similarity": round(located.similarity, 4),
-                    "reason": located.reason,
-                }
-            )
-        )
-    for split, split_rows in rows.items():
-        path = arguments.output / f"{split}.json"
-        print(f"{path}: {write_mad(path, split_rows)} sentences", file=sys.stderr)
 
 
 @command(

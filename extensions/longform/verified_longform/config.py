@@ -10,7 +10,7 @@ from verified.config.features import PACKAGED_JOINT
 from verified.config.names import check_name
 
 Split = Literal["train", "val", "test"]
-MovieModel = Literal["zero-shot", "dense", "vlg-net", "guided", "vlg-net-pretrained"]
+MovieModel = Literal["zero-shot", "vlg-net"]
 MAD_ENCODER = "openai/clip-vit-base-patch32"
 """Encoder of MAD's features."""
 EVALUATOR = "evaluator"
@@ -129,8 +129,6 @@ class MovieSet(Section):
     title: str
     """Name used in tables."""
     source: MovieSource
-    metadata: str | None = None
-    """CSV with the columns movie, year, genres (several with semicolons between them) for Figure 7; null: not drawn."""
     times: Literal["ext_timestamps", "timestamps"] = "ext_timestamps"
     """Key of MAD's JSON that holds the moment; both official baselines read ext_timestamps."""
     train_split: Split = "train"
@@ -243,10 +241,7 @@ class Longform(Section):
     iou_cmp: Literal["published", "gt", "ge"] = "published"
     """Whether IoU must exceed (gt) or reach (ge) the threshold; published: ge for VLG-Net, gt for all else."""
     models: tuple[MovieModel, ...] = ("zero-shot", "vlg-net")
-    """Baselines in addition to Oracle and Random Chance. dense: as zero-shot, by the vectors of `generation.embed`, of
-    data sets whose movies are available. guided: the proposals of vlg-net by its scores combined with those of
-    zero-shot. vlg-net-pretrained: the shipped VLG-Net, on movies of kind demo and features of the evaluator.
-    """
+    """Baselines in addition to Oracle and Random Chance."""
     chance_runs: int = Field(default=100, ge=1)
     """Draws of Random Chance, in addition to its expectation."""
     short_seconds: float = Field(default=180.0, gt=0)
@@ -259,12 +254,10 @@ class Longform(Section):
     """Data set whose test split the mixtures are tested on."""
     vlg_net: VlgNet = VlgNet()
     collection: Collection = Collection()
-    published: tuple[Literal["charades-sta", "activitynet-captions", "didemo", "tacos"], ...] = ()
+    published: tuple[Literal["charades-sta", "activitynet-captions", "didemo"], ...] = ()
     """Published data sets whose rows of Table 1 are rebuilt and compared with the published ones."""
     published_dir: str | None = None
     """Folder that holds their files already, at the places of config/sources.csv; null: downloaded."""
-    lsmdc16: dict[Split, str] = Field(default={})
-    """LSMDC16's annotation files by split, a clip a line with tabs between its fields, for its row of Table 4."""
     statistics: bool = False
     """Table 1 and its figures for a configuration's data sets without any of movies; `published` implies it."""
     wordnet: str | None = None
@@ -288,27 +281,16 @@ class Longform(Section):
                     raise ValueError(f"mixtures: unknown data set {name!r}; known: {', '.join(self.datasets)}")
                 if not 0 < share <= 1:
                     raise ValueError(f"mixtures: share {share} of {name} is not in (0, 1]")
-        if "guided" in self.models and "vlg-net" not in self.models:
-            raise ValueError("models: guided ranks what vlg-net was trained for, so name vlg-net too")
-        if "vlg-net-pretrained" in self.models and (
-            self.encoder != EVALUATOR or not any(movies.source.rendered for movies in self.datasets.values())
-        ):
-            raise ValueError(
-                "models: vlg-net-pretrained knows features of the evaluator and movies of kind demo only:"
-                f" set encoder to {EVALUATOR} and name such a data set, or leave it out"
-            )
         if self.mixtures and self.mixture_test not in self.datasets:
             raise ValueError("mixtures are given, so mixture_test must name the data set that they are tested on")
         return self
 
 
 def check(settings: Config) -> None:
-    """Resolve the encoder; raises ValueError for unknown data sets, and for vectors without a source."""
+    """Resolve the encoder; raises ValueError for unknown data sets."""
     if not settings.has(Longform):
         return
-    section, embed = settings.section(Longform), settings.generation.embed
-    if "dense" in section.models and (embed is None or not embed.chats):
-        raise ValueError("longform.models: dense needs generation.embed, whose model sees frames or clips")
+    section = settings.section(Longform)
     if not section.encoder:
         sources = [movies.source for movies in section.datasets.values()]
         own = [not source.comparable and not _is_rendered(settings, source) for source in sources]

@@ -232,10 +232,7 @@ def sizes(settings: VlgNet, grid: Grid, features: LongFeatures, row: Mapping):
 def vlg_ranker(
     checkpoint: str | Path, features: LongFeatures, grid: Grid, nms_threshold: float, search_batch: int
 ) -> Ranker:
-    """VLG-Net as a ranker; guided by the cosines of zero-shot where `features` have sentences.
-
-    Raises InputError where the checkpoint was trained for other windows.
-    """
+    """VLG-Net as a ranker. Raises InputError where the checkpoint was trained for other windows."""
     from verified_longform.vlg_checkpoint import load
     from verified_longform.vlg_search import TOKENS, rank_windows
 
@@ -243,7 +240,6 @@ def vlg_ranker(
 
     def rank(frames: np.ndarray, rows: list[dict]) -> list[np.ndarray]:
         tokens = [features.token_rows(row["id"], TOKENS) for row in rows]
-        sentences = features.sentence_rows(row["id"] for row in rows) if features.sentences else None
-        return rank_windows(model, frames, tokens, grid, nms_threshold, search_batch, sentences)
+        return rank_windows(model, frames, tokens, grid, nms_threshold, search_batch)
 
     return rank

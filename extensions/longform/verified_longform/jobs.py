@@ -15,14 +15,11 @@ from verified.runtime.resources import ancient
 from verified.weights.wanted import model_records
 from verified_longform.config import EVALUATOR, DatasetSource, DescribedSource, Longform, MadSource, MovieSet
 from verified_longform.manifest import ALL, find_row, movie_files, read_manifest, row_name
-from verified_longform.pretrained import PRETRAINED, WEIGHTS, read_card, require_other_seed
 from verified_longform.settings import Testing
 from verified_longform.wordnet import PUBLISHED as PUBLISHED_WORDNET
 from verified_longform.wordnet import WORDNET_FILES
 
 KINDS = ("frames", "tokens", "sentences")
-VLG_NETS = ("vlg-net", "guided", PRETRAINED)
-"""Methods that rank by VLG-Net's scores."""
 UNPACKED_WORDNET = "resources/released/wordnet/wordnet"
 """Where the published WordNet is unpacked."""
 
@@ -81,16 +78,6 @@ def video_inputs(settings: Config, wildcards) -> dict[str, Any]:
     if isinstance(source, MadSource | DescribedSource) and source.videos:
         return {"folder": ancient(source.videos)}
     return {"folder": f"{folder(settings)}/{wildcards.movies}/source"}
-
-
-def embedded_sets(settings: Config) -> list[str]:
-    """Data sets searched by vectors of the role `embed`: those whose movies are available."""
-    if "dense" not in settings.section(Longform).models:
-        return []
-    sources = {name: movies.source for name, movies in settings.section(Longform).datasets.items()}
-    return [
-        name for name, source in sources.items() if source.corpus or source.rendered or getattr(source, "videos", None)
-    ]
 
 
 def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:
@@ -162,7 +149,7 @@ def lengths(settings: Config) -> list[float | None]:
 def iou_cmp(settings: Config, model: str) -> Comparison:
     """``gt`` or ``ge`` for one method."""
     setting = settings.section(Longform).iou_cmp
-    return setting if setting != "published" else "ge" if model in VLG_NETS else "gt"
+    return setting if setting != "published" else "ge" if model == "vlg-net" else "gt"
 
 
 def result_files(settings: Config) -> list[str]:
@@ -173,14 +160,8 @@ def result_files(settings: Config) -> list[str]:
         files.append(f"{stage}/{name}/baselines.json")
         if "zero-shot" in settings.section(Longform).models:
             files.append(f"{stage}/{name}/zero-shot/metrics.json")
-        if name in embedded_sets(settings):
-            files.append(f"{stage}/{name}/dense/metrics.json")
         if "vlg-net" in settings.section(Longform).models:
             files.append(f"{stage}/{name}/vlg-net/{name}/metrics.json")
-        if "guided" in settings.section(Longform).models:
-            files.append(f"{stage}/{name}/guided/metrics.json")
-        if name in pretrained_sets(settings):
-            files.append(f"{stage}/{name}/{PRETRAINED}/metrics.json")
     if trainings(settings):
         tested = settings.section(Longform).mixture_test
         files += [
@@ -188,17 +169,6 @@ def result_files(settings: Config) -> list[str]:
             for mixture in settings.section(Longform).mixtures
         ]
     return list(dict.fromkeys(files))
-
-
-def pretrained_sets(settings: Config) -> list[str]:
-    """Data sets on which the shipped VLG-Net is tested: rendered ones.
-
-    Raises InputError for its training movies.
-    """
-    if PRETRAINED not in settings.section(Longform).models:
-        return []
-    require_other_seed(settings.seed)
-    return rendered_sets(settings)
 
 
 def wordnet_folder(settings: Config) -> str:
@@ -217,18 +187,7 @@ def wordnet_files(settings: Config) -> list[str]:
 
 
 def encoder_note(settings: Config, movies: MovieSet) -> str:
-    """The encoder behind a data set's figures, with a warning if it was trained on other kinds of images.
-
-    If `dense` is among the models, also the model of its vectors.
-    """
-    embed = settings.generation.embed
-    if embed is None or "dense" not in settings.section(Longform).models:
-        return _features_note(settings, movies)
-    knows = f", which {PACKAGED_KNOWS}" if embed.model == PACKAGED_JOINT else ""
-    return f"{_features_note(settings, movies)}; for dense, zero-shot by the vectors of {embed.model}{knows}"
-
-
-def _features_note(settings: Config, movies: MovieSet) -> str:
+    """The encoder behind a data set's figures, with a warning if it was trained on other kinds of images."""
     section, start = settings.section(Longform), settings.evaluator.imported
     if getattr(movies.source, "features_supplied", False):
         return "frames and sentences as supplied in files, by the encoder that made them"
@@ -270,7 +229,6 @@ PUBLISHED = {
     "charades-sta": "Charades-STA",
     "activitynet-captions": "ANet-Captions",
     "didemo": "DiDeMo",
-    "tacos": "TACoS",
 }
 """Published data sets of Table 1 by collection, as the table calls them."""
 
@@ -290,28 +248,6 @@ def published_files(settings: Config, collection: str) -> list[str]:
     return resolve(published_source(collection, settings.section(Longform).published_dir)).all_paths
 
 
-def card_plan(settings: Config) -> dict[str, dict]:
-    """By data set, recipe and corpus of its VLG-Net for the card, as plain values."""
-    section = settings.section(Longform)
-    recipe = section.vlg_net.model_dump(mode="json", exclude={"search_batch", "gpu"})
-    shared = {"command": "make pretrained-vlg-net", "seed": settings.seed}
-    return {
-        name: {**shared, "grid": section.grid.model_dump(mode="json"), "recipe": recipe, "corpus": values}
-        for name, movies in settings.section(Longform).datasets.items()
-        for values in (movies.model_dump(mode="json"),)
-    }
-
-
-def _pretrained_note() -> str:
-    card = read_card()
-    trained, file = card["trained_on"], card["files"][WEIGHTS]
-    return (
-        f"comes with the workflow ({WEIGHTS}, SHA-256 {file['sha256'][:16]}…): trained by `{card['command']}` with seed"
-        f" {card['seed']} on {trained['movies']} generated movies of other worlds ({trained['sentences']:,} sentences,"
-        f" {trained['windows']:,} windows), and on nothing of these"
-    )
-
-
 def table_layout(settings: Config) -> dict:
     """Layout settings of the tables, as plain values."""
     section = settings.section(Longform)
@@ -329,8 +265,6 @@ def table_layout(settings: Config) -> dict:
         },
         "mixtures": {mixture_name(mixture): mixture for mixture in section.mixtures},
         "mixture_test": section.mixture_test,
-        "pretrained": _pretrained_note() if PRETRAINED in section.models else "",
-        "lsmdc16": list(section.lsmdc16),
         "short_seconds": section.short_seconds,
         "tail": section.grid.tail,
         "gather": section.vlg_net.gather,

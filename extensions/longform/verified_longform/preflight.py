@@ -101,13 +101,8 @@ def supplied(settings: Config) -> Iterator[Supplied]:
         for key, path in named.items():
             if path:
                 yield Supplied(f"longform.datasets.{name}.source.{key}", path, False, made)
-        if movie_set.metadata:
-            figures = f"{folder(settings)}/figures/diversity.svg"
-            yield Supplied(f"longform.datasets.{name}.metadata", movie_set.metadata, False, figures)
         if isinstance(source, MadSource | DescribedSource) and source.videos:
             yield Supplied(f"longform.datasets.{name}.source.videos", source.videos, True, made)
-    for split, path in settings.section(Longform).lsmdc16.items():
-        yield Supplied(f"longform.lsmdc16.{split}", path, False, f"{folder(settings)}/tables.json")
     start, trained = settings.section(Longform).vlg_net.warm_start, list(trainings(settings))
     if start and trained:
         made = f"{folder(settings)}/training/{trained[0]}/checkpoint.safetensors"

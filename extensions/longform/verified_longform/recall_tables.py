@@ -11,12 +11,8 @@ METHODS = {
     "oracle": "Oracle",
     "chance": "Random Chance",
     "zero-shot": "Zero-shot",
-    "dense": "Dense, zero-shot",
     "vlg-net": "VLG-Net",
-    "guided": "VLG-Net, guided by zero-shot",
-    "vlg-net-pretrained": "VLG-Net, pretrained on another generated corpus",
 }
-TRAINED = ("vlg-net", "guided", "vlg-net-pretrained")
 MOVIES = "In brackets: 95 % interval over movies, drawn with all of their queries."
 
 
@@ -45,13 +41,13 @@ def recall_table(
             if movies["comparable"] and any(figure is not None for figure in figures):
                 rows.append((movies["title"], METHODS[method], "published", *figures))
         notes += _notes(movies["title"], results[name], seconds, layout)
-    notes += [*_encoders(layout), *_pretrained(results, layout), *_intervals(results)]
+    notes += [*_encoders(layout), *_intervals(results)]
     return Table(key, title, ("Data set", "Method", "Figures", *header), rows, notes)
 
 
 def _methods(results: Mapping, seconds: float | None) -> dict[str, Mapping]:
     measures = {}
-    for name in ("baselines", "zero-shot", "dense", *TRAINED):
+    for name in ("baselines", "zero-shot", "vlg-net"):
         if name in results:
             at_length = next(entry for entry in results[name]["lengths"] if entry["seconds"] == seconds)
             measures |= (
@@ -66,7 +62,7 @@ def _cell(at_length: Mapping, column: int, k: int, method: str) -> Estimate | fl
     if method == "oracle" and k:
         return None
     value, low, high = (at_length[name][k][column] for name in ("recall", "low", "high"))
-    return value if low is None else Estimate(value, low, high, 1 if method in TRAINED else None)
+    return value if low is None else Estimate(value, low, high, 1 if method == "vlg-net" else None)
 
 
 def _number(text: str | None) -> float | None:
@@ -138,7 +134,6 @@ def retrieval_table(results: Mapping, layout: Mapping, published: Published) -> 
         if trained := measures.get("clip4clip"):
             # Its encoders are fine-tuned, so their mean is not a zero-shot figure.
             methods, given = {trained["method"]: trained["recall"]}, True
-        methods["dense, zero-shot"] = results[name].get("dense", {}).get("clip_retrieval")
         rows += [
             (movies["title"], method, "this run", *(recalls[str(k)] for k in (1, 5, 10)))
             for method, recalls in methods.items()
@@ -179,7 +174,7 @@ def lengths_table(results: Mapping, layout: Mapping) -> Table:
         "MAD Figure 4: recall by length of the video, IoU=0.5",
         ("Data set", "Method", "Length", "R@1", "R@5"),
         rows,
-        (ceiling, *_encoders(layout), *_pretrained(results, layout), *_intervals(results)),
+        (ceiling, *_encoders(layout), *_intervals(results)),
     )
 
 
@@ -188,13 +183,7 @@ def _encoders(layout: Mapping) -> list[str]:
     return [f"{movies['title']}: {movies['encoder']}." for movies in layout["sets"].values()]
 
 
-def _pretrained(results: Mapping, layout: Mapping) -> list[str]:
-    """Note on the weights of the pretrained row."""
-    shown = any("vlg-net-pretrained" in methods for methods in results.values())
-    return [f"{METHODS['vlg-net-pretrained']} {layout['pretrained']}."] if shown else []
-
-
 def _intervals(results: Mapping) -> list[str]:
     """Note on the intervals."""
-    single = any(set(TRAINED) & set(methods) for methods in results.values())
+    single = any("vlg-net" in methods for methods in results.values())
     return [MOVIES, *([f"{ONE_TRAINING_NOTE} So for VLG-Net."] if single else [])]

@@ -14,25 +14,17 @@ if TYPE_CHECKING:
 
 
 def _tasks(settings: Config) -> "Iterator[Task]":
-    from verified.lmm.tasks.embedding import EMBEDDING
     from verified.lmm.tasks.transcription import TRANSCRIPTION
 
-    section = settings.section(Longform)
-    if settings.generation.speech and section.datasets:
+    if settings.generation.speech and settings.section(Longform).datasets:
         yield TRANSCRIPTION
-    if "dense" in section.models:
-        yield EMBEDDING
 
 
 def _asks(settings: Config, generation: Generation) -> Iterator[SharedCalls]:
-    from verified_longform.embed_calls import movie_walk
     from verified_longform.listening import walk_of
 
-    section = settings.section(Longform)
-    if generation.speech and section.datasets:
+    if generation.speech and settings.section(Longform).datasets:
         yield SharedCalls("longform", walk_of(settings))
-    if "dense" in section.models:
-        yield SharedCalls("longform", movie_walk(settings))
 
 
 def _preflight(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:

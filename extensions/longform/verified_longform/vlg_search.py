@@ -1,7 +1,6 @@
 """VLG-Net over whole movies: each window encoded once, each query fused with each window, one ranking per query."""
 
-from collections.abc import Iterator, Sequence
-from itertools import repeat
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -11,7 +10,7 @@ from verified.benchmark.lists import best_spans
 from verified_longform.grid import Grid
 from verified_longform.recall import DEPTH
 from verified_longform.vlg_net import VLGNet
-from verified_longform.zero_shot import NMS, clip_sums, cosines, span_norms
+from verified_longform.zero_shot import NMS
 
 TOKENS = 50
 """Tokens of a query that are read."""
@@ -25,14 +24,11 @@ def rank_windows(
     grid: Grid,
     nms_threshold: float = NMS,
     batch: int = 512,
-    sentences: np.ndarray | None = None,
 ) -> list[np.ndarray]:
     """The best spans of a movie for each query: float64 [at most 100, 3] of start, end (seconds) and probability.
 
     frames: features [n, dim]; queries: token features [tokens, dim] each; `batch` windows go through fusion at once.
-    Windows go over the features' frames, as in the published loader. With the queries' sentence features [queries, dim]
-    VLG-Net is guided: a span's score is its logit plus its zero-shot cosine, each of mean 0 and deviation 1 over the
-    movie's spans.
+    Windows go over the features' frames, as in the published loader.
     """
     starts = grid.starts(len(frames))
     if not len(starts):
@@ -45,9 +41,8 @@ def rank_windows(
     # No window but the one over a movie shorter than itself reaches beyond the movie: its padding holds no proposal.
     inside = clips[:, 1] * grid.clip_frames <= len(frames)
     spans = grid.seconds(clips[inside])
-    guides = repeat(None) if sentences is None else _cosines(frames, clips[inside], sentences, grid)
     ranked = []
-    for tokens, guide in zip(queries, guides, strict=False):
+    for tokens in queries:
         query = model.encode_query(torch.from_numpy(tokens[:TOKENS])[None].to(device))
         words = torch.ones(query.shape[0], query.shape[2], dtype=torch.bool, device=device)
         parts = []
@@ -56,25 +51,10 @@ def rank_windows(
             logits = model.score(windows, query.expand(count, -1, -1), words.expand(count, -1))
             parts.append(logits.float().cpu())
         logits = torch.cat(parts).flatten()[torch.from_numpy(inside)]
-        if guide is None:
-            scores = logits.sigmoid().double().numpy()
-        else:
-            scores = _standardise(logits.double().numpy()) + _standardise(guide)
+        scores = logits.sigmoid().double().numpy()
         best = best_spans(scores, spans, nms_threshold, DEPTH)
         ranked.append(np.column_stack([spans[best], scores[best]]))
     return ranked
-
-
-def _cosines(frames: np.ndarray, clips: np.ndarray, sentences: np.ndarray, grid: Grid) -> Iterator[np.ndarray]:
-    """For each sentence, its zero-shot cosine with the spans of `clips` [P, 2], of which windows repeat some."""
-    spans, place = np.unique(clips, axis=0, return_inverse=True)
-    sums = clip_sums(frames, grid.clip_frames, int(spans[:, 1].max()))
-    for scores in cosines(sums, spans, span_norms(sums, spans, grid.clips), sentences):
-        yield scores[place.reshape(-1)]
-
-
-def _standardise(scores: np.ndarray) -> np.ndarray:
-    return (scores - scores.mean()) / max(float(scores.std()), 1e-12)
 
 
 def cut_windows(frames: np.ndarray, starts: np.ndarray, grid: Grid) -> Tensor:

@@ -10,10 +10,8 @@
   `annotator_times` has all of them, by the same rule. The file has no durations: the five-second segments of the video
   are used. Videos lose their suffix. The FIG files agree with this reading in every row; they lack five moments of val
   (28302, 28662, 46074, 46306, 47536) and eight of test (9398, 11040, 22899, 35552, 35911, 44154, 44458, 45273).
-- tacos: ``{video: {timestamps, sentences, fps, num_frames}}``, times in frames; they become seconds by the frame rate,
-  and the duration is that of all frames. Reversed intervals are swapped, outer blanks and the suffix of a video cut.
 
-Charades-STA, ActivityNet Captions and TACoS have no ids: they count from `first_id` in file order.
+Charades-STA and ActivityNet Captions have no ids: they count from `first_id` in file order.
 """
 
 import csv
@@ -41,8 +39,6 @@ def read_split(files: dict[str, Path], first_id: int = 0) -> list[dict]:
         return _rows(_charades_sta(files["charades-sta"], charades_lengths(files["charades-csv"])), first_id)
     if "activitynet-captions" in files:
         return _rows(_activitynet_captions(files["activitynet-captions"]), first_id)
-    if "tacos" in files:
-        return _rows(_tacos(files["tacos"]), first_id)
     if "didemo" in files:
         return list(_didemo(files["didemo"]))
     raise InputError(f"no reader for the formats {', '.join(files)}")
@@ -110,15 +106,6 @@ def _activitynet_captions(path: Path) -> Iterator[tuple[str, list, float, str]]:
             raise InputError(f"video {video!r}: duration has the wrong type", file=path)
         for time, sentence in _grounded(video, value, path):
             yield video, time, duration, sentence
-
-
-def _tacos(path: Path) -> Iterator[tuple[str, list, float, str]]:
-    for video, value in _videos(path):
-        rate, frames = (_key(value, key, path, f"video {video!r}") for key in ("fps", "num_frames"))
-        if not finite(rate) or not finite(frames) or rate <= 0:
-            raise InputError(f"video {video!r}: fps {rate!r:.40} or num_frames {frames!r:.40} is no number", file=path)
-        for (first, last), sentence in _grounded(video, value, path):
-            yield video.rsplit(".", 1)[0], [first / rate, last / rate], frames / rate, sentence
 
 
 def _videos(path: Path) -> Iterator[tuple[str, object]]:
