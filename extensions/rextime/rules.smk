@@ -1,10 +1,7 @@
 from verified.benchmark.vcmr.jobs import search_values
-from verified.io.pages import page_digest
-from verified.lmm.tasks.embedding import EMBEDDING
 from verified.weights.wanted import role_records, text_records
 from verified_rextime import jobs as rextime
 from verified_rextime.answer import TASKS as PROTOCOL_TASKS
-from verified_rextime.browser import QUESTIONS_PAGE
 from verified_rextime.config import Rextime
 from verified_rextime.tasks import GENERATION, LOCATE, SCORING
 
@@ -366,39 +363,6 @@ rule ground_rextime_questions:
         "scripts/ground_questions.py"
 
 
-if rextime.vector_files(settings):
-
-    rule ground_questions_by_vectors:
-        """The window of each question's video whose vector is nearest to the question's, without training."""
-        input:
-            questions=QUESTIONS,
-            videos=lambda wildcards: layout.shards(layout.shard_videos, wildcards.grounded),
-            weights=role_records(settings, "embed"),
-            cassettes=ASKING.cassettes("embed"),
-        output:
-            submission=f"{REXTIME}/grounding/{{grounded}}/dense.jsonl",
-            counts=f"{REXTIME}/grounding/{{grounded}}/dense.counts.json",
-        log:
-            f"logs/{settings.name}/ground_questions_by_vectors/{{grounded}}.log",
-        conda:
-            "../../envs/asking.yaml"
-        threads: settings.generation.threads
-        resources:
-            **needs(4000, minutes=240),
-            gpu=ASKING.gpus("embed"),
-            api_slots=ASKING.api_slots("embed"),
-        params:
-            code=code_of("extensions/rextime/scripts/ground_by_vectors.py"),
-            threads=settings.generation.threads,
-            engines=rextime.engine_code(ASKING, "embed"),
-            generation=ASKING.values(EMBEDDING),
-            spans=lambda wildcards: deciding(settings.datasets[wildcards.grounded].spans),
-            sources=lambda wildcards: rextime.sources_of(settings, wildcards.grounded),
-            asked_in=asked_in_of(f"{REXTIME}/grounding/{{grounded}}/dense.counts.json"),
-        script:
-            "scripts/ground_by_vectors.py"
-
-
 rule ground_by_published_weights:
     """A grounding model with its authors' weights finds the spans of questions, zero-shot (supplement, Table 1)."""
     input:
@@ -496,39 +460,6 @@ rule score_rextime:
 
 if SECTION.sources:
 
-    rule browse_questions:
-        """The questions with frames, options and spans on one page, the ReXTime tables on another."""
-        input:
-            questions=rules.collect_rextime_questions.output.splits,
-            to_review=rules.collect_rextime_questions.output.to_review,
-            videos=expand(rules.probe_rextime_videos.output.videos, shard=SHARDS),
-            tables=rules.tabulate_rextime.output.tables,
-        output:
-            page=report(
-                f"{REXTIME}/report/questions.html",
-                caption="report/questions.rst",
-                category="Questions across time",
-                labels={"page": "questions"},
-            ),
-            tables=report(
-                f"{REXTIME}/report/tables.html",
-                caption="report/question-tables.rst",
-                category="Questions across time",
-                labels={"page": "tables"},
-            ),
-        log:
-            f"logs/{settings.name}/browse_questions.log",
-        conda:
-            "../../envs/data.yaml"
-        resources:
-            **needs(4000, minutes=60),
-        params:
-            code=code_of("extensions/rextime/scripts/browse_questions.py"),
-            title=f"Questions across time, {settings.name}",
-            page=page_digest(QUESTIONS_PAGE),
-        script:
-            "scripts/browse_questions.py"
-
     rule export_questions:
         """The questions as others read them: Parquet and Croissant, with a card that names licence, models and checksums."""
         input:
@@ -546,5 +477,3 @@ if SECTION.sources:
             about=rextime.card_facts(settings),
         script:
             "scripts/export_questions.py"
-
-    REPORT_FILES += rules.browse_questions.output

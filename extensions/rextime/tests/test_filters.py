@@ -11,16 +11,13 @@ from verified_rextime.filters import (
     CaptionedVideo,
     Event,
     Query,
-    audit_counts,
-    audit_rows,
     clusters,
     count,
     filter_captions,
     filter_events,
     filter_queries,
 )
-from verified_rextime.rows import read_questions
-from verified_rextime.sources import read_captions, read_queries
+from verified_rextime.sources import read_queries
 
 DATA = Path("../shared/data")
 
@@ -83,7 +80,7 @@ def test_queries_with_several_windows_or_the_whole_clip_are_dropped():
 
 
 needs_data = pytest.mark.skipif(
-    not (DATA / "rextime/rextime_val.jsonl").is_file(), reason="the published annotation files are not at hand"
+    not (DATA / "qvhighlights").is_dir(), reason="the published annotation files are not available"
 )
 
 
@@ -97,21 +94,3 @@ def test_the_filters_on_the_real_queries():
         "rejected": {"several-windows": 530, "whole-clip": 52},
     }
     assert (len({query.video for query in queries}), len({item["video"] for item in items})) == (1519, 952)
-
-
-@needs_data
-def test_every_released_question_is_explained_against_the_filters():
-    questions = read_questions(DATA / "rextime/rextime_val.jsonl")
-    captioned = {one.video: one for one in read_captions(DATA / "activitynet-captions/val_2.json")}
-    queries: dict[str, list[Query]] = {}
-    for query in read_queries(DATA / "qvhighlights/highlight_val_release.jsonl"):
-        queries.setdefault(query.video, []).append(query)
-    rows = audit_rows(questions, captioned, queries, CaptionFilters())
-    counts = audit_counts(rows)
-    assert len(rows) == 921
-    assert {name: (counted["questions"], counted["videos"]) for name, counted in counts.items()} == {
-        "queries": (180, 152),
-        "captions": (741, 544),
-    }
-    assert counts["captions"]["videos_by_rule"] == {"long-event": 39, "too-few-events": 11}  # and none is sparse
-    assert counts["queries"]["questions_kept"] == 180

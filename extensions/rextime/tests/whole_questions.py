@@ -22,15 +22,6 @@ def rextime_files(folder):
 
 
 def rextime_source_files(folder):
-    entry = {
-        "duration": 60.0,
-        "timestamps": [[0, 9.5], [10, 30.5], [31, 55]],
-        "sentences": ["He runs.", "Jumps.", "Rests."],
-    }
-    write_json(folder / "captions.json", {f"v_{number}": entry for number in range(3)})
-    query = {"query": "a dog runs", "vid": "v_0", "duration": 60, "relevant_windows": [[0, 10], [20, 30]]}
-    write_jsonl(folder / "queries.jsonl", [{"qid": number, **query} for number in range(4)])
-    write_jsonl(folder / "questions.jsonl", QUESTIONS)
     asked = {"query": "Where was the knife before I cut?", "template": "t", "clip_start_sec": 1, "clip_end_sec": 4}
     annotation = {"annotation_uid": "a", "language_queries": [asked, {**asked, "query": "What did I put down?"}]}
     clips = [{"clip_uid": "c", "annotations": [annotation]}]
@@ -38,10 +29,7 @@ def rextime_source_files(folder):
     rows = ["video_id,qid,question,type", "1,1,what did he do after he ran,TN", "1,2,why did he run,CW"]
     (folder / "gqa.csv").write_text("\n".join(rows) + "\n")
     write_jsonl(folder / "spans.jsonl", [{"id": "1/1", "question_span": [1, 2], "answer_span": [2, 3]}])
-    filtering = ["rextime", "filter", "--captions", "captions.json", "--queries", "queries.jsonl"]
     return [
-        [*filtering, "--output", "rejected.jsonl"],
-        [*filtering, "--questions", "questions.jsonl", "--output", "audit.jsonl"],
         ["rextime", "count", "ego4d-nlq", "nlq.json"],
         ["rextime", "count", "next-gqa", "gqa.csv"],
     ]

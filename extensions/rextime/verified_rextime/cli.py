@@ -1,55 +1,9 @@
-"""Questions across time: their filters, number in other data sets and cost, and the pages on which people mark them."""
+"""Questions across time: their number in other data sets, and the pages on which people mark them."""
 
 import argparse
 import json
 
-from verified.cli.command import between, command, flag, option, output
-from verified.errors import InputError
-from verified_rextime.config import Prices
-
-
-@command(
-    "rextime filter",
-    "apply the filters, with their default limits, to annotation files or released questions, with reasons",
-    option("--captions", metavar="FILE", help="captions by video in the ActivityNet Captions form (JSON)"),
-    option("--queries", metavar="FILE", help="queries in the QVHighlights form (JSONL)"),
-    option("--questions", metavar="FILE", help="released questions (JSONL): say which filter would have dropped which"),
-    output("write one row per rejection, or per released question (JSONL)", metavar="FILE"),
-)
-def filter_sources(arguments: argparse.Namespace) -> None:
-    """Print counts by source. Raises InputError where no source is given."""
-    from verified.io.jsonl import write_jsonl
-
-    if not arguments.captions and not arguments.queries:
-        raise InputError("no source is given", remedy="name a file with --captions, --queries or both")
-    rows, counts = _audit(arguments) if arguments.questions else _rejections(arguments)
-    if arguments.output:
-        write_jsonl(arguments.output, rows)
-    print(json.dumps(counts, indent=1))
-
-
-def _audit(arguments: argparse.Namespace) -> tuple[list[dict], dict]:
-    from verified_rextime.config import CaptionFilters
-    from verified_rextime.filters import audit_counts, audit_rows
-    from verified_rextime.rows import read_questions
-    from verified_rextime.sources import read_captions, read_queries
-
-    captions = {video.video: video for video in read_captions(arguments.captions)} if arguments.captions else {}
-    queries: dict[str, list] = {}
-    for query in read_queries(arguments.queries) if arguments.queries else ():
-        queries.setdefault(query.video, []).append(query)
-    rows = audit_rows(read_questions(arguments.questions), captions, queries, CaptionFilters())
-    return rows, audit_counts(rows)
-
-
-def _rejections(arguments: argparse.Namespace) -> tuple[list[dict], dict]:
-    from verified_rextime.config import Rextime
-    from verified_rextime.sources import read_sources
-
-    files = {form: getattr(arguments, form) for form in ("captions", "queries")}
-    sources = {form: {"form": form, "annotations": file} for form, file in files.items() if file}
-    _, rejections, counts = read_sources(Rextime.model_validate({"sources": sources}), {})
-    return rejections, counts
+from verified.cli.command import between, command, option, output
 
 
 @command(
@@ -69,32 +23,6 @@ def count(arguments: argparse.Namespace) -> None:
         items = add_spans(items, arguments.spans)
     rule = "before_after" if ego else "temporal_type"
     print(json.dumps(count_across_time(items, rule), indent=1))
-
-
-@command(
-    "rextime cost",
-    "what 1,000 samples cost: the arithmetic of section C.3 as a function of prices",
-    *(
-        option(
-            f"--{name.replace('_', '-')}",
-            type=float,
-            default=field.default,
-            help=f"{field.description} (default: {field.default})",
-        )
-        for name, field in Prices.model_fields.items()
-    ),
-    flag("--train", "training samples, which are not reviewed"),
-)
-def cost(arguments: argparse.Namespace) -> None:
-    """Print costs and their ratio."""
-    from verified_rextime.statistics import cost_per_1000
-
-    try:
-        prices = Prices(**{name: getattr(arguments, name) for name in Prices.model_fields})
-    except ValueError as error:
-        raise InputError(f"a price or a rate cannot be: {error}") from None
-    for name, value in cost_per_1000(prices, not arguments.train).items():
-        print(f"{name.replace('_', ' '):20} {value:8.2f}")
 
 
 @command(

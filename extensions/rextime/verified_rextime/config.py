@@ -191,10 +191,10 @@ class Rextime(Section):
     """Least verification score of an accepted question."""
     frames: int = Field(default=50, ge=2)
     """Uniform frames of a whole video that a video LMM sees."""
-    models: tuple[Literal["video_lmm", "fine_tuned_video_lmm", "retrieval", "fine_tuned_retrieval", "dense"], ...] = ()
+    models: tuple[Literal["video_lmm", "fine_tuned_video_lmm", "retrieval", "fine_tuned_retrieval"], ...] = ()
     """Test takers in addition to the trivial baselines: the video LMM of `generation`, the retrieval models as trained
-    on captions; after fine-tuning on the questions of the split train, the video LMM (engine transformers) and the
-    one-stage models among these; and, without training, the vectors of `generation.embed`.
+    on captions; and after fine-tuning on the questions of the split train, the video LMM (engine transformers) and the
+    one-stage models among these.
     """
     published: dict[GroundingModel, PublishedGrounder] = Field(default={})
     """Grounding models that take the test with their authors' weights, zero-shot, by the name of the model. With a file
@@ -284,9 +284,6 @@ def check(settings: Config) -> None:
             raise ValueError(f"rextime.sources.{name}: the data set {source.dataset!r} has no videos")
     if "retrieval" in section.models and settings.features.text_encoder == EMBED:
         raise ValueError("rextime.models: retrieval reads tokens, and features.text_encoder: embed has none")
-    embed = settings.generation.embed
-    if "dense" in section.models and (embed is None or embed.shows == "nothing"):
-        raise ValueError("rextime.models: dense needs generation.embed, whose model sees frames or clips")
     lmm = settings.generation.video_lmm
     if "fine_tuned_video_lmm" in section.models and (not lmm.kind.learns or lmm.structured):
         able = " or ".join(name for name, kind in ENGINES.items() if kind.learns)

@@ -9,10 +9,9 @@ is ambiguous, this reading accepts all released validation videos that any readi
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from verified_rextime.config import CaptionFilters
-from verified_rextime.rows import Question
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -157,69 +156,3 @@ def count(kind: str, given: int, rejected: Iterable[Rejection]) -> dict:
     """`given`, `kept` and `rejected` by reason of one kind of thing; kept and rejected sum to given."""
     reasons = Counter(rejection.reason for rejection in rejected if rejection.what == kind)
     return {"given": given, "kept": given - sum(reasons.values()), "rejected": dict(sorted(reasons.items()))}
-
-
-RULES = ("sparse", "long-event", "too-few-events")
-
-
-def broken_rules(video: CaptionedVideo, rules: CaptionFilters) -> dict[str, bool]:
-    """For each single rule, whether it would drop the video.
-
-    `sparse`: coverage of all segments; `too-few-events`: no two events in a cluster of all segments; `long-event`: no
-    such two once long events are gone.
-    """
-    short = [event for event in video.events if event.length <= rules.long_share * video.duration]
-    return {
-        "sparse": is_sparse(video, rules),
-        "long-event": _largest(short, rules.gap_seconds) < 2,
-        "too-few-events": _largest(video.events, rules.gap_seconds) < 2,
-    }
-
-
-def _largest(events: Iterable, gap: float) -> int:
-    return max(map(len, clusters(events, gap)), default=0)
-
-
-def audit_rows(
-    questions: Iterable[Question],
-    captioned: Mapping[str, CaptionedVideo],
-    queries: Mapping[str, list[Query]],
-    rules: CaptionFilters,
-) -> list[dict]:
-    """One row per released question: its source, and either the rules that would drop it or the origin of its span.
-
-    `queries` are the queries by video. The verdict is ``kept``, the names of the broken rules, ``span-of-no-query`` if
-    no accepted query of the video has the answer's window, or ``unknown-video``.
-    """
-    rows = []
-    for question in questions:
-        if question.video in captioned:
-            source = "captions"
-            broken = broken_rules(captioned[question.video], rules)
-            reasons = [rule for rule in RULES if broken[rule]]
-        elif question.video in queries:
-            source = "queries"
-            accepted = [query for query in queries[question.video] if query_problem(query) is None]
-            met = any(query.windows[0] == question.windows[0] for query in accepted)
-            reasons = [] if met else ["span-of-no-query"]
-        else:
-            source, reasons = "none", ["unknown-video"]
-        rows.append({"qid": question.qid, "video": question.video, "source": source, "reasons": reasons})
-    return rows
-
-
-def audit_counts(rows: list[dict]) -> dict:
-    """Questions and videos by source and by broken rule; `kept` and the videos with any reason sum to all."""
-    counts = {}
-    for source in dict.fromkeys(row["source"] for row in rows):
-        of_source = [row for row in rows if row["source"] == source]
-        videos = {row["video"]: row["reasons"] for row in of_source}
-        counts[source] = {
-            "questions": len(of_source),
-            "questions_kept": sum(not row["reasons"] for row in of_source),
-            "questions_by_rule": dict(Counter(reason for row in of_source for reason in row["reasons"])),
-            "videos": len(videos),
-            "videos_kept": sum(not reasons for reasons in videos.values()),
-            "videos_by_rule": dict(Counter(reason for reasons in videos.values() for reason in reasons)),
-        }
-    return counts

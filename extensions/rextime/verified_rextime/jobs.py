@@ -157,8 +157,6 @@ def systems(settings: Config) -> dict[str, dict]:
             before = {"before": f"{shown}{test}", "card": card(settings)[0]} if part else {}
             tuned = ", fine-tuned on questions" if part else ""
             submissions[f"{shown}{tuned}{test}"] = facts | before | free
-    if vectors := vector_files(settings):
-        submissions["dense, zero-shot"] = {"mode": "grounding", "files": vectors}
     for dataset, model, captions in grounders(settings):
         file = f"{folder(settings)}/grounding/{dataset}/{model}-{captions}.jsonl"
         name = f"{model}, trained on {captions}"
@@ -214,13 +212,6 @@ def given_file(settings: Config, name: str) -> str:
     """The questions of one given test: the file itself, or the sample of it."""
     given = _section(settings).released[name]
     return f"{folder(settings)}/released/{name}/sample.jsonl" if given.sampled else given.questions
-
-
-def vector_files(settings: Config) -> list[str]:
-    """Submissions by vectors, which are not trained."""
-    if "dense" not in _section(settings).models:
-        return []
-    return [f"{folder(settings)}/grounding/{dataset}/dense.jsonl" for dataset in datasets_used(settings)]
 
 
 def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:

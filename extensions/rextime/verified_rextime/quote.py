@@ -14,20 +14,18 @@ from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
-from verified.lmm.tasks.embedding import EMBEDDING
 from verified.runtime.wildcards import rows_of_shard, shard_names
 from verified_rextime import jobs
 from verified_rextime.answer import TASKS, take_test
 from verified_rextime.config import Rextime
 from verified_rextime.generate import write_questions
-from verified_rextime.ground import grounding_calls
 from verified_rextime.rows import choose, read_questions
 from verified_rextime.sources import question_rows, read_sources
 from verified_rextime.tasks import GENERATION, LOCATE
 
 
 def tasks_of(section: Rextime) -> tuple[Task, ...]:
-    """Tasks of ReXTime with the configured protocols, each once; those of `embed` are no part of it."""
+    """Tasks of ReXTime with the configured protocols, each once."""
     answering = answering_tasks(section) if {"video_lmm", "fine_tuned_video_lmm"} & {*section.models} else ()
     return tuple(dict.fromkeys((*(GENERATION if section.sources else ()), *answering)))
 
@@ -52,10 +50,6 @@ def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
             tested.append((questions, videos))
             for protocol in jobs.protocols(config):
                 take_test(questions, videos, protocol, section.frames, session)
-            if jobs.vector_files(config):
-                with_options = [row for row in questions if row["options"] and section.sources[row["source"]].dataset]
-                calls = grounding_calls(with_options, videos, session)
-                session.ask(EMBEDDING, calls, len(calls))
         for name in jobs.answered(config):
             given = section.released[name]
             questions = question_rows(choose(read_questions(given.questions, given.scored), given, config.seed))

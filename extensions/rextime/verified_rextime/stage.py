@@ -22,12 +22,10 @@ def _asks(settings: Config, generation: Generation) -> Iterator[SharedCalls]:
 
 
 def _tasks(settings: Config) -> tuple[Task, ...]:
-    from verified.lmm.tasks.embedding import EMBEDDING
-    from verified_rextime.jobs import vector_files
     from verified_rextime.quote import tasks_of
 
     section = settings.section(Rextime)
-    return (*tasks_of(section), *([EMBEDDING] if vector_files(settings) else [])) if section.asks else ()
+    return tasks_of(section) if section.asks else ()
 
 
 def _preflight(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
