@@ -13,11 +13,9 @@ nothing but the shard's lines. A quote is of at most 2,000 videos. Starts tell t
 import contextlib
 import json
 import os
-import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -47,7 +45,7 @@ def main() -> None:
         time.sleep(0 if options.tiny else SETTLED)
         rows = [] if options.tiny else start_rows(many, one, videos)
         with contextlib.chdir(folder):  # where there is no ledger
-            compare(options.turns, *rows, *job_rows(many, moments, shards), quote_row(few, quoted, shards))
+            compare(options.turns, *rows, job_row(many, moments, shards), quote_row(few, quoted, shards))
 
 
 def lay_out(folder: Path, videos: int, shards: int) -> int:
@@ -115,45 +113,14 @@ def peak_mb() -> int:
     return int(line.split()[1]) // 1024
 
 
-def job_rows(folder: Path, moments: int, shards: int) -> list[Row]:
-    """Rows of one shard's job, and their division."""
-    from verified.corpus.divided_rows import read_shard_rows
-    from verified.corpus.folder_source import usable_moments
-    from verified.runtime.wildcards import shard_of
+def job_row(folder: Path, moments: int, shards: int) -> Row:
+    """Reading the rows of one shard."""
+    from verified.corpus.folder_source import shard_moments
+    from verified.runtime.wildcards import shard_name
 
-    divided, files = folder / "shards", {name: str(folder / path) for name, path in FILES.items()}
-
-    def own() -> list[dict]:
-        return read_shard_rows(SOURCE, files, 0, shards, divided)
-
-    def divide() -> None:
-        shutil.rmtree(divided, ignore_errors=True)
-        own()
-
-    def whole_file() -> list[dict]:
-        return [row for row in usable_moments(files, SOURCE) if shard_of(row["video"], shards) == 0]
-
-    if own() != whole_file():
-        sys.exit("the rows of a job differ from those of the whole file")
-    text = [json.dumps(row) for row in own()]
-
-    def parse() -> None:
-        for line in text:
-            json.loads(line)
-
-    def once(name: str, work: Callable[[], object]) -> Side:
-        return side(name, work, 1)
-
-    return [
-        Row(
-            f"rows of a job, one of {shards} shards of {moments:,} rows",
-            "jobs",
-            once("its part", own),
-            once("the whole file", whole_file),
-            once("its lines parsed", parse),
-        ),
-        Row("rows divided, once for all jobs", "moments", side("ours", divide, moments)),
-    ]
+    files = {name: str(folder / path) for name, path in FILES.items()}
+    own = side("ours", lambda: shard_moments(files, SOURCE, shard_name(0), shards), 1)
+    return Row(f"rows of a job, one of {shards} shards of {moments:,} rows", "jobs", own)
 
 
 def quote_row(folder: Path, moments: int, shards: int) -> Row:

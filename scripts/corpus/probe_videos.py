@@ -7,6 +7,5 @@ with job(snakemake):
     from verified.runtime.previous_output import made_with
 
     files, output = dict(snakemake.input.items()), dict(snakemake.output.items())
-    source = {**snakemake.params.source, "code": snakemake.params.code}
     maker = made_with({"code": snakemake.params.code}, "av")
-    write_shard(source, files, snakemake.wildcards.shard, snakemake.params.shards, output, maker)
+    write_shard(snakemake.params.source, files, snakemake.wildcards.shard, snakemake.params.shards, output, maker)

@@ -10,10 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from whole_corpus import Corpus, read_folder
 
-from verified.corpus.divided_rows import read_shard_rows
-from verified.corpus.folder_source import read_shard
+from verified.corpus.folder_source import read_shard, shard_moments
 from verified.io.jsonl import write_jsonl
-from verified.runtime.wildcards import shard_of
+from verified.runtime.wildcards import shard_name, shard_of
 
 GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
 
@@ -220,7 +219,7 @@ def test_shards_together_find_the_whole_corpus(many, ids):
     write_jsonl("m.jsonl", ({**row, "desc_id": n % 40} if ids else row for n, row in enumerate(rows)))
     whole = read_folder("videos", "m.jsonl", "test")
     files, source = {"videos": "videos", "moments": "m.jsonl"}, {"default_split": "test", "published": False}
-    shards = [read_shard(read_shard_rows(source, files, shard, 3, many / "shards")) for shard in range(3)]
+    shards = [read_shard(shard_moments(files, source, shard_name(shard), 3)) for shard in range(3)]
     found = sorted((row for shard in shards for row in shard.moments), key=lambda row: row["desc_id"])
     assert found == whole.moments and len(found) < len(rows)
     assert sorted((row for shard in shards for row in shard.videos), key=lambda row: row["path"]) == whole.videos

@@ -7,13 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from verified.corpus.divided_rows import read_shard_rows
-from verified.corpus.folder_source import Probes, Reading, moment_key, read_shard
+from verified.corpus.folder_source import Probes, Reading, moment_key, read_shard, shard_moments
 from verified.corpus.splits import NO_COPIES, divide, draw_selection_videos, hold_out, move
 from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
 from verified.io.video import VideoError
 from verified.runtime.previous_output import PreviousOutput
-from verified.runtime.wildcards import shard_index
 
 log = logging.getLogger("verified")
 
@@ -31,14 +29,12 @@ def write_shard(
 ) -> None:
     """Probe the videos of one shard and write its `moments`, `videos` and `probes` to the paths of `output`.
 
-    `source` is that of `read_source`, plus the other settings that decide the rows. Once a job has divided the moments
-    file, only the shard's rows are read (see `divided_rows`). The moments lack the key `split`: a shard's jobs do not
-    depend on it, so a changed split re-runs none. With a `maker`, videos that it probed before are not decoded again
-    (see `runtime.previous_output`).
+    `source` is that of `read_source`. The moments lack the key `split`: a shard's jobs do not depend on it, so a
+    changed split re-runs none. With a `maker`, videos that it probed before are not decoded again (see
+    `runtime.previous_output`).
     """
-    folder = Path(output["moments"]).parent
     earlier = PreviousOutput(output["probes"], maker)
-    read = read_shard(read_shard_rows(source, files, shard_index(shard), shards, folder), known=earlier.videos)
+    read = read_shard(shard_moments(files, source, shard, shards), known=earlier.videos)
     write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in read.moments))
     write_jsonl(output["videos"], read.videos)
     readable = ({"video": video, "probe": row} for video, row in read.probes.readable.items())

@@ -14,6 +14,7 @@ no row gives a `desc_id`, it is the row's position in the file, counted from 1: 
 `duration` is ignored: the decoded one is used.
 """
 
+import functools
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +28,7 @@ from verified.io import moments_file
 from verified.io.moments_file import RowRefused, iterate_moments_file
 from verified.io.video import VideoError, file_digest, probe
 from verified.runtime.progress import track
+from verified.runtime.wildcards import shard_index, shard_of
 
 NOTHING: Mapping[str, dict] = {}
 
@@ -162,21 +164,25 @@ class Reading:
         return counts
 
 
-def usable_moments(files: dict[str, str], source: dict) -> Iterator[dict]:
-    """Rows that are usable, judged without decoding, in the file's order, with the `path` of the video.
+def shard_moments(files: dict[str, str], source: dict, shard: str, shards: int) -> list[dict]:
+    """Usable rows of one shard, judged without decoding, in the file's order, with the `path` of the video.
 
     `files`: the folder of `videos` and the `moments` file; `source`: its `default_split`, and whether videos have
     `published` names. Raises InputError if one of them cannot be read.
     """
     folder = open_folder(files["videos"], iterate_moments_file(files["moments"]), source["published"])
     rows = iterate_moments_file(files["moments"])
-    for _, row in check_rows(rows, folder, source["default_split"], has_ids(files["moments"])):
-        if "reason" not in row:
-            yield {"path": folder.files[row["video"]], **row}
+    usable = (
+        row
+        for _, row in check_rows(rows, folder, source["default_split"], has_ids(files["moments"]))
+        if "reason" not in row
+    )
+    own, number = functools.cache(shard_of), shard_index(shard)
+    return [{"path": folder.files[row["video"]], **row} for row in usable if own(row["video"], shards) == number]
 
 
 def read_shard(rows: list[dict], threads: int = 1, known: Mapping[str, dict] = NOTHING) -> Shard:
-    """Probe the videos of one shard's `usable_moments`, `threads` at a time, and finish the moments.
+    """Probe the videos of `shard_moments`, `threads` at a time, and finish the moments.
 
     `known`: probes by SHA-256.
     """

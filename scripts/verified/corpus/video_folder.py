@@ -290,32 +290,20 @@ def file_state(path: str | os.PathLike) -> str:
         os.close(file)
 
 
-def folders_below(folder: str | os.PathLike) -> list[str]:
-    """Paths of `folder` and of all folders below it: while their stamps are unchanged, no name was added or removed."""
-    found: list[str] = []
-    _video_files(folder, found)
-    return found
-
-
 def other_files(folder: str | os.PathLike) -> str:
     """How many files below `folder` are no videos by their ending, as in ``.jpg 3, .txt 1``, without hidden ones."""
     others: Counter[str] = Counter()
-    _video_files(folder, others=others)
+    _video_files(folder, others)
     return ", ".join(f"{ending or 'without an ending'} {count}" for ending, count in sorted(others.items()))
 
 
-def _video_files(
-    folder: str | os.PathLike, entered: list[str] | None = None, others: Counter[str] | None = None
-) -> list[tuple[str, bool]]:
+def _video_files(folder: str | os.PathLike, others: Counter[str] | None = None) -> list[tuple[str, bool]]:
     """Paths below `folder`, with `/`, of all files with a video's ending, sorted, and whether each is a regular file
-    and no link; links to folders are not entered. The folders are added to `entered`, endings of other files to
-    `others`."""
+    and no link; links to folders are not entered. Endings of other files are added to `others`."""
     files: list[tuple[str, bool]] = []
     waiting = [""]
     while waiting:
         below = waiting.pop()
-        if entered is not None:
-            entered.append(os.path.join(folder, below))
         with contextlib.suppress(OSError), os.scandir(os.path.join(folder, below)) as entries:
             for entry in entries:
                 name = entry.name
