@@ -249,46 +249,6 @@ use rule describe_movies as describe_published with:
         folder=LONGFORM.published_dir,
 
 
-rule unpack_wordnet:
-    """The database files of WordNet 3.0 from NLTK's archive."""
-    input:
-        archive=f"{movie_jobs.UNPACKED_WORDNET}.zip",
-    output:
-        folder=directory(movie_jobs.UNPACKED_WORDNET),
-    log:
-        "logs/unpack_wordnet.log",
-    conda:
-        "../../envs/models.yaml"
-    resources:
-        **needs(1000, minutes=10, disk_mb=100),
-    params:
-        code=code_of("extensions/longform/scripts/unpack_wordnet.py"),
-    script:
-        "scripts/unpack_wordnet.py"
-
-
-rule measure_uniqueness:
-    """Sentences that are unique in their movie by METEOR (appendix A.1.2)."""
-    input:
-        rows=rules.list_movie_annotations.output.rows,
-        wordnet=movie_jobs.wordnet_files(settings),
-    output:
-        f"{MOVIES}/{{movies}}/uniqueness.json",
-    log:
-        f"{MOVIE_LOGS}/measure_uniqueness/{{movies}}.log",
-    conda:
-        "../../envs/models.yaml"
-    threads: LONGFORM.processes
-    resources:
-        **needs(4000, minutes=720),
-    params:
-        code=code_of("extensions/longform/scripts/measure_uniqueness.py"),
-        wordnet=movie_jobs.wordnet_folder(settings),
-        processes=LONGFORM.processes,
-    script:
-        "scripts/measure_uniqueness.py"
-
-
 rule check_collection:
     """A collection of the demo against its planted truth."""
     input:
@@ -466,7 +426,6 @@ rule tabulate_movies:
         statistics=MOVIE_STATISTICS,
         results=movie_jobs.result_files(settings),
         counts=expand(rules.list_movie_annotations.output.counts, movies=SETS),
-        uniqueness=expand(rules.measure_uniqueness.output, movies=SETS if LONGFORM.wordnet else []),
         collected=expand(rules.join_collection.output.rows, movies=movie_jobs.collected_sets(settings)),
         collections=expand(rules.check_collection.output.check, movies=movie_jobs.rendered_sets(settings)),
         published=PUBLISHED,

@@ -45,7 +45,6 @@ with job(snakemake):
             sets[Path(folder).parent.name]["title"]: summarise_reports(read_json(Path(folder, "report.json")))
             for folder in inputs.collected
         },
-        by_title(inputs.uniqueness),
         by_title(inputs.collections),
         layout,
         read_published(inputs.published, "mad"),

@@ -14,6 +14,5 @@ NOT_WALKED = {
     "longform.mixture_test": "needs a second data set of movies",
     "longform.vlg_net.warm_start": "names a file that must be there",
     "longform.published_dir": "of published collections, whose files must be there",
-    "longform.wordnet": "of published collections",
     "longform.statistics": "of published collections",
 }

@@ -93,9 +93,7 @@ def test_printed_figures_stand_beside_the_papers_data_and_never_beside_the_demo(
     results = {"mad": {"baselines": _result(), "zero-shot": _result(), "vlg-net": _result()}}
     tables = {
         table.key: table
-        for table in all_tables(
-            [one], results, {"mad": _result()}, {"MAD": one["counts"]}, {}, {}, {}, layout, published
-        )
+        for table in all_tables([one], results, {"mad": _result()}, {"MAD": one["counts"]}, {}, {}, layout, published)
     }
     assert {f"mad-{number}" for number in range(1, 8)} <= tables.keys()
     shown = [row for number in range(1, 8) for row in tables[f"mad-{number}"].rows if "published" in row]

@@ -260,11 +260,8 @@ class Longform(Section):
     """Folder that holds their files already, at the places of config/sources.csv; null: downloaded."""
     statistics: bool = False
     """Table 1 and its figures for a configuration's data sets without any of movies; `published` implies it."""
-    wordnet: str | None = None
-    """WordNet 3.0 for the uniqueness of sentences by METEOR: a folder with its database files, or `published`, NLTK's
-    archive by its checksum in config/sources.csv; null: not measured."""
     processes: int = Field(default=1, ge=1)
-    """Processes of the uniqueness and language measures."""
+    """Processes of the language measures."""
 
     @property
     def described(self) -> bool:

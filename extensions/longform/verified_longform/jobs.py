@@ -16,12 +16,8 @@ from verified.weights.wanted import model_records
 from verified_longform.config import EVALUATOR, DatasetSource, DescribedSource, Longform, MadSource, MovieSet
 from verified_longform.manifest import ALL, find_row, movie_files, read_manifest, row_name
 from verified_longform.settings import Testing
-from verified_longform.wordnet import PUBLISHED as PUBLISHED_WORDNET
-from verified_longform.wordnet import WORDNET_FILES
 
 KINDS = ("frames", "tokens", "sentences")
-UNPACKED_WORDNET = "resources/released/wordnet/wordnet"
-"""Where the published WordNet is unpacked."""
 
 
 def folder(settings: Config) -> str:
@@ -169,21 +165,6 @@ def result_files(settings: Config) -> list[str]:
             for mixture in settings.section(Longform).mixtures
         ]
     return list(dict.fromkeys(files))
-
-
-def wordnet_folder(settings: Config) -> str:
-    """Folder of WordNet's database files: the one that the configuration names, or where the archive is unpacked."""
-    location = settings.section(Longform).wordnet
-    return UNPACKED_WORDNET if location == PUBLISHED_WORDNET else location or ""
-
-
-def wordnet_files(settings: Config) -> list[str]:
-    """WordNet's database files; an edit of them re-runs the measure."""
-    if settings.section(Longform).wordnet == PUBLISHED_WORDNET:
-        return [UNPACKED_WORDNET]
-    return (
-        [f"{wordnet_folder(settings)}/{name}" for name in WORDNET_FILES] if settings.section(Longform).wordnet else []
-    )
 
 
 def encoder_note(settings: Config, movies: MovieSet) -> str:

@@ -19,10 +19,8 @@ from verified_longform.jobs import (
     has_blind_encoder,
     published_files,
     trainings,
-    wordnet_files,
 )
 from verified_longform.manifest import read_manifest
-from verified_longform.wordnet import PUBLISHED as PUBLISHED_WORDNET
 
 TEXTS = 2000
 """Sentences of movies that are checked, at even distances."""
@@ -110,13 +108,8 @@ def supplied(settings: Config) -> Iterator[Supplied]:
 
 
 def problems(settings: Config) -> Iterator[Finding]:
-    """A WordNet that is not there, and collections whose files cannot be had."""
-    section = settings.section(Longform)
-    own_wordnet = [] if section.wordnet == PUBLISHED_WORDNET else wordnet_files(settings)
-    if absent := [path for path in own_wordnet if not Path(path).is_file()]:
-        remedy = "name a folder with WordNet's database files, or `published`"
-        yield Finding("problem", "longform.wordnet", f"no file {absent[0]}", remedy)
-    for collection in section.published:
+    """Published collections whose files cannot be had."""
+    for collection in settings.section(Longform).published:
         try:
             published_files(settings, collection)
         except InputError as error:

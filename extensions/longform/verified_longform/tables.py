@@ -144,7 +144,7 @@ def _published_splits(title: str, headings: Sequence[str], published: Published)
     return [(title, "published", *(published[place] for place in places))] if places[0] in published else []
 
 
-def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Mapping], published: Published) -> Table:
+def comparison_table(statistics: Sequence[Mapping], published: Published) -> Table:
     """Table 7: training against validation and test."""
     rows, notes = [], []
     for measures in statistics:
@@ -170,16 +170,6 @@ def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Map
             f" {whole['word_deviation']:.1f}; {whole['frequent']['1000']} words occur more than 1000 times,"
             f" {whole['frequent']['50']} more than 50 times."
         )
-        if measured := uniqueness.get(measures["title"]):
-            shares = ", ".join(f"{share:.1f} % below {limit}" for limit, share in measured["unique"].items())
-            notes.append(
-                f"{measures['title']}: METEOR with every other sentence of the movie is {shares} of the sentences"
-                f" (WordNet {measured['wordnet_sha256'][:12]})."
-            )
-        else:
-            notes.append(
-                f"{measures['title']}: uniqueness by METEOR was not measured (longform.wordnet names no WordNet)."
-            )
     headings = [heading for heading, _, _ in FIGURES.values()]
     return Table(
         "mad-7",
@@ -267,7 +257,6 @@ def all_tables(
     mixtures: Mapping,
     counts: Mapping,
     collected: Mapping,
-    uniqueness: Mapping,
     checks: Mapping,
     layout: Mapping,
     published: Published,
@@ -286,7 +275,7 @@ def all_tables(
         splits_table(movies, published),
         mixtures_table(mixtures, layout, published),
         retrieval_table(results, layout, published),
-        comparison_table(movies, uniqueness, published),
+        comparison_table(movies, published),
         lengths_table(results, layout),
         collection_table(checks),
         annotations_table(counts, collected),

@@ -38,7 +38,7 @@ class SourceFile:
     split: str
     version: str
     format: str
-    """fig, charades-sta, charades-csv, activitynet-captions, didemo (`released.formats`), archive or wordnet."""
+    """fig, charades-sta, charades-csv, activitynet-captions, didemo (`released.formats`) or archive."""
     place: str
     """Path below the folder of released files."""
     url: str
