@@ -3,36 +3,7 @@ from verified.annotations.splits import annotation_files, annotation_splits
 from verified.export.facts import card_facts
 from verified.weights.wanted import agreement_records
 
-COMPARED = {
-    "agreement": ["results/{dataset}/annotations/agreement.jsonl"],
-    "encoder": ["results/{dataset}/annotations/similarities.jsonl"],
-}.get(settings.annotations.choose_by, [])
-
-
-rule compare_candidates:
-    """How close candidates are to their coarse captions, where the sentence encoder chooses (`annotations.choose_by`)."""
-    input:
-        moments=layout.moments,
-        scores=layout.shards(layout.scores),
-        weights=sentence_records(settings),
-    output:
-        "results/{dataset}/annotations/similarities.jsonl",
-    log:
-        "logs/{dataset}/compare_candidates.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
-    conda:
-        "../envs/models.yaml"
-    threads: settings.generation.threads
-    resources:
-        **needs(2000, minutes=120),
-    params:
-        code=code_of("annotations/compare_candidates.py"),
-        sentence_encoder=settings.generation.sentence_encoder,
-        revision=settings.generation.sentence_revision,
-        threads=settings.generation.threads,
-    script:
-        "../scripts/annotations/compare_candidates.py"
+AGREEMENT = ["results/{dataset}/annotations/agreement.jsonl"] if settings.annotations.choose_by == "agreement" else []
 
 
 rule measure_agreement:
@@ -69,7 +40,7 @@ rule choose_annotations:
     input:
         moments=layout.moments,
         scores=layout.shards(layout.scores),
-        similarities=COMPARED,
+        agreement=AGREEMENT,
         review=["results/{dataset}/annotations/review/settled.json"] if settings.annotations.review else [],
     output:
         fig="results/{dataset}/annotations/fig/{split}.jsonl",
@@ -100,7 +71,7 @@ rule export_annotations:
     input:
         moments=layout.moments,
         scores=layout.shards(layout.scores),
-        similarities=COMPARED,
+        agreement=AGREEMENT,
         statics=layout.shards(layout.statics),
         dynamics=layout.shards(layout.dynamics),
         fig=of_key(annotation_files),

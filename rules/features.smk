@@ -1,7 +1,6 @@
 from verified.annotations.splits import captioned_files
-from verified.config.features import CAPTIONS, EMBED, SMALL_RESNET
+from verified.config.features import CAPTIONS, SMALL_RESNET
 from verified.demo.pretrained import shipped_backbone
-from verified.lmm.tasks.embedding import EMBEDDING
 from verified.weights.wanted import text_records, video_records
 
 
@@ -52,40 +51,6 @@ rule link_features:
         code=code_of("features/link.py"),
     script:
         "../scripts/features/link.py"
-
-
-if settings.features.text_encoder == EMBED:
-
-    ruleorder: link_released_features > extract_text_vectors > extract_text_features
-
-    rule extract_text_vectors:
-        """A vector for each caption of one kind, by the role `embed`."""
-        input:
-            annotations=partial(captioned_files, settings),
-            weights=role_records(settings, "embed"),
-            cassettes=ASKING.cassettes("embed"),
-        output:
-            features=layout.text_features,
-            counts="results/{dataset}/features/text-{captions}.counts.json",
-        log:
-            "logs/{dataset}/extract_text_vectors/{captions}.log",
-        priority: CRITICAL_PATH
-        conda:
-            "../envs/asking.yaml"
-        threads: settings.generation.threads
-        resources:
-            **needs(4000, minutes=720, disk_mb=2000),
-            gpu=ASKING.gpus("embed"),
-            api_slots=ASKING.api_slots("embed"),
-        params:
-            code=code_of("features/extract_vectors.py"),
-            threads=settings.generation.threads,
-            engines=ASKING.engine_code("embed"),
-            generation=ASKING.values(EMBEDDING),
-            caption=lambda wildcards: CAPTIONS[wildcards.captions][1],
-            asked_in=asked_in_of("results/{dataset}/features/text-{captions}.counts.json"),
-        script:
-            "../scripts/features/extract_vectors.py"
 
 
 rule extract_text_features:

@@ -25,7 +25,7 @@ rule prepare_review:
         moments=layout.moments,
         videos=rules.build_corpus.output.videos,
         scores=layout.shards(layout.scores),
-        similarities=COMPARED,
+        agreement=AGREEMENT,
     output:
         pages=directory("results/{dataset}/review/pages"),
     log:
@@ -110,7 +110,7 @@ use rule prepare_review as prepare_audit with:
         moments=layout.moments,
         videos=rules.build_corpus.output.videos,
         scores=layout.shards(layout.scores),
-        similarities=COMPARED,
+        agreement=AGREEMENT,
     output:
         pages=directory("results/{dataset}/audit/pages"),
     log:

@@ -18,9 +18,9 @@ with job(snakemake) as log:
 
     moments = read_jsonl(snakemake.input.moments)
     scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
-    similarities = [row for path in snakemake.input.similarities for row in read_jsonl(path)]
+    agreement = [row for path in snakemake.input.agreement for row in read_jsonl(path)]
     groups = candidates_by_moment(moments, scores)
-    groups = choose_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
+    groups = choose_by(groups, snakemake.params.choose_by, snakemake.params.seed, agreement)
     split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
     highest, lowest, reasons = annotate(split, groups)
     settings, review = snakemake.params.selection, {"outcomes": {}, "drawn": [], "judged": []}

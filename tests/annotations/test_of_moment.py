@@ -7,8 +7,7 @@ import re
 import pytest
 from running import PROJECT
 
-from verified.annotations.lint import LEAST_COSINE, doubts
-from verified.annotations.similarity import cosines
+from verified.annotations.lint import LEAST_COSINE, cosines, doubts
 from verified.lmm.refusal import refusal
 from verified.nn.sentences import PACKAGED
 

@@ -1,11 +1,9 @@
 """Choosing the caption of highest and lowest confidence."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.annotations.selection import annotate, candidates_by_moment, choose, choose_by
-from verified.annotations.similarity import similarities
+from verified.annotations.selection import annotate, candidates_by_moment, choose
 
 MOMENT = {
     "desc_id": 7,
@@ -71,29 +69,3 @@ def test_the_choice_does_not_depend_on_the_order_of_the_scores(candidates, rando
     assert extremes[0]["score"] == max(row["score"] for row in rows)
     assert extremes[1]["score"] == min(row["score"] for row in rows)
     assert len(rows) == 1 or extremes[0] is not extremes[1]
-
-
-CAPTIONED = {
-    ("statics", 0): "a small red ball moves to the left",
-    ("statics", 1): "an empty street at night",
-    ("dynamics", 0): "a ball moves",
-    ("dynamics", 1): "people dance in a hall",
-}
-
-
-def captioned() -> list[dict]:
-    return [candidate(*name, score) | {"caption": text} for score, (name, text) in enumerate(CAPTIONED.items())]
-
-
-def test_the_sentence_encoder_chooses_what_is_closest_to_the_coarse_caption():
-    rows = list(similarities([MOMENT], captioned(), "all-MiniLM-L6-v2"))
-    assert [row["type"] for row in rows] == ["statics", "statics", "dynamics", "dynamics"]
-    assert all(-1 <= row["cosine"] <= 1 for row in rows) and rows[2]["cosine"] == pytest.approx(1, abs=1e-5)
-    groups = candidates_by_moment([MOMENT], captioned())
-    highest, lowest = choose(choose_by(groups, "encoder", similarities=rows)[7])
-    assert highest["caption"] == "a ball moves" and lowest["caption"] in {
-        CAPTIONED["statics", 1],
-        CAPTIONED["dynamics", 1],
-    }
-    assert highest["score"] == 2, "the confidence is told as it is"
-    assert choose(groups[7])[0]["caption"] == "people dance in a hall"

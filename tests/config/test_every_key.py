@@ -59,8 +59,8 @@ BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] =
 NOT_WALKED = {
     "*.source.kind": "another kind has other keys",
     "*.dynamics.frames": "takes the place of fps",
-    "generation.embed": "read where features are vectors, and by extensions",
-    "generation.speech": "read by extensions",
+    "generation.embed": "read by extensions",
+    "generation.speech": "the same",
     "generation.*.sampling.*": "answers of the role embed are not drawn",
     "generation.*.structured": "the same, and engines that answer in printed forms alone",
     "generation.*.video_input": "engines that take one form of a clip",

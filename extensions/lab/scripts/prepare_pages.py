@@ -17,8 +17,8 @@ with job(snakemake) as log:
     inputs, settings = snakemake.input, snakemake.params
     moments = read_jsonl(inputs.moments)
     groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
-    similarities = [row for path in inputs.similarities for row in read_jsonl(path)]
-    groups = choose_by(groups, settings.choose_by, settings.seed, similarities)
+    agreement = [row for path in inputs.agreement for row in read_jsonl(path)]
+    groups = choose_by(groups, settings.choose_by, settings.seed, agreement)
     if inputs.get("findings"):
         numbers = {(moment["split"], str(moment["desc_id"])): moment["desc_id"] for moment in moments}
         findings = (Finding(**row) for row in read_jsonl(inputs.findings))

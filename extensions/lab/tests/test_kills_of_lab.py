@@ -33,7 +33,7 @@ def review_pages(folder):
     return script_run(
         "../extensions/lab/scripts/prepare_pages.py",
         "prepare_review",
-        input={"moments": "moments.jsonl", "scores": ["scores.jsonl"], "similarities": [], "videos": "videos.jsonl"},
+        input={"moments": "moments.jsonl", "scores": ["scores.jsonl"], "agreement": [], "videos": "videos.jsonl"},
         output={"pages": "results/kitchen/review/pages"},
         params={
             "review": {"order": "doubt", "moments": 3, "clip_side": 64, "context": 1.0},

@@ -7,7 +7,6 @@ from pydantic import Field, field_validator, model_validator
 from verified.config import Config
 from verified.config.base import Section
 from verified.config.engines import ENGINES
-from verified.config.features import EMBED
 from verified.config.names import check_name
 
 Protocol = Literal[
@@ -282,8 +281,6 @@ def check(settings: Config) -> None:
             raise ValueError(f"rextime.sources.{name}: unknown data set {source.dataset!r}; known: {known}")
         if not settings.datasets[source.dataset].source.has_videos:
             raise ValueError(f"rextime.sources.{name}: the data set {source.dataset!r} has no videos")
-    if "retrieval" in section.models and settings.features.text_encoder == EMBED:
-        raise ValueError("rextime.models: retrieval reads tokens, and features.text_encoder: embed has none")
     lmm = settings.generation.video_lmm
     if "fine_tuned_video_lmm" in section.models and (not lmm.kind.learns or lmm.structured):
         able = " or ".join(name for name, kind in ENGINES.items() if kind.learns)

@@ -4,7 +4,6 @@ from pydantic import Field
 
 from verified.config import Config
 from verified.config.base import Section
-from verified.config.features import EMBED
 
 KINDS = ("statics", "dynamics", "negated", "reversed")
 """Statics and dynamics: the perturbed caption of Equation 8; the others are made by rule."""
@@ -23,8 +22,6 @@ def check(settings: Config) -> None:
         return
     if unknown := sorted(set(settings.section(Twins).kinds) - set(KINDS)):
         raise ValueError(f"twins.kinds: no kind {unknown[0]!r}: give some of {', '.join(KINDS)}")
-    if settings.features.text_encoder == EMBED:
-        raise ValueError("twins: they are encoded by a text encoder, and features.text_encoder is embed")
     if not annotated(settings):
         raise ValueError("twins: no data set is annotated here, and only those have perturbed captions")
 

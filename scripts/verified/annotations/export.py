@@ -58,13 +58,11 @@ NUMBERS = ("z1", "margin", "probability", "similarity", "score", "choice")
 HIGHEST = {
     "confidence": "of the highest confidence",
     "agreement": "that agrees most with the other candidates, the keyframes and the coarse caption",
-    "encoder": "that the sentence encoder finds closest to the coarse caption",
     "random": "that a seeded draw put first",
 }
 LOWEST = {
     "confidence": "that of the lowest",
     "agreement": "the one that agrees least",
-    "encoder": "the one that it finds farthest from it",
     "random": "the one that it put last",
 }
 

@@ -6,7 +6,7 @@ candidate index. On equal scores the highest is the first of that order and the 
 different candidates of equal score are not both chosen for the same role.
 
 A candidate's `choice` is its rank value: the score, or if confidence is meaningless (see `config.trust`) its agreement
-with the rest of the moment, the cosine to the coarse caption or a random number, as `annotations.choose_by` sets.
+with the rest of the moment or a random number, as `annotations.choose_by` sets.
 
 A reviewer's decision overrides any score. Without one, a caption below the smallest score allowed, like one that
 reviewers rejected, is omitted or replaced by the coarse one (`annotations.otherwise`), and is counted.
@@ -26,8 +26,6 @@ from verified.runtime.seeds import generator
 SCORE_KEYS = ("desc_id", "type", "candidate", "caption", "lineage", "score")
 NO_CANDIDATE = "no-scored-candidate"
 NO_FINITE_SCORE = "no-finite-score"
-COMPARED = {"agreement": "agreement", "encoder": "cosine"}
-"""Key of the number by which each way of comparing candidates chooses, in the rows that it writes."""
 
 
 def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dict[int, list[dict]]:
@@ -60,12 +58,12 @@ def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dic
 
 
 def choose_by(
-    groups: dict[int, list[dict]], by: str, seed: int = 0, similarities: Iterable[dict] = ()
+    groups: dict[int, list[dict]], by: str, seed: int = 0, agreement: Iterable[dict] = ()
 ) -> dict[int, list[dict]]:
-    """The same candidates with the `choice` of `by`: confidence, agreement, encoder or random.
+    """The same candidates with the `choice` of `by`: confidence, agreement or random.
 
-    `similarities` are rows of `annotations.agreement` or `annotations.similarity`, for these two. Random numbers depend
-    on `seed` and the candidate's identity alone. Raises InputError for a candidate without a value.
+    `agreement` holds rows of `annotations.agreement`. Random numbers depend on `seed` and the candidate's identity
+    alone. Raises InputError for a candidate without a value.
     """
     if by == "confidence":
         return groups
@@ -74,7 +72,7 @@ def choose_by(
             _name(row): generator(seed, "choose", *_name(row)).random() for group in groups.values() for row in group
         }
     else:
-        draws = {_name(row): row[COMPARED[by]] for row in similarities}
+        draws = {_name(row): row["agreement"] for row in agreement}
     try:
         return {
             moment: [{**row, "choice": float(draws[_name(row)])} for row in group] for moment, group in groups.items()

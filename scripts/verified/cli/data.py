@@ -66,7 +66,7 @@ def _foreign_form(path: Path) -> str | None:
 
 
 def _lint_annotations(arguments: argparse.Namespace) -> int:
-    from verified.annotations.lint import lint, table
+    from verified.annotations.lint import cosines, lint, table
     from verified.config.annotations import Annotations
 
     settings = Annotations()
@@ -76,7 +76,6 @@ def _lint_annotations(arguments: argparse.Namespace) -> int:
         settings = read(*arguments.configfile).annotations
     measure = None
     if arguments.similarity:
-        from verified.annotations.similarity import cosines
         from verified.nn.sentences import PACKAGED
 
         measure = partial(cosines, sentence_encoder=PACKAGED)

@@ -15,7 +15,7 @@ from verified.config.base import Operational, Section
 from verified.config.datasets import RESERVED, DataSet
 from verified.config.evaluator import Evaluator
 from verified.config.export import Export
-from verified.config.features import EMBED, Features
+from verified.config.features import Features
 from verified.config.generation import Generation
 from verified.config.json_schema import properties_at
 from verified.config.layers import merge_layers
@@ -88,15 +88,6 @@ class Config(Section):
                 near = difflib.get_close_matches(name, self.datasets, n=1, cutoff=0.4)
                 hint = f"did you mean {near[0]!r}? " if near else ""
                 raise ValueError(f"tables: unknown data set {name!r}; {hint}known: {', '.join(self.datasets)}")
-        return self
-
-    @model_validator(mode="after")
-    def check_vectors(self) -> "Config":
-        if self.features.text_encoder == EMBED:
-            if self.generation.embed is None:
-                raise ValueError("features.text_encoder: embed needs generation.embed")
-            if "hero" in self.retrieval.models:
-                raise ValueError("features.text_encoder: embed has no tokens, which hero reads")
         return self
 
     @model_validator(mode="after")

@@ -70,11 +70,9 @@ class Annotations(Section):
 
     licence: str = Field(default="not stated", min_length=1)
     """Licence of the captions, as the dataset card states it."""
-    choose_by: Literal["confidence", "agreement", "encoder", "random"] = "confidence"
+    choose_by: Literal["confidence", "agreement", "random"] = "confidence"
     """Criterion for the caption of a moment: the evaluator's confidence (the paper's), agreement with the moment's
-    other candidates, its keyframes and its coarse caption, the cosine of `generation.sentence_encoder` to the coarse
-    caption alone, or a seeded draw. The lowest caption uses the same criterion.
-    """
+    other candidates, its keyframes and its coarse caption, or a seeded draw. The lowest caption uses the same one."""
     joint_encoder: str = Field(default=PACKAGED_JOINT, min_length=1)
     """Joint encoder that compares candidates with keyframes for agreement: packaged-joint (see docs/models.md), or a
     CLIP or SigLIP model by hub name or folder."""

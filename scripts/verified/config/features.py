@@ -13,8 +13,6 @@ PACKAGED_KNOWS = "knows 1,000 classes of things, and neither people nor what the
 
 CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
 """Text features by name: their annotations and the key of the caption."""
-EMBED = "embed"
-"""As text encoder: the role of that name, one vector a caption."""
 SMALL_RESNET = "small-resnet"
 """The shipped image backbone, which has seen no real picture, and reads no sentences."""
 
@@ -33,8 +31,7 @@ class Features(Section):
     fps: float = Field(default=4.0, gt=0)
     """Frames per second that are encoded, max-pooled per clip."""
     text_encoder: str = "all-MiniLM-L6-v2"
-    """Token feature encoder: all-MiniLM-L6-v2 (packaged) or a hub name or folder such as roberta-base; embed: the model
-    of `generation.embed`, whose one vector stands for the whole caption."""
+    """Token feature encoder: all-MiniLM-L6-v2 (packaged) or a hub name or folder such as roberta-base."""
     text_revision: str = ""
     """The same for `text_encoder`."""
     precision: Literal["float32", "bfloat16"] = "float32"

@@ -240,7 +240,7 @@ class Generation(Section):
     speech: SpeechSettings | None = None
     """Model that transcribes speech; null: none."""
     embed: EmbedSettings | None = None
-    """Model whose vectors find videos without training, and may be text features; null: none."""
+    """Model whose vectors find videos without training; null: none."""
     prompts: Annotated[str, Operational("the prompt files themselves are inputs of the rules")] = "config/prompts"
     """Folder of the prompt files."""
     ledger: Annotated[str, RECORD] = "results/ledger"

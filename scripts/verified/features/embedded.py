@@ -1,19 +1,16 @@
-"""Vectors by the role `embed`: of a frame, or a clip, for every few seconds of a video, of windows, and of captions."""
+"""Vectors by the role `embed`: of a frame, or a clip, for every few seconds of a video, and of windows."""
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 
 from verified.captions.clips import span_calls
 from verified.config.datasets import Spans
 from verified.config.generation import EmbedSettings
-from verified.errors import InputError
-from verified.io.hdf5 import write_features
 from verified.lmm.client import Call
-from verified.lmm.embedding import embed_settings, embed_texts, shown_call, stack
+from verified.lmm.embedding import shown_call, stack
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING
 
@@ -81,22 +78,3 @@ def window_scores(vectors: np.ndarray, queries: np.ndarray, spans: np.ndarray) -
     lengths = np.linalg.norm(means, axis=1)
     scores = queries.astype(np.float64) @ (means / np.maximum(lengths, 1e-9)[:, None]).T
     return np.where(lengths < 1e-6, NO_VECTOR, scores)
-
-
-def write_embedded_captions(captions: Sequence[tuple[str, str]], session: Session, output: str | Path) -> int:
-    """Write float16 [1, dim] per desc_id of `captions`, (desc_id, text) pairs, in the form of `features.text`.
-
-    Vectors have the length √dim, so that a number is about 1, the size that networks expect. Raises InputError where a
-    caption has no vector.
-    """
-    vectors = embed_texts([text for _, text in captions], session)
-    lost = [name for (name, _), vector in zip(captions, vectors) if not vector.any()]
-    if lost:
-        raise InputError(
-            f"{len(lost)} of {len(captions)} captions have no vector, {lost[0]} the first",
-            remedy="see why: verified ledger stats",
-        )
-    dim = vectors.shape[1]
-    attributes = {"backbone": embed_settings(session.settings).model, "dim": dim, "special_tokens": False}
-    scaled = (vectors * dim**0.5).astype(np.float16)
-    return write_features(output, attributes, ((name, row[None], {}) for (name, _), row in zip(captions, scaled)))

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verified.config.features import EMBED, TextFeatures
+from verified.config.features import TextFeatures
 from verified.errors import InputError
 from verified.io.hdf5 import write_features
 from verified.nn import mini_lm
@@ -131,11 +131,6 @@ TokenEncoder = LibraryTokens | PackagedTokens
 
 def load_encoder(name: str) -> TokenEncoder:
     """The packaged all-MiniLM-L6-v2, a folder, or a hub name such as roberta-base or a CLIP."""
-    if name == EMBED:
-        raise InputError(
-            "the model was trained on vectors of the role embed, which nobody is asked for here",
-            remedy="for a search or questions, train with another features.text_encoder",
-        )
     try:
         return PackagedTokens() if name == PACKAGED else LibraryTokens(name)
     except (OSError, ValueError) as error:

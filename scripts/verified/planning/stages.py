@@ -4,24 +4,20 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
-from verified.benchmark.vcmr.jobs import possible_runs
 from verified.config import Config
 from verified.config.evaluator import PRETRAINED
-from verified.config.features import EMBED
-from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
+from verified.config.folders import datasets_with, evaluator_folder
 from verified.config.generation import ROLES, EngineSettings
 from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
 from verified.extension import extensions, lazy_function, named
-from verified.io.jsonl import finite, iterate_jsonl, read_jsonl
+from verified.io.jsonl import finite, read_jsonl
 from verified.layout import Layout
 from verified.lmm.session import Session
-from verified.lmm.tasks import Task, words
+from verified.lmm.tasks import Task
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
-from verified.lmm.tasks.embedding import EMBEDDING
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
-from verified.stage import CAPTION_TOKENS, Finding, Shard, Stage, Supplied, refused
-from verified.tables.layout import runs
+from verified.stage import Finding, Shard, Stage, Supplied, refused
 from verified.weights.records import Wanted, is_from_hub
 from verified.weights.wanted import initial_weights
 
@@ -196,33 +192,6 @@ def _statement_findings(settings: Config, _stuck: Collection[str]) -> Iterator[F
 # Features and retrieval.
 
 
-def _embedded_captions(settings: Config, name: str) -> set[str]:
-    """Sets of captions of a data set whose features are vectors of the role `embed`."""
-    if settings.features.text_encoder != EMBED:
-        return set()
-    tested = possible_runs(settings, name, runs(settings.retrieval.models))
-    return {captions for run in tested for captions in run[1:]} & {"cog", "fig", "fig-lowest"}
-
-
-def _feature_tasks(settings: Config) -> tuple[Task, ...]:
-    return (EMBEDDING,) if any(_embedded_captions(settings, name) for name in settings.datasets) else ()
-
-
-def _ask_vectors(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> None:
-    from verified.lmm.embedding import text_calls
-
-    moments = [row for rows, _ in shards for row in rows]
-    for captions in sorted(_embedded_captions(settings, name)):
-        texts = [row["caption"] for row in moments]
-        if captions != "cog":
-            files = sorted(Path(dataset_folder(settings, name), "annotations", captions).glob("*.jsonl"))
-            written = {row["desc_id"]: row["fig_desc"] for path in files for row in iterate_jsonl(path)}
-            supposed = (f"{row['desc_id'] % 2**60:012x}{captions[-4:]:>4}" for row in moments)
-            texts = [written.get(row["desc_id"]) or words(CAPTION_TOKENS, each) for row, each in zip(moments, supposed)]
-        calls = [*text_calls(texts, session)]
-        session.ask(EMBEDDING, calls, len(calls))
-
-
 def _encoders(settings: Config) -> Iterator[tuple[str, str, str]]:
     features = settings.features
     yield features.video_backbone, features.video_revision, "features.video_backbone"
@@ -276,8 +245,6 @@ CORE = (
     Stage("export", preflight=_statement_findings),
     Stage(
         "features",
-        _feature_tasks,
-        _ask_vectors,
         preflight=lazy_function("verified.features.preflight:encoder_findings"),
         models=_encoders,
         gpus=lambda settings: {"features.gpu": settings.features.gpu * bool(datasets_with(settings, "has_videos"))},

@@ -34,7 +34,6 @@ QUALITY = 80
 CHOSEN_BY = {
     "confidence": "that of the highest confidence",
     "agreement": "the one that agrees most with the other candidates, the keyframes and the coarse caption",
-    "encoder": "the one closest to the coarse caption by the sentence encoder",
     "random": "one at random",
 }
 CHOSEN, LOWEST = 1, 2

@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from verified.config.features import EMBED
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.jsonl import read_json
 from verified.weights.lock import read_lock
 
-BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "packaged", "packaged-joint", "evaluator", EMBED)
+BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "packaged", "packaged-joint", "evaluator")
 """Names that are not models of the hub: parts of the installed packages or of the workflow."""
 
 

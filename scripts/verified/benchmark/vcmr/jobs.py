@@ -5,9 +5,8 @@ import json
 
 from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config
-from verified.config.features import CAPTIONS, EMBED
+from verified.config.features import CAPTIONS
 from verified.config.folders import dataset_of
-from verified.config.params import deciding
 from verified.config.retrieval import model_module
 from verified.corpus.splits import HELD_OUT
 from verified.layout import Layout
@@ -133,8 +132,6 @@ def settings_digest(settings: Config, wildcards) -> str:
     relevant = [{key: value for key, value in one.items() if key not in PLACEMENT} for one in values]
     features = settings.features
     relevant.append({"video": [features.video_backbone, features.video_revision, features.fps]})
-    if features.text_encoder == EMBED and settings.generation.embed:
-        relevant.append({"text": deciding(settings.generation.embed)})
     return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
 
 
