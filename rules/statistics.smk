@@ -24,7 +24,7 @@ rule measure_language:
 
 
 rule embed_captions:
-    """Sentence embeddings of all distinct captions; those of a file that a configuration has encoded are read."""
+    """Sentence embeddings of all distinct captions."""
     input:
         annotations=of_key(annotation_files),
         weights=sentence_records(settings),

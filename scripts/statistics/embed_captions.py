@@ -1,19 +1,18 @@
-"""Gather the vectors of all distinct captions, each file encoded once (see rules/statistics.smk)."""
+"""Gather the vectors of all distinct captions, each list of a split encoded once (see rules/statistics.smk)."""
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
     from verified.io.fig import read_splits
     from verified.nn.sentences import weights_digest
-    from verified.statistics.cache import KINDS, caption_lists, write_embeddings
-    from verified.statistics.encoding import encode_lists
+    from verified.statistics.embeddings import KINDS, caption_lists, encode_lists, write_embeddings
     from verified.weights.records import source_of
 
     rows = read_splits(snakemake.input.annotations)
     sentence_encoder = snakemake.params.sentence_encoder
-    source, commit = source_of(sentence_encoder, snakemake.params.revision, snakemake.input.weights)
-    lists = [(f"{split}, {key}", texts) for key in KINDS for split, texts in caption_lists(rows, key).items()]
-    texts, vectors = encode_lists(lists, source, commit, snakemake.params.threads)
+    source, _ = source_of(sentence_encoder, snakemake.params.revision, snakemake.input.weights)
+    lists = [texts for key in KINDS for texts in caption_lists(rows, key).values()]
+    texts, vectors = encode_lists(lists, source, snakemake.params.threads)
     write_embeddings(
         snakemake.output[0], texts, vectors, sentence_encoder, weights_digest(source), snakemake.params.format
     )

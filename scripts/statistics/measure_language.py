@@ -8,7 +8,7 @@ with job(snakemake, snakemake.params.threads):
     from verified.io.fig import read_splits
     from verified.io.jsonl import write_json
     from verified.runtime.wildcards import key_of
-    from verified.statistics.cache import KINDS, caption_lists
+    from verified.statistics.embeddings import KINDS, caption_lists
     from verified.statistics.language import load_tagger, measure_lists
 
     rows = read_splits(snakemake.input.annotations)

@@ -6,8 +6,8 @@ with job(snakemake) as log:
     from verified.io.fig import read_splits
     from verified.io.jsonl import write_json
     from verified.runtime.wildcards import key_of
-    from verified.statistics.cache import Embeddings
     from verified.statistics.clustering import projection
+    from verified.statistics.embeddings import Embeddings
 
     params = snakemake.params
     result = projection(

@@ -63,7 +63,7 @@ def test_the_candidate_that_says_something_else_agrees_least(red):
     assert all(rows[2][part] < min(rows[0][part], rows[1][part]) for part in ("agreement", *PARTS))
     assert all(abs(sum(row[part] for row in rows)) < 1e-5 for part in PARTS), "standardised within the moment"
     groups = candidates_by_moment([MOMENT], scores())
-    highest, lowest = choose(choose_by(groups, "agreement", similarities=rows)[7])
+    highest, lowest = choose(choose_by(groups, "agreement", agreement=rows)[7])
     assert "dog" in highest["caption"] and lowest["caption"] == CAPTIONS[2]
     assert choose(groups[7])[0]["caption"] == CAPTIONS[2], "confidence has chosen the false one"
 

@@ -20,7 +20,7 @@ from verified.errors import disk_problem
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_jsonl
 from verified.nn.checkpoint import Form, save
-from verified.statistics.cache import write_embeddings
+from verified.statistics.embeddings import write_embeddings
 
 NUMBERS = np.arange(40_000, dtype=np.float32).reshape(400, 100)
 RANKED = Ranked(np.arange(400), NUMBERS[:, :40].astype(int), NUMBERS[:, :40], [str(n) for n in range(400)])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from verified.statistics.cache import Embeddings, write_embeddings
 from verified.statistics.clustering import many_to_many
+from verified.statistics.embeddings import Embeddings, write_embeddings
 
 DIRECTIONS = {"a ball moves": 0.0, "a ball is moving": 3.0, "a box grows": 60.0, "a star circles": 120.0}  # degrees
 

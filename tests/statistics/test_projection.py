@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from given import fig
 
-from verified.statistics.cache import Embeddings, write_embeddings
 from verified.statistics.clustering import nearest_distances, projection, unit
+from verified.statistics.embeddings import Embeddings, write_embeddings
 
 COARSE = ["a ball moves", "a box grows", "a star circles"]
 

@@ -26,8 +26,6 @@ pytestmark = [
 ]
 
 LONG = os.environ.get("FAULTS") == "1"
-KEPT = {"measure_language": "words", "embed_captions": "vectors"}
-"""What a rule keeps for all configurations, and would not make again."""
 VICTIMS = ("job", "snakemake", "both")
 RULES = {
     "corpus": ["render_demo", "probe_videos", "detect_scenes", "build_corpus"],
@@ -161,8 +159,6 @@ def test_a_killed_stage_is_made_again(finished, outputs, folder, rule, victim, r
     moment = draw.uniform(0, 4)  # seconds
     for _ in range(10):
         remove(folder, outputs[rule])
-        for path in (folder / "results" / "statistics").glob(f"{KEPT.get(rule)}-*"):
-            path.unlink()
         run = start(folder, *outputs[rule])
         assert wait_until(lambda run=run: jobs_of(folder) or run.poll() is not None, 300), "no job was started"
         time.sleep(moment)

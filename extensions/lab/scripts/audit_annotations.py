@@ -8,7 +8,7 @@ with job(snakemake) as log:
     from verified.corpus.copies import video_copies
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_json, write_json, write_jsonl
-    from verified.statistics.cache import Embeddings
+    from verified.statistics.embeddings import Embeddings
     from verified_lab.audit.checks import audit
     from verified_lab.audit.findings import summarise
     from verified_lab.audit.queries import of_annotations, spans_of_runs

@@ -11,7 +11,7 @@ from verified.benchmark.vcmr.results import write_per_query
 from verified.config import load
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_json
-from verified.statistics.cache import write_embeddings
+from verified.statistics.embeddings import write_embeddings
 from verified.tables.collect import Collection, Run
 from verified.tables.shown import select_shown
 from verified_lab.audit.queries import Audited

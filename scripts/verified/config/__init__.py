@@ -65,8 +65,6 @@ class Config(Section):
     def free_name(cls, name: str) -> str:
         if name == "tables":
             raise ValueError("results/tables shows the tables of the last run; choose another name")
-        if name == "statistics":
-            raise ValueError("results/statistics holds what all configurations share; choose another name")
         return name
 
     @field_validator("datasets")

@@ -2,59 +2,30 @@
 
 Captions too similar to distinguish moments are clustered by DBSCAN on the cosine distance of their sentence embeddings;
 a class is a cluster, an instance a caption inside one.
-
-DBSCAN is exact, by tiles, without a matrix of all pairs. Same labels as scikit-learn's ``DBSCAN(eps, min_samples,
-metric="cosine")`` on float32 vectors, up to pairs whose distance is within float32 rounding of `eps`; a small fraction
-of its time and memory at tens of thousands of captions. Points that occur several times enter once with a weight.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from verified.runtime.progress import Progress
-from verified.statistics.cache import Embeddings, distinct
+from verified.statistics.embeddings import Embeddings, distinct
 
 TILE = 2048  # rows of a tile: 2048 × 2048 float32 distances are 16 MiB
 FEWEST = 5
 """Fewest captions of a projection."""
 
 
-def dbscan(
-    vectors: np.ndarray, eps: float, min_samples: int, weights: Sequence[int] | None = None, label: str | None = None
-) -> np.ndarray:
+def dbscan(vectors: np.ndarray, eps: float, min_samples: int, weights: Sequence[int] | None = None) -> np.ndarray:
     """DBSCAN labels, int64 [points]: −1 is noise, clusters count from 0 in the order of their first core point.
 
     `vectors` is [points, dim], any length but not zero; `weights` (int [points], default 1) is the number of identical
-    points of each row. A point is core when the weights of all points within cosine distance `eps`, itself included,
-    add up to `min_samples`; a point that is not core joins the lowest-numbered cluster with a core point within `eps`.
-    `label` names the progress lines. Raises ValueError for a zero or non-finite vector.
+    points of each row. Raises ValueError for a zero or non-finite vector.
     """
-    points = len(vectors)
-    counts = np.ones(points, np.int64) if weights is None else np.asarray(weights, np.int64)
-    first, second = near_pairs(unit(vectors), eps, label)
-    mass = counts + np.bincount(first, counts[second], points).astype(np.int64)
-    mass += np.bincount(second, counts[first], points).astype(np.int64)
-    core = mass >= min_samples
-    labels = np.full(points, -1, np.int64)
-    if not core.any():
-        return labels
-    both = core[first] & core[second]
-    graph = coo_array((np.ones(both.sum(), np.int8), (first[both], second[both])), shape=(points, points))
-    component = connected_components(graph, directed=False)[1]
-    # Components of core points, renumbered in the order of their first core points.
-    _, first_seen, inverse = np.unique(component[core], return_index=True, return_inverse=True)
-    labels[core] = np.argsort(np.argsort(first_seen))[inverse]
-    nearest = np.full(points, np.iinfo(np.int64).max)
-    for border, owner in ((first, second), (second, first)):
-        reached = ~core[border] & core[owner]
-        np.minimum.at(nearest, border[reached], labels[owner[reached]])
-    border = nearest < np.iinfo(np.int64).max
-    labels[border] = nearest[border]
-    return labels
+    # Imported here: it takes a second, and most readers of this module cluster nothing.
+    from sklearn.cluster import DBSCAN
+
+    return DBSCAN(eps=eps, min_samples=min_samples, metric="cosine").fit(unit(vectors), sample_weight=weights).labels_
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -79,28 +50,6 @@ def nearest_distances(vectors: np.ndarray) -> np.ndarray:
     return nearest
 
 
-def near_pairs(vectors: np.ndarray, eps: float, label: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs first < second of unit `vectors` [n, dim] with 1 − cosine ≤ eps in float32: two int64 [pairs]."""
-    points = len(vectors)
-    starts = range(0, points, TILE)
-    progress = Progress(label, len(starts) * (len(starts) + 1) // 2, "tiles") if label else None
-    firsts, seconds = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for row in starts:
-        for column in range(row, points, TILE):
-            distances = vectors[row : row + TILE] @ vectors[column : column + TILE].T
-            np.subtract(np.float32(1), distances, out=distances)
-            if distances.min() <= np.float32(eps):
-                left, right = np.nonzero(distances <= np.float32(eps))
-                keep = left + row < right + column
-                firsts.append(left[keep] + row)
-                seconds.append(right[keep] + column)
-            if progress:
-                progress.step()
-    if progress:
-        progress.finish()
-    return np.concatenate(firsts), np.concatenate(seconds)
-
-
 def many_to_many(rows: list[dict], key: str, embeddings: Embeddings, distance: float, min_samples: int) -> dict:
     """Classes and instances of the captions ``row[key]``, with each class's members.
 
@@ -111,7 +60,7 @@ def many_to_many(rows: list[dict], key: str, embeddings: Embeddings, distance: f
     counted = ("classes", "instances", "classes_over_videos")
     if not rows:
         return {"captions": 0, "distinct": 0, **dict.fromkeys(counted), "members": []}
-    labels = cluster_labels([row[key] for row in rows], embeddings, distance, min_samples, f"many-to-many, {key}")
+    labels = cluster_labels([row[key] for row in rows], embeddings, distance, min_samples)
     groups: dict[int, list[dict]] = {}
     for row, label in zip(rows, labels, strict=True):
         if label >= 0:
@@ -128,13 +77,11 @@ def many_to_many(rows: list[dict], key: str, embeddings: Embeddings, distance: f
     }
 
 
-def cluster_labels(
-    texts: list[str], embeddings: Embeddings, distance: float, min_samples: int, label: str | None = None
-) -> list[int]:
+def cluster_labels(texts: list[str], embeddings: Embeddings, distance: float, min_samples: int) -> list[int]:
     """DBSCAN label of each text; identical texts are clustered once, with their number as weight."""
     counts = Counter(texts)
     unique = distinct(texts)
-    labels = dbscan(embeddings.lookup(unique), distance, min_samples, [counts[text] for text in unique], label)
+    labels = dbscan(embeddings.lookup(unique), distance, min_samples, [counts[text] for text in unique])
     label_of = dict(zip(unique, map(int, labels), strict=True))
     return [label_of[text] for text in texts]
 

@@ -8,15 +8,11 @@ The recipe is for English: captions in another script than the Latin one are omi
 import logging
 from collections import Counter
 from collections.abc import Iterable
-from functools import partial
 
 from verified.errors import InputError
 from verified.io.characters import is_latin
-from verified.io.files import read_record, write_record
-from verified.runtime.digest import modules_digest
 from verified.runtime.progress import Progress
-from verified.runtime.project import check_installed, versions
-from verified.statistics.cache import ensure_entry, place
+from verified.runtime.project import check_installed
 
 log = logging.getLogger("verified")
 
@@ -91,19 +87,9 @@ def averages(tallies: Iterable[dict]) -> dict:
 
 def measure_lists(lists: Iterable[tuple[str, list[str]]], tagger, processes: int = 1) -> dict:
     """`averages` over all captions of `lists`, which are (name for the log, captions)."""
-    decided_by = {
-        "code": modules_digest("verified.statistics.language"),
-        "model": [tagger.meta[name] for name in ("lang", "name", "version")],
-        "parts": tagger.pipe_names,
-        "libraries": versions("numpy", "spacy", "thinc"),
-    }
     tallies = []
     for name, captions in lists:
-        path = place("words", ".json", texts=captions, **decided_by)
-        make = partial(tally, captions, tagger, processes, f"language, {name}")
-        entry, made = ensure_entry(path, make, write_record, read_record)
-        log.info("%s: %d captions %s", name, len(captions), "tagged" if made else f"read from {path}")
-        tallies.append(entry)
+        tallies.append(tally(captions, tagger, processes, f"language, {name}"))
         if others := tallies[-1]["other_scripts"]:
             log.warning("%s: %d captions are not in Latin script: the tagger counts nothing of them", name, others)
     return averages(tallies)

@@ -1,35 +1,18 @@
-"""Cache of measures of captions, `results/statistics`, shared by all configurations, and files of caption embeddings.
-
-Outputs of rules belong to one configuration. Another configuration, with other settings or more splits, reads the same
-files of annotations, whose sentence vectors and parts of speech take minutes. So the measures on the captions of one
-kind in one file are a cache entry, named by a digest of everything that decides its bytes. Its own format has a
-checksum, so it needs no seal: it is rebuilt when missing or damaged, and may be removed at any time.
-
-A file of embeddings has one vector per distinct text, with the encoder's name and weights hash.
-"""
+"""Captions of annotation files by split, and files of their sentence vectors: one per distinct text."""
 
 import hashlib
-import json
-import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from verified.errors import InputError
 from verified.io.array_file import read_arrays
 from verified.io.files import atomic_path
-from verified.runtime.lock_file import exclusive
+from verified.nn.sentences import encode
 
-SHARED = Path("results", "statistics")
 KINDS = ("cog_desc", "fig_desc")
 """Keys of the captions of a row, coarse and fine."""
-
-log = logging.getLogger("verified")
-Value = TypeVar("Value")
-Entry = TypeVar("Entry")
 
 
 def caption_lists(rows: Iterable[dict], key: str) -> dict[str, list[str]]:
@@ -41,30 +24,6 @@ def caption_lists(rows: Iterable[dict], key: str) -> dict[str, list[str]]:
     return lists
 
 
-def place(kind: str, ending: str, **decided_by: object) -> Path:
-    """Path of the entry of a kind (``vectors``, ``words``) for these JSON values."""
-    text = json.dumps(decided_by, sort_keys=True)
-    return SHARED / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}{ending}"
-
-
-def ensure_entry(
-    path: Path, make: Callable[[], Value], write: Callable[[Path, Value], None], read: Callable[[Path], Entry]
-) -> tuple[Entry, bool]:
-    """What `read` finds in `path`, after ``write(path, make())`` if it is missing or damaged; whether that was needed.
-
-    `read` raises OSError, ValueError or InputError for those. Jobs of several runs may make the same entry at once.
-    """
-    try:
-        return read(path), False
-    except (OSError, ValueError, InputError) as error:
-        if path.exists():
-            log.warning("%s: %s; it is measured again", path, error)
-    value = make()
-    with exclusive(path.parent / ".lock"):
-        write(path, value)
-    return read(path), True
-
-
 def text_digest(text: str) -> bytes:
     """The key of a text: SHA-256 of its UTF-8 bytes."""
     return hashlib.sha256(text.encode("utf-8")).digest()
@@ -73,6 +32,21 @@ def text_digest(text: str) -> bytes:
 def distinct(texts: Iterable[str]) -> list[str]:
     """Each text once, in the order of first appearance."""
     return list(dict.fromkeys(texts))
+
+
+def encode_lists(lists: Iterable[list[str]], source: str, threads: int = 1) -> tuple[list[str], np.ndarray]:
+    """Distinct texts of lists of captions in the order of first appearance, and their vectors of unit length, float32
+    [texts, dim].
+
+    `source` is the model that `encode` loads. A list's vectors depend on the list alone: its batches are separate, as
+    padding changes the last digit. A text of several lists has the vector of the first.
+    """
+    known: dict[str, np.ndarray] = {}
+    for captions in lists:
+        texts = sorted(set(captions))
+        vector_of = dict(zip(texts, encode(texts, source, threads)))
+        known |= {text: vector_of[text] for text in distinct(captions) if text not in known}
+    return list(known), np.stack([*known.values()]) if known else encode([], source, threads)
 
 
 def write_embeddings(
