@@ -1,11 +1,11 @@
-"""Windows and highlights, as QVHighlights' evaluator scores them; and windows of moments in other published forms."""
+"""Windows and highlights, as QVHighlights' evaluator scores them; and moments in other published forms."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmark.test_evaluate_input import ODD, TVR, evaluated, written
+from benchmark.test_evaluate_input import ODD, evaluated, written
 from refusals import refused
 
 from verified.__main__ import main
@@ -80,7 +80,7 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_moments_in_a_published_form_take_submissions_of_both_kinds(tmp_path, capsys, name):
+def test_moments_in_a_published_form_take_lists(tmp_path, capsys, name):
     truth = tmp_path / name
     truth.write_text(PUBLISHED[name])
     assert form_of(truth).name == "moments"
@@ -90,13 +90,9 @@ def test_moments_in_a_published_form_take_submissions_of_both_kinds(tmp_path, ca
     assert main(["evaluate", str(truth), str(tmp_path / "s.json"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["VCMR"]["0.7-r1"], found["SVMR"]["0.7-r1"]) == (50.0, 100.0)
-    windows = [{"qid": number, "pred_relevant_windows": [[1.0, 4.5, 0.9]]} for number in rows]
-    write_jsonl(tmp_path / "s.jsonl", windows)
-    assert main(["evaluate", str(truth), str(tmp_path / "s.jsonl"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["result"]["brief"]["MR-full-R1@0.5"] == 50.0
 
 
-def test_the_spans_of_several_annotators_are_no_windows(tmp_path, capsys):
+def test_moments_have_the_spans_of_several_annotators(tmp_path, capsys):
     row = {"video": "AAA.mp4", "description": "a cat", "annotation_id": 7, "num_segments": 6}
     truth = tmp_path / "didemo.json"
     truth.write_text(json.dumps([{**row, "times": [[0, 0], [0, 0], [0, 1], [5, 5]]}]))
@@ -104,9 +100,6 @@ def test_the_spans_of_several_annotators_are_no_windows(tmp_path, capsys):
     (tmp_path / "s.json").write_text(json.dumps({"video2idx": {"AAA": 0}, "VCMR": lists}))
     assert main(["evaluate", str(truth), str(tmp_path / "s.json"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["VCMR"]["0.7-r1"] == 100.0
-    write_jsonl(tmp_path / "s.jsonl", [{"qid": 7, "pred_relevant_windows": [[0, 5, 1.0]]}])
-    with refused("annotators", file="didemo.json", remedy=True):
-        evaluate_files(truth, tmp_path / "s.jsonl", of_moments=True)
 
 
 WINDOWS = [
@@ -122,7 +115,8 @@ def windows(path, *rows):
 @pytest.mark.parametrize(("first", "second", "named"), ODD)
 def test_odd_windows_are_noted(tmp_path, capsys, first, second, named):
     submission = windows(tmp_path / "s.jsonl", *([[*span, 0.9] for span in each] for each in (first, second)))
-    found = evaluated(capsys, written(tmp_path / "truth.jsonl", TVR), submission)
+    truth = [{**row, "duration": 60.0, "relevant_windows": [span]} for row, span in zip(WINDOWS, ([30, 40], [10, 20]))]
+    found = evaluated(capsys, written(tmp_path / "truth.jsonl", truth), submission)
     notes = [note for note in found["notes"] if "span" in note]
     assert [name for name in named if not any(name in note for note in notes)] == []
     assert bool(notes) == bool(named)

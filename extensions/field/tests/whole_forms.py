@@ -4,9 +4,6 @@ import json
 import shutil
 from pathlib import Path
 
-from tvr_lists import COUNT
-from whole_truths import published_files
-
 from verified.io.jsonl import write_json, write_jsonl
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -40,11 +37,4 @@ def graded_files(folder):
     ]
 
 
-def windows_of_moments_files(folder):
-    published_files(folder)
-    windows = [{"qid": number, "pred_relevant_windows": [[0, 4, 0.5]]} for number in range(COUNT)]
-    write_jsonl(folder / "windows.jsonl", windows)
-    return [["evaluate", truth, "windows.jsonl"] for truth in ("charades.txt", "activitynet.json", "didemo.json")]
-
-
-KINDS = (window_files, graded_files, windows_of_moments_files)
+KINDS = (window_files, graded_files)

@@ -1,12 +1,11 @@
-"""Forms of other benchmarks: windows as in QVHighlights, of its queries or of moments, and graded moments."""
+"""Forms of other benchmarks: windows as in QVHighlights, and graded moments."""
 
 import argparse
 import json
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 
-from verified.cli.forms import Form, Span, brackets, first_row, note
+from verified.cli.forms import Form, Span, brackets, note
 from verified.io.jsonl import Row
 
 OTHERS = {"ans", "options", "question", "category", "kind"}
@@ -17,19 +16,11 @@ def _recognise(path: Path, first: Row, submission: Path | None) -> bool:
     return "qid" in first and not OTHERS & set(first)
 
 
-def _recognise_moments(path: Path, first: Row, submission: Path | None) -> bool:
-    from verified.released.formats import published_form
-
-    if not submission or "qid" in first or "qid" not in first_row(submission):
-        return False
-    return bool(first) or path.suffix != ".json" or published_form(path) is not None
-
-
-def _windows(arguments: argparse.Namespace, of_moments: bool = False) -> None:
+def _windows(arguments: argparse.Namespace) -> None:
     from verified_field.windows import evaluate_files
 
     evaluation = evaluate_files(
-        arguments.ground_truth, arguments.submission, arguments.partial, arguments.last_of_equal_ids, of_moments
+        arguments.ground_truth, arguments.submission, arguments.partial, arguments.last_of_equal_ids
     )
     note(evaluation.notes)
     intervals, videos = evaluation.intervals(arguments.threshold or (0.3,)), evaluation.scores.videos
@@ -94,17 +85,9 @@ WINDOWS = Form(
     "verified_field.windows:WindowTruth",
     _windows,
     about="windows (QVHighlights)",
-    submissions="windows, also of moments: JSONL (qid, pred_relevant_windows, pred_saliency_scores)",
+    submissions="windows: JSONL (qid, pred_relevant_windows, pred_saliency_scores)",
     options=("last_of_equal_ids", "threshold"),
     rows=_rows,
-    first_spans=_first_windows,
-)
-OF_MOMENTS = Form(
-    "windows of moments",
-    _recognise_moments,
-    "verified_field.windows:WindowsOfMoments",
-    partial(_windows, of_moments=True),
-    options=("last_of_equal_ids", "threshold"),
     first_spans=_first_windows,
 )
 GRADED = Form(

@@ -1,4 +1,4 @@
-"""Submissions of windows and saliency in QVHighlights' form: scored, and compared, by its queries or by moments."""
+"""Submissions of windows and saliency in QVHighlights' form: scored, and compared."""
 
 import dataclasses
 import os
@@ -11,8 +11,6 @@ from verified.benchmark.answers import Answers, Query
 from verified.benchmark.intervals import mean_of_training
 from verified.benchmark.submissions import Spans, list_some, match, span_notes
 from verified.benchmark.tiou import first_ranks
-from verified.benchmark.vcmr.answers import MomentTruth
-from verified.benchmark.vcmr.submission import read_truth
 from verified.errors import InputError
 from verified_field.window_metrics import MOST_WINDOWS, WindowScores, measures, official_result, overlap, score
 from verified_field.window_rows import (
@@ -35,12 +33,7 @@ class WindowTruth:
     ending: str = ".jsonl"
 
     def __init__(self, path: Path):
-        self.rows = self.read(path)
-
-    @staticmethod
-    def read(path: Path) -> list[WindowQuery]:
-        """The queries of a file."""
-        return read_window_queries(path)
+        self.rows = read_window_queries(path)
 
     def queries(self) -> list[Query]:
         """The queries, each with its first window."""
@@ -67,15 +60,6 @@ class WindowTruth:
         return Answers(measures(scores), np.array(ranks), first)
 
 
-class WindowsOfMoments(WindowTruth):
-    """Moments of one span each, answered by windows."""
-
-    @staticmethod
-    def read(path: Path) -> list[WindowQuery]:
-        """The moments of a file, in any form that has them."""
-        return windows_of_moments(path)
-
-
 @dataclasses.dataclass(frozen=True)
 class WindowEvaluation:
     """A scored submission: the official output, numbers per query, and notes for the reader."""
@@ -96,28 +80,10 @@ def evaluate_files(
     submission: str | os.PathLike,
     partial: bool = False,
     last_of_equal_ids: bool = False,
-    of_moments: bool = False,
 ) -> WindowEvaluation:
-    """Score one file. See `rows.read_window_answers` for `last_of_equal_ids`, `submissions.match` for `partial`.
-
-    of_moments: `truth` holds moments, in any form that has them, of one span each.
-    """
-    queries = windows_of_moments(Path(truth)) if of_moments else read_window_queries(truth)
-    return evaluate(queries, read_window_answers(submission, last_of_equal_ids), partial, submission)
-
-
-def windows_of_moments(path: Path) -> list[WindowQuery]:
-    """Moments of one span each as queries for windows. Raises InputError for the spans of several annotators."""
-    queries = []
-    for query, moment in zip(MomentTruth(path).queries(), read_truth(path).values(), strict=True):
-        if len(moment.spans) > 1:
-            raise InputError(
-                f"desc_id {query.id} has the spans of {len(moment.spans)} annotators, not windows to be found",
-                file=path,
-                remedy="submit the lists VCMR and SVMR, as `verified evaluate --help` says",
-            )
-        queries.append(WindowQuery(str(query.id), query.caption, query.video, query.duration, np.array(moment.spans)))
-    return queries
+    """Score one file. See `rows.read_window_answers` for `last_of_equal_ids`, `submissions.match` for `partial`."""
+    answers = read_window_answers(submission, last_of_equal_ids)
+    return evaluate(read_window_queries(truth), answers, partial, submission)
 
 
 def evaluate(
