@@ -4,19 +4,15 @@ import pytest
 from faults import test_hostile_pages as shared
 from faults.test_hostile_pages import annotations, assert_no_code_runs
 from hostile import NAMES
-from starlette.testclient import TestClient
 
 from verified.annotations.selection import candidates_by_moment
 from verified.config.trust import NOT_TRUSTED
-from verified.io.characters import plain
 from verified.io.video.cut import clips_of
 from verified.people.pages import write_pages
 from verified_lab import preference
 from verified_lab.pages import PREFERENCE, REVIEW
-from verified_lab.review.handout import Handout
 from verified_lab.review.pages import pages as review_pages
 from verified_lab.review.pages import queue
-from verified_lab.review.serve import BuiltPages, application
 
 pytestmark = pytest.mark.slow
 video = shared.video
@@ -46,19 +42,6 @@ def review_page(folder, video):
     write_pages(folder, REVIEW, review_pages("kitchen", NAMES[1], shown, videos, 5, 64, NOT_TRUSTED))
 
 
-def served_review(folder, video):
-    """What is sent to a reviewer, and how far all are; the people have these names too."""
-    review_page(folder / "built", video)
-    names = [name for name in NAMES if name == plain(name) and len(name) <= 60]
-    built = BuiltPages(folder / "built")
-    handout = Handout(folder / "served", "kitchen", built.items, names, batch=3)
-    client = TestClient(application(built, handout), base_url="http://127.0.0.1")
-    for number, token in enumerate(handout.tokens.values()):
-        (folder / f"moments-{number}.html").write_text(client.get(f"/{token}/").text)
-        (folder / f"progress-{number}.html").write_text(client.get(f"/{token}/progress").text)
-    handout.close()
-
-
-@pytest.mark.parametrize("make", [preference_pages, review_page, served_review])
+@pytest.mark.parametrize("make", [preference_pages, review_page])
 def test_a_page_runs_no_code_of_what_it_shows(make, tmp_path, video, record_property):
     record_property("faults", len(NAMES) * assert_no_code_runs(make, tmp_path, video))

@@ -80,7 +80,8 @@ def test_carebench_tells_a_video_s_own_caption_from_another_s(tmp_path):
 
 
 def decision(desc_id, what, reviewer="ann", when=0, **more):
-    shown = {"dataset": "kitchen", "desc_id": desc_id, "video": "v", "start": 0.0, "end": 2.0}
+    shown = {"version": 2, "dataset": "kitchen", "desc_id": desc_id, "moment": f"{desc_id}", "video": "v"}
+    shown |= {"start": 0.0, "end": 2.0}
     judged = {"type": "statics", "candidate": 0, "caption": f"caption {desc_id}"}
     return {**shown, **judged, "decision": what, "reviewer": reviewer, "when": f"2026-01-01T00:00:{when:02d}Z", **more}
 

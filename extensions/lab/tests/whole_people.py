@@ -1,10 +1,8 @@
-"""Files of reviews: pages, who reviews, what was decided; and what reads them."""
+"""Files that people of a lab write: decisions, judgements of captions, annotations to audit; and their readers."""
 
 import json
-from pathlib import Path
 
-from small_review import GROUPS, MOMENTS, build_pages
-from starlette.testclient import TestClient
+from small_review import GROUPS, MOMENTS
 
 from verified.config.annotations import Lint
 from verified.io.fig import TYPES, write_fig
@@ -14,8 +12,6 @@ from verified.people.review.agreement import agreement
 from verified.people.review.decisions import content_id, read_decisions
 from verified.people.review.edits import check_edits
 from verified.people.review.tables import review_tables
-from verified_lab.review.handout import Handout
-from verified_lab.review.serve import BuiltPages, application
 
 
 def decisions() -> list[dict]:
@@ -45,36 +41,14 @@ def decisions() -> list[dict]:
 
 
 def review_files(folder):
-    """Pages, the folder of a server that was ended, and files of decisions."""
-    build_pages(folder, 4)
-    (folder / "v.mp4").unlink()
-    items = BuiltPages(folder / "pages").items
-    served = Handout(folder / "served", "kitchen", items, ["Ann", "Bob"], batch=2)
-    for name in served.tokens:
-        served.hand_out(name)
-    served.close()
-    rows = decisions()
-    write_jsonl(folder / "served" / "decisions.jsonl", rows)
-    write_jsonl(folder / "decisions.jsonl", rows)
-    return [serve_review, serve_review, adjudicate_decisions, adjudicate_decisions]
+    """Files of decisions."""
+    write_jsonl(folder / "decisions.jsonl", decisions())
+    return [adjudicate_decisions]
 
 
-def serve_review():
-    """As `verified review --serve` does, with a visit of everybody."""
-    pages = BuiltPages(Path("pages"))
-    handout = Handout(Path("served"), pages.review["dataset"], pages.items, ["Ann"], 1, 2, 60.0)
-    try:
-        client = TestClient(application(pages, handout), base_url="http://127.0.0.1")
-        for token in handout.tokens.values():
-            for address in ("", "progress"):
-                assert client.get(f"/{token}/{address}").status_code < 500
-    finally:
-        handout.close()
-
-
-def adjudicate_decisions(file="decisions.jsonl"):
+def adjudicate_decisions():
     """As the rule does to which the configuration names files of decisions."""
-    found = adjudicate(read_decisions([file]), MOMENTS, GROUPS)
+    found = adjudicate(read_decisions(["decisions.jsonl"]), MOMENTS, GROUPS)
     check_edits(found["decisions"], MOMENTS, Lint())
     for table in review_tables("Kitchen", "kitchen", found, agreement(found["decisions"])):
         json.dumps(table.rows, allow_nan=False).encode()

@@ -52,19 +52,16 @@ def _joined(stems: Iterable[Path], ending: str) -> str:
     return "".join(path.read_text(encoding="utf-8") for path in files if path.is_file())
 
 
-def page(
-    stems: Sequence[Path], title: str, data: Mapping[str, object], side_files: bool = False, served: bool = False
-) -> Iterator[str]:
+def page(stems: Sequence[Path], title: str, data: Mapping[str, object], side_files: bool = False) -> Iterator[str]:
     """The parts of a page, to be written in order: style and script of all `stems`, the body of the last.
 
     `data` are JSON values by the id of their script element; string values are treated as results of `inert_json`. With
-    `side_files` the page may also load scripts from its folder, and `served` it may connect to its own server.
+    `side_files` the page may also load scripts from its folder.
     """
     looks, acts = style(*stems), script(*stems)
     sources = " 'self' file:" if side_files else ""
-    speaks = " connect-src 'self';" if served else ""
     policy = (
-        f"default-src 'none';{speaks} img-src data:; media-src data:; style-src {_source(looks)}; "
+        f"default-src 'none'; img-src data:; media-src data:; style-src {_source(looks)}; "
         f"script-src {_source(acts)}{sources}; base-uri 'none'; form-action 'none'"
     )
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -30,9 +30,9 @@ def page_digest(kind: Parts) -> str:
     return digest_of(FOLDER / "people", *kind)
 
 
-def page_parts(kind: Parts, title: str, data: Mapping[str, object], served: bool = False) -> Iterator[str]:
+def page_parts(kind: Parts, title: str, data: Mapping[str, object]) -> Iterator[str]:
     """The parts of one page of a kind, to be written or sent in order (see `io.pages.page`)."""
-    return page([FOLDER / "people", *kind], title, data, served=served)
+    return page([FOLDER / "people", *kind], title, data)
 
 
 def write_pages(folder: Path, kind: Parts, contents: Iterable[Page]) -> int:

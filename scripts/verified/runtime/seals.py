@@ -28,8 +28,6 @@ VERSION = 4
 """Version of the form of seals."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
-PEOPLE = "served"
-"""Folder beside pages in which a server keeps people's decisions: it is unsealed, as no job can rebuild it."""
 VIDEOS = ".videos.jsonl"
 """Ending of the lists of the videos that the jobs of a shard decode, with their SHA-256."""
 

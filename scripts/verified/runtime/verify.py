@@ -21,7 +21,6 @@ from verified.runtime.announcements import LATENCY, rebuild_command
 from verified.runtime.seals import (
     BUILT,
     ENDING,
-    PEOPLE,
     VIDEOS,
     Reading,
     Seal,
@@ -107,7 +106,7 @@ def sealed(inputs: Iterable[str], outputs: Sequence[str], **job: Any) -> Generat
     made_of = dict[str, str]()
     _readings.cache_clear()
     for path in map(Path, inputs):
-        built = path.parts[0] == BUILT and path.parent.name != PEOPLE
+        built = path.parts[0] == BUILT
         if built:
             _await(lambda path=path: _find_seal(path)[1] is not None)
         check(path, required=built)

@@ -14,61 +14,16 @@ let at = 0;
 let asking = ""; // the decision whose text or reason is asked for
 let times = [0, 0]; // start and end as they stand in the fields, seconds of the video; NaN for what is no time
 
-let unsent = []; // decisions that the server has not confirmed, where there is one
-let sending = false;
-let together = Infinity; // how many are sent in one go: one by one after a refusal, so that it is known which one it is
-
 const reviewer = () => byId("reviewer").value.trim();
 const place = () => `review-${review.dataset}-${reviewer()}`;
-const store = () => keep({ [NAME]: reviewer(), [place()]: decisions, ...(review.served && { [`${place()}-unsent`]: unsent }) });
+const store = () => keep({ [NAME]: reviewer(), [place()]: decisions });
 
 function restore() {
   decisions = kept(place(), []);
-  if (!review.served) return;
-  unsent = kept(`${place()}-unsent`, []);
-  decisions = [...review.served.decisions, ...unsent]; // what the server has is what counts
 }
 
-// Sends what the server does not have; tries again until it has said that all is kept.
-async function send() {
-  if (!review.served || sending || !unsent.length) return;
-  sending = true;
-  const rows = unsent.slice(0, together);
-  let wait = 3000;
-  try {
-    const answer = await fetch("decisions", {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(rows),
-    });
-    if (answer.ok) {
-      unsent = unsent.slice(rows.length);
-      if (!unsent.length) together = Infinity;
-      store();
-      wait = 0;
-    } else if (answer.status === 400 && rows.length > 1) {
-      together = 1;
-      wait = 0;
-    } else if (answer.status === 400) { // it would never be kept, and holds up the others: the moment is open again
-      const [refused] = rows, { problem, remedy } = await answer.json();
-      unsent = unsent.filter((row) => row !== refused);
-      decisions = decisions.filter((row) => row !== refused);
-      store();
-      show();
-      say(`The server refuses the decision on moment ${refused.desc_id}: ${problem}${remedy ? ` (${remedy})` : ""}`);
-      wait = 0;
-    } else say("The server cannot keep decisions now; this browser does, and tries again.");
-  } catch {
-    say("The server cannot be reached; decisions stay in this browser, which tries again.");
-  }
-  sending = false;
-  byId("kept").textContent = unsent.length ? `${unsent.length} not sent yet` : "all kept by the server";
-  if (unsent.length) setTimeout(send, wait);
-}
-
-// Whether a decision was made on what an item shows: by its content, or, before there were content ids, by its number.
-function same(row, item) {
-  if (row.moment) return row.moment === item.moment;
-  return row.desc_id === item.desc_id && row.video === item.video && row.start === item.start && row.end === item.end;
-}
+// Whether a decision was made on what an item shows.
+const same = (row, item) => row.moment === item.moment;
 
 const mergedWith = (row, item) => row.decision === "merge" && row.other.moment === item.moment;
 
@@ -115,13 +70,11 @@ function decide(decision, more = {}) {
     reviewer: reviewer(), when: stamp(), ...time, ...more,
   };
   decisions.push(row);
-  if (review.served) unsent.push(row);
   const problem = store();
   closeForms();
   if (!STAYS.includes(decision)) at = Math.max(at, items.findIndex((one, n) => n > at && !merged(one)));
   show();
   say(problem);
-  send();
 }
 
 const moved = () => times[0] !== items[at].start || times[1] !== items[at].end;
@@ -278,10 +231,7 @@ function go(number) {
 function nextOpen() {
   const order = [...items.keys()].map((n) => (at + 1 + n) % items.length);
   const found = order.find((n) => !standing(items[n]).decided);
-  if (found === undefined && review.served) {
-    if (unsent.length) say("Some decisions are not sent yet.");
-    else location.reload(); // which asks for more
-  } else if (found === undefined) say("Every moment of this page has a decision. Please save them.");
+  if (found === undefined) say("Every moment of this page has a decision. Please save them.");
   else go(found);
 }
 
@@ -317,19 +267,6 @@ function show() {
   byId("end").blur();
   setTimes((decided && TIMED.includes(decided.decision) && decided.time) || [item.start, item.end]);
   byId("decided").textContent = [decided, flag, ...drawn].filter(Boolean).map(describe).join("; ");
-  byId("differing").replaceChildren(...(item.differing || []).map((row) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = `Decide so: ${describe(row)}`;
-    button.addEventListener("click", () => {
-      const { decision, ...more } = row;
-      setTimes([item.start, item.end]);
-      decide(decision, more);
-    });
-    const entry = document.createElement("li");
-    entry.append(button);
-    return entry;
-  }));
   byId("candidates").replaceChildren(...item.candidates.map((candidate, number) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -371,7 +308,7 @@ async function load(file) {
   } catch {
     return say("This file holds no decisions on this data set.");
   }
-  if (rows.some((row) => "version" in row && row.version !== review.version)) {
+  if (rows.some((row) => row.version !== review.version)) {
     return say("This file was saved by a page of another version: build the pages again with the version that is newer.");
   }
   byId("reviewer").value = rows[0].reviewer;
@@ -386,9 +323,8 @@ async function load(file) {
 
 // Goes on where the reviewer, whose name and decisions are kept here, has left.
 function begin() {
-  byId("reviewer").value = review.served ? review.served.reviewer : kept(NAME, "");
+  byId("reviewer").value = kept(NAME, "");
   restore();
-  send();
   at = Math.max(0, items.findIndex((item) => !standing(item).decided));
   show();
 }
@@ -429,15 +365,11 @@ listen({ clip: playing }, "timeupdate");
 listen({ clip: () => (byId("clip").currentTime = items[at].start - items[at].clip[0]) }, "loadedmetadata");
 listen({ reviewer: () => { restore(); show(); }, load: ({ target }) => target.files.length && load(target.files[0]) }, "change");
 
-byId("title").textContent = `Review of ${review.title}${review.served ? "" : `, page ${review.page} of ${review.pages}`}`;
+byId("title").textContent = `Review of ${review.title}, page ${review.page} of ${review.pages}`;
 byId("warning").textContent = review.warning;
 byId("warning").hidden = !review.warning;
-byId("reviewer").readOnly = Boolean(review.served);
-byId("shared").hidden = !review.served;
-byId("again").hidden = Boolean(review.served);
 byId("about").textContent = `${items.length} moments. The large caption is the one to judge: does it fit the clip in everything it says? `
-  + (review.served ? "Each decision is sent at once; when all have one, o asks for more."
-    : "Decisions stay in this browser, so you can go on later; save them when you are done.");
+  + "Decisions stay in this browser, so you can go on later; save them when you are done.";
 keyHelp([["a", "the caption is right"], ["1 … 9", "another candidate is"], ["e", "edit it"], ["r", "reject it"], ["f", "flag the moment"],
   ["s m d", "split the moment, merge it with another, draw a new one"], ["[ ]", "the moment starts, ends here"], ["u", "undo"],
   ["space", "play and stop"], [", .", "back and forth by a tenth of a second"], ["n p o", "next, previous, next without decision"]]);

@@ -37,7 +37,6 @@ SAME_SPAN = 0.5
 RETIMED = "retime"
 """Decision of an outcome that corrects the span, while reviewers differ on the caption."""
 KEPT, SHOWN, TIMED = ("kept",), ("shown",), ("timed",)
-SPANS_DIFFER = "the corrected spans differ"
 
 
 def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
@@ -55,7 +54,7 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
     of_video = defaultdict(list)
     for moment in known.values():
         of_video[moment["video"]].append(moment)
-    rows = [_follow_moment(row, of_video.get(row["video"], ()), groups) for row in decisions]
+    rows = [_follow_moment(row, of_video.get(row["video"], ())) for row in decisions]
     latest: dict[tuple, dict] = {}
     raised: dict[tuple, list[dict]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row["when"]):
@@ -150,26 +149,19 @@ def _state(row: dict, state: str, why: str = "") -> None:
     row["state"], row["why"] = state, why
 
 
-def _follow_moment(row: Mapping, moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
+def _follow_moment(row: Mapping, moments: Iterable[Mapping]) -> dict:
     """A copy of a decision under the moment's current number, with the displayed number as ``shown_as``.
 
     If a moments file gives no `desc_id`, rows are counted, and a row inserted at its top shifts all numbers. The
-    displayed moment is found by its content id, and in decisions of version 1 among the `moments` of the video by times
-    and the judged caption, if exactly one has them.
+    displayed moment is found by its content id.
     """
-    if "moment" in row:
-        moments, found = list(moments), dict(row)
-        if row["decision"] == "merge":
-            found["other"] = {**row["other"], "desc_id": _find(moments, row["other"])}
-        desc_id = _find(moments, row)
-        if desc_id in (None, row["desc_id"]):
-            return found
-        return {**found, "desc_id": desc_id, "shown_as": row["desc_id"]}
-    in_place = [moment["desc_id"] for moment in moments if _is_in_place(row, moment)]
-    fitting = [desc_id for desc_id in in_place if candidate_of(row, groups[desc_id]) is not None]
-    if len(fitting) != 1 or row["desc_id"] in fitting:
-        return dict(row)
-    return {**row, "desc_id": fitting[0], "shown_as": row["desc_id"]}
+    moments, found = list(moments), dict(row)
+    if row["decision"] == "merge":
+        found["other"] = {**row["other"], "desc_id": _find(moments, row["other"])}
+    desc_id = _find(moments, row)
+    if desc_id in (None, row["desc_id"]):
+        return found
+    return {**found, "desc_id": desc_id, "shown_as": row["desc_id"]}
 
 
 def _find(moments: Iterable[Mapping], row: Mapping) -> int | None:
@@ -177,7 +169,7 @@ def _find(moments: Iterable[Mapping], row: Mapping) -> int | None:
     fitting = [
         moment["desc_id"]
         for moment in moments
-        if content_id(moment["video"], moment["start"], moment["end"], moment["caption"]) == row.get("moment")
+        if content_id(moment["video"], moment["start"], moment["end"], moment["caption"]) == row["moment"]
     ]
     return row["desc_id"] if row.get("desc_id") in fitting else next(iter(fitting), None)
 
@@ -212,16 +204,6 @@ def _decision_state(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[
 def candidate_of(named: Mapping, group: Iterable[dict]) -> dict | None:
     """The candidate of a moment with the decision's type and caption; its number may have changed."""
     return next((row for row in group if (row["type"], row["caption"]) == (named["type"], named["caption"])), None)
-
-
-def needs_another(rows: Iterable[Mapping]) -> bool:
-    """Return whether the latest decisions on one moment, one per reviewer and none withdrawn, leave a vote open."""
-    copies = [{**row, "desc_id": row["moment"]} for row in rows]
-    for row in copies:
-        if row["decision"] == "merge":
-            row["other"] = {"desc_id": row["other"]["moment"]}
-    _outcome(copies, 0)
-    return any(row["state"] == OPEN or row["why"] == SPANS_DIFFER for row in copies)
 
 
 def _majority(votes: Iterable) -> Any:
@@ -303,7 +285,7 @@ def _acceptance(rows: list[dict]) -> dict | None:
         if not shared and not (caption and time and row["decision"] == "accept" and "time" in row):
             _state(row, OUTVOTED if caption else OPEN)
         if "time" in row and not time:
-            row["why"] = SPANS_DIFFER if span == TIMED else "more people accept the span as shown"
+            row["why"] = "the corrected spans differ" if span == TIMED else "more people accept the span as shown"
         elif "time" in row and row["state"] != APPLIED:
             row["why"] = "the captions differ; the span is applied"
     timed = {"time": time} if time else {}

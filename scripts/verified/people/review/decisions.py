@@ -6,9 +6,7 @@ with type, candidate, caption), ``text`` for edit, draw and merge, ``reason`` fo
 ``parts`` for split (a list of objects with time and text), ``other`` for merge (an object with desc_id and moment), and
 ``time`` (start and end, seconds of the video) for draw, merge and, if corrected, accept, choose and edit.
 
-Version 2 has ``version`` and ``moment``, the content id of the displayed moment (see `content_id`). Rows without a
-version, as earlier pages wrote them, are of version 1, which has neither these nor draw, split, merge and corrected
-times.
+``moment`` is the content id of the displayed moment (see `content_id`), ``version`` the one of this form.
 """
 
 import hashlib
@@ -33,9 +31,10 @@ GIVEN = "given"
 """Type of a caption from a file, with unknown origin."""
 ADDITIONAL = ("flag", "draw")
 """Decisions that are independent of the one on a moment."""
-SINCE_2 = ("split", "merge", "draw")
-"""Decisions new in version 2."""
-KEYS = ("dataset", "desc_id", "video", "start", "end", "decision", "type", "candidate", "caption", "reviewer", "when")
+KEYS = (
+    *("version", "dataset", "desc_id", "moment", "video", "start", "end"),
+    *("decision", "type", "candidate", "caption", "reviewer", "when"),
+)
 WHEN = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z")
 AGAIN = "save the decisions again from the review page"
 
@@ -54,8 +53,7 @@ def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
     decisions, seen = [], set()
     for path in paths:
         for number, row in enumerate(iterate_jsonl(path, KEYS), start=1):
-            if "version" in row:
-                require_version(row["version"], VERSION, f"decision in row {number}", path, AGAIN)
+            require_version(row["version"], VERSION, f"decision in row {number}", path, AGAIN)
             if problem := decision_problem(row):
                 raise InputError(problem, file=path, row=number, remedy=AGAIN)
             name = repr(sorted(row.items(), key=lambda item: item[0]))
@@ -69,7 +67,7 @@ def decision_problem(row: Mapping) -> str | None:
     """The problem with a decision that has all KEYS, or None."""
     if row["decision"] not in DECISIONS:
         return f"the decision {row['decision']!r:.60} is none of {', '.join(DECISIONS)}"
-    for key in ("dataset", "video", "caption", "reviewer"):
+    for key in ("dataset", "moment", "video", "caption", "reviewer"):
         if problem := _text_problem(row[key]):
             return f"{key!r} {problem}"
     if type(row["desc_id"]) is not int:
@@ -91,8 +89,6 @@ def decision_problem(row: Mapping) -> str | None:
     reason = row.get("reason")
     if reason and (problem := _text_problem(reason)):
         return f"'reason' {problem}"
-    if "moment" in row and (problem := _text_problem(row["moment"])):
-        return f"'moment' {problem}"
     if ("time" in row or row["decision"] in ("draw", "merge")) and not is_moment_span(row.get("time")):
         return "'time' is not [start, end] in seconds"
     if row["decision"] == "split" and (problem := _parts_problem(row.get("parts"))):
@@ -100,8 +96,6 @@ def decision_problem(row: Mapping) -> str | None:
     other = row.get("other")
     if row["decision"] == "merge" and not (isinstance(other, dict) and isinstance(other.get("moment"), str)):
         return "'other' does not say which moment it is merged with"
-    if row["decision"] in SINCE_2 and "moment" not in row:
-        return f"'moment' is missing, without which there is no {row['decision']}"
     return None
 
 
