@@ -84,7 +84,7 @@ def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(re
     folder, _, scenes = rendered
     monkeypatch.chdir(tmp_path)
     settings = load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}})
-    dynamics = {"fps": 8.0, "frames": None, "max_frames": None}
+    dynamics = {"fps": 8.0, "frames": None, "max_frames": 64}
     with Session(settings.generation, 1, (COARSE_CAPTION,)) as session:
         rows = caption_scenes(scenes, dynamics, session)
         (counts,) = session.outcome_counts().values()

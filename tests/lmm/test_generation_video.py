@@ -11,9 +11,7 @@ import pytest
 from asking_loopback import ask, engine
 from loopback import endpoint
 from PIL import Image
-from refusals import refused
 
-from verified.captions.clips import frames_in_context
 from verified.config.generation import EngineSettings
 from verified.lmm.client import Call
 from verified.lmm.request import Request
@@ -56,23 +54,6 @@ def test_a_video_file_keeps_frames_and_times(tmp_path, times):
         shown = [(frame.time, frame.to_ndarray(format="rgb24").mean()) for frame in file.decode(video=0)]
     assert [time for time, _ in shown] == pytest.approx(times, abs=0.002)
     assert [mean for _, mean in shown] == pytest.approx([0, 40, 80, 120, 160, 200], abs=6)
-
-
-QWEN = {"engine": "vllm", "model": "Qwen/Qwen2.5-VL-7B-Instruct", "max_context_tokens": 32768}
-LARGE = {"video": "v", "width": 640, "height": 480}
-
-
-def test_as_many_frames_as_the_context_holds(tmp_path):
-    role = EngineSettings(**QWEN, video_input="frames")
-    assert frame_tokens(role, 448, 336) == 96 == 16 * 12 / 2
-    assert frames_in_context(role, LARGE, 448) == (32768 - 768 - 1024) // 96 // 2 * 2 == 322
-    assert frames_in_context(EngineSettings(**QWEN), LARGE, 448) < 322 / 1.9  # a still takes twice as much
-    assert frames_in_context(EngineSettings(**QWEN, tokens_per_image=300), LARGE, 448) == 102
-    unknown = EngineSettings(engine="openai", model="own", base_url="http://h/v1")
-    with refused("set tokens_per_image", remedy=True):
-        frames_in_context(unknown, LARGE, 448)
-    with refused("2000", "max_context_tokens", remedy=True):
-        frames_in_context(EngineSettings(**{**QWEN, "max_context_tokens": 2000}), LARGE, 448)
 
 
 def test_llava_counts_as_its_processor_does():

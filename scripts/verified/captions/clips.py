@@ -6,12 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from verified.config.generation import EngineSettings
-from verified.errors import InputError
 from verified.io.video import VideoError, frames_of_spans
 from verified.io.video.spans import rate_count
 from verified.lmm.client import Call, MediaError
-from verified.lmm.vision_tokens import frame_tokens
 
 
 def frame_count(duration: float, dynamics: Mapping) -> tuple[int, bool]:
@@ -22,32 +19,6 @@ def frame_count(duration: float, dynamics: Mapping) -> tuple[int, bool]:
     """
     count = dynamics["frames"] or rate_count(0.0, duration, dynamics["fps"])
     return min(count, dynamics["max_frames"]), count > dynamics["max_frames"]
-
-
-PROMPT_ROOM = 1024
-"""Tokens reserved for the words of a prompt, if frames fill the context."""
-
-
-def frames_in_context(role: EngineSettings, video: dict, side: int) -> int:
-    """Number of frames that fit the video LMM's context together with prompt and answer; an even number.
-
-    Raises InputError if the tokens of a frame are unknown, or if fewer than two frames fit.
-    """
-    height, width = fitted_size(video, side) or (video["height"], video["width"])
-    tokens = frame_tokens(role, width, height)
-    if tokens is None:
-        raise InputError(
-            f"how many tokens a frame takes is not known of {role.model}, so max_frames: null means nothing",
-            remedy="set tokens_per_image of the role, or max_frames of the data set",
-        )
-    room = role.max_context_tokens - role.sampling.max_tokens - PROMPT_ROOM
-    most = int(room / tokens) // 2 * 2
-    if most < 2:
-        raise InputError(
-            f"a context of {role.max_context_tokens} tokens has no room for two frames of {tokens:g} tokens",
-            remedy="raise max_context_tokens, or lower generation.frame_side",
-        )
-    return most
 
 
 def clip_digest(video: dict, start: float, end: float, dynamics: Mapping, side: int, form: str = "stills") -> str:
@@ -81,7 +52,7 @@ class Clips:
         self,
         moments: list[dict],
         videos: dict[str, dict],
-        dynamics: dict,
+        dynamics: Mapping,
         side: int,
         needed: Callable[[int], bool],
         threads: int = 0,
@@ -154,11 +125,11 @@ class Clips:
         return [position for position in self.positions[video] if self.needed(position)]
 
     def _decode(self, video: str, wanted: list[int]) -> Iterator[tuple[int, dict]]:
-        row = self.videos[video]  # with `max_frames` where the context decides
+        row = self.videos[video]
         spans = [(self.moments[number]["start"], self.moments[number]["end"]) for number in wanted]
         sampling = {"fps": self.dynamics["fps"]} if self.dynamics["fps"] else {"count": self.dynamics["frames"]}
         for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=fitted_size(row, self.side)):
-            sampled = thin_frames(len(frames), row.get("max_frames") or self.dynamics["max_frames"])
+            sampled = thin_frames(len(frames), self.dynamics["max_frames"])
             start = spans[index][0]
             yield (
                 wanted[index],

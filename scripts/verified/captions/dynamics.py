@@ -1,9 +1,8 @@
 """Dynamics enhanced captioning (section 3.2, Equations 3 to 5): questions, answers from the clip, candidates."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from verified.captions.clips import Clips, clip_digest, frame_count, frames_in_context, order_by_video
+from verified.captions.clips import Clips, clip_digest, frame_count, order_by_video
 from verified.captions.rows import candidate_row
 from verified.lmm.client import Call
 from verified.lmm.prompts import quote
@@ -20,53 +19,30 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     5). A moment whose questions or answers failed gets no candidates but a reason. `dynamics` are the data set's
     settings: fps or frames, max_frames.
     """
-    videos, questions, answers, candidates = ask_dynamics(moments, videos, dynamics, session)
+    questions, answers, candidates = ask_dynamics(moments, videos, dynamics, session)
     return [
         _row(
             moment,
             questions[index],
             answers[index],
             candidates.get(index),
-            _sampling(moment, videos, dynamics),
+            dynamics,
             session.settings.candidates,
         )
         for index, moment in enumerate(moments)
     ]
 
 
-class VideoAnswers(NamedTuple):
-    """The videos with their `max_frames`, and the outcomes of each step: by the position of the moment."""
-
-    videos: dict[str, dict]
-    questions: list[Outcome]
-    answers: list[Outcome | None]
-    candidates: dict[int, Outcome]
-
-
-def ask_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> VideoAnswers:
-    """All calls of `caption_dynamics`."""
-    videos = _add_max_frames(moments, videos, dynamics, session)
+def ask_dynamics(
+    moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session
+) -> tuple[list[Outcome], list[Outcome | None], dict[int, Outcome]]:
+    """All calls of `caption_dynamics`: outcomes of questions, answers and candidates by the position of the moment."""
     questions = session.ask(QUESTIONS, (questions_call(moment, session) for moment in moments), len(moments))
     answers = _answers(moments, questions, videos, dynamics, session)
     ready = {index: outcome for index, outcome in enumerate(answers) if outcome is not None and outcome.status == "ok"}
     calls = (_candidates_call(moments[index], questions[index], answer, session) for index, answer in ready.items())
     candidates = dict(zip(ready, session.ask(DYNAMICS_CANDIDATES, calls, len(ready))))
-    return VideoAnswers(videos, questions, answers, candidates)
-
-
-def _add_max_frames(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> dict[str, dict]:
-    """The videos, each with `max_frames`: the data set's value, or the number that fits the video LMM's context."""
-    role, side, most = session.settings.video_lmm, session.settings.frame_side, dynamics["max_frames"]
-    used = {moment["video"] for moment in moments}
-    return {
-        name: {**row, "max_frames": most or frames_in_context(role, row, side)}
-        for name, row in videos.items()
-        if name in used
-    }
-
-
-def _sampling(moment: dict, videos: dict[str, dict], dynamics: dict) -> dict:
-    return {**dynamics, "max_frames": videos[moment["video"]]["max_frames"]}
+    return questions, answers, candidates
 
 
 def questions_call(moment: dict, session: Session) -> Call:
@@ -90,16 +66,16 @@ def _answers(
     clips = Clips([moments[index] for index in order], videos, dynamics, side, needed, threads, ahead)
     for position, index in enumerate(order):
         moment, questions = moments[index], questioned[index].parsed.items
-        duration, sampling = moment["end"] - moment["start"], _sampling(moment, videos, dynamics)
+        duration = moment["end"] - moment["start"]
         slots = {
             "caption": moment["caption"],
             "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
-            "frame_number": str(frame_count(duration, sampling)[0]),
+            "frame_number": str(frame_count(duration, dynamics)[0]),
             "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, start=1)),
             "said": moment.get("said", ""),
         }
         form = session.settings.video_lmm.video_input
-        digest = clip_digest(videos[moment["video"]], moment["start"], moment["end"], sampling, side, form)
+        digest = clip_digest(videos[moment["video"]], moment["start"], moment["end"], dynamics, side, form)
 
         def load(position: int = position) -> dict:
             return clips.load(position)

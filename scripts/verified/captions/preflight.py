@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from verified.captions.clips import PROMPT_ROOM
 from verified.captions.dynamics import ask_dynamics
 from verified.captions.statics import ask_statics
 from verified.config import Config
@@ -14,6 +13,9 @@ from verified.lmm.session import Session
 from verified.lmm.vision_tokens import frame_tokens
 from verified.runtime.progress import track
 from verified.stage import Finding, Shard, supposed_videos
+
+PROMPT_ROOM = 1024
+"""Tokens reserved for the words of a prompt, if frames fill the context."""
 
 
 def ask_captions(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> int:
@@ -39,10 +41,8 @@ def frame_findings(settings: Config, *_: object) -> Iterator[Finding]:
     room = role.max_context_tokens - role.sampling.max_tokens - PROMPT_ROOM
     for name in datasets_with(settings, "annotated_here"):
         dynamics = settings.datasets[name].dynamics
-        if dynamics.max_frames is None:  # the number of frames follows from the context
-            continue
         frames = min(dynamics.frames or dynamics.max_frames, dynamics.max_frames)
         if frames * tokens > room:
             message = f"{frames} frames take {frames * tokens:.0f} tokens, the context has {room} for them"
-            remedy = "raise generation.video_lmm.max_context_tokens, or set max_frames to null: as many as fit"
+            remedy = "raise generation.video_lmm.max_context_tokens, or lower max_frames"
             yield Finding("problem", f"datasets.{name}.dynamics.max_frames", message, remedy)

@@ -12,14 +12,6 @@ from verified.extension import named
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 """How a feature file begins."""
-FOREIGN = {
-    b"\x93NUMPY": "a NumPy array (.npy)",
-    b"PK": "a zip archive, as .npz and .pt are",
-    b"MATLAB": "a MATLAB file",
-    b"\x80": "a pickle",
-    b"\x1f\x8b": "gzipped",
-}
-"""Forms in which others keep features, by how they begin."""
 ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile"), ("videos_file",)
 
 
@@ -35,10 +27,6 @@ ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile
 )
 def lint(arguments: argparse.Namespace) -> int:
     """Print findings; 1 if one is an error, else 0. Raises InputError for files of no known kind, or of two kinds."""
-    for path in arguments.files:
-        if form := _foreign_form(path):
-            remedy = "of features HDF5 is needed: one data set [items, dim] per video id or desc_id"
-            raise InputError(f"is {form}, which is not read", file=path, remedy=remedy)
     features = [_is_hdf5(path) for path in arguments.files]
     if any(features) != all(features):
         raise InputError("annotations and features in one call", remedy="check them one after the other")
@@ -52,17 +40,6 @@ def _is_hdf5(path: Path) -> bool:
         return path.suffix in (".h5", ".hdf5")
     with path.open("rb") as file:
         return file.read(len(HDF5)) == HDF5 or path.suffix in (".h5", ".hdf5")
-
-
-def _foreign_form(path: Path) -> str | None:
-    """The name of a form of arrays or archives that is neither HDF5 nor text."""
-    if not path.is_file():
-        return None
-    with path.open("rb") as file:
-        head = file.read(9)
-    if head[8:] == b"{" and head[:1] not in b"{[":
-        return "a safetensors file"
-    return next((form for magic, form in FOREIGN.items() if head.startswith(magic)), None)
 
 
 def _lint_annotations(arguments: argparse.Namespace) -> int:

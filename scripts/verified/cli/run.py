@@ -1,7 +1,6 @@
 """Run: from a configuration to its report."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -102,18 +101,15 @@ def _print_config(settings, files: str) -> int:
     CONFIGFILE,
     PROFILE,
     folder("--directory", "working directory of the run", default=Path(".")),
-    JSON,
 )
 def plan(arguments: argparse.Namespace) -> None:
     """Print a row per stage, and the run's needs of data, disk and downloads."""
     import tempfile
-    from dataclasses import asdict
 
     from verified.config import read
-    from verified.config.folders import home
     from verified.planning.needs import lines, needs
-    from verified.planning.placeholders import lay_out, missing, published_moments
-    from verified.planning.plan import estimate, finished_seconds, plan, remark, table
+    from verified.planning.placeholders import lay_out, missing
+    from verified.planning.plan import plan, table
     from verified.planning.running import check_executor
 
     options = ["--configfile", *(str(path.resolve()) for path in arguments.configfile)]
@@ -126,22 +122,14 @@ def plan(arguments: argparse.Namespace) -> None:
         if absent:
             lay_out(settings, Path(empty), arguments.directory)
         rows, seconds = plan([*options, "--directory", empty if absent else str(arguments.directory), "results/tables"])
-    published, needed = published_moments(settings), needs(settings)
-    finished = finished_seconds(arguments.directory / "logs" / Path(home(settings)).name, {row.rule for row in rows})
-    estimate(rows, finished, settings.evaluator, needed.tuples)
-    if arguments.json:
-        about = {"seconds": round(seconds, 1), "absent": absent, "published_moments": published}
-        about["needs"] = asdict(needed)
-        print(json.dumps({**about, "rows": [asdict(row) for row in rows]}, indent=1))
-        return
     print(table(rows))
-    for title, splits in published.items():
-        shown = ", ".join(f"{split} {count}" for split, count in splits.items())
-        print(f"{title}: {sum(splits.values())} published moments ({shown}).")
-    print("\n".join(lines(needed)))
+    print("\n".join(lines(needs(settings))))
     if absent:
         print(f"Planned from nothing, as these are not here: {', '.join(absent)}.")
-    print(f"{remark(rows)}\nPlanned in {seconds:.1f} s.")
+    print(
+        "Hours a job, GPU-hours and core-hours are time limits of first attempts: what may be taken at most.\n"
+        f"Planned in {seconds:.1f} s."
+    )
 
 
 @command("report", "build figures and pages of a run and gather all of it in results/NAME/report.html", *SNAKEMAKE)

@@ -45,9 +45,8 @@ class Dynamics(Section):
     """Frames per second, or null when `frames` is given."""
     frames: int | None = Field(default=None, ge=2)
     """Number of uniformly spaced frames, or null when `fps` is given."""
-    max_frames: int | None = Field(default=64, ge=2)
-    """The model's limit; longer clips are thinned uniformly and counted. null: as many as its context holds, by the
-    tokens of a frame (`tokens_per_image`, or the rule of a known model)."""
+    max_frames: int = Field(default=64, ge=2)
+    """The model's limit; longer clips are thinned uniformly and counted."""
 
     @model_validator(mode="after")
     def one_of_both(self):

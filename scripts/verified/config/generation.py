@@ -80,9 +80,7 @@ class EngineSettings(Section):
     batch_size: Annotated[int, MACHINE] = Field(default=32, ge=1)
     """Engines that load the model in the job: requests handed to it together."""
     max_context_tokens: int = Field(default=8192, ge=256)
-    """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length. For any engine, the
-    limit of a clip's frames if `dynamics.max_frames` is null.
-    """
+    """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length."""
     price_in: Annotated[float, MONEY] = Field(default=0.0, ge=0)
     """Money per million tokens read, for quotes, cost and budget."""
     price_out: Annotated[float, MONEY] = Field(default=0.0, ge=0)

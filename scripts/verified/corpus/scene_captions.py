@@ -7,16 +7,13 @@ from verified.lmm.client import Call
 from verified.lmm.session import Session
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 
-MOST_FRAMES = 64
-
 
 def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) -> list[dict]:
     """One row a scene: video, start, end, caption (None with a `reason` if there is none) and lineage.
 
     `videos` are rows of `scenes.detect_scenes`, `dynamics` the data set's settings for frames: fps or frames, and
-    max_frames (null: MOST_FRAMES).
+    max_frames.
     """
-    dynamics = {**dynamics, "max_frames": dynamics["max_frames"] or MOST_FRAMES}
     known = {row["video"]: row for row in videos if row["scenes"]}
     moments = [
         {"video": video, "start": start, "end": end} for video, row in known.items() for start, end in row["scenes"]

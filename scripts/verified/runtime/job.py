@@ -16,8 +16,6 @@ from verified.runtime.secrets import redact
 from verified.runtime.verify import sealed
 
 PARENT = "VERIFIED_SNAKEMAKE"
-TOOK = "the job took"
-"""Before its seconds, in the last line of the log of a finished job."""
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "passive",
@@ -158,7 +156,7 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
         with lease(gpus), _sealed(snakemake):
             started = time.monotonic()
             yield logger
-        logger.info("%s %.1f s", TOOK, time.monotonic() - started)
+        logger.info("the job took %.1f s", time.monotonic() - started)
     except Exception as error:
         problem = str(error) if isinstance(error, InputError) else disk_problem(error)
         with contextlib.suppress(OSError):  # the log may be on the full disk
