@@ -14,20 +14,8 @@ parser()  # imports the modules that declare commands
 
 SHOWN = {".md", ".py", ".smk", ".yaml", ".yml", ".json", ".js", ".css", ".html", ".toml", ""}
 FOLDERS = (
-    *(
-        "docs",
-        "config",
-        "profiles",
-        "rules",
-        "scripts",
-        "examples",
-        "benchmarks",
-        "tests",
-        "report",
-        "envs",
-        "extensions",
-    ),
-    *(".github", "submissions"),
+    *("docs", "config", "profiles", "rules", "scripts", "examples"),
+    *("benchmarks", "tests", "report", "envs", "extensions", ".github"),
 )
 
 

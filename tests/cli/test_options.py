@@ -1,30 +1,8 @@
 """Options that take several values take them in one go or one by one."""
 
-import argparse
-
 import pytest
 
 from verified.__main__ import parser
-from verified.cli.command import Extend
-
-
-def every_parser(top):
-    yield top
-    for action in top._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                yield from every_parser(below)
-
-
-def test_no_option_of_several_values_drops_the_first_ones_when_it_is_given_again():
-    several = [
-        action
-        for one in every_parser(parser())
-        for action in one._actions
-        if action.option_strings and action.nargs in ("+", "*")
-    ]
-    assert len(several) >= 5
-    assert [action.option_strings for action in several if not isinstance(action, Extend)] == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from verified.lmm.engines.media import remove_control_tokens
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.request import Request, Sampling
 from verified.lmm.session import Session
-from verified.lmm.tasks.perturbations import POSITIVES, STATIC_NEGATIVES
+from verified.lmm.tasks.perturbations import POSITIVES
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 
 SHORT = Sampling(max_tokens=8)
@@ -56,30 +56,10 @@ def test_same_seed_same_answer_whatever_else_is_asked(model):
     assert together == alone
 
 
-def test_a_shard_loads_its_model_once_for_all_roles_and_tasks(tmp_path, monkeypatch):
-    import transformers
-
-    whole, loads = transformers.AutoModelForImageTextToText.from_pretrained, []
-    monkeypatch.setattr(
-        transformers.AutoModelForImageTextToText,
-        "from_pretrained",
-        lambda *args, **options: loads.append(args) or whole(*args, **options),
-    )
-    role = EngineSettings(
-        engine="transformers", model=tiny_models.qwen_vl(tmp_path / "qwen"), sampling={"max_tokens": 8}
-    )
-    tasks = (KEYFRAME_DESCRIPTION, POSITIVES, STATIC_NEGATIVES)
-    with Session(settings(tmp_path, llm=role, image_lmm=role, attempts=1), 1, tasks) as session:
-        assert not loads
-        for task in tasks:
-            images = {"images": (jpeg(40),)} if task is KEYFRAME_DESCRIPTION else {}
-            captions = [f"dog {number} runs" for number in range(3)]
-            slots = [{"caption": caption, "count": "3"} for caption in captions]
-            if images:
-                slots = [{"caption": caption} for caption in captions]
-            calls = (session.call(task, filled, 3, load=lambda images=images: images) for filled in slots)
-            assert len(session.ask(task, calls, 3)) == 3
-    assert len(loads) == 1
+def test_roles_with_equal_settings_share_one_model(tmp_path):
+    role = EngineSettings(engine="transformers", model="organisation/model")
+    with Session(settings(tmp_path, llm=role, image_lmm=role), 1, (KEYFRAME_DESCRIPTION, POSITIVES)) as session:
+        assert session.askers["llm"].engine is session.askers["image_lmm"].engine
 
 
 def test_a_prompt_over_the_context_length(tmp_path):

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import random
 import resource
 import shutil
 import subprocess
@@ -193,24 +192,6 @@ def test_an_answer_changed_while_the_ledger_is_open_is_not_taken(tmp_path):
         content = part.read_bytes()
         part.write_bytes(content.replace(b"1. a", b"1. x"))
         assert ledger.get(row_of(3)["key"]) is None
-
-
-def test_no_flipped_byte_ends_in_a_traceback(tmp_path, capsys):
-    content = killed_writer(tmp_path / "whole").read_bytes()
-    draw = random.Random(11)
-    for case in range(60):
-        part = tmp_path / str(case) / "host-00000000-1-1-1.part"
-        part.parent.mkdir()
-        flipped = bytearray(content)
-        for _ in range(draw.choice([1, 20, 400])):
-            flipped[draw.choice([draw.randrange(200), draw.randrange(len(content))])] ^= 1 << draw.randrange(8)
-        part.write_bytes(flipped[: draw.choice([len(content), len(content) // 2, 4096, 10])])
-        for arguments in (("verify",), ("stats",), ("export", "--output", tmp_path / "c.parquet")):
-            try:
-                command("ledger", arguments[0], "--ledger", part.parent, *arguments[1:])
-            except InputError as error:
-                assert str(part.parent) in str(error) or "c.parquet" in str(error)
-    capsys.readouterr()
 
 
 def test_failed_calls_can_be_forgotten(tmp_path, capsys):
