@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 import tiny_models
-from brightness import bright_between, brightness_session
 from captioning import settings as generation_settings
 
 from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
@@ -23,7 +22,7 @@ from verified.lmm.request import Request
 from verified.lmm.session import Session
 from verified.runtime.seeds import derive_seed
 from verified_rextime.answer import TASKS, continuation, take_test
-from verified_rextime.ground import fine_tune, ground, ground_by_vectors
+from verified_rextime.ground import fine_tune, ground
 from verified_rextime.results import System, score_all, submissions_of
 from verified_rextime.rows import Question
 from verified_rextime.tables import MEASURES, results_table
@@ -215,19 +214,3 @@ def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path)
     for row in rows:
         start, end = predictions[row["qid"]].window
         assert 0 <= start < end <= row["duration"] and predictions[row["qid"]].answer is None
-
-
-SPANS = Spans(clip_seconds=1.0, min_pred_clips=1, max_pred_clips=3)
-
-
-def test_questions_are_grounded_in_their_own_videos(tmp_path):
-    rows = [bright_between(tmp_path / f"v{n}.mp4", 6.0, n + 1, n + 3) for n in range(3)]
-    videos = {row["video"]: row for row in rows}
-    asked = [("q0", "v0", "when is it bright?"), ("q1", "v2", "when is it bright?"), ("q2", "v1", "unknown")]
-    rows = [{"qid": qid, "vid": video, "query": query, "duration": 6.0} for qid, video, query in asked]
-    with brightness_session(tmp_path) as session:
-        found = ground_by_vectors(rows, videos, SPANS, session)
-    for qid, start in (("q0", 1.0), ("q1", 3.0)):
-        window = found[qid].window
-        assert start <= window[0] < window[1] <= start + 2
-    assert found["q2"].window == (0.0, 6.0)
