@@ -13,7 +13,7 @@ from changed import PROJECT, TESTS, changed_files, is_reached
         ("scripts/verified/benchmark/tiou.py", "vcmr/test_evaluate.py", True),  # through other modules
         ("scripts/verified/benchmark/tiou.py", "io/test_text_tables.py", False),
         ("scripts/verified/benchmark/vcmr/models/xml.py", "vcmr/test_conformance.py", True),  # imported by its name
-        ("scripts/verified/benchmark/vcmr/models/xml.py", "statistics/test_clustering.py", False),
+        ("scripts/verified/benchmark/vcmr/models/xml.py", "statistics/test_many_to_many.py", False),
         ("scripts/verified/cli/maintain.py", "people/test_answers.py", True),  # by the command line
         ("tests/planted.py", "vcmr/test_training.py", True),
         ("tests/planted.py", "vcmr/test_decode.py", False),

@@ -1,0 +1,232 @@
+"""The five models equal the official code on fixed inputs: features, scores, logits and losses."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from vcmr_golden import Golden, cross_pairs, pairs_of_slots
+
+from verified.benchmark.vcmr.models import conquer, squidnet
+from verified.benchmark.vcmr.models.conquer import Conquer, ConquerConfig
+from verified.benchmark.vcmr.models.hero import Hero, HeroConfig
+from verified.benchmark.vcmr.models.reloclnet import ReLoCLNet, ReLoCLNetConfig
+from verified.benchmark.vcmr.models.squidnet import Squidnet, SquidnetConfig
+from verified.benchmark.vcmr.models.xml import XML, XMLConfig
+from verified.benchmark.vcmr.scoring import draw_ranks, negatives_at
+
+NEAR_PADS = 2e-4  # rows of pads go through a fully masked softmax at −10000, where float32 rounds to 1e-3
+ONE_STAGE = {"video_dim": 24, "text_dim": 20, "query_tokens": 12, "hidden": 32, "hard_pool": 3}
+TWO_STAGE = {
+    "video_dim": 20,
+    "text_dim": 18,
+    "context_clips": 12,
+    "query_tokens": 8,
+    "hidden": 24,
+    "heads": 4,
+    "feed_forward": 40,
+    "score_channels": 8,
+}
+HERO = {
+    **{name: size for name, size in TWO_STAGE.items() if name != "score_channels"},
+    "text_dim": 0,
+    "vocabulary": 50,
+    "context_clips": 16,
+    "cross_layers": 2,
+    "temporal_layers": 2,
+    "positions": 32,
+}
+MODELS = {
+    "xml": ("xml", XML(XMLConfig(**ONE_STAGE, context_clips=16))),
+    "reloclnet": ("reloclnet", ReLoCLNet(ReLoCLNetConfig(**ONE_STAGE, context_clips=128, heads=8))),
+    "hero": ("hero", Hero(HeroConfig(**HERO, rank_weight=8.0, hard_pool=2, span_share=1.0))),
+    "conquer": ("conquer_video_general", Conquer(ConquerConfig(**TWO_STAGE))),
+    "squidnet": ("squidnet_video", Squidnet(SquidnetConfig(**TWO_STAGE))),
+}
+
+
+def golden_model(name):
+    """The stored numbers of a model, the model with the stored weights, and the stored batch."""
+    fixture, model = MODELS[name]
+    golden = Golden(fixture)
+    batch = golden.batch(query="query_ids", span="targets") if name == "hero" else golden.batch()
+    return golden, golden.fill(model), batch
+
+
+def encoded(model, batch):
+    videos = model.encode_videos(batch.video.flatten(0, -3), batch.video_mask.flatten(0, -2))
+    return model.encode_queries(batch.query, batch.query_mask), videos
+
+
+def test_features_of_xml():
+    golden, model, batch = golden_model("xml")
+    golden.equal(model.query_tokens(batch.query, batch.query_mask), "out_encoded_query_tokens", batch.query_mask)
+    for number, features in enumerate(model.video_features(batch.video, batch.video_mask), start=1):
+        golden.equal(features, f"out_video_feat{number}", batch.video_mask)
+
+
+def test_features_of_reloclnet():
+    golden, model, batch = golden_model("reloclnet")
+    names = ("out_video_feat1", "out_video_mid", "out_video_final")
+    for features, name in zip(model.video_features(batch.video, batch.video_mask), names, strict=True):
+        golden.equal(features, name, batch.video_mask)
+
+
+def test_features_of_hero():
+    golden, model, batch = golden_model("hero")
+    golden.equal(model.words(batch.query, batch.query_mask), "out_query_tokens", batch.query_mask)
+    with_word = torch.arange(13) <= batch.video_mask.sum(dim=1, keepdim=True)
+    golden.equal(model.cross_modal(batch.video, batch.video_mask), "out_f_encoder", with_word)
+    golden.equal(model.frame_embeddings(batch.video, batch.video_mask), "out_frame_embeddings", batch.video_mask)
+
+
+def test_features_of_conquer():
+    golden, model, batch = golden_model("conquer")
+    queries, videos = encoded(model, batch)
+    golden.equal(queries["tokens"], "out_query_tokens")
+    golden.equal(videos["tokens"], "out_video_tokens_visual")
+    each, _ = pairs_of_slots(batch)
+    qal = model.query_aware(videos["tokens"], videos["mask"], queries["tokens"][each], queries["mask"][each])
+    golden.equal(qal, "out_QAL")
+    golden.equal(model.contextual_QAL_feature_learning(qal, videos["mask"]), "out_contextual_QAL")
+
+
+def test_features_of_squidnet():
+    golden, model, batch = golden_model("squidnet")
+    queries, videos = encoded(model, batch)
+    golden.equal(queries["tokens"], "out_query_tokens")
+    golden.equal(videos["tokens"], "out_video_tokens")
+    each, _ = pairs_of_slots(batch)
+    joint = model.joint(videos["tokens"], videos["mask"], queries["tokens"][each], queries["mask"][each])
+    golden.equal(joint, "out_final_feat")
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [("xml", ()), ("reloclnet", (NEAR_PADS,)), ("hero", ())])
+def test_scores_and_logits_of_one_stage(name, tolerance):
+    golden, model, batch = golden_model(name)
+    queries, videos = encoded(model, batch)
+    golden.equal(queries["vector"], "out_query_vec")
+    golden.equal(model.video_scores(queries, videos), "out_q2v_scores")
+    count, clips = batch.video_mask.shape
+    spans = model.span_logits(queries, videos, *cross_pairs(count, count))
+    for which, logits in (("st", spans.start), ("ed", spans.end)):
+        crossed = logits.view(count, count, clips).transpose(0, 1)
+        everywhere = batch.video_mask.expand(count, count, clips)
+        golden.equal(crossed, f"out_{which}_logits_cross", everywhere, *tolerance)
+        golden.equal(crossed.diagonal().T, f"out_{which}_logits", batch.video_mask, *tolerance)
+
+
+@pytest.mark.parametrize("clips_at_once", [1, 30, 10_000])
+@pytest.mark.parametrize(("name", "module"), [("conquer", conquer), ("squidnet", squidnet)])
+def test_logits_of_two_stages_in_chunks_of_any_size(name, module, clips_at_once, monkeypatch):
+    monkeypatch.setattr(module, "CLIPS_AT_ONCE", clips_at_once)
+    golden, model, batch = golden_model(name)
+    spans = model.span_logits(*encoded(model, batch), *pairs_of_slots(batch))
+    golden.equal(spans.start.view(3, 4, 12), "out_begin_logits", batch.video_mask)
+    golden.equal(spans.end.view(3, 4, 12), "out_end_logits", batch.video_mask)
+    if name == "squidnet":
+        golden.equal(spans.score.view(3, 4), "out_video_score")
+
+
+NEGATIVES = {"span": "st_ed", "negative_video": "neg_ctx", "negative_query": "neg_q"}
+OF_XML = {**NEGATIVES, "total": "overall"}
+OF_RELOCLNET = {**OF_XML, "frame": "fcl", "video": "vcl"}
+OF_HERO = {**NEGATIVES, "total": "total"}
+LOSSES = [
+    ("xml", "loss_rand_loss_", OF_XML, 19, 5),
+    ("xml", "loss_hard_loss_", OF_XML, 20, 5),
+    ("reloclnet", "loss_rand_loss_", OF_RELOCLNET, 0, 5),
+    ("reloclnet", "loss_hard_loss_", OF_RELOCLNET, 20, 5),
+    ("hero", "loss_all_", OF_HERO, 1999, 1),
+    ("hero", "loss_hard_", OF_HERO, 2000, 1),
+    ("conquer", "loss_", {"moment": "moment_ce_loss", "total": "loss_overall"}, 0, 0),
+    (
+        "squidnet",
+        "loss_",
+        {"moment": "moment_debiasing_loss", "video": "video_prediction_loss", "total": "loss_total"},
+        0,
+        0,
+    ),
+]
+"""Model, beginning of the stored names, stored name of each loss, epoch (of HERO: step), seed of the draws."""
+
+
+@pytest.mark.parametrize(("name", "prefix", "names", "at", "seed"), LOSSES)
+def test_losses(name, prefix, names, at, seed):
+    golden, model, batch = golden_model(name)
+    when = {"epoch": 0, "step": at} if name == "hero" else {"epoch": at, "step": 0}
+    losses = model.losses(batch, **when, generator=torch.Generator().manual_seed(seed))
+    golden.equal_losses(losses, {ours: f"{prefix}{theirs}" for ours, theirs in names.items()})
+
+
+@pytest.mark.parametrize(("kind", "pool"), [("rand", None), ("hard", 3)])
+def test_sampled_negatives(kind, pool):
+    golden, _, _ = golden_model("xml")
+    draws, scores = torch.Generator().manual_seed(5), golden["out_q2v_scores"]
+    for side, matrix in (("ctx", scores), ("q", scores.T)):
+        ranks = draw_ranks(6, pool, draws)
+        assert torch.equal(ranks, golden.arrays[f"loss_{kind}_neg_{side}_rank"])
+        assert torch.equal(negatives_at(matrix, ranks), golden.arrays[f"loss_{kind}_neg_{side}_index"])
+
+
+def test_loss_of_conquer_without_negatives():
+    golden, model, batch = golden_model("conquer")
+    alone = replace(batch, video=batch.video[:, :1], video_mask=batch.video_mask[:, :1])
+    losses = model.losses(alone, epoch=0, step=0, generator=torch.Generator())
+    assert losses["total"].item() == pytest.approx(golden.arrays["loss_noshared_moment_ce_loss"].item(), abs=1e-6)
+
+
+def test_the_exclusive_head_of_conquer_rescores_the_list():
+    torch.manual_seed(0)
+    model = Conquer(ConquerConfig(**TWO_STAGE, video_head=True)).eval()
+    batch = golden_model("conquer")[2]
+    batch = replace(batch, query=batch.query.float(), video=batch.video.float())
+    losses = model.losses(batch, epoch=0, step=0, generator=torch.Generator())
+    assert model.rescores and set(losses) == {"moment", "video", "total"}
+    spans = model.span_logits(*encoded(model, batch), *pairs_of_slots(batch))
+    expected = 0.05 * torch.nn.functional.cross_entropy(spans.score.view(3, 4), torch.zeros(3, dtype=torch.int64))
+    assert losses["video"].item() == pytest.approx(expected.item(), abs=1e-6)
+    assert torch.allclose(model.video_weights(spans.score.view(3, 4)).sum(dim=1), torch.ones(3))
+
+
+def test_hero_computes_the_span_term_in_one_step_of_five():
+    torch.manual_seed(0)
+    model, batch = Hero(HeroConfig(**HERO)).double(), golden_model("hero")[2]
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        steps = ["span" in model.losses(batch, epoch=0, step=i, generator=generator) for i in range(200)]
+    assert 20 <= sum(steps) <= 60
+
+
+def roberta(folder, model, vocabulary=48, hidden=24):
+    """A RoBERTa of four layers in `folder`, with one token type, as the model's transformer would start from."""
+    torch.manual_seed(3)
+    state = {}
+    for key, value in model.v_encoder["f_encoder"].state_dict().items():
+        if key.startswith("img_embeddings."):
+            continue
+        names = [key]
+        if key.startswith("encoder.layer."):
+            _, _, number, rest = key.split(".", 3)
+            names = [f"encoder.layer.{2 * int(number) + odd}.{rest}" for odd in (0, 1)]
+        for name in names:
+            state[f"roberta.{name}"] = torch.randn_like(value)
+    state["roberta.embeddings.word_embeddings.weight"] = torch.randn(vocabulary, hidden)
+    state["roberta.embeddings.token_type_embeddings.weight"] = torch.randn(1, hidden)
+    save_file(state, folder / "model.safetensors")
+    return state
+
+
+def test_hero_may_start_from_every_second_layer_of_roberta(tmp_path):
+    model = Hero(HeroConfig(**HERO, roberta=str(tmp_path)))
+    before = model.v_encoder["f_encoder"].embeddings.word_embeddings.weight.detach().clone()
+    state = roberta(tmp_path, model)
+    model.initial_weights()
+    cross = model.v_encoder["f_encoder"]
+    for ours, theirs in ((0, 1), (1, 3)):
+        expected = state[f"roberta.encoder.layer.{theirs}.output.dense.weight"]
+        assert torch.equal(cross.encoder.layer[ours].output.dense.weight, expected)
+    words = cross.embeddings.word_embeddings.weight
+    assert torch.equal(words[:48], state["roberta.embeddings.word_embeddings.weight"])
+    assert torch.equal(words[48:], before[48:])
+    assert torch.equal(*cross.embeddings.token_type_embeddings.weight)
