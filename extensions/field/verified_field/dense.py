@@ -107,7 +107,7 @@ def _join(chunks: list[Lists]) -> Lists:
         )
         for chunk in chunks
     ]
-    return Lists(*(np.concatenate([getattr(chunk, name) for chunk in padded]) for name in vars(padded[0])))
+    return Lists.join(padded)
 
 
 def test_dense(

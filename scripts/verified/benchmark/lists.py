@@ -44,6 +44,11 @@ class Lists:
         return Lists(*(column[index] for column in (self.video, self.start, self.end, self.score)))
 
     @classmethod
+    def join(cls, parts: list["Lists"]) -> "Lists":
+        """The lists of all parts, which have as many rows each."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0])))
+
+    @classmethod
     def pad(cls, lists: list[np.ndarray]) -> "Lists":
         """Pad one [rows, 4] array (video, start, end, score) per query; rows may be 0."""
         counts = np.array([len(rows) for rows in lists], dtype=np.int64)
@@ -121,7 +126,7 @@ def suppress(lists: Lists, threshold: float, before: int | None = 100, after: in
     chunks = [_suppress(lists.take(slice(at, at + _CHUNK)), threshold) for at in range(0, len(lists), _CHUNK)]
     if not chunks:
         return lists
-    whole = Lists(*(np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in vars(lists)))
+    whole = Lists.join(chunks)
     return whole.top(min(after, max(int(whole.counts().max()), 1)))
 
 

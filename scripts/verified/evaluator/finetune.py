@@ -12,7 +12,7 @@ from verified.evaluator.checkpoint import load_checkpoint, read_header, save_che
 from verified.evaluator.inputs import Tuples, epoch_order, files_of, make_batch, read_tuples, training_view
 from verified.evaluator.model import TEMPERATURE, NoiseEvaluator, encode
 from verified.evaluator.processes import processes, run_in_processes, share
-from verified.evaluator.settings import Architecture, FineTuningSettings, architecture, job_needs
+from verified.evaluator.settings import FineTuningSettings, architecture, job_needs
 from verified.evaluator.training import Batch, Schedule, TrainingStep, train
 from verified.io.jsonl import write_json, write_jsonl
 from verified.nn.training import TrainingState, fingerprint
@@ -22,8 +22,6 @@ from verified.runtime.seeds import generator as numpy_generator
 
 log = logging.getLogger("verified")
 LABEL = "fine-tuning"
-GIGABYTE = 1e9
-BF16, FP32 = 2, 4
 
 
 @dataclass(frozen=True)
@@ -61,10 +59,9 @@ def finetune_files(device: torch.device, owner: dict[str, str], job: FineTuning)
     size = architecture(settings.size, settings.frames, settings.image_size)
     tuples = read_tuples(job.datasets, settings.splits)
     model = load_checkpoint(job.start, size)
-    rank, world_size = processes()
+    rank, _ = processes()
     if job_needs(size.size)["recompute"]:
         model.use_checkpointing()
-        log_estimate(size, settings.batch // world_size)
     path = Path(job.checkpoint).with_name("unfinished-fine-tuning.safetensors")
     state = TrainingState(path, owner, job.save_seconds)
     rows, counts = finetune(model, tuples, settings, job.seed, device, state)
@@ -150,40 +147,3 @@ def evaluator_card(
         " candidates that are scored were not.",
         **counts,
     }
-
-
-def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, float]:
-    """Gigabytes that a process needs with `clips` clips per step, by purpose.
-
-    weights, gradients and both moments of AdamW in float32; one stored input per checkpointed layer in bfloat16, for
-    the clips, their four captions of `tokens` words and their eight pairs; and the largest block while it is computed
-    again. Fused attention keeps no matrix of tokens by tokens.
-    """
-    with torch.device("meta"):
-        parameters = sum(p.numel() for p in NoiseEvaluator(size).parameters())
-    video = clips * size.frames * size.tokens_per_frame
-    stored = video * size.vision_width * size.vision_layers
-    stored += clips * 4 * tokens * size.text_width * size.text_layers
-    stored += clips * 8 * tokens * size.text_width * size.fusion_layers
-    # Keys and values of all fusion layers are shared by the pairs and cached; those of drawn videos are copied.
-    memory = 2 * 3 * video * size.text_width * size.fusion_layers
-    block = video * (8 * size.vision_width + 3 * size.vision_feedforward)
-    values = {
-        "weights, gradients, optimiser": 4 * FP32 * parameters,
-        "stored activations": BF16 * (stored + memory),
-        "one block computed again": BF16 * block,
-    }
-    return {name: value / GIGABYTE for name, value in values.items()}
-
-
-def log_estimate(size: Architecture, clips: int) -> None:
-    """Log the estimate in one line."""
-    estimates = estimate(size, clips)
-    listed = ", ".join(f"{name} {value:.1f}" for name, value in estimates.items())
-    log.info(
-        "memory per GPU with %d clips of %d frames: about %.0f GB (%s)",
-        clips,
-        size.frames,
-        sum(estimates.values()),
-        listed,
-    )

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -93,7 +93,6 @@ def import_checkpoint(
         values = {"text_dim": 0, **published.complete(_sizes(published, official | state), official | state), **given}
         model = cls(cls.Config(**values))
         if problem := _misfit(model, state):
-            remedy = _missing_option(cls, values, state) or remedy
             raise ValueError(problem)
         model.load_state_dict(state)
     except (KeyError, RuntimeError, TypeError, ValueError, AssertionError) as error:
@@ -143,13 +142,3 @@ def _typed(cls: type[RetrievalModel], options: dict[str, Any]) -> dict[str, Any]
 def _misfit(model: RetrievalModel, state: dict[str, Tensor]) -> str | None:
     expected = {key: tensor.shape for key, tensor in model.state_dict().items()}
     return misfit({key: tensor.shape for key, tensor in state.items()}, expected)
-
-
-def _missing_option(cls: type[RetrievalModel], values: dict[str, Any], state: dict[str, Tensor]) -> str | None:
-    """The switch with which the tensors fit, if there is one."""
-    for field in fields(cls.Config):
-        if isinstance(field.default, bool):
-            switched = not values.get(field.name, field.default)
-            if _misfit(cls(cls.Config(**{**values, field.name: switched})), state) is None:
-                return f"add --option {field.name}={str(switched).lower()}"
-    return None

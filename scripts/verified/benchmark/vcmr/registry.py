@@ -10,7 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verified.config.retrieval import MODELS, model_files, model_module, model_names
+from verified.config.retrieval import model_files, model_module, model_names
 from verified.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,33 +37,21 @@ def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalMod
 
 def is_two_stage(name: str) -> bool:
     """Whether the model works on ranked lists: read from its file's source, so that planning imports nothing heavy."""
-    return _declares_two_stage(model_files()[name], registered=name)
+    return _declares_two_stage(model_files()[name], name)
 
 
-def _declares_two_stage(file: Path, name: str = "", registered: str = "") -> bool:
-    """Whether a class, or else a base in a model's file, declares ``two_stage = True`` or ``two_stage: … = True``.
-
-    The class is the one called `name`, or that under ``@register(registered)``.
-    """
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    for found in classes:
-        if found.name == name or (registered and registered in _registered_names(found)):
-            declared = _declared_two_stage(found)
-            if declared is not None:
-                return declared
-            return any(_declares_two_stage(*base) for base in _bases(found, tree, file))
+def _declares_two_stage(file: Path, name: str) -> bool:
+    """Whether the class under ``@register(name)`` declares ``two_stage = True`` or ``two_stage: … = True``."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and name in _registered_names(node):
+            return any(
+                isinstance(statement, ast.Assign | ast.AnnAssign)
+                and ast.unparse(statement).startswith("two_stage")
+                and isinstance(statement.value, ast.Constant)
+                and statement.value.value is True
+                for statement in node.body
+            )
     return False
-
-
-def _declared_two_stage(node: ast.ClassDef) -> bool | None:
-    """Value of `two_stage` in the class body; None if it cannot be read."""
-    for statement in node.body:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        if any(isinstance(target, ast.Name) and target.id == "two_stage" for target in targets):
-            value = getattr(statement, "value", None)
-            return bool(value.value) if isinstance(value, ast.Constant) else None
-    return None
 
 
 def _registered_names(node: ast.ClassDef) -> list[object]:
@@ -72,33 +60,10 @@ def _registered_names(node: ast.ClassDef) -> list[object]:
     return [given.value for call in calls for given in call.args if isinstance(given, ast.Constant)]
 
 
-def _bases(node: ast.ClassDef, tree: ast.Module, file: Path) -> list[tuple[Path, str]]:
-    """File and name of each base that is in the same file or in that of another model."""
-    places = {other.name: (file, other.name) for other in tree.body if isinstance(other, ast.ClassDef)}
-    modules: dict[str, Path] = {}
-    for statement in tree.body:
-        if not isinstance(statement, ast.ImportFrom):
-            continue
-        parent = next((package for package, folder in MODELS.items() if folder == file.parent), "")
-        source = ".".join(filter(None, (parent if statement.level else "", statement.module)))
-        package, _, module = source.rpartition(".")
-        for alias in statement.names:
-            known = alias.asname or alias.name
-            if source in MODELS:
-                modules[known] = MODELS[source] / f"{alias.name}.py"
-            elif package in MODELS:
-                places[known] = (MODELS[package] / f"{module}.py", alias.name)
-    for base in node.bases:
-        if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name) and base.value.id in modules:
-            places[ast.unparse(base)] = (modules[base.value.id], base.attr)
-    written = [ast.unparse(base) for base in node.bases]
-    return [places[base] for base in written if base in places and places[base] != (file, node.name)]
-
-
 def _check_planning(name: str, model: type["RetrievalModel"]) -> None:
     """Raise InputError if planning, which reads the file's text alone, takes the model for one of the other kind."""
     file = getattr(sys.modules.get(model.__module__), "__file__", None)
-    if file is None or _declares_two_stage(Path(file), registered=name) == model.two_stage:
+    if file is None or _declares_two_stage(Path(file), name) == model.two_stage:
         return
     raise InputError(
         f"two_stage of the class {model.__name__} of the model {name!r} is {model.two_stage}, which cannot be read"

@@ -134,7 +134,7 @@ def search_encoded_corpus(
             progress.step(len(index))
     if not settings.quiet:
         progress.finish()
-    return TaskLists(*(_join([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
+    return TaskLists(*(Lists.join([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
 
 
 def _search_chunk(
@@ -301,7 +301,3 @@ def _lists(spans: tuple[Tensor, ...], candidates: Tensor, seconds: Tensor, beyon
 def _video_lists(candidates: Tensor, weights: Tensor) -> Lists:
     zeros = np.zeros(candidates.shape)
     return Lists(candidates.cpu().numpy(), zeros, zeros, weights.cpu().numpy())
-
-
-def _join(chunks: list[Lists]) -> Lists:
-    return Lists(*(np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in vars(chunks[0])))
