@@ -11,7 +11,6 @@ EXTENSION = Extension(
     stages=("verified_lab.quality.stage:STAGE", "verified_lab.stage:STAGE"),
     selection="verified_lab.quality.stage:SELECTION",
     findings="verified_lab.config:findings",
-    pages=("verified_lab.preference_answers:PREFERENCE",),
     tables=("verified_lab.tables.audit", "verified_lab.tables.meta_evaluation"),
     commands=tuple(f"verified_lab.cli.{name}" for name in ("review", "audit", "captions", "transcribe")),
 )

@@ -1,30 +1,19 @@
-"""Pages of a review and of a choice of captions, in a real browser, with names and captions that try to be code."""
+"""Pages of a review in a real browser, with names and captions that try to be code."""
 
 import pytest
 from faults import test_hostile_pages as shared
-from faults.test_hostile_pages import annotations, assert_no_code_runs
+from faults.test_hostile_pages import assert_no_code_runs
 from hostile import NAMES
 
 from verified.annotations.selection import candidates_by_moment
 from verified.config.trust import NOT_TRUSTED
-from verified.io.video.cut import clips_of
 from verified.people.pages import write_pages
-from verified_lab import preference
-from verified_lab.pages import PREFERENCE, REVIEW
+from verified_lab.pages import REVIEW
 from verified_lab.review.pages import pages as review_pages
 from verified_lab.review.pages import queue
 
 pytestmark = pytest.mark.slow
 video = shared.video
-
-
-def preference_pages(folder, video):
-    rows = annotations()
-    pairs = [(row, {**row, "fig_desc": other["fig_desc"]}) for row, other in zip(rows, [*rows[1:], rows[0]])]
-    key = preference.plan((NAMES[0], NAMES[1]), pairs, 6, 6, 2, 1)
-    videos = [{"video": name, "path": str(video)} for name in NAMES]
-    clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 64)
-    write_pages(folder, PREFERENCE, preference.pages(key, clips))
 
 
 def review_page(folder, video):
@@ -42,6 +31,5 @@ def review_page(folder, video):
     write_pages(folder, REVIEW, review_pages("kitchen", NAMES[1], shown, videos, 5, 64, NOT_TRUSTED))
 
 
-@pytest.mark.parametrize("make", [preference_pages, review_page])
-def test_a_page_runs_no_code_of_what_it_shows(make, tmp_path, video, record_property):
-    record_property("faults", len(NAMES) * assert_no_code_runs(make, tmp_path, video))
+def test_a_page_runs_no_code_of_what_it_shows(tmp_path, video, record_property):
+    record_property("faults", len(NAMES) * assert_no_code_runs(review_page, tmp_path, video))

@@ -3,14 +3,11 @@
 import collections
 import contextlib
 import json
-import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,13 +15,9 @@ from fuzz import requests
 from refusals import refused
 from running import PROJECT
 from small_index import describe_videos, random_videos, write_corpus
-from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route
 from starlette.testclient import TestClient
 from whole_index import index_files
 
-from verified.io import serving as connections
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
 from verified_search.serve import application, check_address
@@ -186,35 +179,6 @@ def test_requests_of_strangers_are_answered_or_refused(tmp_path, capsys):
     assert count < 100 or {200, 400, 404, 405} <= counts.keys()
 
 
-@contextlib.contextmanager
-def running(app):
-    """The address of `app` while it is served as `verified search --serve` does, and the warnings that are logged."""
-    server, told = connections.server(app), []
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = told.append
-    loggers = [logging.getLogger(name) for name in ("uvicorn.error", "asyncio")]
-    for logger in loggers:
-        logger.addHandler(handler)
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            while not server.started:
-                time.sleep(0.01)
-            yield listening.getsockname(), told
-        finally:
-            server.should_exit = True
-            thread.join(30)
-            for logger in loggers:
-                logger.removeHandler(handler)
-
-
-@pytest.fixture
-def app():
-    return Starlette(routes=[Route("/", lambda request: PlainTextResponse("here"))])
-
-
 def asked(address) -> bytes:
     with contextlib.suppress(ConnectionError), socket.create_connection(address, 10) as one:
         one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
@@ -246,24 +210,3 @@ def test_the_server_answers_at_its_address_and_ends_at_once():
                 assert process.wait(30) == 0
             finally:
                 process.kill()
-
-
-def until(reached):
-    end = time.monotonic() + 60
-    while not (last := reached()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return last
-
-
-def test_a_flood_is_turned_away_in_one_line_and_visitors_come_back(app, monkeypatch):
-    monkeypatch.setattr(connections, "MOST", 20)
-    with running(app) as (address, told), contextlib.ExitStack() as held:
-        assert b"here" in asked(address)
-        crowd = [held.enter_context(socket.create_connection(address, 10)) for _ in range(300)]
-        until(lambda: any("connections at once" in record.getMessage() for record in told))
-        assert asked(address) == b""  # closed, not left waiting
-        assert len(told) == 1
-        for one in crowd:
-            one.close()
-        assert b"here" in until(lambda: asked(address))

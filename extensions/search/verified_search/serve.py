@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.requests import Request
@@ -27,7 +28,7 @@ from verified.io.pages import script, style
 from verified.io.serving import HEADERS, is_loopback, trusted_hosts
 from verified_search.ask import Answer, Index
 from verified_search.store import manifest_file
-from verified_search.transcode import Transcoder
+from verified_search.transcode import AT_ONCE, transcode
 
 PAGE = Path(__file__).resolve().parent / "pages" / "search"
 ASSETS = {
@@ -107,7 +108,7 @@ def _state(path: Path) -> tuple[int, ...]:
 
 def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starlette:
     """The web application that serves the index in `folder` on the address `host`."""
-    holder, transcoder = IndexHolder(folder), Transcoder()
+    holder, slots = IndexHolder(folder), asyncio.Semaphore(AT_ONCE)
     holder.thread.submit(holder.index).result()
 
     def route(path: str, respond: Callable[[Request], Response]) -> Route:
@@ -177,13 +178,13 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
         path, digest = await loop.run_in_executor(holder.thread, indexed, values.get("video", ""))
         if path is None or not await loop.run_in_executor(holder.reading, holder.same_content, path, digest):
             return PlainTextResponse(OTHER_FILE, status_code=404)
-        made = await transcoder.span(path, digest, start, end, request.is_disconnected)
+        made = await transcode(path, start, end, slots, request.is_disconnected)
         if made is None:
             return PlainTextResponse("this span cannot be converted", status_code=415)
         if not await loop.run_in_executor(holder.reading, holder.same_content, path, digest):  # replaced meanwhile
-            transcoder.forget(made)
+            made.unlink()
             return PlainTextResponse(OTHER_FILE, status_code=404)
-        return FileResponse(made, media_type="video/mp4")
+        return FileResponse(made, media_type="video/mp4", background=BackgroundTask(made.unlink))
 
     def thumbnail(request: Request) -> Response:
         try:

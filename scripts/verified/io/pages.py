@@ -19,8 +19,8 @@ FOLDER = Path(__file__).resolve().parent / "pages"
 COLOURS, PARTS, BASE = (FOLDER / name for name in ("colours", "parts", "base"))
 """Common files of all pages: colours, building blocks, the frame around these and functions. Files of a page are named
 by their path without its suffix."""
-TABLE, RELOAD = FOLDER / "table", FOLDER / "reload"
-"""Extra files of tables, and a page that reloads itself."""
+TABLE = FOLDER / "table"
+"""Extra files of tables."""
 SHARED = (COLOURS, PARTS, BASE)
 
 
@@ -75,22 +75,17 @@ def page(stems: Sequence[Path], title: str, data: Mapping[str, object], side_fil
     yield f"<script>{acts}</script>\n</body>\n</html>\n"
 
 
-def still_page(title: str, body: str, looks: str = "", reload: float | None = None) -> str:
+def still_page(title: str, body: str, looks: str = "") -> str:
     """A page of tables and texts, `body` in markup; `looks` is added to the common style of such pages. Its only script
-    sorts and copies tables, and is optional. Content wider than the screen scrolls inside `wide`. With `reload`
-    the page reloads itself every given number of seconds, until a button pauses that."""
-    acts, again = script(TABLE), ""
-    if reload is not None:
-        acts, seconds = script(TABLE, RELOAD), max(1, round(reload))
-        button = f'<button type="button" id="pause" data-seconds="{seconds}">Pause</button>'
-        again = f'<p class="soft">{button} This page loads itself again every {seconds} s.</p>\n'
+    sorts and copies tables, and is optional. Content wider than the screen scrolls inside `wide`."""
+    acts = script(TABLE)
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
         f"style-src 'unsafe-inline'; script-src {_source(acts)}; base-uri 'none'; form-action 'none'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>{style(TABLE)}{looks}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n{again}</main>\n<script>{acts}</script>\n</body>\n</html>\n"
+        f"<body>\n<main>\n{body}\n</main>\n<script>{acts}</script>\n</body>\n</html>\n"
     )
 
 

@@ -1,8 +1,6 @@
-"""Agreement of raters, corrected for chance: Krippendorff's alpha, with missing grades allowed, and Cohen's kappa."""
+"""Agreement of raters, corrected for chance: Krippendorff's alpha, with missing grades allowed."""
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import combinations
 
 import krippendorff
 import numpy as np
@@ -35,22 +33,3 @@ def krippendorff_alpha(grades: np.ndarray, level: str) -> float | None:
     if len(np.unique(pairable[~np.isnan(pairable)])) < 2:
         return None
     return float(krippendorff.alpha(reliability_data=pairable, level_of_measurement=level))
-
-
-def cohen_kappas(grades: Iterable[tuple[str, Hashable, int]]) -> list[tuple[str, str, int, float | None]]:
-    """(rater, rater, units that both graded, Cohen's kappa) for each pair of raters, from (rater, unit, grade).
-
-    None if all of these grades are equal: kappa is undefined then.
-    """
-    from sklearn.metrics import cohen_kappa_score
-
-    of: dict[str, dict[Hashable, int]] = defaultdict(dict)
-    for rater, unit, grade in grades:
-        of[rater][unit] = grade
-    found = []
-    for one, two in combinations(sorted(of), 2):
-        if both := sorted(of[one].keys() & of[two].keys(), key=str):
-            first, second = ([of[name][unit] for unit in both] for name in (one, two))
-            kappa = float(cohen_kappa_score(first, second)) if len({*first, *second}) > 1 else None
-            found.append((one, two, len(both), kappa))
-    return found

@@ -123,21 +123,14 @@ def _bounded(measures: dict) -> str | None:
 
 @command(
     "compare-captions",
-    "put captions of two runs side by side: what they say, their scores, what retrieval gains; pages of a blind choice",
+    "put captions of two runs side by side: what they say, their scores, what retrieval gains",
     folder("first", "a run, such as results/kitchen, or the folder of its annotations", metavar="FIRST"),
     folder("second", "another one on the same moments", metavar="SECOND"),
     option("--names", nargs=2, metavar="NAME", help="what to call them (default: their folders)"),
     several("--split", metavar="SPLIT", help="splits whose moments are compared (default: all)"),
-    folder("--videos", "folder of the videos, for --evaluator and --captions", metavar="FOLDER"),
+    folder("--videos", "folder of the videos, for --evaluator", metavar="FOLDER"),
     folder("--evaluator", "checkpoint of one evaluator that scores the captions of both", metavar="FILE"),
-    option("--captions", type=between(0, 10_000, int), metavar="N", help="moments that people choose between: pages"),
-    option("--raters", type=between(0, 100, int), default=3, help="people who see each of them (default: 3)"),
-    option(
-        "--per-person", type=between(0, 1000, int), default=30, help="moments of one participant at most (default: 30)"
-    ),
-    option("--side", type=between(63, 4096, int), default=360, help="longest side of clips in pixels (default: 360)"),
-    option("--seed", type=int, default=2024, help="seed of all draws (default: 2024)"),
-    output("where tables and pages go", "captions-compared", metavar="FOLDER"),
+    output("where the table goes", "captions-compared", metavar="FOLDER"),
 )
 def compare_captions(arguments: argparse.Namespace) -> None:
     """Write and print the table. Raises InputError for runs that have no moment in common."""
@@ -158,9 +151,8 @@ def compare_captions(arguments: argparse.Namespace) -> None:
     names = one, two
     if one == two:
         raise InputError("both have one name", remedy="give other --names")
-    for needs in ("evaluator", "captions"):
-        if getattr(arguments, needs) and not arguments.videos:
-            raise InputError(f"--{needs} looks into videos", remedy="name their folder: --videos")
+    if arguments.evaluator and not arguments.videos:
+        raise InputError("--evaluator looks into videos", remedy="name their folder: --videos")
     first, second = (read_release(path, arguments.split) for path in paths)
     moments, compared = shared(first, second), Compared()
     compare_texts(moments, encode, Statistics(), compared)
@@ -171,8 +163,6 @@ def compare_captions(arguments: argparse.Namespace) -> None:
     table = compared.table(names, moments.left_out)
     write_simple(arguments.output, table, [f"{name}: {path}" for name, path in zip(names, paths)])
     print((arguments.output / f"{table.key}.md").read_text(encoding="utf-8"), end="")
-    if arguments.captions:
-        _preference_pages(arguments, names, list(zip(moments.first, moments.second)))
 
 
 def _judged(rows: list[dict]) -> list:
@@ -188,25 +178,3 @@ def _scores_of_both(arguments: argparse.Namespace, first: list[dict], second: li
     one, two = _judged(first), _judged(second)
     scores = evaluator_scores([*one, *two], find_videos(arguments.videos, one), arguments.evaluator, "z1")
     return scores[: len(one)], scores[len(one) :]
-
-
-def _preference_pages(arguments: argparse.Namespace, names: tuple[str, str], pairs: list[tuple[dict, dict]]) -> None:
-    from verified.corpus.video_folder import VideoFolder
-    from verified.io.jsonl import write_json
-    from verified.io.video.cut import clips_of
-    from verified.people.pages import write_pages
-    from verified_lab.pages import PREFERENCE
-    from verified_lab.preference import pages, plan
-
-    wanted = {row["video"] for row, _ in pairs}
-    paths = VideoFolder(arguments.videos, wanted).paths
-    at_hand = [pair for pair in pairs if pair[0]["video"] in paths]
-    if not at_hand:
-        raise InputError("none of the videos is in it", file=arguments.videos, remedy="its files are VIDEO.mp4")
-    key = plan(names, at_hand, arguments.captions, arguments.per_person, arguments.raters, arguments.seed)
-    spans = [(row["question"], row["video"], *row["time"]) for row in key["questions"]]
-    videos = [{"video": video, "path": str(path)} for video, path in paths.items()]
-    count = write_pages(arguments.output / "pages", PREFERENCE, pages(key, clips_of(spans, videos, arguments.side)))
-    write_json(arguments.output / "key.json", key)
-    print(f"{len(key['questions'])} moments for {count} participants: {arguments.output}/pages/participant-*.html")
-    print(f"Then: verified answers FILES... --key {arguments.output}/key.json")

@@ -2,8 +2,5 @@
 
 from pathlib import Path
 
-from verified.people.pages import QUESTIONS
-
 FOLDER = Path(__file__).resolve().parent
 REVIEW = (FOLDER / "review",)
-PREFERENCE = (*QUESTIONS, FOLDER / "preference")
