@@ -62,7 +62,7 @@ test-browser: env
 	  extensions/search/tests/test_search_page.py $(ARGS)
 
 test-faults: env
-	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py tests/workflow/test_late_files.py \
+	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py \
 	  tests/workflow/test_damage.py tests/workflow/test_kills.py $(ARGS)
 
 test-fuzz: env

@@ -78,10 +78,12 @@ def small_files(limit: int):
 @pytest.mark.parametrize("limit", [0, 4096, 20_000, 100_000])
 @pytest.mark.parametrize("name", WRITERS)
 def test_what_a_full_disk_does_to_a_writer_is_known_as_such(tmp_path, capfd, name, limit):
+    path = tmp_path / "file"
+    path.write_text("earlier")
     with pytest.raises(Exception) as caught, small_files(limit):
-        WRITERS[name](tmp_path / "file")
+        WRITERS[name](path)
     assert os.strerror(errno.EFBIG) in (disk_problem(caught.value) or ""), caught.value
-    assert not capfd.readouterr().err and not list(tmp_path.iterdir())
+    assert not capfd.readouterr().err and list(tmp_path.iterdir()) == [path] and path.read_text() == "earlier"
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root can mount a small disk")

@@ -15,7 +15,6 @@ from verified.__main__ import main
 from verified.io.files import checking, file_digest, read_text
 from verified.io.hdf5 import link_features, write_features
 from verified.io.jsonl import read_json, write_json, write_jsonl
-from verified.runtime import seals
 from verified.runtime.seals import seal, seal_of
 from verified.runtime.verify import check
 
@@ -154,20 +153,6 @@ def test_a_file_of_a_sealed_folder_is_held_against_the_folder_also_through_a_lin
             for name in ("all.csv", "added.csv"):
                 with refused(name, remedy=True):
                     read_text(Path(folder, name), 100)
-
-
-def test_a_file_is_read_for_its_digest_once_unless_it_changes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "results" / "a.json"
-    write_json(path, {})
-    seal(path)
-    digested = []
-    monkeypatch.setattr(seals, "file_digest", lambda path: digested.append(path) or file_digest(path))
-    with checking(check):
-        assert [read_json(path) for _ in range(5)] == [{}] * 5 and digested == [path]
-        write_json(path, {"other": 1})
-        with refused("damaged", remedy=True):
-            read_json(path)
 
 
 def test_a_command_writes_over_what_it_sealed_before(tmp_path):

@@ -72,13 +72,6 @@ def test_any_damage_to_any_kind_is_named_with_file_and_command(files, damage):
         check(name, required=True)
 
 
-def test_rows_that_are_lost_are_counted(files):
-    path = next(name for name in files if name.name == "rows.jsonl")
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-2]))
-    with refused("5 lines", "7 lines", remedy=True):
-        check(path)
-
-
 def test_a_video_that_changed_after_it_was_probed_is_found_before_it_is_decoded(files, tmp_path):
     video = tmp_path / "a.mp4"
     video.write_bytes(bytes(1000) + b"more" * 5000)

@@ -82,10 +82,7 @@ def test_healing_prints_the_commands_in_order_and_removes_nothing(folder, capsys
         (["--directory", "nowhere"], "", "nowhere"),
         (["--configfile", "nowhere.yaml"], "", "nowhere.yaml"),
         (["--configfile", "odd.yaml"], "name: other\n", "other"),
-        *(
-            (["--configfile", "odd.yaml"], f"name: {name}\n", "odd.yaml")
-            for name in ("[a, b]", "../x", "3.5", "{a: b}")
-        ),
+        (["--configfile", "odd.yaml"], "name: ../x\n", "odd.yaml"),
     ],
 )
 def test_what_cannot_be_verified_is_said_before_a_name_becomes_a_path(folder, capsys, options, text, named):

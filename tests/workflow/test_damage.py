@@ -86,17 +86,6 @@ def test_any_damage_to_any_file_is_found_and_refused(run, record_property):
     assert verify(Path("results"))[1] == []
 
 
-def test_a_reader_refuses_a_damaged_file_and_the_tables_stay(run):
-    scores = sorted(Path("results").rglob("scores/shard-00.jsonl"))[0]
-    scores.write_bytes(b"".join(scores.read_bytes().splitlines(keepends=True)[:-1]))
-    tables = {path: content for path, content in digests(run).items() if "/tables/" in path}
-    attempt = snakemake(run, "--cores", "2", "results/tables")
-    assert attempt.returncode != 0 and "Traceback" not in attempt.stdout
-    said = re.search(rf"error: {scores}: damaged: (.*) where (.*) were written \(rebuild it: rm -r .*", attempt.stdout)
-    assert said and "lines" in said[1] and f" {scores} --configfile" in said[0]
-    assert {path: content for path, content in digests(run).items() if "/tables/" in path} == tables
-
-
 def test_what_is_healed_comes_back_with_equal_bytes_and_nothing_else_is_built(run, capsys):
     before, draw = digests(run), random.Random(7)
     home = Path("results/nano")

@@ -1,6 +1,5 @@
 """An edit re-runs the rules whose scripts use the edited module, and no others."""
 
-import ast
 import re
 import shutil
 import subprocess
@@ -9,8 +8,6 @@ from pathlib import Path
 
 import pytest
 from running import PROJECT
-
-from verified.runtime.digest import _closure, _imports
 
 pytestmark = pytest.mark.slow
 
@@ -78,19 +75,3 @@ def test_an_edit_reruns_what_uses_it(finished, edits):
     changed = re.search(r"^    params have changed since last execution:\n +(.*)$", plan, re.MULTILINE)
     assert set(changed[1].split(", ") if changed else []) == rules
     assert bool(rules) != ("Nothing to be done" in plan)
-
-
-@pytest.mark.parametrize(
-    ("chooser", "param"), [("benchmark/vcmr/registry.py", "model_code"), ("lmm/engines", "engines")]
-)
-def test_rules_pass_what_is_chosen_at_run_time(chooser, param):
-    """A script that may load a model or an engine by name stands in a rule that passes the digest of its code."""
-    texts = "".join(file.read_text(encoding="utf-8") for file in sorted((PROJECT / "rules").glob("*.smk")))
-    count = 0
-    for rule in re.split(r"^(?:rule|checkpoint) ", texts, flags=re.MULTILINE)[1:]:
-        script = re.search(r'"\.\./(scripts/\w+/\w+\.py)"', rule)
-        files = _closure(_imports(ast.parse((PROJECT / script[1]).read_bytes()), "")) if script else []
-        if any(chooser in file.as_posix() for file in files):
-            count += 1
-            assert f"        {param}=" in rule, f"rule {rule.partition(':')[0]} lacks the param {param}"
-    assert count >= 3

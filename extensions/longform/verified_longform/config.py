@@ -188,8 +188,6 @@ class VlgNet(Section):
     """Windows per step."""
     learning_rate: float = Field(default=1e-4, gt=0)
     """Learning rate of Adam."""
-    decay: Literal["halve", "cosine"] = "halve"
-    """Learning rate: halved every `halve_every` epochs (published), or half a cosine after a short rise."""
     halve_every: int = Field(default=25, ge=1)
     """Epochs after which the learning rate is halved."""
     align_epochs: int = Field(default=0, ge=0)

@@ -34,7 +34,7 @@ from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.nn import training
 from verified.nn.layers import visible_device
-from verified.nn.training import TrainingProgress, TrainingState, cosine_multiplier
+from verified.nn.training import TrainingProgress, TrainingState
 from verified.runtime.processes import prefetch
 from verified.runtime.seeds import derive_seed, generator
 from verified_longform.config import VlgNet
@@ -116,8 +116,6 @@ def alignment_loss(video: Tensor, query: Tensor, lengths: Tensor, moments: Tenso
 
 
 log = logging.getLogger("verified")
-WARMUP = 0.02
-"""Share of the steps in which a rate on a cosine rises."""
 
 
 @dataclass(frozen=True)
@@ -180,9 +178,6 @@ def train(
         return loss, {"loss": loss, "positives": batch.positives, "queries": len(batch.lengths)}
 
     def rate(step: int) -> float:
-        if settings.decay == "cosine":
-            total = epochs * per_epoch
-            return settings.learning_rate * cosine_multiplier(step, total, WARMUP * total)
         return settings.learning_rate * 0.5 ** (step // per_epoch // settings.halve_every)
 
     def row(step: int, terms: list[training.Terms], reached: TrainingProgress) -> Row:
