@@ -40,28 +40,6 @@ rule draw_examples:
         "../scripts/figures/draw_examples.py"
 
 
-rule draw_cost:
-    """The gain of more candidates per moment: the best score and, for known truth, how often it is false."""
-    input:
-        corrupted=of_dataset(lambda dataset: layout.shards(layout.corrupted) if dataset.source.has_truth else []),
-        scores=layout.shards(layout.scores),
-        outcomes=rules.sum_outcomes.output.outcomes,
-    output:
-        figure("cost", "Cost against quality", "annotations"),
-    log:
-        "logs/{dataset}/draw_cost.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
-    conda:
-        "../envs/models.yaml"
-    resources:
-        **needs(2000, minutes=15),
-    params:
-        code=code_of("figures/draw_cost.py"),
-    script:
-        "../scripts/figures/draw_cost.py"
-
-
 rule draw_predictions:
     """Ranked predictions of XML trained on coarse and on fine captions for one query (Figure 5)."""
     input:

@@ -20,7 +20,7 @@ from refusals import refused
 from verified.benchmark.vcmr.results import PerQuery
 from verified.config import load
 from verified.demo.source import write_video
-from verified.figures import cost, examples, queries
+from verified.figures import examples, queries
 from verified.figures.canvas import LABEL, draw_note, drawing
 from verified.figures.listed import shown_annotations
 from verified.figures.pipeline import draw_pipeline
@@ -255,35 +255,6 @@ def test_a_figure_has_its_text_and_numbers_beside_it_or_is_refused(tmp_path):
     )
     with pytest.raises(ValueError), drawing(paths, 3, 2):
         pass
-
-
-def test_gains_of_candidates_are_the_best_of_those_written_first(tmp_path):
-    scores = [
-        {"desc_id": moment, "video": f"v{moment % 4}", "type": kind, "candidate": number, "score": score}
-        for moment in range(8)
-        for kind, listed in (("statics", (0.0, 2.0)), ("dynamics", (1.0, None)))
-        for number, score in enumerate(listed)
-    ]
-    outcomes = {
-        "statics": {"moments": 8, "tasks": [{"calls": 8}, {"calls": 16}]},
-        "dynamics": {"moments": 8, "tasks": []},
-    }
-    calls = cost.calls_of_types(outcomes)
-    assert calls == {"statics": 3.0, "dynamics": 0.0}
-    wrong = {(moment, "statics", 1) for moment in range(2)}
-    bought = cost.candidate_gains(scores, calls, wrong)
-    assert [(row.types, row.candidates, row.score) for row in bought] == [
-        *(("statics", 1, 0.0), ("statics", 2, 2.0), ("dynamics", 1, 1.0), ("dynamics", 2, 1.0)),
-        *(("both", 2, 1.0), ("both", 4, 2.0)),
-    ]
-    assert [row.false[0] for row in bought if row.false] == [0, 25, 0, 0, 0, 25]
-    cost.draw_cost(bought, [tmp_path / "c.svg", tmp_path / "c.csv"])
-    assert {"statics, 3.0 calls", "both, 3.0 calls"} <= set(texts(tmp_path / "c.svg"))
-    assert rows_of(tmp_path / "c.csv")[2][:6] == ["statics", "2", "3.0", "8", "2.0", "25.0"]
-    cost.draw_cost(cost.candidate_gains(scores, calls, None), [tmp_path / "u.svg"])
-    assert marks(tmp_path / "u.svg", "axes_") == 1, "no panel for what nobody knows"
-    cost.draw_cost([], [tmp_path / "n.svg"])
-    assert texts(tmp_path / "n.svg")[0].startswith("No candidate has a score")
 
 
 def settings(source: dict, models: list[str]):

@@ -16,7 +16,7 @@ def figures_of(settings: Config, dataset: str) -> list[str]:
     """Names of the figures of a data set, without folder and ending: those that have something to show."""
     names: list[str] = list(STATISTICS)
     if settings.datasets[dataset].source.annotated_here:
-        names += [*EXAMPLES, "validation", "cost"]
+        names += [*EXAMPLES, "validation"]
     possible = set(tested_runs(settings, dataset))
     if possible:
         names.append("training")
