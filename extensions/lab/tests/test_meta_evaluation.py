@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from captioning import make_moments, make_videos, settings
-from refusals import refused
 
 from verified.__main__ import main
 from verified.benchmark.correlation import MEASURES
@@ -27,56 +26,6 @@ from verified_lab.meta_evaluation.of_run import (
     stored_scores,
 )
 from verified_lab.tables import meta_evaluation as table
-
-VIDEOCON = """video_url,caption,neg_caption,nle,hard
-https://example.org/anno_videos/1303.mp4,A man jumps.,A man sleeps.,"He jumps, he does not sleep.",True
-https://example.org/anno_videos/7.mp4," A dog runs, then sits.",A cat runs.,A dog and no cat.,False
-"""
-
-
-def test_videocon_human_has_a_right_and_a_wrong_caption_a_row(tmp_path):
-    (tmp_path / "videocon_human.csv").write_text(VIDEOCON)
-    found = read_judgements(tmp_path / "videocon_human.csv")
-    assert [(one.video, one.caption, one.right, one.group) for one in found] == [
-        ("1303", "A man jumps.", True, "hard"),
-        ("1303", "A man sleeps.", False, "hard"),
-        ("7", "A dog runs, then sits.", True, "easy"),
-        ("7", "A cat runs.", False, "easy"),
-    ]
-    (tmp_path / "empty.csv").write_text(VIDEOCON + "https://example.org/9.mp4,,A cat runs.,x,True\n")
-    with refused("caption", file=tmp_path / "empty.csv", row=4):
-        read_judgements(tmp_path / "empty.csv")
-
-
-def vatex(folder, scores):
-    folder.mkdir()
-    write_json(folder / "candidates_list.json", ["a man plays", "a dog plays"])
-    write_json(folder / "human_scores.json", scores)
-    write_json(folder / "video_ids.json", ["Bfyp_0248_0258", "Bfyp_0248_0258"])
-    write_json(folder / "gts_list.json", [["one", "two"], ["one", "two"]])
-
-
-def test_vatex_eval_has_three_people_a_caption(tmp_path):
-    vatex(tmp_path / "whole", [5, 1, 4, 3, 3, 2])
-    one, two = read_judgements(tmp_path / "whole")
-    assert one.grades == (("person 1", 5.0), ("person 2", 4.0), ("person 3", 3.0)), "three rows of all captions"
-    assert (one.right, two.right, two.references) == (True, False, ("one", "two"))
-    vatex(tmp_path / "short", [5, 1, 4])
-    with refused("3", file="human_scores.json"):
-        read_judgements(tmp_path / "short")
-
-
-def test_carebench_tells_a_video_s_own_caption_from_another_s(tmp_path):
-    rows = [{"video": f"v{n}.mp4", "caption": f"caption {n}"} for n in range(4)]
-    write_json(tmp_path / "spatial.json", rows)
-    found = read_judgements(tmp_path / "spatial.json", seed=1)
-    assert [one.right for one in found] == [True, False] * 4 and {one.group for one in found} == {"statics"}
-    for right, wrong in zip(found[::2], found[1::2]):
-        number = right.video[1:]
-        assert right.caption == f"caption {number}" and wrong.video == right.video and wrong.caption != right.caption
-    write_json(tmp_path / "bad.json", [*rows, {"video": "v9.mp4"}])
-    with refused(file=tmp_path / "bad.json", row=5):
-        read_judgements(tmp_path / "bad.json")
 
 
 def decision(desc_id, what, reviewer="ann", when=0, **more):

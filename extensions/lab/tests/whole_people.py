@@ -56,11 +56,8 @@ def adjudicate_decisions():
 
 
 def judgement_files(folder):
-    """What people say of captions, in each form, and scores of a metric; released captions of two runs."""
+    """What people say of captions, and scores of a metric; released captions of two runs."""
     captions = [(f"v{n}", f"a man walks {n} times") for n in range(6)]
-    rows = "".join(f"https://example.org/{video}.mp4,{text},a dog sleeps,he walks,True\n" for video, text in captions)
-    (folder / "videocon.csv").write_text("video_url,caption,neg_caption,nle,hard\n" + rows)
-    write_json(folder / "spatial.json", [{"video": f"{video}.mp4", "caption": text} for video, text in captions])
     graded = [{"video": video, "caption": text, "grade": n % 3} for n, (video, text) in enumerate(captions)]
     write_jsonl(folder / "graded.jsonl", graded)
     scored = [(video, text) for video, true in captions for text in (true, "a dog sleeps")]
@@ -76,13 +73,17 @@ def judgement_files(folder):
             for n, (video, text) in enumerate(captions)
         ]  # fmt: skip
         write_fig(folder / name / "test.jsonl", rows)
-    judging = [
-        ["meta-evaluate", name, "--scores", "other=scores.jsonl", "--resamples", "100", "--output", "out.json"]
-        for name in ("videocon.csv", "graded.jsonl")
-    ]
     return [
-        *judging,
-        ["meta-evaluate", "spatial.json", "--scores", "other=scores.jsonl", "--resamples", "100"],
+        [
+            "meta-evaluate",
+            "graded.jsonl",
+            "--scores",
+            "other=scores.jsonl",
+            "--resamples",
+            "100",
+            "--output",
+            "out.json",
+        ],
         ["compare-captions", "one", "two", "--output", "out"],
     ]
 

@@ -17,8 +17,7 @@ from verified.errors import InputError
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="VideoCon-Human (CSV), the folder of VATEX-EVAL, CaReBench (JSON), a review's decisions, or JSONL rows"
-        " with video, caption and grade",
+        help="a review's decisions, or JSONL rows with video, caption and grade",
     ),
     folder("--videos", "folder of the videos, which the metrics below look into", metavar="FOLDER"),
     folder("--evaluator", "checkpoint of an evaluator that scores the captions", metavar="FILE"),
@@ -59,7 +58,7 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
         )
     if any(looks) and not arguments.videos:
         raise InputError("these metrics look into videos", remedy="name their folder: --videos")
-    judged = [one for path in arguments.judgements for one in read_judgements(path, arguments.seed)]
+    judged = [one for path in arguments.judgements for one in read_judgements(path)]
     videos = find_videos(arguments.videos, judged) if any(looks) else {}
     scores: dict[str, np.ndarray] = {}
     if arguments.evaluator:
