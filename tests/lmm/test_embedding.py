@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-import tiny_models
 from loopback import Scripted, embedding, endpoint, refusal
 from refusals import refused
 
@@ -102,21 +101,3 @@ def test_answers_that_are_no_vectors_are_typed_and_leave_zeros(tmp_path):
     other = Scripted(200, json.dumps({"data": []}).encode())
     with endpoint(lambda number, body: other) as served, refused("garbage"):
         asked(served_by(tmp_path / "none", served.url, retries=0), ["a"])
-
-
-def test_sentence_transformers_embeds_texts_and_where_it_can_pictures(tmp_path):
-    plain = settings(tmp_path, engine="sentence-transformers", model="all-MiniLM-L6-v2", shows="nothing")
-    (vectors, _), (again, _) = asked(plain, ["a dog", "a dog runs"]), asked(plain, ["a dog"])
-    assert vectors.shape == (2, 384) and np.array_equal(vectors[0], again[0])
-    with refused("shows"):
-        asked(settings(tmp_path, engine="sentence-transformers", model="all-MiniLM-L6-v2"), [], [(GREY, "one")])
-    from transformers import CLIPImageProcessorPil
-
-    (tmp_path / "clip").mkdir()
-    model = str(tiny_models.clip(tmp_path / "clip"))
-    CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(model)
-    seeing = settings(tmp_path, engine="sentence-transformers", model=model, batch_size=2)
-    noise = np.random.default_rng(1).integers(0, 255, (2, 1, 40, 60, 3), dtype=np.uint8)
-    vectors, seen = asked(seeing, ["a dog"], [(noise[0], "one"), (noise[1], "two"), (noise[0], "three")])
-    assert vectors.shape[1] == seen.shape[1] and len(seen) == 3
-    assert seen[0] == pytest.approx(seen[2], abs=2e-3) and not np.allclose(seen[0], seen[1], atol=1e-3)

@@ -89,7 +89,7 @@ def test_vectors_are_written_once_and_rank_a_split(tmp_path, shows):
 
 def test_rows_by_vectors_need_a_model_that_sees():
     demo = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo", "videos": 12, "seconds": 10}}}}
-    for generation in ({}, {"embed": {"engine": "sentence-transformers", "model": "x", "shows": "nothing"}}):
+    for generation in ({}, {"embed": {"shows": "nothing"}}):
         with refused("dense"):
             load({**demo, "generation": generation, "field": {"dense": True}})
     assert load({**demo, "generation": {"embed": {}}, "field": {"dense": True}}).section(Rows).dense

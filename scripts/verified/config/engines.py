@@ -68,7 +68,4 @@ ENGINES: dict[str, EngineKind] = {
     "packaged-joint": EngineKind(
         "verified.features.embedding_engine", answers=False, embeds=True, takes_schema=False, counts_pictures=False
     ),
-    "sentence-transformers": EngineKind(
-        "verified.lmm.engines.sentence_vectors", loads_model=True, answers=False, embeds=True, takes_schema=False
-    ),
 }

@@ -166,11 +166,11 @@ class EmbedSettings(EngineSettings):
     """The model that embeds texts, frames and clips, to find videos without training."""
 
     engine: EmbedderName = "packaged-joint"
-    """packaged-joint (part of the packages, docs/models.md); sentence-transformers, which the job loads; openai, for
-    any endpoint with `/embeddings`, with pictures in the form of vLLM's server in pooling mode; or cassette.
+    """packaged-joint (part of the packages, docs/models.md); openai, for any endpoint with `/embeddings`, with pictures
+    in the form of vLLM's server in pooling mode; or cassette.
     """
     model: str = Field(default="packaged-joint", min_length=1)
-    """Model id (packaged-joint, a hub name, a folder, or the name that the endpoint knows)."""
+    """Model id (packaged-joint, or the name that the endpoint knows)."""
     shows: Literal["nothing", "frames", "clips"] = "frames"
     """Embedded media of a video. nothing: the model reads texts alone. clips: several frames in one call."""
     step_seconds: float = Field(default=1.0, gt=0)

@@ -9,7 +9,6 @@ from PIL import Image
 from verified.config.generation import EngineSettings, Generation
 from verified.features.encoders import fit
 from verified.features.packaged import TEMPERATURE, PackagedJoint
-from verified.lmm.engines.sentence_vectors import of_one_kind
 from verified.lmm.request import Reply, Request
 from verified.lmm.tasks.embedding import vector_text
 
@@ -49,3 +48,15 @@ class PackagedVectors:
         seconds = (time.monotonic() - started) / len(batch)
         for vector in vectors:
             yield Reply(vector_text(vector), seconds=seconds)
+
+
+def of_one_kind(requests: Iterable[Request], most: int) -> Iterator[list[Request]]:
+    """Batches of at most `most` requests in their order, each of texts alone or of frames alone."""
+    batch: list[Request] = []
+    for request in requests:
+        if batch and (len(batch) == most or (request.frames is None) != (batch[0].frames is None)):
+            yield batch
+            batch = []
+        batch.append(request)
+    if batch:
+        yield batch
