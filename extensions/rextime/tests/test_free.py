@@ -84,31 +84,6 @@ def test_free_answers_are_read_by_another_model_which_sees_neither_video_nor_tru
     assert not again["video_lmm"].requests and not again["llm"].requests
 
 
-def described(folder, videos, rows, description):
-    roles = engines()
-    roles["video_lmm"].replies["describe"] = description
-    tasks = tasks_for("free_after_description", rows)
-    with Session(generation_settings(folder, attempts=1), 7, tasks, roles) as session:
-        return take_test(rows, videos, "free_after_description", 4, session), roles
-
-
-def test_a_video_is_described_once_before_its_questions(videos, tmp_path):
-    rows = [asked(0), asked(1)]
-    (submission, failures), roles = described(tmp_path, videos, rows, Reply("A ball lies on\n stairs."))
-    assert not failures and [(row["ans"], row["text"]) for row in submission] == [
-        ("C", "It drops down the stairs."),
-        ("none", "The video does not say."),
-    ]
-    assert {row["description"] for row in submission} == {"A ball lies on stairs."}
-    first, *others = roles["video_lmm"].requests
-    assert first.task == "rextime/description" and "What is" not in first.prompt
-    assert [request.task for request in others] == ["rextime/answer_after_description"] * 2
-    for row, request in zip(rows, others):
-        assert '"A ball lies on stairs."' in request.prompt and row["query"] in request.prompt
-        assert len(request.frames) == len(first.frames) == 4
-        assert not any(option in request.prompt for option in OPTIONS)
-
-
 @pytest.mark.parametrize(
     "text, letter",
     [

@@ -6,9 +6,7 @@ letter alone, `answer_in_true_span` too, with the time of the answer in the prom
 continuation "From ss to ee, OPTION" of the question; the one with the largest mean log-probability wins (the
 pseudo-code of the supplement says largest cross entropy, a slip). `score_with_true_span` scores the options after the
 true span, as for the zero-shot models; its windows are those of the model. The scoring needs an engine, or an endpoint,
-with log-probabilities. `free` is the question alone, as in section D.2; `free_answers` reads the letters. In
-`free_after_description` the model describes the video first, as Gemini does there: once for all questions about it,
-each of which then has the frames and that description.
+with log-probabilities. `free` is the question alone, as in section D.2; `read_letters` reads the letters.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,10 +23,8 @@ from verified_rextime.generate import option_lines, whole_video_calls
 from verified_rextime.rows import LETTERS
 from verified_rextime.tasks import (
     ANSWER,
-    ANSWER_AFTER_DESCRIPTION,
     ANSWER_IN_SPAN,
     ANSWER_WITH_SPAN,
-    DESCRIPTION,
     FREE_ANSWER,
     LOCATE,
     READING,
@@ -41,8 +37,7 @@ TASKS = {
     "answer_in_true_span": (ANSWER_IN_SPAN,),
     "locate_then_score": (LOCATE, SCORING),
     "score_with_true_span": (LOCATE, SCORING),
-    "free": (FREE_ANSWER, READING),
-    "free_after_description": (ANSWER_AFTER_DESCRIPTION, READING, DESCRIPTION),
+    FREE: (FREE_ANSWER, READING),
 }
 """Tasks of each protocol, for questions with options; the question's task comes first."""
 NOT_PARSED = (0.0, 0.0)
@@ -56,8 +51,8 @@ def tasks_for(protocol: str, questions: Iterable[Mapping]) -> tuple[Task, ...]:
     """
     if not without_options(questions):
         return TASKS[protocol]
-    if protocol in FREE:
-        return tuple(task for task in TASKS[protocol] if task is not READING)
+    if protocol == FREE:
+        return (FREE_ANSWER,)
     if protocol in LETTERS_ALONE:
         raise InputError(
             f"the protocol {protocol} asks for letters, and the questions have no options",
@@ -85,22 +80,12 @@ def take_test(
     shown = [{"item": row["qid"], "video": row["vid"]} for row in tested if row["vid"] in videos]
     rows = {row["qid"]: row for row in tested}
     failures = [{"qid": row["qid"], "reason": "video-not-usable"} for row in tested if row["vid"] not in videos]
-    task, *others = tasks_for(protocol, questions)
-    descriptions: dict[str, str] = {}
-    if DESCRIPTION in others:
-        described = describe(shown, rows, videos, frames, session)
-        descriptions = {video: text for video, one in described.items() if (text := one.parsed.sections.get("text"))}
-        for item in shown:
-            if item["video"] not in descriptions:
-                outcome = described[item["video"]]
-                reason = f"description-{outcome.status}-{outcome.reason or 'no-text'}"
-                failures.append({"qid": item["item"], "reason": reason})
-        shown = [item for item in shown if item["video"] in descriptions]
-    slots = [_slots(rows[item["item"]], task, frames, descriptions) for item in shown]
+    task = tasks_for(protocol, questions)[0]
+    slots = [_slots(rows[item["item"]], task, frames) for item in shown]
     calls = whole_video_calls(task, shown, slots, videos, session, frames)
     answered = dict(zip((item["item"] for item in shown), session.ask(task, calls, len(calls))))
     spans = {qid: _span(outcome) for qid, outcome in answered.items()}
-    free, letters_alone = protocol in FREE, protocol in LETTERS_ALONE
+    free, letters_alone = protocol == FREE, protocol in LETTERS_ALONE
     texts = {qid: outcome.parsed.sections.get("text") for qid, outcome in answered.items()} if free else {}
     if no_options:
         letters = {}
@@ -122,29 +107,16 @@ def take_test(
             **({} if letters_alone else {"pred_relevant_windows": [list(spans.get(row["qid"]) or NOT_PARSED)]}),
             **({} if no_options else {"ans": letters.get(row["qid"])}),
             **({"text": texts.get(row["qid"])} if free else {}),
-            **({"description": descriptions.get(row["vid"])} if DESCRIPTION in others else {}),
         }
         for row in tested
     ]
     return submission, failures
 
 
-def describe(
-    items: list[dict], rows: Mapping[str, dict], videos: Mapping[str, dict], frames: int, session: Session
-) -> dict[str, Outcome]:
-    """The model's description of each video before it gets a question, by video; `items` are those of `rows` by id."""
-    shown = list({item["video"]: item for item in items}.values())
-    slots = [_slots(rows[item["item"]], DESCRIPTION, frames, {}) for item in shown]
-    calls = whole_video_calls(DESCRIPTION, shown, slots, videos, session, frames)
-    return dict(zip((item["video"] for item in shown), session.ask(DESCRIPTION, calls, len(calls))))
-
-
-def _slots(row: Mapping, task: Task, frames: int, descriptions: Mapping[str, str]) -> dict[str, str]:
+def _slots(row: Mapping, task: Task, frames: int) -> dict[str, str]:
     slots = {"duration": f"{row['duration']:g}", "frame_number": str(frames)}
     if "question" in task.slots:
         slots["question"] = row["query"]
-    if "description" in task.slots:
-        slots["description"] = descriptions[row["vid"]]
     if "options" in task.slots:
         slots["options"] = option_lines(row["options"])
     if task is ANSWER_IN_SPAN:

@@ -16,12 +16,11 @@ Protocol = Literal[
     "locate_then_score",
     "score_with_true_span",
     "free",
-    "free_after_description",
 ]
 GroundingModel = Literal["univtg", "cg_detr"]
-FREE = ("free", "free_after_description")
-"""Protocols whose answers are the model's own words, which the llm reads."""
-LETTERS_ALONE = ("answer", "answer_in_true_span", *FREE)
+FREE = "free"
+"""The protocol whose answers are the model's own words, which the llm reads."""
+LETTERS_ALONE = ("answer", "answer_in_true_span", FREE)
 """Protocols whose answers are letters, without windows."""
 
 
@@ -203,7 +202,7 @@ class Rextime(Section):
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
     """Protocols of the video LMM: letter and span in one answer; a letter alone, also after the true span; a span, then
     four scored continuations (engine transformers, or an endpoint of vLLM); or the question alone, whose free answer
-    the llm reads, directly or after a description of the video.
+    the llm reads.
     """
     licence: str = Field(default="not stated", min_length=1)
     """Licence of the questions in their card; ReXTime's own are CC-BY-NC-SA-4.0, as QVHighlights is."""

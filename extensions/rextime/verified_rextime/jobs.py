@@ -77,7 +77,7 @@ def protocols(settings: Config) -> list[str]:
 def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
     """Roles that answer by a protocol, or by any that is configured: the llm reads free answers."""
     chosen = protocols(settings) if protocol is None else [protocol]
-    return ["llm", "video_lmm"] if {*FREE} & {*chosen} else ["video_lmm"]
+    return ["llm", "video_lmm"] if FREE in chosen else ["video_lmm"]
 
 
 def answered(settings: Config) -> list[str]:
@@ -152,7 +152,7 @@ def systems(settings: Config) -> dict[str, dict]:
                 shown_videos = [f"{videos}/{shard}.jsonl" for shard in shard_names(settings.shards)]
                 tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name, "videos": shown_videos}
         shown = f"{settings.generation.video_lmm.model}, {protocol.replace('_', ' ')}"
-        free = {"reader": settings.generation.llm.model} if protocol in FREE else {}
+        free = {"reader": settings.generation.llm.model} if protocol == FREE else {}
         for test, facts in tests.items():
             before = {"before": f"{shown}{test}", "card": card(settings)[0]} if part else {}
             tuned = ", fine-tuned on questions" if part else ""
@@ -182,18 +182,17 @@ def systems(settings: Config) -> dict[str, dict]:
 
 def free_answers(settings: Config) -> dict[str, dict]:
     """By test, where the video LMM answers freely: files of `questions` and `answers`, whether they are `scored`."""
+    if FREE not in protocols(settings):
+        return {}
+    files = [f"{folder(settings)}/answers/{FREE}/{shard}.jsonl" for shard in shard_names(settings.shards)]
     tests: dict[str, dict] = {}
-    for protocol in (protocol for protocol in FREE if protocol in protocols(settings)):
-        words = protocol.removeprefix("free").replace("_", " ").replace(" ", ", ", 1)
-        files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
-        for split in tested_splits(_section(settings)):
-            questions = f"{folder(settings)}/annotations/{split}.jsonl"
-            tests[f"{split}{words}"] = {"questions": questions, "scored": True, "answers": files}
-        for name in answered(settings):
-            given = _section(settings).released[name]
-            file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
-            questions = given_file(settings, name)
-            tests[f"{name}{words}"] = {"questions": questions, "scored": given.scored, "answers": [file]}
+    for split in tested_splits(_section(settings)):
+        questions = f"{folder(settings)}/annotations/{split}.jsonl"
+        tests[split] = {"questions": questions, "scored": True, "answers": files}
+    for name in answered(settings):
+        file = f"{folder(settings)}/released/{name}/{FREE}.jsonl"
+        scored = _section(settings).released[name].scored
+        tests[name] = {"questions": given_file(settings, name), "scored": scored, "answers": [file]}
     return tests
 
 

@@ -47,8 +47,6 @@ SEEING = (
     "answer_in_span",
     "locate",
     "free_answer",
-    "description",
-    "answer_after_description",
 )
 """Tasks that show frames."""
 

@@ -21,10 +21,6 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     events = watch_request(request)
     if task == "related_event":
         return _related(events, request, rng)
-    if task == "description":
-        return Reply(
-            " ".join(as_sentence(sentence(_named(event.facts), rng, plain=True)) for event in events) or UNSEEN
-        )
     if task == "answer_in_span":
         span = tuple(float(request.slots[name]) for name in ("start", "end"))
         answer = max(events, key=lambda event: tiou(event.start, event.end, *span), default=None)
@@ -32,7 +28,7 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
         answer = find_answer(events, request.slots["question"])
     end = float(request.slots["duration"])
     start, end = (answer.start, answer.end) if answer else (0.0, end)
-    if task in ("free_answer", "answer_after_description"):
+    if task == "free_answer":
         return Reply(as_sentence(sentence(_named(answer.facts), rng, plain=True)) if answer else UNSEEN)
     if task == "locate":
         return Reply(f"From {start:.1f} to {end:.1f}.")

@@ -345,28 +345,18 @@ LOCATE = _task(
 )
 
 
-def _free_task(name: str, slots: tuple[str, ...], tokens_out: int) -> Task:
-    """A task that the video LMM answers in free text."""
-    return Task(
-        f"rextime/{name}",
-        "video_lmm",
-        (*slots, "duration", "frame_number"),
-        parse_text,
-        lambda _count: object_schema({"answer": TEXT}),
-        tokens_out,
-        lambda _count, identity: Parsed(sections={"text": words(tokens_out, identity)}),
-        followed=True,
-        settings=("frame_side",),
-    )
-
-
-FREE_ANSWER = _free_task("free_answer", ("question",), 60)
+FREE_ANSWER = Task(
+    "rextime/free_answer",
+    "video_lmm",
+    ("question", "duration", "frame_number"),
+    parse_text,
+    lambda _count: object_schema({"answer": TEXT}),
+    60,
+    lambda _count, identity: Parsed(sections={"text": words(60, identity)}),
+    followed=True,
+    settings=("frame_side",),
+)
 """The question alone, without options (supplement, D.2)."""
-DESCRIPTION = _free_task("description", (), 80)
-"""Description of a video, before any question about it (supplement, D.2)."""
-ANSWER_AFTER_DESCRIPTION = _free_task("answer_after_description", ("question", "description"), 60)
-"""The question alone, after the model's own description of the video."""
-DESCRIBED = (DESCRIPTION, ANSWER_AFTER_DESCRIPTION)
 READING = _task(
     "reading",
     "llm",
@@ -379,4 +369,4 @@ READING = _task(
 """Option that a free answer means: the reader sees neither the video nor the right option."""
 GENERATION = (EVENT_PAIR, RELATED_EVENT, *QUESTIONS.values(), VERIFICATION, OPTIONS)
 """Tasks that write questions."""
-TASKS = (*GENERATION, ANSWER_WITH_SPAN, ANSWER, ANSWER_IN_SPAN, SCORING, LOCATE, FREE_ANSWER, READING, *DESCRIBED)
+TASKS = (*GENERATION, ANSWER_WITH_SPAN, ANSWER, ANSWER_IN_SPAN, SCORING, LOCATE, FREE_ANSWER, READING)
