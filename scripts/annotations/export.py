@@ -11,9 +11,9 @@ with job(snakemake):
 
     moments = read_jsonl(snakemake.input.moments)
     scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
-    similarities = [row for path in snakemake.input.similarities for row in read_jsonl(path)]
+    agreement = [row for path in snakemake.input.agreement for row in read_jsonl(path)]
     groups = candidates_by_moment(moments, scores)
-    groups = choose_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
+    groups = choose_by(groups, snakemake.params.choose_by, snakemake.params.seed, agreement)
     selections = [read_json(path) for path in snakemake.input.selections]
     left_out = {int(moment): reason for selection in selections for moment, reason in selection["left_out"].items()}
     types = {row["desc_id"]: row["fig_desc_type"] for path in snakemake.input.fig for row in iterate_jsonl(path)}
