@@ -41,7 +41,6 @@ rule embed_captions:
         code=code_of("statistics/embed_captions.py"),
         sentence_encoder=settings.generation.sentence_encoder,
         revision=settings.generation.sentence_revision,
-        format=settings.statistics.embedding_format,
         threads=settings.statistics.threads,
     script:
         "../scripts/statistics/embed_captions.py"

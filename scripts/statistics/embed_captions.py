@@ -13,6 +13,4 @@ with job(snakemake, snakemake.params.threads):
     source, _ = source_of(sentence_encoder, snakemake.params.revision, snakemake.input.weights)
     lists = [texts for key in KINDS for texts in caption_lists(rows, key).values()]
     texts, vectors = encode_lists(lists, source, snakemake.params.threads)
-    write_embeddings(
-        snakemake.output[0], texts, vectors, sentence_encoder, weights_digest(source), snakemake.params.format
-    )
+    write_embeddings(snakemake.output[0], texts, vectors, sentence_encoder, weights_digest(source))

@@ -29,7 +29,7 @@ WRITERS = {
     "features": lambda path: write_features(path, {"dim": 100}, ((str(n), NUMBERS, {}) for n in range(9))),
     "many features": lambda path: write_features(path, {"dim": 100}, ((str(n), NUMBERS[:1], {}) for n in range(999))),
     "ranked lists": lambda path: write_ranked(path, {"test": RANKED}),
-    "embeddings": lambda path: write_embeddings(path, [*map(str, range(400))], NUMBERS, "e", "w", "float32"),
+    "embeddings": lambda path: write_embeddings(path, [*map(str, range(400))], NUMBERS, "e", "w"),
     "rows": lambda path: write_jsonl(path, ({"number": n} for n in range(9999))),
 }
 JOB = """

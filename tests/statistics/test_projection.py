@@ -20,7 +20,7 @@ def annotations(tmp_path):
         for i, text in enumerate(texts)
     ]
     captions = [*COARSE, *(row["fig_desc"] for row in rows)]
-    write_embeddings(tmp_path / "e.npz", captions, rng.normal(size=(len(captions), 16)), "example", "0", "float32")
+    write_embeddings(tmp_path / "e.npz", captions, rng.normal(size=(len(captions), 16)), "example", "0")
     return rows, Embeddings(tmp_path / "e.npz")
 
 

@@ -54,7 +54,7 @@ def test_many_to_many(rows, tmp_path):
     from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
 
     texts = distinct(row[key] for key in ("cog_desc", "fig_desc") for row in rows)
-    write_embeddings(tmp_path / "e.npz", texts, encode(texts), PACKAGED, weights_digest(), "float32")
+    write_embeddings(tmp_path / "e.npz", texts, encode(texts), PACKAGED, weights_digest())
     embeddings = Embeddings(tmp_path / "e.npz")
     coarse = many_to_many(rows, "cog_desc", embeddings, 0.01, 2)
     fine = many_to_many(rows, "fig_desc", embeddings, 0.01, 2)

@@ -42,7 +42,7 @@ def annotations(folder):
         (folder / "annotations").mkdir(exist_ok=True)
         write_fig(folder / "annotations" / f"{split}.jsonl", of_split)
     texts = sorted({row["fig_desc"] for row in rows})
-    write_embeddings(folder / "embeddings.npz", texts, np.eye(len(texts), dtype=np.float32), "e", "w", "float32")
+    write_embeddings(folder / "embeddings.npz", texts, np.eye(len(texts), dtype=np.float32), "e", "w")
     videos = {row["video"]: number for number, row in enumerate(rows)}
     files = []
     for seed in range(3):

@@ -77,7 +77,7 @@ def lint(path: str | os.PathLike, settings: Annotations, cosines: Cosines | None
     """
     by_check: dict[str, list[tuple[int, str]]] = {}
     rows = 0
-    for check, row, detail in _findings(Path(path), settings, cosines):
+    for check, row, detail in _findings(Path(path), cosines):
         if check == "rows":
             rows = row
         elif getattr(settings.lint, check) != "off":
@@ -96,7 +96,7 @@ def lint(path: str | os.PathLike, settings: Annotations, cosines: Cosines | None
     return {"file": str(path), "rows": rows, "passed": passed, "findings": findings}
 
 
-def _findings(path: Path, settings: Annotations, cosines: Cosines | None) -> Iterator[Finding]:
+def _findings(path: Path, cosines: Cosines | None) -> Iterator[Finding]:
     captions: dict[str, list[int]] = {}
     compared: dict[int, tuple[str, str]] = {}
     first_row: dict[int, int] = {}
@@ -136,7 +136,7 @@ def _findings(path: Path, settings: Annotations, cosines: Cosines | None) -> Ite
             first_row.setdefault(row["desc_id"], number)
             caption = row.get("fig_desc", row["cog_desc"])
             captions.setdefault(caption, []).append(number)
-            found = list(_row_findings(row, caption, settings))
+            found = list(_row_findings(row, caption))
             if "fig_desc" in row and row.get("fig_desc_type") != COARSE and not {check for check, _ in found} & ODD:
                 if doubted := doubts(caption, row["cog_desc"]):
                     found.append(("not_of_moment", f"{'; '.join(doubted)}, in: {caption}"))
@@ -154,7 +154,7 @@ def _findings(path: Path, settings: Annotations, cosines: Cosines | None) -> Ite
     yield "rows", number, ""
 
 
-def _row_findings(row: dict, caption: str, settings: Annotations) -> Iterator[tuple[str, str]]:
+def _row_findings(row: dict, caption: str) -> Iterator[tuple[str, str]]:
     (start, end), duration = row["time"], row["duration"]
     span = f"[{start}, {end}] of {duration} s"
     if end < start or start < 0:
@@ -169,7 +169,7 @@ def _row_findings(row: dict, caption: str, settings: Annotations) -> Iterator[tu
     yield from caption_findings(caption, row["cog_desc"] if fine else "")
     if fine and row.get("fig_desc_type") != COARSE and same(caption) == same(row["cog_desc"]):
         yield "equals_coarse", caption
-    if fine and row["fig_desc_score"] < settings.low_score_below:
+    if fine and row["fig_desc_score"] < 0:
         yield "low_score", str(row["fig_desc_score"])
 
 

@@ -62,7 +62,7 @@ class Lint(Section):
     duplicate_caption: Severity = "note"
     """A caption that several rows share."""
     low_score: Severity = "note"
-    """A confidence score below `low_score_below`."""
+    """A confidence score below 0."""
 
 
 class Annotations(Section):
@@ -92,8 +92,6 @@ class Annotations(Section):
     otherwise: Literal["leave-out", "coarse"] = "leave-out"
     """A moment whose caption is rejected or too low is omitted, or gets the coarse caption."""
     lint: Lint = Lint()
-    low_score_below: float = 0.0
-    """Confidence below which a caption counts as low-scored."""
 
     @field_validator("joint_encoder")
     @classmethod

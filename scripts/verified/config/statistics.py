@@ -1,7 +1,5 @@
 """Statistics of the annotations (section 3.5, supplement A)."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from verified.config.base import Section
@@ -18,7 +16,5 @@ class Statistics(Section):
     """DBSCAN's min_samples for the picture of clustered captions (supplement Figure 5)."""
     spacy_model: str = "en_core_web_sm"
     """spaCy model for parts of speech and lemmas."""
-    embedding_format: Literal["float32", "float16"] = "float32"
-    """Number format of the caption embeddings on disk; float16 halves them and moves distances by about 0.0005."""
     threads: int = Field(default=1, ge=1)
     """Compute threads of the sentence encoder and processes of spaCy."""

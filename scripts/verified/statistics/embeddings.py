@@ -50,12 +50,14 @@ def encode_lists(lists: Iterable[list[str]], source: str, threads: int = 1) -> t
 
 
 def write_embeddings(
-    path: str | os.PathLike, texts: Sequence[str], vectors: np.ndarray, encoder: str, weights: str, dtype: str
+    path: str | os.PathLike, texts: Sequence[str], vectors: np.ndarray, encoder: str, weights: str
 ) -> None:
-    """Write vectors [texts, dim] of distinct texts as `dtype` (float32 or float16); `weights` is the encoder's hash."""
+    """Write vectors [texts, dim] of distinct texts as float32; `weights` is the encoder's hash."""
     keys = np.frombuffer(b"".join(map(text_digest, texts)), np.uint8).reshape(len(texts), 32)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, keys=keys, vectors=vectors.astype(dtype), encoder=np.array(encoder), weights=np.array(weights))
+        np.savez(
+            file, keys=keys, vectors=vectors.astype(np.float32), encoder=np.array(encoder), weights=np.array(weights)
+        )
 
 
 class Embeddings:
@@ -71,7 +73,7 @@ class Embeddings:
             raise InputError(
                 f"not a file of embeddings: no {error}", file=path, remedy="delete it and run again"
             ) from None
-        if self.vectors.ndim != 2 or self.vectors.dtype.kind != "f" or len(keys) != len(self.vectors):
+        if self.vectors.ndim != 2 or self.vectors.dtype != np.float32 or len(keys) != len(self.vectors):
             raise InputError(
                 f"{len(keys)} keys for vectors {list(self.vectors.shape)}", file=path, remedy="delete it and run again"
             )
@@ -83,4 +85,4 @@ class Embeddings:
             rows = [self.rows[text_digest(text)] for text in texts]
         except KeyError:
             raise InputError("the embeddings are of other captions", remedy="delete them and run again") from None
-        return self.vectors[rows].astype(np.float32)
+        return self.vectors[rows]
