@@ -1,5 +1,4 @@
 from verified.figures.listed import (
-    RECALLS,
     answer_paths,
     test_folders,
     figure_files,
@@ -125,27 +124,6 @@ rule draw_validation:
         code=code_of("figures/draw_validation.py"),
     script:
         "../scripts/figures/draw_validation.py"
-
-
-rule draw_recalls:
-    """Main tables 4 to 7 as pictures with intervals."""
-    input:
-        tables=f"{HOME}/tables",
-    output:
-        figure("{table}", "{table} as a picture", "main table", caption="recalls"),
-    log:
-        "logs/{dataset}/draw_recalls/{table}.log",
-    wildcard_constraints:
-        table="|".join(RECALLS),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **needs(1000, minutes=15),
-    params:
-        code=code_of("figures/draw_recalls.py"),
-        title=title_of,
-    script:
-        "../scripts/figures/draw_recalls.py"
 
 
 rule draw_queries:

@@ -4,12 +4,11 @@ from verified.config import Config
 from verified.config.folders import datasets_with, home, shown_datasets
 from verified.layout import Layout
 from verified.tables.inputs import fine_runs, tested_runs
-from verified.tables.layout import FOLDERS, TABLES, TITLES, PaperTable, model_of
+from verified.tables.layout import TITLES
 
 EXAMPLES = ("task", "pipeline", "annotations", "evaluator")
 STATISTICS = ("confidence", "spans", "clusters", "classes")
 QUERIES = ("recall-curves", "recall-lengths", "positions")
-RECALLS = ("main-4", "main-5", "main-6", "main-7")
 
 
 def figures_of(settings: Config, dataset: str) -> list[str]:
@@ -22,7 +21,6 @@ def figures_of(settings: Config, dataset: str) -> list[str]:
         names.append("training")
     if any((trained, tested) == ("fig", "fig") for _, trained, tested in possible):
         names += QUERIES
-    names += [table.key for table in TABLES if table.key in RECALLS and _shows(table, possible)]
     if settings.datasets[dataset].source.annotated_here and {("xml", "cog", "fig"), ("xml", "fig", "fig")} <= possible:
         names.append("predictions")
     return names
@@ -71,10 +69,3 @@ def figure_files(settings: Config) -> list[str]:
     if datasets_with(settings, "annotated_here"):
         files.append(f"{home(settings)}/figures/evaluator-training.svg")
     return files
-
-
-def _shows(table: PaperTable, possible: set[tuple[str, str, str]]) -> bool:
-    """Whether a table of methods has one, or one that compares trainings has them all."""
-    if table.stubs == ("Method",):
-        return any((trained, tested) == ("fig", "fig") for _, trained, tested in possible)
-    return {(model_of(method), FOLDERS[train], FOLDERS[test]) for method, train, test in table.runs} <= possible
