@@ -79,30 +79,6 @@ rule audit_annotations:
         "scripts/audit_annotations.py"
 
 
-rule measure_audit:
-    """How many of the demo's spans, made false on purpose, the audit finds."""
-    input:
-        annotations=of_key(annotation_files),
-        submissions=of_key(fine_submissions),
-    output:
-        recovery="results/{dataset}/audit/recovery.json",
-    log:
-        "logs/{dataset}/measure_audit.log",
-    wildcard_constraints:
-        dataset=datasets("has_truth"),
-    conda:
-        "../../envs/data.yaml"
-    resources:
-        **needs(1000, minutes=15),
-    params:
-        code=code_of("extensions/lab/scripts/measure_audit.py"),
-        audit=AUDIT,
-        test_split=of_dataset(lambda dataset: dataset.spans.test_split),
-        seed=settings.seed,
-    script:
-        "scripts/measure_audit.py"
-
-
 # Pages of the moments with findings; decisions on them go where those of the review go.
 use rule prepare_review as prepare_audit with:
     input:

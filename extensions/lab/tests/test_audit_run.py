@@ -1,6 +1,4 @@
-"""The audit of a run: its jobs, the tables of them, false spans that are found again, and what exports leave out."""
-
-import math
+"""The audit of a run: its job, and the tables of it."""
 
 import numpy as np
 import pytest
@@ -14,9 +12,6 @@ from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.statistics.embeddings import write_embeddings
 from verified.tables.collect import Collection, Run
 from verified.tables.shown import select_shown
-from verified_lab.audit.queries import Audited
-from verified_lab.audit.recovery import recover
-from verified_lab.audit.span_corruption import KINDS, corrupt_spans
 from verified_lab.config import Audit
 from verified_lab.tables import audit as audit_tables
 
@@ -64,9 +59,9 @@ def audited(tmp_path):
     """What the job writes, and the rows and submissions that it read."""
     rows, files = annotations(tmp_path)
     given = [str(tmp_path / "annotations" / f"{split}.jsonl") for split in ("train", "test")]
-    made = {name: str(tmp_path / "audit" / name) for name in ("findings.jsonl", "summary.json", "recovery.json")}
+    made = {name: str(tmp_path / "audit" / name) for name in ("findings.jsonl", "summary.json")}
     inputs = {"annotations": given, "submissions": files}
-    params = {"audit": Audit().model_dump(), "test_split": "test", "seed": 2024}
+    params = {"audit": Audit().model_dump(), "test_split": "test"}
     script_run(
         "../extensions/lab/scripts/audit_annotations.py",
         "audit_annotations",
@@ -74,14 +69,6 @@ def audited(tmp_path):
         {"findings": made["findings.jsonl"], "summary": made["summary.json"]},
         params,
         {"dataset": "demo"},
-    )()
-    script_run(
-        "../extensions/lab/scripts/measure_audit.py",
-        "measure_audit",
-        inputs,
-        {"recovery": made["recovery.json"]},
-        params,
-        {},
     )()
     return made, rows, files
 
@@ -98,12 +85,10 @@ def test_the_job_finds_what_is_there_and_counts_it(audited):
     assert summary["all"]["checks"]["leak"] == 2 and len(summary["runs"]) == 3
 
 
-def test_tables_show_numbers_recall_on_clean_queries_and_what_was_found_again(audited, tmp_path, monkeypatch):
+def test_tables_show_numbers_and_recall_on_clean_queries(audited, tmp_path, monkeypatch):
     _, rows, _ = audited
     settings = load({**DEMO, "retrieval": {"models": ["xml"]}})
-    assert {path.rpartition("/")[2] for path in audit_tables.inputs(settings)} == {
-        "findings.jsonl", "summary.json", "recovery.json",
-    }  # fmt: skip
+    assert {path.rpartition("/")[2] for path in audit_tables.inputs(settings)} == {"findings.jsonl", "summary.json"}
     assert audit_tables.inputs(load({key: value for key, value in DEMO.items() if key != "audit"})) == []
     monkeypatch.chdir(tmp_path)
     place = tmp_path / "results" / "demo" / "audit"
@@ -118,37 +103,7 @@ def test_tables_show_numbers_recall_on_clean_queries_and_what_was_found_again(au
     collection = Collection([], [])
     collection.runs["demo", "xml", "fig", "fig"] = Run([{**described, "split": "test"}], [folder])
     files = audit_tables.inputs(settings)
-    numbers_, clean, recovery = audit_tables.tables(select_shown(settings), collection, files)
+    numbers_, clean = audit_tables.tables(select_shown(settings), collection, files)
     assert numbers_.rows[1][:3] == ("Demo-FIG", "test", 40) and numbers_.rows[1][-1] == 37
     assert [tuple(row[4:6]) for row in clean.rows] == [("all", 40), ("clean", 37)]
     assert [getattr(row[6], "value", row[6]) for row in clean.rows] == [92.5, 100.0]
-    assert len(recovery.rows) == len(KINDS) + 2
-
-
-def test_false_spans_follow_from_the_seed_and_are_false():
-    spans = {str(number): (4.0, 8.0, 20.0) for number in range(200)}
-    false = corrupt_spans(spans, 0.1, 7)
-    assert false == corrupt_spans(dict(reversed(spans.items())), 0.1, 7) != corrupt_spans(spans, 0.1, 8)
-    assert len(false) == 20 and {kind for kind, _ in false.values()} == set(KINDS)
-    for kind, (start, end) in false.values():
-        assert (end > 20.0) == (kind == "outside") and start >= 0
-        if kind == "moved":
-            assert end - start == pytest.approx(4, abs=2e-3) and (start >= 8 or end <= 4)
-        if kind == "cut":
-            assert end - start == pytest.approx(4 / 3, abs=2e-3) and start >= 4 and end <= 8
-        if kind == "widened":
-            assert start <= 4 and end >= 8 and end - start >= 8
-    ((kind, _),) = corrupt_spans({"1": (0.0, 9.0, 9.0)}, 1.0, 3).values()
-    assert kind == "cut", "a moment as long as its video can only be cut"
-
-
-def test_grounders_that_are_right_find_all_false_spans_and_no_other():
-    rows = [Audited("test", str(n), f"v{n}", ((4.0, 8.0),), "x", 20.0) for n in range(100)]
-    answers = {f"run {n}": {row.key: (4.0, 8.0 + n / 10) for row in rows} for n in range(3)}
-    found = {row["check"]: row for row in recover(rows, Audit(), answers, 1)["rows"]}
-    assert found["false spans found: all"]["value"] == 1 and found["false spans found: all"]["units"] == 100
-    assert found["found spans that are false"]["value"] == 1
-    blind = {name: {} for name in answers}
-    found = {row["check"]: row for row in recover(rows, Audit(), blind, 1)["rows"]}
-    assert found["false spans found: outside"]["value"] == 1 and found["false spans found: moved"]["value"] == 0
-    assert math.isclose(found["found spans that are false"]["value"], 1)

@@ -1,6 +1,4 @@
-"""The tables of the audit: findings in each split, recall on clean queries alone, and recovery of spans made false on
-purpose.
-"""
+"""The tables of the audit: findings in each split, and recall on clean queries alone."""
 
 from pathlib import Path
 
@@ -15,25 +13,23 @@ from verified.runtime.wildcards import key_of
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
 from verified.tables.shown import Shown
-from verified.tables.table import Estimate, Table, Value, estimate
+from verified.tables.table import Table, Value, estimate
 from verified_lab.config import Audit
 
 METRICS = ("VCMR/0.5/r1", "VCMR/0.7/r1", "SVMR/0.5/r1", "SVMR/0.7/r1")
 
 
 def inputs(settings: Config) -> list[str]:
-    """Findings and their numbers of each data set, and the recovery on the demo; empty without the audit."""
+    """Findings and their numbers of each data set; empty without the audit."""
     if not settings.has(Audit):
         return []
     folders = [f"{dataset_folder(settings, name)}/audit" for name in shown_datasets(settings)]
-    known = [f"{dataset_folder(settings, name)}/audit" for name in shown_datasets(settings, "has_truth")]
-    files = [f"{folder}/{name}" for folder in folders for name in ("summary.json", "findings.jsonl")]
-    return [*files, *(f"{folder}/recovery.json" for folder in known)]
+    return [f"{folder}/{name}" for folder in folders for name in ("summary.json", "findings.jsonl")]
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
-    """Table `audit`, and `audit-clean` and `audit-recovery` if models were tested and spans are known."""
-    of_name: dict[str, dict[str, str]] = {"summary": {}, "findings": {}, "recovery": {}}
+    """Table `audit`, and `audit-clean` if models were tested."""
+    of_name: dict[str, dict[str, str]] = {"summary": {}, "findings": {}}
     for file in files:
         path = Path(file)
         of_name[path.stem][key_of("/".join(path.parts[1:-2]))] = file
@@ -49,17 +45,6 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
         found.append(
             Table("audit-clean", "recall on all queries and on those without findings", header, clean, (note,))
         )
-    recovered = [
-        _recovered(settings.datasets[key].title, row)
-        for key, file in of_name["recovery"].items()
-        for row in read_json(file)["rows"]
-    ]
-    if recovered:
-        note = (
-            "A tenth of the test split's spans is made false, ten times anew; in brackets: 95 % interval over videos."
-        )
-        header = ("Data set", "Measure", "Value", "Spans")
-        found.append(Table("audit-recovery", "false spans that the audit finds", header, recovered, (note,)))
     return found
 
 
@@ -96,10 +81,3 @@ def _recall(settings: Shown, collection: Collection, key: str, flagged: set[tupl
             title = settings.datasets[key].title
             rows.append([title, TITLES.get(model, model), trained, tested, name, int(chosen.sum()), *cells])
     return rows
-
-
-def _recovered(title: str, row: dict) -> list[Value]:
-    value = None if row["value"] is None else 100 * row["value"]
-    if value is not None and row["low"] is not None:
-        value = Estimate(value, 100 * row["low"], 100 * row["high"])
-    return [title, row["check"], value, row["units"]]
