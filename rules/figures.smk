@@ -1,6 +1,4 @@
 from verified.figures.listed import (
-    answer_paths,
-    test_folders,
     figure_files,
     shown_annotations,
     training_records,
@@ -124,28 +122,6 @@ rule draw_validation:
         code=code_of("figures/draw_validation.py"),
     script:
         "../scripts/figures/draw_validation.py"
-
-
-rule draw_queries:
-    """Recall over K, by length of moments and queries, and positions of spans, after training on fine captions."""
-    input:
-        of_key(answer_paths),
-        annotations=TESTED,
-    output:
-        curves=figure("recall-curves", "Recall over K", "queries", caption="queries"),
-        lengths=figure("recall-lengths", "Recall by length", "queries", caption="queries"),
-        positions=figure("positions", "Predicted and true position", "queries", caption="queries"),
-    log:
-        "logs/{dataset}/draw_queries.log",
-    conda:
-        "../envs/models.yaml"
-    resources:
-        **needs(2000, minutes=15),
-    params:
-        code=code_of("figures/draw_queries.py"),
-        runs=of_key(test_folders),
-    script:
-        "../scripts/figures/draw_queries.py"
 
 
 rule draw_evaluator_training:

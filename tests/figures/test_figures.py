@@ -17,10 +17,9 @@ from matplotlib.text import Text
 from PIL import Image
 from refusals import refused
 
-from verified.benchmark.vcmr.results import PerQuery
 from verified.config import load
 from verified.demo.source import write_video
-from verified.figures import examples, queries
+from verified.figures import examples
 from verified.figures.canvas import LABEL, draw_note, drawing
 from verified.figures.listed import shown_annotations
 from verified.figures.pipeline import draw_pipeline
@@ -209,36 +208,6 @@ def test_predictions_are_distinct_spans_with_frames_the_truth_and_their_overlap(
     )
     assert "1. b, 0–2 s: wrong video" in said and "2. a, 1–4 s: right, tIoU 0.67" in said
     assert not any(text.startswith("3. ") for text in said)
-
-
-def rows_of(path) -> list[list[str]]:
-    return [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def test_recall_is_drawn_over_answers_lengths_and_positions_with_its_numbers_beside(tmp_path):
-    idents = np.arange(8)
-    found = np.array([[1.0, 0, 0, 0, 1, 1, 1, 1]])
-    values = {f"{task}/{metric}": found for task in ("SVMR", "VCMR") for metric in ("0.5/r1", "0.5/r10")}
-    values |= {"VR/r1": found, "VR/r10": np.ones_like(found)}
-    models = {"XML": PerQuery(idents, np.array([f"v{n % 4}" for n in idents]), values)}
-    annotations = [
-        {"desc_id": n, "time": [0.0, 2.0 + n], "duration": 10.0, "fig_desc": "a word " * (n + 1)} for n in range(8)
-    ]
-    queries.draw_curves(models, [tmp_path / "c.svg", tmp_path / "c.csv"])
-    assert {"XML", "chance", "VR rK"} <= set(texts(tmp_path / "c.svg"))
-    assert rows_of(tmp_path / "c.csv")[1:3] == [["XML", "VR", "r1", "62.5"], ["XML", "VR", "r10", "100.0"]]
-    queries.draw_lengths(models, annotations, [tmp_path / "l.svg", tmp_path / "l.csv"])
-    rows = rows_of(tmp_path / "l.csv")
-    assert [row[:6] for row in rows[1:5]] == [
-        ["XML", "moment", "2.0", "3.0", "2", "50.0"],
-        ["XML", "moment", "4.0", "5.0", "2", "0.0"],
-        ["XML", "moment", "6.0", "7.0", "2", "100.0"],
-        ["XML", "moment", "8.0", "9.0", "2", "100.0"],
-    ]
-    spans = {"XML": dict.fromkeys(range(8), (0.0, 2.0))}
-    queries.draw_positions(spans, annotations, [tmp_path / "p.svg", tmp_path / "p.csv"])
-    counted = [row for row in rows_of(tmp_path / "p.csv")[1:] if row[3] != "0"]
-    assert sum(int(row[3]) for row in counted) == 8 and {row[2] for row in counted} == {"0.0"}, "all predicted early"
 
 
 def test_a_figure_has_its_text_and_numbers_beside_it_or_is_refused(tmp_path):

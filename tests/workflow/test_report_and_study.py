@@ -11,7 +11,7 @@ import yaml
 from running import NANO, snakemake
 
 from verified.__main__ import main
-from verified.figures.listed import EXAMPLES, QUERIES, STATISTICS
+from verified.figures.listed import EXAMPLES, STATISTICS
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import answer_checksum
 from verified.people.study.sample import FORM
@@ -34,7 +34,7 @@ def reported(nano, tmp_path_factory):
 
 def test_every_figure_is_there_as_svg_and_png_with_its_numbers(reported):
     figures = reported / "results" / "nano" / "figures"
-    names = {*EXAMPLES, *STATISTICS, *QUERIES, "predictions", "training", "evaluator-training", "validation"}
+    names = {*EXAMPLES, *STATISTICS, "predictions", "training", "evaluator-training", "validation"}
     built = {path.name for path in figures.iterdir() if not path.name.endswith(".seal")}
     assert built == {f"{name}.{end}" for name in names for end in ("svg", "png", "csv")}
     assert all("<text" not in path.read_text(encoding="utf-8") for path in figures.glob("*.svg"))

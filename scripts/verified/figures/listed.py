@@ -1,14 +1,12 @@
-"""The figures of a configuration, and the inputs of those of annotations and queries."""
+"""The figures of a configuration, and the inputs of some."""
 
 from verified.config import Config
 from verified.config.folders import datasets_with, home, shown_datasets
 from verified.layout import Layout
-from verified.tables.inputs import fine_runs, tested_runs
-from verified.tables.layout import TITLES
+from verified.tables.inputs import tested_runs
 
 EXAMPLES = ("task", "pipeline", "annotations", "evaluator")
 STATISTICS = ("confidence", "spans", "clusters", "classes")
-QUERIES = ("recall-curves", "recall-lengths", "positions")
 
 
 def figures_of(settings: Config, dataset: str) -> list[str]:
@@ -19,8 +17,6 @@ def figures_of(settings: Config, dataset: str) -> list[str]:
     possible = set(tested_runs(settings, dataset))
     if possible:
         names.append("training")
-    if any((trained, tested) == ("fig", "fig") for _, trained, tested in possible):
-        names += QUERIES
     if settings.datasets[dataset].source.annotated_here and {("xml", "cog", "fig"), ("xml", "fig", "fig")} <= possible:
         names.append("predictions")
     return names
@@ -44,18 +40,6 @@ def training_records(settings: Config, dataset: str) -> list[str]:
         f"{layout.path(layout.training, dataset, model=model, trained_on=captions, seed=seeds_of(model)[0])}/log.jsonl"
         for model, captions in trained
     ]
-
-
-def test_folders(settings: Config, dataset: str) -> dict[str, list[str]]:
-    """Folders of the tests of each model trained and tested on fine captions, by its title."""
-    return {TITLES.get(model, model): folders for model, folders in fine_runs(settings, dataset).items()}
-
-
-def answer_paths(settings: Config, dataset: str) -> list[str]:
-    """Answers of trainings on fine captions, by query, and the first submission of each model."""
-    of = test_folders(settings, dataset).values()
-    queries = [f"{folder}/per_query.npz" for folders in of for folder in folders]
-    return queries + [f"{folders[0]}/submission.json.gz" for folders in of]
 
 
 def figure_files(settings: Config) -> list[str]:
