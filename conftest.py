@@ -1,12 +1,14 @@
 """Settings of all tests, those of extensions among them, whose folders it puts on the import path."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
+from changed import PROJECT, changed_files, is_reached
 from hypothesis import settings
-from running import PROJECT, snakemake
+from running import snakemake
 
 from verified.runtime.job import take_environment
 
@@ -58,6 +60,24 @@ def ordinary_process():
     if ORDINARY is not None and os.sched_getscheduler(0) != ORDINARY:
         os.sched_setscheduler(0, ORDINARY, os.sched_param(0))
         pytest.fail("the scheduling policy of this process was changed")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--changed", nargs="?", const="main", metavar="REVISION", help="tests that an edit can reach")
+
+
+def pytest_configure(config):
+    revision = config.getoption("--changed")
+    try:
+        config.changed = changed_files(PROJECT, revision) if revision else None
+    except subprocess.CalledProcessError as error:
+        raise pytest.UsageError(f"--changed: {error.stderr.strip()}") from error
+
+
+def pytest_ignore_collect(collection_path, config):
+    if config.changed is not None and collection_path.match("test_*.py"):
+        return not is_reached(collection_path, config.changed) or None
+    return None
 
 
 def pytest_collection_modifyitems(items):

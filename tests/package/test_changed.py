@@ -1,0 +1,54 @@
+"""`--changed`: an edit selects the tests that import what was edited, however indirectly, and no others."""
+
+import subprocess
+
+import pytest
+from changed import PROJECT, TESTS, changed_files, is_reached
+
+
+@pytest.mark.parametrize(
+    ("edited", "test", "reached"),
+    [
+        ("scripts/verified/benchmark/tiou.py", "benchmark/test_tiou.py", True),
+        ("scripts/verified/benchmark/tiou.py", "vcmr/test_evaluate.py", True),  # through other modules
+        ("scripts/verified/benchmark/tiou.py", "io/test_text_tables.py", False),
+        ("scripts/verified/benchmark/vcmr/models/xml.py", "vcmr/test_conformance.py", True),  # imported by its name
+        ("scripts/verified/benchmark/vcmr/models/xml.py", "statistics/test_many_to_many.py", False),
+        ("scripts/verified/cli/maintain.py", "people/test_answers.py", True),  # by the command line
+        ("tests/planted.py", "vcmr/test_training.py", True),
+        ("tests/planted.py", "vcmr/test_decode.py", False),
+        ("rules/retrieval.smk", "workflow/test_nano.py", True),
+        ("rules/retrieval.smk", "vcmr/test_training.py", False),
+        ("scripts/verified/people/pages/study.js", "people/test_answers.py", True),
+        ("scripts/verified/people/pages/study.js", "io/test_text_tables.py", False),
+        ("config/published.csv", "benchmark/test_published.py", True),  # a file by its name
+        ("tests/evaluator/conftest.py", "evaluator/test_umt_parity.py", True),
+        ("conftest.py", "io/test_text_tables.py", True),
+    ],
+)
+def test_an_edit_reaches_what_imports_it(edited, test, reached):
+    assert (PROJECT / edited).is_file() and (TESTS / test).is_file()
+    assert is_reached(TESTS / test, {PROJECT / edited}) == reached
+
+
+def test_changed_are_files_of_this_branch_and_those_that_git_does_not_know(tmp_path):
+    def git(*words):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init", "-b", "main")
+    for name in ("kept", "edited", "theirs"):
+        (tmp_path / name).write_text(name)
+    git("add", ".")
+    git("commit", "-m", "first")
+    git("checkout", "-b", "branch")
+    (tmp_path / "committed").touch()
+    git("add", ".")
+    git("commit", "-m", "second")
+    git("checkout", "main")
+    (tmp_path / "theirs").write_text("other")
+    git("commit", "-am", "third")
+    git("checkout", "branch")
+    (tmp_path / "edited").write_text("other")
+    (tmp_path / "new").touch()
+    assert {path.name for path in changed_files(tmp_path, "main")} == {"committed", "edited", "new"}
