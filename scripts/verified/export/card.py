@@ -1,4 +1,4 @@
-"""What stands in every exported folder: README.md for people and manifest.json for programs, with all checksums."""
+"""The card of an exported folder: README.md for people, and manifest.json with all checksums for programs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,23 +7,22 @@ from verified.export.collection import CAPTIONS, Counted, evaluative_role
 from verified.io.files import file_digest, write_text
 from verified.io.jsonl import write_json
 
-COLUMNS_TOLD = """| column | meaning |
+COLUMN_TABLE = """| column | meaning |
 |---|---|
 | `caption_id` | number of the caption, unique in the whole collection |
 | `desc_id`, `rank` | number of the moment, and of the caption among its captions (1 is the first) |
 | `video`, `start`, `end`, `duration` | where the moment is; seconds, the last of the video |
 | `cog_desc` | the coarse caption it started from |
 | `fig_desc`, `fig_desc_type` | the fine-grained caption; it adds statics or dynamics, or is the coarse one |
-| `fig_desc_score` | the evaluator's confidence (of an edited or coarse caption: in what stood there before) |
-| `lineage` | key of the request that wrote it, or what stood there before |
-| `decision`, `reviewers`, `reviewed` | what people decided, who (a number or a name), and when (UTC); or nothing |"""
+| `fig_desc_score` | the evaluator's confidence (of an edited or coarse caption: that of the caption it replaces) |
+| `lineage` | key of the request that wrote it, or the caption that it replaces |
+| `decision`, `reviewers`, `reviewed` | decision of people, who (a number or a name), and when (UTC); or nothing |"""
 
 
-def write_cards(folder: Path, form: str, told: str, collection: Counted, head: str = "") -> dict:
-    """Write README.md (`head` first, then what it holds, as `about` says, and what the form is, as `told`) and
-    manifest.json; returns the manifest.
+def write_cards(folder: Path, form: str, description: str, collection: Counted, head: str = "") -> dict:
+    """Write README.md (`head`, the contents by `about`, the `description` of the form) and manifest.json.
 
-    Every file that lies below `folder` already is listed with size and SHA-256.
+    Returns the manifest, which lists every file below `folder` with size and SHA-256.
     """
     files = [
         {"path": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size, "sha256": file_digest(path)}
@@ -41,7 +40,7 @@ def write_cards(folder: Path, form: str, told: str, collection: Counted, head: s
         "prompts": about["prompts"],
         "files": files,
     }
-    write_text(folder / "README.md", head + _readme(about, told, manifest))
+    write_text(folder / "README.md", head + _readme(about, description, manifest))
     write_json(folder / "manifest.json", manifest)
     return manifest
 
@@ -55,7 +54,7 @@ _TITLES = {
 }
 
 
-def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
+def _readme(about: Mapping, description: str, manifest: Mapping) -> str:
     facts = [f"- Licence: {about['licence']}", f"- Version: {about['version']}"]
     facts += [f"- Published by: {', '.join(about['creators'])}"] if about["creators"] else []
     facts += [f"- Page: {about['url']}"] if about["url"] else []
@@ -72,7 +71,7 @@ def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
         [
             f"# {about['title']}",
             "",
-            f"{about.get('holds', CAPTIONS)} {told}",
+            f"{about.get('holds', CAPTIONS)} {description}",
             "",
             *([f"**{about['warning']}**", ""] if about.get("warning") else []),
             *facts,

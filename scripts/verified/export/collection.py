@@ -1,4 +1,4 @@
-"""What is exported: one row a caption, whatever the form."""
+"""The rows of an export, one for each caption, in every form."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,19 +24,19 @@ COLUMNS = {
     "reviewers": str,
     "reviewed": str,
 }
-"""Columns of a row and the type of their values; those behind `cog_desc` may be None.
+"""Columns of a row and the type of their values; those after `cog_desc` may be None.
 
-`caption_id` is unique; it is the moment's `desc_id` for its first caption, and a number above all of these for a
-further one. `rank` counts the captions of a moment from 1.
+`caption_id` is unique; it is the moment's `desc_id` for its first caption, and a number above all of these for
+any other. `rank` counts the captions of a moment from 1.
 """
 
 
 CAPTIONS = "Fine-grained captions of video moments."
-"""What a card says first where ``holds`` of `about` does not."""
+"""First sentence of a card, unless `about` has another under ``holds``."""
 
 
 class Counted(Protocol):
-    """What a card speaks of: rows by split, their numbers by split, and what is known of the whole."""
+    """The subject of a card: facts of the whole, and counts by split."""
 
     @property
     def about(self) -> Mapping:
@@ -44,17 +44,17 @@ class Counted(Protocol):
         ...
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """Of each split, numbers by what is counted, the same for all."""
+        """Counts by unit, of each split."""
         ...
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Rows by split (dicts of COLUMNS), and what is known of the whole.
+    """Rows by split (dicts of COLUMNS), and facts of the whole.
 
-    `about`: title, name, licence, config, version, creators, url, models (role → model), prompts (name and sha256, or
-    None where the captions were given), warning (what is to be said of the confidences, or nothing); `holds` and `role`
-    where rows are not captions (see `evaluative_role`).
+    `about`: title, name, licence, config, version, creators, url, models (role → model), prompts (name and sha256, None
+    for given captions), warning (about the confidences, or nothing); `holds` and `role` if rows are not captions (see
+    `evaluative_role`).
     """
 
     about: Mapping
@@ -84,7 +84,7 @@ def evaluative_role(about: Mapping) -> str:
 
 
 def caption_of(row: Mapping) -> str:
-    """The one caption of forms that have one: the fine one, or the coarse one of a collection without."""
+    """The caption for forms with one caption: the fine one, or the coarse one of a collection without fine ones."""
     return row["fig_desc"] or row["cog_desc"]
 
 

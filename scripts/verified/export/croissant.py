@@ -1,4 +1,4 @@
-"""Croissant 1.1: what a folder of Parquet files holds, for programs, and what is to be known before it is used.
+"""Croissant 1.1: a description of a folder of Parquet files for programs, with facts for responsible use.
 
 The properties for responsible AI (RAI 1.0) that the Evaluations and Datasets track of NeurIPS 2026 asks for come from
 two places. `export.statements` holds those that a person must state (limits, biases, personal information, uses,

@@ -1,4 +1,4 @@
-"""What cards of annotations state of a data set, and what the rule of the exports reads and is given."""
+"""Facts of a data set for its cards, and inputs and params of the rule of exports."""
 
 from collections.abc import Iterable
 
@@ -47,7 +47,7 @@ def export_inputs(settings: Config, dataset: str, form: str) -> dict[str, list[s
 
 
 def export_facts(settings: Config, dataset: str, form: str) -> dict:
-    """What every card states, the splits, and the options of the form."""
+    """Facts for the card, the splits, and the options of the form."""
     card, generation, export = card_facts(settings, dataset), generation_facts(settings), settings.export
     source = settings.datasets[dataset].source
     about = {

@@ -18,14 +18,14 @@ def _nothing(settings: Config, dataset: str) -> dict:
 
 @dataclass(frozen=True)
 class ExportForm:
-    """How a form is written, and of what beside the annotations."""
+    """A form: its writer, and the inputs and options that it needs."""
 
     write: Callable[..., None]
-    """Of an empty folder, the collection, and the values by name of `inputs` and `options`."""
+    """Called with an empty folder, the collection, and the values of `inputs` and `options` by name."""
     inputs: Callable[[Config, str], Mapping[str, list[str]]] = _nothing
-    """Of the key of a data set: further files that are read."""
+    """Other files that the form reads, for the key of a data set."""
     options: Callable[[Config, str], Mapping[str, Any]] = _nothing
-    """Of the same: settings that the form depends on."""
+    """Settings that the form depends on, for the same key."""
 
 
 FORMS = known_forms()
@@ -37,14 +37,14 @@ def form_of(name: str) -> ExportForm:
 
 
 def module_of(name: str) -> str:
-    """The module behind a form: what it writes follows from its code."""
+    """The module that writes a form, whose code decides the bytes."""
     return FORMS[name].partition(":")[0]
 
 
 def write_form(form: str, folder: Path, collection: Collection, **values: Any) -> None:
     """Write `collection` in one form; `values` are those of its inputs and options.
 
-    What stands in `folder` goes first: cards list what lies there, and a killed job may have left something.
+    `folder` is emptied first, as cards list all files and a killed job may have left some.
     """
     empty_folder(folder)
     form_of(form).write(folder, collection, **values)

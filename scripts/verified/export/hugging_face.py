@@ -1,6 +1,6 @@
-"""A folder as Hugging Face's hub and library `datasets` read it, with the same files described as Croissant.
+"""A folder for Hugging Face's hub and its library `datasets`, with a Croissant description of the same files.
 
-Split names are reduced to what the library accepts: letters, digits and underscores.
+The library accepts letters, digits and underscores in names of splits.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.export.card import COLUMNS_TOLD, write_cards
+from verified.export.card import COLUMN_TABLE, write_cards
 from verified.export.collection import COLUMNS, Collection, Counted
 from verified.export.croissant import croissant
 from verified.export.forms import ExportForm
@@ -31,9 +31,9 @@ LICENCES = {
     "pddl",
 }
 """Licences that the hub knows under these names; any other is passed on as it is."""
-TOLD = (
+DESCRIPTION = (
     "Parquet, read by `datasets.load_dataset` from this folder; `croissant.json` describes the same files."
-    f"\n\n{COLUMNS_TOLD}"
+    f"\n\n{COLUMN_TABLE}"
 )
 
 
@@ -45,7 +45,7 @@ TASK = {
 
 def write_hugging_face(folder: Path, collection: Collection) -> None:
     """data/SPLIT.parquet of each split that has captions, croissant.json, README.md with its YAML head, manifest."""
-    write_tables(folder, collection, collection.splits, COLUMNS, TOLD, TASK)
+    write_tables(folder, collection, collection.splits, COLUMNS, DESCRIPTION, TASK)
 
 
 FORM = ExportForm(write_hugging_face)
@@ -56,27 +56,29 @@ def write_tables(
     collection: Counted,
     splits: Mapping[str, list[dict]],
     columns: Mapping[str, type],
-    told: str,
+    description: str,
     task: Mapping,
 ) -> None:
-    """The same of any rows with these columns; `task` goes into the YAML head.
+    """Write rows with these columns in the same way; `task` is added to the YAML head.
 
     Raises InputError for two splits of one such name, "val-1" and "val_1".
     """
     files = {}
     for split, rows in splits.items():
         if rows and split_name(split) in files:
-            raise InputError(f"the splits {list(splits)} are not told apart by letters, digits and low lines")
+            raise InputError(f"the splits {list(splits)} have the same name in letters, digits and underscores")
         if rows:
             files[split_name(split)] = path = folder / "data" / f"{split_name(split)}.parquet"
             write_parquet(path, rows, columns)
     described = croissant(collection.about, split_name(collection.about["title"]), folder, files, columns)
     write_text(folder / "croissant.json", json.dumps(described, ensure_ascii=False, indent=1) + "\n")
-    write_cards(folder, "hugging-face", told, collection, card_head(collection.about, folder, {"default": files}, task))
+    write_cards(
+        folder, "hugging-face", description, collection, card_head(collection.about, folder, {"default": files}, task)
+    )
 
 
 def split_name(split: str) -> str:
-    """A split's name in letters, digits and low lines."""
+    """A split's name in letters, digits and underscores."""
     return re.sub(r"\W", "_", split, flags=re.ASCII)
 
 

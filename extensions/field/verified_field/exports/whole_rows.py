@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from verified.config import Config
-from verified.export.card import COLUMNS_TOLD, write_cards
+from verified.export.card import COLUMN_TABLE, write_cards
 from verified.export.collection import COLUMNS, Collection, caption_of
 from verified.export.forms import ExportForm
 from verified.io import text_tables
@@ -25,7 +25,7 @@ from verified_field.config import Rows
 
 CSV_TEXT = (
     "SPLIT.csv in UTF-8 with a header, one row a caption; an empty cell is no value, and an apostrophe before =, +, -"
-    f" or @ keeps spreadsheets from running a text.\n\n{COLUMNS_TOLD}"
+    f" or @ keeps spreadsheets from running a text.\n\n{COLUMN_TABLE}"
 )
 SHARDS_TEXT = (
     "WebDataset shards SPLIT-NUMBER.tar; a sample has `json` (all columns) and `txt` (the caption)"
