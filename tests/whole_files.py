@@ -5,7 +5,6 @@ import importlib
 import shutil
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pandas as pd
 import whole_sources
@@ -51,8 +50,6 @@ def features_files(folder):
     movie = draw.normal(size=(60, 8)).astype(np.float32)
     write_features(folder / "movies.h5", {"dim": 8, "clip_seconds": 1.0}, [("f", movie, {}), ("g", movie * 2, {})])
     write_features(folder / "clips.h5", {"dim": 8, "clip_seconds": 1.0}, [("c", movie[20:40], {})])
-    with h5py.File(folder / "clips.h5", "r+") as file:
-        file.create_dataset("packed", data=movie[:9], compression="gzip", chunks=(3, 8))
     write_jsonl(folder / "videos.jsonl", [{"video": "f", "duration": 60.0}, {"video": "g", "duration": 60.0}])
     return [
         ["lint", "movies.h5", "--videos-file", "videos.jsonl"],
