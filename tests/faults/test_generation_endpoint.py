@@ -226,18 +226,6 @@ def test_an_endpoint_that_hangs_for_good_stops_the_job(tmp_path):
         assert len(served.bodies) < 20
 
 
-def test_the_key_comes_from_the_environment_and_is_written_nowhere(tmp_path, monkeypatch, caplog):
-    monkeypatch.setenv("VERIFIED_TEST_KEY", "sk-very-secret")
-    with endpoint(lambda number, body: refusal(503) if number == 1 else completion(GOOD)) as served:
-        ask(tmp_path, engine(served.url, api_key_variable="VERIFIED_TEST_KEY"), [call(1)])
-    assert served.headers[0]["authorization"] == "Bearer sk-very-secret"
-    assert "sk-very-secret" not in caplog.text
-    assert all(b"sk-very-secret" not in file.read_bytes() for file in tmp_path.rglob("*.part"))
-    monkeypatch.delenv("VERIFIED_TEST_KEY")
-    with refused("VERIFIED_TEST_KEY", "API", remedy=True):
-        engine(None, api_key_variable="VERIFIED_TEST_KEY")
-
-
 def test_calls_go_by_the_proxy_that_the_environment_names(tmp_path, monkeypatch):
     with endpoint(lambda number, body: completion(GOOD)) as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url.removesuffix("/v1"))

@@ -2,13 +2,10 @@
 
 import csv
 import html.parser
-import io
 import json
 import re
-import xml.etree.ElementTree as ElementTree
 
 import media
-import pandas as pd
 import pyarrow.parquet
 import pytest
 from hostile import CAPTIONS
@@ -17,7 +14,6 @@ from whole_corpus import read_folder
 from verified.annotations.export import write_candidates
 from verified.annotations.selection import annotate, candidates_by_moment
 from verified.errors import InputError
-from verified.figures.rows import MomentRow, draw_rows
 from verified.io.characters import hidden
 from verified.io.fig import read_fig, write_fig
 from verified.io.jsonl import read_jsonl, write_jsonl
@@ -25,7 +21,6 @@ from verified.lmm.prompts import read_prompts
 from verified.lmm.refusal import refusal
 from verified.lmm.tasks.paper import PAPER
 from verified.report.captions import NO_SIGNS, released_rows, write_browser
-from verified.tables.render import Sheet, csv_text, latex, markdown_row
 
 TEXTS = list(CAPTIONS.values())
 MUST_BE_REFUSED = [
@@ -73,10 +68,6 @@ def chosen(corpus):
     return corpus.moments, groups, rows
 
 
-def test_there_are_thirty_at_least():
-    assert len(CAPTIONS) >= 30
-
-
 def test_the_corpus_keeps_text_without_control_characters(corpus):
     assert len(corpus.moments) == len(CAPTIONS)
     for moment in corpus.moments:
@@ -122,36 +113,6 @@ def test_a_generated_caption_like_this_is_refused(name):
     assert refusal(CAPTIONS[name], "a ball moves") is not None
 
 
-@each_caption
-def test_latex_holds_no_command_of_theirs(name):
-    line = latex(Sheet("key", "title", ["caption"], [[CAPTIONS[name]]], 1), []).splitlines()[4].removesuffix(r" \\")
-    for command in (
-        r"\textbackslash",
-        r"\textasciitilde",
-        r"\textasciicircum",
-        r"\space",
-        r"$\pm$",
-        r"$^\dagger$",
-        "{[}",
-    ):
-        line = line.replace(command, "")
-    assert not re.search(r"(?<!\\)[&%$#_{}]|\\(?![&%$#_{}])|[~^]", line)
-
-
-@each_caption
-def test_csv_holds_no_formula_and_one_cell(name):
-    frame = pd.DataFrame([[CAPTIONS[name].replace("\x00", ""), 1]], columns=["caption", "n"])
-    rows = list(csv.reader(io.StringIO(csv_text(frame, ["comment"]).removeprefix("# comment\n"), newline="")))
-    assert len(rows) == 2 and len(rows[1]) == 2
-    assert rows[1][0][:1] not in ("=", "+", "-", "@", "\t", "\r")
-
-
-@each_caption
-def test_a_markdown_row_keeps_its_cells(name):
-    line = " ".join(CAPTIONS[name].split())
-    assert len(re.findall(r"(?<!\\)\|", markdown_row([line, "1"]))) == 3
-
-
 class Scripts(html.parser.HTMLParser):
     """Elements of a page and the text of its JSON scripts."""
 
@@ -192,16 +153,3 @@ def test_a_page_shows_them_and_gains_no_element(chosen, tmp_path):
     assert hostile.tags == tame.tags and not hostile.handlers
     shown = json.dumps(json.loads(hostile.data["index"]), ensure_ascii=False)
     assert all(json.dumps(text.translate(NO_SIGNS), ensure_ascii=False)[1:-1] in shown for text in TEXTS)
-
-
-def test_figures_draw_them_as_they_stand(tmp_path):
-    for name, text in CAPTIONS.items():
-        if len(text) < 1000:
-            row = MomentRow([])
-            row.add(text)
-            draw_rows([row], [tmp_path / f"{name}.svg"])
-            drawn = ElementTree.parse(tmp_path / f"{name}.svg").getroot()  # well-formed XML
-            title = drawn.find("{http://www.w3.org/2000/svg}title")
-            assert title is not None and len(title) == 0, "the picture's text holds no element"
-            shown = re.sub(r"<!--.*?-->|<(dc:)?title>.*?</(dc:)?title>", "", (tmp_path / f"{name}.svg").read_text())
-            assert "alert(" not in shown

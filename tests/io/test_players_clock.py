@@ -127,6 +127,7 @@ FORMS = {
     "h264.flv": ("libx264", 0),
     "h265.mp4": ("libx265", 3),
     "vp8.webm": ("libvpx", 0),
+    "vp9.webm": ("libvpx-vp9", 0),
     "wmv2.asf": ("wmv2", 0),
     "open-gop.mp4": ("libx264", 3),
     "with-sound.mpg": ("mpeg2video", 2),

@@ -275,26 +275,12 @@ def test_a_row_inserted_in_a_file_without_ids_makes_no_decision_stale():
 
 
 CUT = [{"time": [0.5, 1.5], "text": "first it falls"}, {"time": [1.5, 2.5], "text": "dynamics 2 of 1"}]
-
-
 MOVED, EDITED = ("accept", {"time": [0.5, 3.0]}), ("edit", {"text": "it falls fast"})
-
-
 ACCEPTED, SPLIT, REJECTED = ("accept", {}), ("split", {"parts": CUT}), ("reject", {"reason": "x"})
-
-
 ALL_WRITTEN = ("split", {"parts": [CUT[0], {"time": [1.5, 2.5], "text": "then it rises"}]})
-
-
 OTHERWISE = ("edit", {"text": "it rises"})
-
-
 FAR, FAR_OFF = ("accept", {"time": [4.0, 6.0]}), ("edit", {"text": "it falls fast", "time": [4.0, 6.0]})
-
-
 SHOWN = "dynamics 2 of 1"
-
-
 MERGED = [
     ((MOVED, EDITED), [([0.5, 3.0], "it falls fast")], False),
     ((MOVED, ACCEPTED), [([0.5, 3.0], SHOWN)], False),

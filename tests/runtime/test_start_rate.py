@@ -3,11 +3,8 @@
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 from running import PROJECT
-
-from verified.runtime.snakemake_workarounds import USUAL_RATE, disable_rate_limit
 
 SNAKEFILE = """
 from verified.runtime.snakemake_workarounds import disable_rate_limit
@@ -49,11 +46,3 @@ def test_ready_jobs_are_looked_at_when_one_has_finished(tmp_path):
 def test_snakemake_still_needs_the_workaround(tmp_path):
     """Fails once Snakemake has mended it: the function can go then."""
     assert looks(tmp_path, SNAKEFILE[: SNAKEFILE.index("onstart:")]) > 10
-
-
-def test_a_rate_that_the_user_names_is_kept():
-    limiters = [SimpleNamespace(max_jobs=jobs, timespan=seconds) for jobs, seconds in (USUAL_RATE, (50, 1), (100, 60))]
-    schedulers = [SimpleNamespace(job_rate_limiter=limiter) for limiter in [*limiters, None]]
-    for scheduler in schedulers:
-        disable_rate_limit(SimpleNamespace(scheduler=scheduler))
-    assert [scheduler.job_rate_limiter for scheduler in schedulers] == [None, *limiters[1:], None]
