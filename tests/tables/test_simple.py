@@ -57,8 +57,8 @@ TAGS = {
     "main", "div", "h1", "span", "script",
 }  # fmt: skip
 LATEX = (
-    r"\textbackslash ", r"\textasciitilde ", r"\textasciicircum ", r"$\pm$", r"$^\dagger$", r"$^1$", r"\bfseries ", "{[}",
-    r"\textbackslash", r"\space",
+    r"\textbackslash ", r"\textasciitilde ", r"\textasciicircum ", r"$\pm$", r"$^\dagger$", r"$^1$", r"\bfseries ",
+    "{[}", r"\textbackslash", r"\space",
 )  # fmt: skip
 
 
