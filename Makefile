@@ -50,7 +50,7 @@ test-night: env
 	VERIFIED_FUZZ_CASES=2500 $(BIN)/pytest $(SHARED) -m "slow or night" $(ARGS)
 
 # Needs a Chromium; as root on Debian and its kin, it is installed. Screenshots stay in results/screenshots, each page at three
-# widths in both schemes. Every search index in results is walked through too, where there is one (or that of VERIFIED_INDEX).
+# widths in both schemes.
 # axe-core, which says what readers with a disability cannot use, comes from npm, where that is at hand.
 AXE := $(abspath $(VENV)/npm/node_modules/axe-core/axe.min.js)
 test-browser: env

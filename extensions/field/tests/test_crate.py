@@ -19,8 +19,10 @@ RESULTS = Path("results/lab")
 VALUES = {"name": "lab", "datasets": {"lab": {"title": "L", "source": {"kind": "demo"}}}}
 
 
-def finished_run():
-    """A finished run of a few files, in the working directory."""
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A finished run of a few files; the working directory is its own."""
+    monkeypatch.chdir(tmp_path)
     for name, text in {
         "tables/main-4.md": "| XML | 1.0 |\n",
         "tables/all.csv": "table,row\n",
@@ -43,13 +45,6 @@ def finished_run():
         seal(RESULTS / path, rule="some_rule", wildcards={"dataset": "lab"})
     seal(RESULTS / "corpus/videos.jsonl")
     Path("lab.yaml").write_text("name: lab\n")
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """A finished run of a few files; the working directory is its own."""
-    monkeypatch.chdir(tmp_path)
-    finished_run()
     return tmp_path
 
 

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from benchmark.test_evaluate_input import ODD, evaluated, written
 from refusals import refused
@@ -12,7 +11,6 @@ from verified.__main__ import main
 from verified.cli.forms import form_of, read_ground_truth
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl, write_jsonl
-from verified_field.window_metrics import average_precision
 from verified_field.windows import evaluate_files
 
 FIXTURE = Path(__file__).parent / "fixtures" / "qvhighlights"
@@ -39,13 +37,6 @@ def test_moment_detr_s_own_answers_have_its_figures():
     """Of standalone_eval/sample_val_preds.jsonl, beside the released validation split (both CC BY-NC-SA: not kept)."""
     brief = evaluate_files(RELEASED / "highlight_val_release.jsonl", ITS_OWN).result["brief"]
     assert (brief["MR-full-R1@0.5"], brief["MR-full-mAP"]) == pytest.approx((53.94, 32.2), abs=0.05)
-
-
-def test_a_true_window_is_matched_once():
-    overlaps = np.array([[0.9, 0.0], [0.8, 0.0], [0.0, 0.6]])
-    at_half, high = average_precision(overlaps, np.array([0.5, 0.7]))
-    assert at_half == pytest.approx((1 + 2 / 3) / 2)
-    assert high == pytest.approx(1 / 2)
 
 
 def test_parts_that_are_not_there_are_named_and_the_others_scored(tmp_path):

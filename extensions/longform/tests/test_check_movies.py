@@ -121,14 +121,9 @@ def movies(tmp_path):
 
 NAMED = {
     "movies at half the rate": ("frames", {"a": clips(50), "b": clips(100)}, "problem", "a (50 clips"),
-    "half of a movie": ("frames", {"a": clips(100), "b": clips(49)}, "problem", "b (49 clips"),
-    "movies of two widths": ("frames", {"a": clips(100), "b": clips(100)[:, :8]}, "problem", "b [100, 8]"),
-    "no movie": ("frames", {"a.mp4": clips(100)}, "problem", "2 of 2 movies: a, b"),
     "one movie": ("frames", {"a": clips(100)}, "note", "1 of 2 movies: b"),
-    "tokens of other width": ("tokens", {"0": clips(4), "1": clips(4)[:, :8]}, "problem", "1 [4, 8]"),
     "tokens pooled": ("tokens", {"0": clips(1), "1": np.full((3, DIM), np.nan)}, "problem", "finite: 1"),
     "one sentence": ("sentences", {"1": np.ones(DIM)}, "note", "1 of 2 annotations: 0"),
-    "sentences stacked": ("sentences", {"all": clips(2)}, "problem", "2 of 2 annotations: 0, 1"),
 }
 
 

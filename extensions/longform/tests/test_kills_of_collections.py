@@ -5,8 +5,6 @@ from faults.test_kill_points import given
 from kill_points import finished_by_repeating
 from whole_longform import transcript_files
 
-COMMAND = "longform collect movies.csv --output out --rate 1000 --window 2 --most 1"
-
 
 @pytest.mark.night
 def test_a_killed_collection_is_finished_by_repeating(tmp_path, monkeypatch, record_property):

@@ -7,11 +7,12 @@ import pytest
 from captioning import settings as generation_settings
 
 from verified.demo.source import render_demo
-from verified.io.jsonl import read_jsonl
+from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.io.video import probe
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
 from verified_rextime import tasks
+from verified_rextime.answer import TASKS, take_test
 from verified_rextime.config import Rextime, Routing
 from verified_rextime.filters import filter_captions, filter_queries
 from verified_rextime.generate import (
@@ -20,6 +21,8 @@ from verified_rextime.generate import (
     spans_problem,
     write_questions,
 )
+from verified_rextime.results import score_all, submissions_of
+from verified_rextime.rows import read_questions
 from verified_rextime.sources import captions_of_corpus, queries_of_corpus
 from verified_rextime.validity import judge, true_answers
 
@@ -97,6 +100,22 @@ def test_the_demo_s_questions_are_true_but_for_what_was_corrupted(demo, tmp_path
     false = [row for row in corrupted if any(note.get("kind") == "false" for note in row["corrupted"])]
     assert false  # and one that says something false of its event is not
     assert sum(row["true"] for row in judge(false, [], demo[2])) <= len(false) // 4
+
+
+def test_the_demo_s_engine_answers_better_than_chance(demo, tmp_path):
+    write_jsonl(tmp_path / "questions.jsonl", written(demo, tmp_path, scene_reader={"corrupted_share": 0.0})[0])
+    with Session(generation_settings(tmp_path), 7, TASKS["answer_with_span"]) as session:
+        rows = read_jsonl(tmp_path / "questions.jsonl")
+        submission, failures = take_test(rows, demo[1], "answer_with_span", 64, session)
+    assert not failures
+    write_jsonl(tmp_path / "answers.jsonl", submission)
+    truth = read_questions(tmp_path / "questions.jsonl")
+    system = {"mode": "both", "files": [tmp_path / "answers.jsonl"]}
+    scores = score_all(truth, submissions_of(truth, {"reader": system}, "test"), seed=1)
+    reader = scores["systems"]["reader"]
+    assert reader["result"]["brief"]["VQA"] >= 0.5
+    assert reader["result"]["brief"]["MR-full-mIoU"] > max(40, scores["expected_random"]["mIoU"])
+    assert reader["against_whole_video"][0]["measure"] == "mIoU"
 
 
 def test_a_question_of_the_wrong_order_or_relation_is_not_true():

@@ -1,8 +1,5 @@
 """An index that is not as it was written is refused, and an export to a full disk is an error."""
 
-import errno
-import os
-import resource
 import shutil
 from pathlib import Path
 
@@ -72,17 +69,3 @@ def test_an_index_without_its_seals_is_refused_and_a_whole_copy_is_as_good(index
         seal_file.unlink()
     with refused("no index", remedy=True):
         Index(tmp_path / "bare")
-
-
-def test_an_export_to_a_full_disk_is_an_error(index, tmp_path, capsys):
-    export = ["index", "--index", str(index), "--export"]
-    assert main([*export, str(tmp_path / "whole")]) == 0
-    size = (tmp_path / "whole" / "vectors-00000.npy").stat().st_size
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1, before[1]))  # bytes of a file
-    try:
-        status = main([*export, str(tmp_path / "out")])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert status == 2 and not (tmp_path / "out").exists()
-    said(capsys.readouterr().err, os.strerror(errno.EFBIG), remedy=True)

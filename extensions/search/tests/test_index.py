@@ -9,6 +9,7 @@ import torch
 from feature_settings import text_features
 from refusals import refused
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
+from starlette.testclient import TestClient
 
 from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.checkpoint import load_model
@@ -18,6 +19,7 @@ from verified.io.hdf5 import FeatureFile
 from verified.runtime.seals import seal
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
+from verified_search.serve import application
 from verified_search.store import export, present
 from verified_search.update import update
 from verified_search.windows import Windows, write_windows
@@ -88,6 +90,7 @@ def test_videos_come_and_go_and_the_others_are_not_encoded_again(tmp_path, monke
     files, settings = write_corpus(tmp_path, dict(list(videos.items())[:9]))
     folder = tmp_path / "index"
     update(folder, files, settings)
+    served = TestClient(application(folder), base_url="http://127.0.0.1")
     encode, encoded = ModelEncoder.encode, []
     monkeypatch.setattr(ModelEncoder, "encode", lambda self, windows: encoded.extend(windows) or encode(self, windows))
     write_video_features(files["features"], videos)
@@ -101,6 +104,8 @@ def test_videos_come_and_go_and_the_others_are_not_encoded_again(tmp_path, monke
     write_video_features(files["features"], changed)
     manifest = update(folder, files, settings)
     assert manifest["videos"] == 11 and sorted(present(folder, manifest)) == sorted(changed)
+    for video, status in (("v0011", 200), ("v0005", 400)):  # the page knows at once
+        assert served.get("/api/search", params={"q": "a thing", "video": video}).status_code == status
     query = Index(folder).encoder.query_of_features(FeatureFile(files["text"])["5"])["unit"][0].numpy()
     index = Index(folder)
     found = index.candidates(query, 100)

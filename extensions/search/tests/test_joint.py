@@ -6,19 +6,16 @@ import torch
 from feature_settings import video_features
 from media import scenes, write_video
 from small_index import SPANS
-from starlette.testclient import TestClient
 from tiny_models import clip
 
-from verified.__main__ import main
 from verified.config.datasets import Spans
 from verified.features.hub_models import Clip
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
-from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
 from verified_search.ask import Index, vector_of, window_around_best
 from verified_search.config import IndexSettings
-from verified_search.serve import application
 from verified_search.update import update
 
 CAPTIONS = ("a bus drives by", "a cat sleeps", "two people talk", "rain falls")
@@ -95,27 +92,3 @@ def test_a_sentence_finds_what_clip_says(built):
     assert index.like("v1", 0, 1).moments[0].similarity <= 1.001 and own.shape == (5, 12)
     assert index.encoder.query("rain")["unit"].norm() == pytest.approx(1, abs=1e-5)
     assert vector_of(index.encoder.query("rain")).shape == (12,)
-
-
-def test_videos_come_and_go_and_the_page_knows(built, tmp_path, capsys):
-    folder, name, files, settings = built
-    place = folder / "index"
-    client = TestClient(application(place), base_url="http://127.0.0.1")
-    assert client.get("/api/about").json()["model"] == "joint"
-    write_video(tmp_path / "new one.mp4", scenes((24,), seed=9))
-    rows = [row for row in read_jsonl(files["videos"]) if row["video"] != "v0"]
-    rows.append({"video": "new one", "path": str(tmp_path / "new one.mp4"), **probe(tmp_path / "new one.mp4")})
-    write_jsonl(tmp_path / "videos.jsonl", rows)
-    write_video_features(rows, video_features("lab/clip", batch=16), 1.0, tmp_path / "video.h5", (name, "c0ffee"))
-    changed = {**files, "features": tmp_path / "video.h5", "videos": tmp_path / "videos.jsonl"}
-    assert update(place, changed, settings)["videos"] == 4
-    found = client.get("/api/search", params={"q": "a cat sleeps", "top": 9}).json()["moments"]
-    assert {one["video"] for one in found} == {"v1", "v2", "v3", "new one"}
-    mine = next(one for one in found if one["video"] == "new one")
-    assert mine["playable"] and len(mine["thumbnails"]) == 3 and mine["caption"] is None
-    assert client.get("/media", params={"video": "new one"}, headers={"Range": "bytes=0-9"}).status_code == 206
-    assert client.get("/thumbnail", params={"video": "v3", "number": 2}).content[:2] == b"\xff\xd8"
-    near = client.get("/api/like", params={"video": "new one", "start": 0, "end": 2}).json()["moments"]
-    assert near and all(one["score"] == one["similarity"] for one in near)
-    assert main(["search", "rain", "--index", str(place), "--top", "9"]) == 0
-    assert "v0" not in capsys.readouterr().out

@@ -1,16 +1,13 @@
 """The page in a browser: a search, the player at its span, the keyboard, the address, hostile text, small screens."""
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import browser
 from every_reader import resize, shoot_everywhere, walk_by_tab
 from hostile import CLEAN, NAMES
-from running import PROJECT
-from search_walk import FOUND, STATUS, ask, served, shoot, visit, walk
+from search_walk import FOUND, STATUS, ask, served, visit, walk
 from small_index import describe_videos, random_videos, write_corpus
 
 from verified.io.fig import write_fig
@@ -78,25 +75,6 @@ def test_it_is_for_every_reader(page, address):
     for scheme in ("light", "dark"):
         page.scheme(scheme)
         assert page.violations() == []
-
-
-def indices() -> list[Path]:
-    """Indices of finished runs: the folder that VERIFIED_INDEX names, or all that lie in the project's results."""
-    given = os.environ.get("VERIFIED_INDEX")
-    return (
-        [Path(given)] if given else sorted(path.parent for path in (PROJECT / "results").glob("*/search/*/index.json"))
-    )
-
-
-@pytest.mark.parametrize("index", indices() or [None], ids=lambda path: "-".join(path.parts[-3::2]) if path else "none")
-def test_a_finished_run_is_walked_through(index, page):
-    if index is None:
-        pytest.skip("no index in results: build one with `verified index`, or name one in VERIFIED_INDEX")
-    captions = read_jsonl(index / "captions.jsonl")
-    query = captions[0]["coarse"] if captions else "something moves"
-    with served(index) as address:
-        walk(page, address, query)
-        shoot(page, address, query, f"search-{index.parts[-3]}-{index.name}")
 
 
 def test_the_served_page_runs_no_code_of_what_it_shows(tmp_path):
