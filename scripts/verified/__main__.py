@@ -25,11 +25,11 @@ MODULES = (
 """Modules of `verified.cli`, which import heavy packages only when a command runs."""
 
 GROUPS = {
-    "annotate videos and build the benchmark": ("init", "check", "quote", "plan", "report", "show"),
+    "annotate videos and build the benchmark": ("init", "check", "quote", "report", "show"),
     "have people judge captions": ("study", "answers"),
     "check data and hand it on": ("lint", "verify", "export"),
     "score retrieval": ("evaluate", "compare", "check-model", "import"),
-    "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
+    "look after a project": ("fetch", "ledger", "readme", "config-docs", "where"),
 }
 """Task of a user → first words of its commands.
 
