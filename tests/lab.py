@@ -80,9 +80,16 @@ class Lab:
         environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")} | KEY
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
 
-    def quote(self, *options: str) -> dict:
+    def look(self) -> dict:
+        """A quote after the stages that ask no model."""
+        words = ("--cores", "2", "results/tables", "--until", "extract_keyframes")
+        done = snakemake(self.folder, *words, config=self.folder / "kitchen.yaml", env=os.environ | KEY)
+        assert done.returncode == 0, done.stdout[-6000:]
+        return self.quote()
+
+    def quote(self) -> dict:
         """What `verified quote --json` says."""
-        done = self.verified("quote", "--json", *options)
+        done = self.verified("quote", "--json")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

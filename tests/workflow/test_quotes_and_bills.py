@@ -41,7 +41,7 @@ def the_budget_stops_a_run(lab):
         lab.add(f"late-{number}", (10, 10, 10))
     lab.write()
     spent = sum(_money(body) for body in lab.served.bodies)
-    lab.edit(budget={"money": spent + lab.quote("--look")["totals"]["money"] / 2})
+    lab.edit(budget={"money": spent + lab.look()["totals"]["money"] / 2})
     assert lab.caption().returncode, "the budget is to be reached"
     lab.edit(budget={})
 
@@ -95,7 +95,7 @@ SITUATIONS = [
 def test_the_bill_is_as_quoted(lab, situation):
     situation(lab)
     lab.write()
-    blind, looked = lab.quote()["totals"], lab.quote("--look")["totals"]
+    blind, looked = lab.quote()["totals"], lab.look()["totals"]
     before = len(lab.served.bodies)
     done = lab.caption()
     assert done.returncode == 0, done.stdout[-6000:]

@@ -3,30 +3,26 @@
 import argparse
 import json
 
-from verified.cli.command import JSON, WORKFLOW, command, flag
-from verified.errors import InputError
+from verified.cli.command import CONFIGFILE, JSON, command
 from verified.io.text_tables import text_table
 
 
 @command(
     "quote",
-    "calls of models that a run would still make: images, frames, tokens, money or GPU-hours (jobs and hours: plan)",
-    *WORKFLOW,
+    "calls of models that a run would still make: images, frames, tokens, money or GPU-hours",
+    CONFIGFILE,
     JSON,
-    flag("--look", "probe videos and cut keyframes first where a run would: it asks no model"),
 )
-def show_quote(arguments: argparse.Namespace) -> int:
-    """Print a row per data set, task and model; returns Snakemake's status where --look fails."""
+def show_quote(arguments: argparse.Namespace) -> None:
+    """Print a row per data set, task and model."""
     from verified.config import read
     from verified.planning.quote import quote, roles_without_prices, totals
 
     config = read(*arguments.configfile)
-    if arguments.look and (status := _run_first_stages(config, arguments)):
-        return status
     rows = quote(config)
     if arguments.json:
         print(json.dumps({"rows": rows, "totals": totals(rows)}, indent=1))
-        return 0
+        return
     columns = ["dataset", "task", "model", "known", "calls", "images", "frames", "tokens_in", "tokens_out"]
     columns += ["money", "gpu_hours"]
     print(text_table(columns, [*rows, {"dataset": "all", **totals(rows)}]))
@@ -43,37 +39,8 @@ def show_quote(arguments: argparse.Namespace) -> int:
     for name, unseen in {row["dataset"]: row["unseen"] for row in rows if row["unseen"]}.items():
         print(
             f"{name}: {unseen} moments are counted without a look into their videos, as if each had all the keyframes "
-            "that the configuration allows and every video could be read: `verified quote --look` looks first."
+            "that the configuration allows and every video could be read: "
+            "`snakemake --cores all results/tables --until extract_keyframes --configfile …` looks first."
         )
     for name in roles_without_prices(config, rows):
         print(f"generation.{name} has no prices, so its calls count as free: set its price_in and price_out.")
-    return 0
-
-
-def _run_first_stages(config, arguments: argparse.Namespace) -> int:
-    """Run the stages before the first model call; their output goes to standard error."""
-    import sys
-
-    from verified.config.folders import dataset_folder, shown_datasets
-    from verified.extension import selections
-    from verified.planning.running import run_workflow
-    from verified.runtime.wildcards import shard_names
-
-    datasets = [name for name in shown_datasets(config) if config.datasets[name].source.annotated_here]
-    for name in datasets:
-        if config.datasets[name].source.proposes_moments:
-            raise InputError(
-                f"the moments of {name} are proposed by a run, which asks a model for their captions",
-                remedy="quote without --look, or name the corrected moments in the source",
-            )
-    selecting = {name for name in datasets for selection in selections() if selection.asks(config, name)}
-    targets = [
-        # Where answers decide which moments remain, their calls are part of the quote.
-        f"{dataset_folder(config, name)}/"
-        + (f"corpus/found/{shard}.videos.jsonl" if name in selecting else f"keyframes/{shard}.tar")
-        for name in datasets
-        for shard in shard_names(config.shards)
-    ]
-    if not targets:
-        return 0
-    return run_workflow(arguments, "--", *targets, stdout=sys.stderr)

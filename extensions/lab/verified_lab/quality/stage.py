@@ -76,7 +76,8 @@ def _left_out(quality: Quality, folder: str, moments: list[dict], key: str) -> G
     kept = [row is None or refusal(row, quality)["reason"] is None for row in found]
     if left := sum(row is None for row in found):
         message = f"{left} of {len(moments)} moments are not measured yet, and are counted as if all were kept"
-        yield Finding("note", key, message, "`verified quote --look` measures them, without a call")
+        remedy = "`snakemake --cores all results/tables --until judge_moments --configfile …` measures them"
+        yield Finding("note", key, message, remedy)
     if not all(kept):
         message = f"its limits leave out {kept.count(False)} of {len(moments)} moments"
         yield Finding("note", key, message, f"{folder}/corpus/shards/*.quality.jsonl says why")
