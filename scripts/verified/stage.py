@@ -1,4 +1,4 @@
-"""Declaration of a stage: its tasks, calls, inputs and checks; plan, quote and check walk over all stages
+"""Declaration of a stage: its tasks, calls, inputs and checks; quote and check walk over all stages
 (`verified.planning.stages`)."""
 
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
@@ -87,7 +87,7 @@ def _no_items(*_arguments: object) -> Iterator:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage as plan, quote and check use it. It has no effect if a configuration switches it off."""
+    """A stage as quote and check use it. It has no effect if a configuration switches it off."""
 
     name: str
     tasks: "Callable[[Config], Iterable[Task]]" = _no_items

@@ -32,18 +32,6 @@ def test_a_command_in_this_process(arguments, file, tmp_path, monkeypatch, capsy
     assert not any(tmp_path.rglob("results/*.jsonl")), "a command that only reads has built something"
 
 
-@pytest.mark.slow
-@each_shipped
-def test_a_plan_asks_snakemake(file, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    status = main(["plan", "--configfile", str(file)])
-    shown = capsys.readouterr()
-    assert status in (0, 2), shown.err
-    assert "Traceback" not in shown.out + shown.err
-    if status == 2:
-        assert_told(shown.err)
-
-
 def assert_told(text: str) -> None:
     """One of our own errors and its remedy (in brackets), no traceback."""
     assert re.search(r"^error: .+\(.+\)", text, re.MULTILINE) and "Traceback" not in text, text

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from placeholders import lay_out
 from running import DOCS, PROJECT, SHIPPED, WHOLE
 
 import verified
 from verified.__main__ import main, parser
 from verified.config import read
-from verified.planning.placeholders import lay_out
 
 ROOT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = sorted([*(PROJECT / name for name in ROOT), *DOCS])
@@ -121,7 +121,7 @@ def test_commands_of_snakemake_plan(line, kitchen):
         (kitchen / "proposed.yaml").write_text(settings)
         words = [word.replace("kitchen.yaml", "proposed.yaml") for word in words]
     configs = [kitchen / word for word in words if word.endswith(".yaml")]
-    lay_out(read(*(configs or [PROJECT / "config" / "config.yaml"])), kitchen, kitchen)
+    lay_out(read(*(configs or [PROJECT / "config" / "config.yaml"])), kitchen)
     command = [sys.executable, "-m", "snakemake", *words, "--dry-run", "--snakefile", str(PROJECT / "Snakefile")]
     command += ["--workflow-profile", str(PROJECT / "profiles" / "default")]
     done = subprocess.run(command, cwd=kitchen, capture_output=True, text=True, env=os.environ)

@@ -4,11 +4,10 @@ import re
 
 import pytest
 import yaml
+from placeholders import lay_out
 from running import PROJECT, snakemake
 
 from verified.config import read
-from verified.planning.placeholders import lay_out
-from verified.planning.plan import rows_of, table
 
 CONFIG = PROJECT / "config"
 PROFILES = PROJECT / "profiles"
@@ -30,15 +29,10 @@ def paper(tmp_path_factory) -> str:
 
 
 def test_the_paper_is_planned_in_few_jobs(paper):
-    rows = rows_of(paper)
-    total = sum(row.jobs for row in rows)
-    assert total == int(re.search(r"^total +(\d+)$", paper, re.MULTILINE)[1]) <= 1500
-    by_rule = {row.rule: row for row in rows}
+    counts = {rule: int(jobs) for rule, jobs in re.findall(r"^(\w+) +(\d+)$", paper, re.MULTILINE)}
     shards = read(CONFIG / "paper.yaml").shards * 3
-    assert by_rule["caption_dynamics"].jobs == by_rule["score_captions"].jobs == shards
-    assert (by_rule["finetune_evaluator"].gpu, by_rule["score_captions"].gpu) == (4, 1)
-    assert by_rule["finetune_evaluator"].gpu_hours == 4 * by_rule["finetune_evaluator"].hours
-    assert table(rows).splitlines()[-1].split()[:2] == ["all", str(total)]
+    assert counts["total"] <= 1500
+    assert counts["caption_dynamics"] == counts["score_captions"] == shards
 
 
 def test_no_attempt_asks_for_more_than_the_partition_gives(paper):
@@ -50,3 +44,4 @@ def test_no_attempt_asks_for_more_than_the_partition_gives(paper):
     assert at_the_limit >= {"ask_models", "finetune_evaluator"}
     assert max(int(resources["runtime"]) for resources in asked.values()) == longest
     assert asked["finetune_evaluator"]["nodes"] == "1" and asked["finetune_evaluator"]["gpu"] == "4"
+    assert asked["score_captions"]["gpu"] == "1"

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from verified.cli.command import CONFIGFILE, JSON, PROFILE, SNAKEMAKE, command, flag, folder, option, output
+from verified.cli.command import CONFIGFILE, JSON, SNAKEMAKE, command, flag, option, output
 from verified.errors import InputError
 from verified.runtime.project import PROJECT
 
@@ -93,43 +93,6 @@ def _print_config(settings, files: str) -> int:
     for problem in obstacles:
         print(problem, file=sys.stderr)
     return 1 if obstacles else 0
-
-
-@command(
-    "plan",
-    "stages, jobs, and GPU- and core-hours of a run (its calls and their money: quote)",
-    CONFIGFILE,
-    PROFILE,
-    folder("--directory", "working directory of the run", default=Path(".")),
-)
-def plan(arguments: argparse.Namespace) -> None:
-    """Print a row per stage, and the run's needs of data, disk and downloads."""
-    import tempfile
-
-    from verified.config import read
-    from verified.planning.needs import lines, needs
-    from verified.planning.placeholders import lay_out, missing
-    from verified.planning.plan import plan, table
-    from verified.planning.running import check_executor
-
-    options = ["--configfile", *(str(path.resolve()) for path in arguments.configfile)]
-    settings = read(*arguments.configfile)
-    check_executor(arguments.profile)
-    if arguments.profile:
-        options += ["--profile", arguments.profile]
-    absent = missing(settings, arguments.directory)
-    with tempfile.TemporaryDirectory() as empty:
-        if absent:
-            lay_out(settings, Path(empty), arguments.directory)
-        rows, seconds = plan([*options, "--directory", empty if absent else str(arguments.directory), "results/tables"])
-    print(table(rows))
-    print("\n".join(lines(needs(settings))))
-    if absent:
-        print(f"Planned from nothing, as these are not here: {', '.join(absent)}.")
-    print(
-        "Hours a job, GPU-hours and core-hours are time limits of first attempts: what may be taken at most.\n"
-        f"Planned in {seconds:.1f} s."
-    )
 
 
 @command("report", "build figures and pages of a run and gather all of it in results/NAME/report.html", *SNAKEMAKE)

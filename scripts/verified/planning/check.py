@@ -11,7 +11,7 @@ from verified.errors import InputError
 from verified.lmm.ledger import Ledger
 from verified.lmm.preflight import endpoint_findings
 from verified.lmm.prompts import read_prompts
-from verified.planning.needs import needs
+from verified.planning.needs import disk_needs
 from verified.planning.quote import quote, totals
 from verified.planning.stages import roles_in_use, stages, supplied, wanted_models
 from verified.runtime.gpu_leases import machine_devices
@@ -130,9 +130,8 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
 
 
 def _disk_finding(settings: Config, models_local: bool) -> Finding:
-    """Compare free disk below results/ with the estimate of `verified plan`, without models that are already
-    fetched."""
-    estimate = {kind: size for kind, size in needs(settings).disk.items() if not (models_local and kind == "models")}
+    """Compare free disk below results/ with the estimated need, without models that are already fetched."""
+    estimate = {kind: size for kind, size in disk_needs(settings).items() if not (models_local and kind == "models")}
     wanted = ROOM_GB + sum(estimate.values())
     free = shutil.disk_usage(next(path for path in (Path("results"), Path(".")) if path.exists())).free / 1e9
     if free >= wanted:

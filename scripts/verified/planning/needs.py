@@ -1,6 +1,5 @@
-"""Estimate a run's moments, training tuples, downloads and disk, with the assumptions behind each figure."""
+"""Estimate the disk that a run needs, with the assumptions behind each figure."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from verified.config import Config
@@ -9,9 +8,9 @@ from verified.config.generation import ROLES
 from verified.config.sources import PublishedSource
 from verified.errors import InputError
 from verified.io.moments_file import read_moments_file
-from verified.planning.placeholders import published_moments
 from verified.planning.stages import wanted_models
-from verified.released.files import collections
+from verified.released.collections import resolve
+from verified.released.files import SOURCES, SourceFile, collections
 from verified.weights.lock import read_lock
 
 FINE = {"charades-sta": "charades-fig", "didemo": "didemo-fig", "activitynet-captions": "activitynet-fig"}
@@ -45,22 +44,9 @@ STATE_GB = {"L/16": 10.6}
 """Weights and the optimiser's state of the evaluator; training keeps one copy."""
 
 
-@dataclass
-class Needs:
-    """moments: data set → number; the rest in GB, `downloads` by item; `assumed`: the assumptions made."""
-
-    moments: dict[str, int]
-    tuples: int
-    downloads: dict[str, float]
-    disk: dict[str, float]
-    assumed: list[str]
-
-
-def needs(config: Config) -> Needs:
-    """Estimate what a run of `config` needs."""
-    assumed: list[str] = []
-    counts = {dataset.title: _moments(config, name, assumed) for name, dataset in config.datasets.items()}
-    downloads = _downloads(config, assumed)
+def disk_needs(config: Config) -> dict[str, float]:
+    """Estimate the disk that a run of `config` needs, in GB by purpose."""
+    counts = {name: _moments(config, name) for name in config.datasets}
     total, evaluator = sum(counts.values()), config.evaluator
     frames = evaluator.frames * evaluator.frames_per_interval
     if evaluator.clip_side is None:
@@ -68,10 +54,10 @@ def needs(config: Config) -> Needs:
     else:
         clip_kb = frames * CODED_KB_A_FRAME * (evaluator.clip_side / 256) ** 2
     clips = "clips for the evaluator" + ("" if evaluator.keep_clips else ", until it has scored")
-    keyframes = sum(counts[dataset.title] * dataset.keyframes.segments for dataset in config.datasets.values())
+    keyframes = sum(counts[name] * dataset.keyframes.segments for name, dataset in config.datasets.items())
     on_gpus = any(getattr(config.generation, role).kind.environment for role in ROLES)
-    disk = {
-        "models": sum(downloads.values()) + (CONVERTED_GB if evaluator.umt_file else 0.0),
+    return {
+        "models": _models(config) + (CONVERTED_GB if evaluator.umt_file else 0.0),
         clips: total * clip_kb / 1e6,
         "features": total * FEATURE_KB_A_MOMENT / 1e6,
         "keyframes": keyframes * KEYFRAME_KB / 1e6,
@@ -79,19 +65,23 @@ def needs(config: Config) -> Needs:
         "evaluator": 2 * STATE_GB.get(evaluator.size, 0.0),
         "environments": ENVIRONMENTS_GB if on_gpus else 0.0,
     }
-    return Needs({title: count for title, count in counts.items() if count}, total, downloads, disk, assumed)
 
 
-def _moments(config: Config, name: str, assumed: list[str]) -> int:
-    title, source = config.datasets[name].title, config.datasets[name].source
+def published_files(source: PublishedSource) -> dict[str, tuple[SourceFile, ...]]:
+    """The files of a published collection by split."""
+    listed = Path(source.sources or SOURCES)
+    known = collections(listed) if listed.is_file() else {}
+    return known.get(source.collection) or resolve(source).files
+
+
+def _moments(config: Config, name: str) -> int:
+    """Number of moments of a data set; 0 for one whose moments are not here yet."""
+    source = config.datasets[name].source
     if isinstance(source, PublishedSource):
-        known, fine = published_moments(config)[title], collections().get(FINE.get(source.collection, ""), {})
-        for split, files in fine.items():
-            wanted = source.splits is None or split in source.splits
-            if wanted and split not in known and files[0].rows is not None:
-                known[split] = files[0].rows
-                assumed.append(f"{title} {split}: as many as its released fine captions, {known[split]}")
-        return sum(known.values())
+        rows: dict[str, int] = {}  # a split whose own file is not public has as many as its fine captions
+        for listed in (collections().get(FINE.get(source.collection, ""), {}), published_files(source)):
+            rows |= {split: files[0].rows for split, files in listed.items() if files[0].rows is not None}
+        return sum(count for split, count in rows.items() if source.splits is None or split in source.splits)
     try:
         if source.given_videos is None:
             return 0
@@ -99,40 +89,20 @@ def _moments(config: Config, name: str, assumed: list[str]) -> int:
             return sum(1 for _ in source.rows())
         return len(read_moments_file(source.files(f"{dataset_folder(config, name)}/corpus")["moments"]))
     except InputError:
-        assumed.append(f"{title}: its moments are not here and not counted")
         return 0
 
 
-def _downloads(config: Config, assumed: list[str]) -> dict[str, float]:
-    """GB by model; empty if a folder replaces the hub."""
-    sizes: dict[str, float] = {}
+def _models(config: Config) -> float:
+    """GB of the models to fetch; none if a folder replaces the hub, or of unknown size."""
     if config.weights.hub:
-        return sizes
-    locked = read_lock(config.weights.lock)["models"]
+        return 0.0
+    locked, total = read_lock(config.weights.lock)["models"], 0.0
     for wanted in wanted_models(config):
-        entry = locked.get(wanted.key)
-        if entry:
-            sizes[wanted.key] = sum(facts["bytes"] for facts in entry["files"].values()) / 1e9
-        elif wanted.name in PUBLISHED_GB:
-            sizes[wanted.key] = PUBLISHED_GB[wanted.name]
-            assumed.append(f"{wanted.name}: by its parameters")
+        if entry := locked.get(wanted.key):
+            total += sum(facts["bytes"] for facts in entry["files"].values()) / 1e9
         else:
-            assumed.append(f"{wanted.name}: size not known before `verified fetch --dry-run`")
+            total += PUBLISHED_GB.get(wanted.name, 0.0)
     evaluator = config.evaluator
     if evaluator.umt_file and evaluator.umt_url and not Path(evaluator.umt_file).is_file():
-        sizes[Path(evaluator.umt_file).name] = UMT_GB
-        assumed.append("UMT's file: by its parameters and its teacher's")
-    return sizes
-
-
-def lines(estimate: Needs) -> list[str]:
-    """The estimate as lines of text."""
-    listed = ", ".join(f"{title} {count}" for title, count in estimate.moments.items())
-    text = [f"Moments, and so tuples to fine-tune the evaluator with, before exclusions: {estimate.tuples} ({listed})."]
-    for name, values in (("Downloads", estimate.downloads), ("Disk", estimate.disk)):
-        breakdown = ", ".join(f"{purpose} {size:.1f}" for purpose, size in values.items() if size >= 0.05)
-        text.append(f"{name}, GB: {sum(values.values()):.0f}{f' ({breakdown})' if breakdown else ''}.")
-    text[-1] += " The videos themselves are not in it."
-    if estimate.assumed:
-        text.append(f"Assumed: {'; '.join(estimate.assumed)}.")
-    return text
+        total += UMT_GB
+    return total
