@@ -13,6 +13,5 @@ EXTENSION = Extension(
     stages=("verified_longform.stage:STAGE",),
     forms=("verified_longform.form:MOVIES",),
     importers={"clip4clip": "verified_longform.clip4clip:import_file"},
-    commands=("verified_longform.cli",),
     families={"longform": "long videos"},
 )

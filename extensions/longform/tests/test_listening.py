@@ -8,10 +8,10 @@ from refusals import refused
 from verified.config import load
 from verified.io.sound import write_wave
 from verified.planning.quote import quote
-from verified_longform.collection import collect
+from verified_longform.collection import collect_part
 from verified_longform.config import Collection
 from verified_longform.listening import listening
-from verified_longform.manifest import read_manifest, summarise_reports
+from verified_longform.manifest import ALL, summarise_reports
 
 RATE, SECONDS = 1000, 60
 SETTINGS = Collection(rate=RATE, window_seconds=5.0, most_seconds=10.0)
@@ -46,7 +46,8 @@ def test_the_role_writes_both_tracks_down_once_and_a_quote_counts_it(folder):
         assert (row["dataset"], row["calls"], row["known"]) == ("longform", 2, 0) and row["money"] == pytest.approx(1.0)
         for _ in range(2):
             with listening(settings.generation, settings.seed) as listen:
-                rows, reports = collect(read_manifest(folder / "m.csv"), SETTINGS, listen=listen)
+                found = collect_part(folder / "m.csv", ALL, SETTINGS, listen)
+        rows, reports = found["rows"], found["reports"]
         assert len(served.bodies) == 2, "each track once"
         assert [row["sentence"] for row in rows["train"]] == ["A dog runs across the yard."]
         assert reports[0]["transcribed"] == ["subtitles", "transcript"] and reports[0]["dialogue"] == 1
@@ -62,4 +63,4 @@ def test_a_part_without_an_answer_stops_the_job_instead_of_leaving_the_movie_out
     with refusing as served:
         generation = _settings(folder, served.url).generation
         with listening(generation, 0) as listen, refused("status-400", remedy=True):
-            collect(read_manifest(folder / "m.csv"), SETTINGS, listen=listen)
+            collect_part(folder / "m.csv", ALL, SETTINGS, listen)

@@ -4,7 +4,6 @@ As of section 3.1 of the MAD paper.
 """
 
 import logging
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -12,22 +11,12 @@ import numpy as np
 
 from verified.benchmark.tiou import tiou
 from verified.errors import InputError
-from verified.io.jsonl import read_json, write_json
 from verified.io.sound import read_part, read_track
 from verified.io.subtitles import Cue, read_voices, spoken, voice_activity
 from verified.runtime.progress import track
 from verified_longform.alignment import Alignment, align_tracks
 from verified_longform.config import Collection
-from verified_longform.manifest import (
-    ALL,
-    OPTIONAL,
-    absent_files,
-    digest,
-    find_row,
-    movie_files,
-    read_manifest,
-    row_name,
-)
+from verified_longform.manifest import ALL, OPTIONAL, absent_files, find_row, read_manifest
 from verified_longform.transcripts import Sentence, Word, read_transcript, sentences
 
 
@@ -112,39 +101,22 @@ class Listener(Protocol):
 
 
 def collect_part(manifest: Path, part: str, settings: Collection, listen: Listener | None = None) -> dict:
-    """``rows`` {split: rows} and ``reports`` of one row of a manifest by its `row_name`, or of `ALL`."""
-    movies = read_manifest(manifest) if part == ALL else [find_row(manifest, part)]
-    rows, reports = collect(movies, settings, listen=listen)
-    return {"rows": rows, "reports": reports}
+    """``rows`` {split: rows} and ``reports`` of one row of a manifest by its `row_name`, or of `ALL`, in its order.
 
-
-def collect(
-    manifest: Iterable[dict], settings: Collection, cache: Path | None = None, listen: Listener | None = None
-) -> tuple[dict[str, list[dict]], list[dict]]:
-    """({split: rows}, a report per movie), both in the manifest's order.
-
-    A movie with an unreadable file, or whose tracks do not align, gives no row: its report has the reason. cache: a
-    folder that caches every movie's result while its files and the settings are the same. listen: transcribes tracks
-    without transcript or subtitles; None: a movie without transcript is omitted, and one without subtitles loses no
-    sentence to dialogue.
+    A movie with an unreadable file, or whose tracks do not align, gives no row: its report has the reason. listen:
+    transcribes tracks without transcript or subtitles; None: a movie without transcript is omitted, and one without
+    subtitles loses no sentence to dialogue.
     """
-    movies = list(manifest)
+    movies = read_manifest(manifest) if part == ALL else [find_row(manifest, part)]
     rows: dict[str, list[dict]] = {movie["split"]: [] for movie in movies}
     reports = []
     for movie in track(movies, "collect", len(movies), "movies"):
-        place = None if cache is None else cache / f"{_part_name(movie, settings)}.json"
-        if place is not None and place.is_file():
-            part = read_json(place)
-        else:
-            collected, report = _collect_one(movie, settings, listen)
-            part = {"rows": collected, "report": report}
-            if place is not None:
-                write_json(place, part)
-        rows[movie["split"]] += part["rows"]
-        reports.append(part["report"])
-        if part["report"]["reason"]:
-            log.warning("%s is left out: %s", movie["movie"], part["report"]["reason"])
-    return rows, reports
+        collected, report = _collect_one(movie, settings, listen)
+        rows[movie["split"]] += collected
+        reports.append(report)
+        if report["reason"]:
+            log.warning("%s is left out: %s", movie["movie"], report["reason"])
+    return {"rows": rows, "reports": reports}
 
 
 def unreadable(movie: dict, transcribes: bool) -> str:
@@ -170,12 +142,6 @@ def _written(movie: dict, transcribes: bool) -> tuple[list[Word], list[Cue]]:
         raise InputError("no transcript of the described track", file=movie["described"], remedy=remedy)
     words = read_transcript(movie["transcript"]) if movie["transcript"] else []
     return words, read_voices(movie["subtitles"]) if movie["subtitles"] else []
-
-
-def _part_name(movie: dict, settings: Collection) -> str:
-    """A name for a movie's result that changes with its row, the settings, and size or time of a file."""
-    known = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in movie_files(movie)]
-    return digest([row_name(movie), known, settings.model_dump(mode="json")])
 
 
 def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> tuple[list[dict], dict]:

@@ -76,7 +76,7 @@ def join_parts(parts: Iterable[dict]) -> tuple[dict[str, list[dict]], list[dict]
 def row_name(movie: dict) -> str:
     """A name for a row of a manifest that changes with its content."""
     facts = [movie["movie"], movie["split"], *(str(movie[name]) for name in COLUMNS[1:])]
-    return digest(facts)
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
 def movie_files(movie: dict) -> list[Path]:
@@ -87,10 +87,6 @@ def movie_files(movie: dict) -> list[Path]:
 def absent_files(movie: dict) -> list[Path]:
     """Named files that do not exist."""
     return [movie[name] for name in COLUMNS[1:] if movie[name] is not None and not isfile(movie[name])]
-
-
-def digest(facts: list) -> str:
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
 def summarise_reports(reports: Sequence[dict]) -> dict:
