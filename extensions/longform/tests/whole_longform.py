@@ -1,11 +1,16 @@
 """Files of movies without a fault, and what reads them (see tests/whole_files.py)."""
 
+from pathlib import Path
+
 import numpy as np
 
 from verified.io.jsonl import write_json, write_jsonl
 from verified.io.sound import write_wave
 from verified.io.subtitles import read_voices, voice_activity
 from verified_longform.annotations import write_mad
+from verified_longform.collection import collect_part
+from verified_longform.config import Collection
+from verified_longform.manifest import ALL
 from verified_longform.transcripts import read_transcript, sentences
 
 
@@ -20,7 +25,6 @@ def longform_files(folder):
     write_jsonl(folder / "spans.jsonl", spans)
     return [
         ["evaluate", "mad.json", "spans.jsonl", "--iou-cmp", "gt"],
-        ["longform", "chance", "mad.json", "--seconds", "180", "--tail", "cover"],
         ["compare", "mad.json", "spans.jsonl", "again=spans.jsonl", "--output", "out"],
     ]
 
@@ -41,10 +45,13 @@ def transcript_files(folder):
     (folder / "said.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nHello.\n")
     rows = [f"{number},movie.wav,described.wav,{file},said.vtt,test" for number, file in enumerate(HEARD)]
     (folder / "movies.csv").write_text("\n".join(["movie,track,described,transcript,subtitles,split", *rows, ""]))
-    return [
-        ["longform", "collect", "movies.csv", "--output", "out", "--rate", "1000", "--window", "2", "--most", "1"],
-        read_all_that_is_said,
-    ]
+    return [collect_movies, read_all_that_is_said]
+
+
+def collect_movies():
+    """As the job of a movie does."""
+    settings = Collection(rate=1000, window_seconds=2, most_seconds=1)
+    write_json("collected.json", collect_part(Path("movies.csv"), ALL, settings))
 
 
 HEARD = ("whisper.json", "azure.json", "said.vtt")
