@@ -6,7 +6,7 @@
 # make test      units, contracts, golden numbers and one small run of all stages, in minutes; .ci/run adds the demo and whole runs
 # make test-night all whole runs and what is exhaustive (tests marked `night`): every kill point, whole corpora, the rehearsal; hours
 # make test-browser  check the pages in a headless Chromium (make test leaves them out where there is none)
-# make test-faults    every stage killed in every way, and all else that is broken on purpose, with a table of faults tried
+# make test-faults    every stage killed in every way, and all else that is broken on purpose
 #                     and survived; about an hour
 # make test-fuzz      10,000 damaged files and mistyped options, each from a printed seed; about seven CPU minutes
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM

@@ -1,6 +1,7 @@
 """Secrets have no place in a configuration, and none in what is said about one."""
 
 import base64
+import codecs
 import subprocess
 import sys
 
@@ -71,6 +72,10 @@ ECHOES = {
     "thirds": f"{KEY[:11]} | then | {KEY[11:22]} | then | {KEY[22:]}",
     "cut off": f"{KEY[:-6]}...",
     "JSON": KEY.replace("/", "\\/"),
+    "rot13": codecs.encode(KEY, "rot13"),
+    "full width": "".join(chr(ord(sign) + 0xFEE0) for sign in KEY),
+    **{f"base32 after {n} letters": base64.b32encode(f"{'x' * n}{KEY} ".encode()).decode() for n in (0, 1, 5)},
+    **{form: "".join(form % ord(sign) for sign in KEY) for form in ("\\u%04x", "\\x%02X", "&#%d;", "&#x%x;")},
 }
 
 

@@ -68,8 +68,8 @@ PAGES = {
 }
 
 
-def assert_no_code_runs(make, folder, video) -> int:
-    """Open all pages that `make` writes into `folder`, press every button; returns the number of pages."""
+def assert_no_code_runs(make, folder, video) -> None:
+    """Open all pages that `make` writes into `folder`, and press every button."""
     pages_folder = folder / "pages"
     pages_folder.mkdir()
     with browser(folder / "browser") as chromium:
@@ -85,12 +85,11 @@ def assert_no_code_runs(make, folder, video) -> int:
             chromium.run("new Promise((resolve) => setTimeout(resolve, 100))")
             assert chromium.run(CLEAN), page.name
             assert chromium.run("document.body.innerText.length") > 100
-    return len(pages)
 
 
 @pytest.mark.parametrize("kind", PAGES)
-def test_a_page_runs_no_code_of_what_it_shows(kind, tmp_path, video, record_property):
-    record_property("faults", len(NAMES) * assert_no_code_runs(PAGES[kind], tmp_path, video))
+def test_a_page_runs_no_code_of_what_it_shows(kind, tmp_path, video):
+    assert_no_code_runs(PAGES[kind], tmp_path, video)
 
 
 def test_the_harness_sees_a_page_that_runs_code(tmp_path):

@@ -65,11 +65,10 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_on_files(name, start, place, record_property):
+def test_a_command_on_files(name, start, place):
     prepare, command = COMMANDS[name]
     prepare(start)
     kills = finished_by_repeating(start, place, given(*command.split()))
-    record_property("faults", kills)
     assert kills > 2
 
 
@@ -89,23 +88,21 @@ LEDGER = {
 
 
 @pytest.mark.parametrize("name", LEDGER)
-def test_a_command_on_a_ledger(name, ledger, start, place, record_property):
+def test_a_command_on_a_ledger(name, ledger, start, place):
     shutil.copytree(ledger, start, dirs_exist_ok=True)
     (start / "earlier.parquet").write_bytes(b"earlier")
     kills = finished_by_repeating(start, place, given(*LEDGER[name].split()))
-    record_property("faults", kills)
     assert kills
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_export(form, start, place, record_property):
+def test_an_export(form, start, place):
     collection = collect(ROWS, SPLITS, ABOUT)
     kills = finished_by_repeating(start, place, lambda: written(form, place / "form", collection))
-    record_property("faults", kills)
     assert kills > 3
 
 
-def test_an_import_of_reviews(start, place, record_property):
+def test_an_import_of_reviews(start, place):
     """Decisions come back through a rule: its script runs as Snakemake runs it, seals and all."""
     write_jsonl(start / "moments.jsonl", MOMENTS)
     write_jsonl(start / "scores.jsonl", SCORES)
@@ -121,11 +118,10 @@ def test_an_import_of_reviews(start, place, record_property):
         wildcards={"dataset": "kitchen"},
     )
     kills = finished_by_repeating(start, place, run)
-    record_property("faults", kills)
     assert kills > 3 and json.loads((place / out / "settled.json").read_text())["outcomes"]
 
 
-def test_an_imported_checkpoint(start, place, monkeypatch, record_property):
+def test_an_imported_checkpoint(start, place, monkeypatch):
     """Over an earlier one, below results/, where it has a seal."""
     torch.save({"model": Golden("xml").weights}, start / "xml.pth")
     tensors = importing.read_tensors(start / "xml.pth")  # by a process of its own, in a folder of its own
@@ -136,20 +132,18 @@ def test_an_imported_checkpoint(start, place, monkeypatch, record_property):
     seal(earlier)
     command = "import xml xml.pth --output results/own/checkpoint.safetensors --option heads=4"
     kills = finished_by_repeating(start, place, given(*command.split(), ends=(0,)))
-    record_property("faults", kills)
     assert kills > 3
 
 
-def test_a_first_configuration(start, place, record_property):
+def test_a_first_configuration(start, place):
     (start / "videos").mkdir()
     # Where a killed one had all but ended, its file is there, and whole: the repeat says so, and leaves it.
     command = "init kitchen --no-moments --model some-model --url http://127.0.0.1:8000/v1"
     kills = finished_by_repeating(start, place, given(*command.split(), ends=(0, 2)))
-    record_property("faults", kills)
     assert kills > 1 and (place / "kitchen.yaml").is_file()
 
 
-def test_fetched_models(start, place, monkeypatch, record_property):
+def test_fetched_models(start, place, monkeypatch):
     model = {"config.json": b"{}", "model.safetensors": bytes(range(256)) * 400, "README.md": b"x"}
     with serving() as hub, monkeypatch.context() as patch:
         for name, value in {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_TOKEN": ""}.items():
@@ -165,6 +159,5 @@ def test_fetched_models(start, place, monkeypatch, record_property):
         (start / "c.yaml").write_text(yaml.safe_dump(config))
         hub.publish("org/one", model)
         kills = finished_by_repeating(start, place, given("fetch", "--configfile", "c.yaml"))
-    record_property("faults", kills)
     assert kills > 5
     assert next(place.rglob("model.safetensors")).read_bytes() == model["model.safetensors"]

@@ -152,9 +152,7 @@ def unlock(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("rule", "victim"), ALL if LONG else QUICK)
-def test_a_killed_stage_is_made_again(finished, outputs, folder, rule, victim, record_property):
-    stage = next(stage for stage, rules in RULES.items() if rule in rules)
-    record_property("fault", f"SIGKILL of {victim}: {stage}")
+def test_a_killed_stage_is_made_again(finished, outputs, folder, rule, victim):
     draw = random.Random(f"{rule} {victim}")
     moment = draw.uniform(0, 4)  # seconds
     for _ in range(10):
@@ -174,7 +172,7 @@ def test_a_killed_stage_is_made_again(finished, outputs, folder, rule, victim, r
 
 
 @pytest.mark.timeout(1200 + 120 * KILLS)
-def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path, record_property):
+def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path):
     """Moments are drawn from the start of Snakemake on; a run that ends in between is compared and begun anew."""
     draw = random.Random(7)
     undisturbed = digests(nano)
@@ -195,8 +193,6 @@ def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path, reco
     run = snakemake(tmp_path, "--cores", "2", WHOLE)
     assert run.returncode == 0, run.stdout[-4000:]
     assert_the_same(digests(tmp_path), undisturbed)
-    record_property("fault", f"SIGKILL of {', '.join(VICTIMS)} in turn: whole run")
-    record_property("faults", sum(struck.values()))
 
 
 def assert_the_same(built: dict[str, str], undisturbed: dict[str, str]) -> None:

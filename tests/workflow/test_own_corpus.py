@@ -4,7 +4,6 @@ One walk: videos in subfolders, neither a split `val` nor `test`, a budget that 
 configuration in the same folder, an edited prompt.
 """
 
-import base64
 import csv
 import io
 import json
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from loopback import endpoint, images_of
+from loopback import endpoint
 from PIL import Image
 from refusals import said
 from running import PROJECT, digests, snakemake
@@ -38,17 +37,8 @@ evaluator: {pretrain_clips: 64, epochs: 1, batch: 4}
 retrieval: {models: []}
 """  # longer training would prove nothing here
 KEY = "sk-canary-0815"
-FIG_KEYS = [
-    "video",
-    "time",
-    "desc_id",
-    "duration",
-    "cog_desc",
-    "fig_desc",
-    "fig_desc_score",
-    "fig_desc_type",
-    "lineage",
-]
+FIG_KEYS = ["video", "time", "desc_id", "duration", "cog_desc", "fig_desc"]
+FIG_KEYS += ["fig_desc_score", "fig_desc_type", "lineage"]
 pytestmark = pytest.mark.slow
 UNUSABLE = {
     "unknown-video": ["missing", "0", "2", "a dog runs", "train"],
@@ -188,18 +178,6 @@ def test_the_report_leads_with_what_came_in_and_out(corpus):
     shown = (folder / "results" / "report.html").read_text(encoding="utf-8")
     assert "costs-kitchen" in shown and "caption browser" in shown and "prefers-color-scheme: dark" in shown
     assert "(split val)" in (base / "figures" / "task.svg").read_text(encoding="utf-8"), "there is no split test"
-
-
-def test_what_the_models_saw_were_the_clips(corpus):
-    folder, served, *_ = corpus
-    assert served.bodies, "this test examines the run of the test above"
-    pictures = [images_of(body) for body in served.bodies if images_of(body)]
-    sizes = {Image.open(io.BytesIO(base64.b64decode(urls[0].split(",")[1]))).size for urls in pictures}
-    videos = {
-        tuple(row[k] for k in ("width", "height")) for row in read_jsonl(folder / "results/kitchen/corpus/videos.jsonl")
-    }
-    assert videos <= sizes  # keyframes; frames of large videos are made smaller
-    assert max(map(len, pictures)) > 8  # a clip's frames
 
 
 def test_a_second_run_asks_nothing_and_a_quote_says_so(corpus):

@@ -31,5 +31,5 @@ def review_page(folder, video):
     write_pages(folder, REVIEW, review_pages("kitchen", NAMES[1], shown, videos, 5, 64, NOT_TRUSTED))
 
 
-def test_a_page_runs_no_code_of_what_it_shows(tmp_path, video, record_property):
-    record_property("faults", len(NAMES) * assert_no_code_runs(review_page, tmp_path, video))
+def test_a_page_runs_no_code_of_what_it_shows(tmp_path, video):
+    assert_no_code_runs(review_page, tmp_path, video)
