@@ -10,7 +10,7 @@ with job(snakemake) as log:
     from verified.people.pages import write_pages
     from verified.runtime.wildcards import key_of
     from verified_lab.audit.findings import Finding
-    from verified_lab.audit.pages import audit_queue, by_number
+    from verified_lab.audit.pages import audit_queue
     from verified_lab.pages import REVIEW
     from verified_lab.review.pages import pages, queue, text_rules
 
@@ -20,10 +20,7 @@ with job(snakemake) as log:
     agreement = [row for path in inputs.agreement for row in read_jsonl(path)]
     groups = choose_by(groups, settings.choose_by, settings.seed, agreement)
     if inputs.get("findings"):
-        numbers = {(moment["split"], str(moment["desc_id"])): moment["desc_id"] for moment in moments}
-        findings = (Finding(**row) for row in read_jsonl(inputs.findings))
-        open_findings = (one for one in findings if (one.split, one.id) in numbers)  # people drew the others
-        shown = audit_queue(moments, groups, by_number(open_findings, numbers))
+        shown = audit_queue(moments, groups, (Finding(**row) for row in read_jsonl(inputs.findings)))
     else:
         shown = queue(moments, groups, settings.review["order"])
     dataset, size = key_of(snakemake.wildcards.dataset), (settings.review["moments"], settings.review["clip_side"])

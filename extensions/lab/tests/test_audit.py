@@ -1,17 +1,23 @@
-"""The audit of files: each check alone, the command, decisions of people, and what is clean."""
+"""The audit: each check alone, the command with what is clean, and the pages of findings."""
 
 import json
 
 import numpy as np
 import pytest
 from browser import browser
+from small_review import GROUPS, MOMENTS
 
 from verified.__main__ import main
+from verified.demo.source import write_video
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
+from verified.people.pages import write_pages
 from verified_lab.audit.checks import alike, disagreement, leaks, outside
-from verified_lab.audit.findings import open_findings
-from verified_lab.audit.queries import Audited, of_file
+from verified_lab.audit.findings import Finding, open_findings
+from verified_lab.audit.pages import audit_queue
+from verified_lab.audit.queries import Audited
 from verified_lab.config import Audit
+from verified_lab.pages import REVIEW
+from verified_lab.review.pages import pages
 
 SETTINGS = Audit()
 
@@ -123,7 +129,7 @@ def test_the_command_counts_and_writes_what_is_clean(files, capsys):
     runs = [files / f"seed-{seed}.json" for seed in (1, 2, 3)]
     assert run(files / "train.jsonl", files / "test.jsonl", "--runs", *runs, "--output", files / "out", "--json") == 0
     found = json.loads(capsys.readouterr().out)
-    checks = {"outside": 1, "repeated": 0, "ambiguous": 2, "disagreement": 1, "leak": 1, "rejected": None}
+    checks = {"outside": 1, "repeated": 0, "ambiguous": 2, "disagreement": 1, "leak": 1}
     assert found["splits"]["test"] == {"queries": 4, "checks": checks, "clean": 0}
     assert found["splits"]["train"]["clean"] == 2 and read_json(files / "out" / "summary.json") == found
     assert read_jsonl(files / "out" / "clean" / "train.jsonl") == read_jsonl(files / "train.jsonl")
@@ -132,62 +138,27 @@ def test_the_command_counts_and_writes_what_is_clean(files, capsys):
     assert told["5", "outside"] == [3, 20.0] and told["6", "disagreement"] == [12.2, 17.2]
 
 
-def decided(files, number: int, decision: str, **more) -> dict:
-    audited = [one for name in ("train", "test") for one in of_file(files / f"{name}.jsonl")]
-    query = audited[number - 1]
-    (start, end), when = query.spans[0], "2026-01-31T12:00:00Z"
-    from verified.people.review.decisions import VERSION, content_id
-
-    moment = content_id(query.video, start, end, query.caption)
-    shown = {"dataset": "train+test", "desc_id": number, "video": query.video, "start": start, "end": end}
-    judged = {"type": "given", "candidate": 0, "caption": query.caption, "reviewer": "Ann", "when": when}
-    return {"version": VERSION, **shown, "moment": moment, "decision": decision, **judged, **more}
-
-
-def test_decisions_confirm_mend_and_reject(files, capsys):
-    rows = [
-        decided(files, 3, "accept"),
-        decided(files, 4, "edit", text="a dog runs home"),
-        decided(files, 6, "accept", time=[12.2, 17.2]),
-        decided(files, 2, "reject", reason="not in the clip"),
+def test_pages_show_findings_and_proposed_spans(tmp_path):
+    found = [
+        Finding("test", "2", "outside", "ends 0.40 s after the video"),
+        Finding("test", "4", "disagreement", "3 of 3 grounders", 0.8, (1.5, 2.5)),
+        Finding("test", "99", "ambiguous", "query 2"),
     ]
-    write_jsonl(files / "ann.jsonl", rows)
-    words = files / "train.jsonl", files / "test.jsonl", "--decisions", files / "ann.jsonl", "--output", files / "out"
-    assert run(*words, "--runs", *(files / f"seed-{seed}.json" for seed in (1, 2, 3)), "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["splits"]["train"]["checks"]["rejected"] == 1
-    clean = {row["desc_id"]: row for row in read_jsonl(files / "out" / "clean" / "test.jsonl")}
-    assert set(clean) == {3, 4, 6}
-    assert clean[6]["time"] == [12.2, 17.2] and clean[4]["fig_desc"] == "a dog runs home"
-
-
-def test_pages_show_findings_and_proposed_spans(files, capsys):
-    from verified.demo.source import write_video
-
-    (files / "videos").mkdir()
-    generator = np.random.default_rng(0)
-    for name in "acd":
-        frames = generator.integers(0, 255, (40, 32, 32, 3), dtype=np.uint8)
-        write_video(files / "videos" / f"{name}.mp4", frames, 2)
-    runs = [files / f"seed-{seed}.json" for seed in (1, 2, 3)]
-    words = files / "train.jsonl", files / "test.jsonl", "--videos", files / "videos", "--output", files / "out"
-    assert run(*words, "--runs", *runs) == 0
-    page = (files / "out" / "pages" / "page-001.html").read_text(encoding="utf-8")
-    review = json.loads(page.split('id="review">')[1].split("</script>")[0])
-    items = {item["desc_id"]: item for item in review["items"]}
-    assert set(items) == {3, 4, 5, 6} and items[6]["proposed"] == [12.2, 17.2]
-    assert items[5]["audit"][0].startswith("outside: ") and items[3]["proposed"] is None
-    assert items[3]["candidates"] == [{"type": "given", "candidate": 0, "caption": "a dog runs", "score": None}]
-    number = review["items"].index(items[6]) + 1
-    with browser(files / "profile") as chromium:
-        chromium.open(files / "out" / "pages" / "page-001.html")
+    frames = np.random.default_rng(0).integers(0, 255, (32, 48, 64, 3), dtype=np.uint8)
+    write_video(tmp_path / "v.mp4", frames, 8)
+    shown = audit_queue(MOMENTS, GROUPS, found)
+    made = pages("kitchen", "Kitchen", shown, [{"video": "<v>", "path": str(tmp_path / "v.mp4")}], 5, 64)
+    write_pages(tmp_path / "pages", REVIEW, made)
+    assert [(item["desc_id"], item["proposed"]) for item in shown] == [(2, None), (4, [1.5, 2.5])]
+    assert shown[0]["audit"][0].startswith("outside: ")
+    with browser(tmp_path / "profile") as chromium:
+        chromium.open(tmp_path / "pages" / "page-001.html")
         chromium.wait("document.getElementById('clip').readyState >= 2")
-        for place in range(2, number + 1):
-            told = f"document.getElementById('heading').textContent.includes('({place} of 4)')"
-            chromium.insist(lambda: chromium.run("document.getElementById('next').click()"), told, once=True)
+        second = "document.getElementById('heading').textContent.includes('(2 of 2)')"
+        chromium.insist(lambda: chromium.run("document.getElementById('next').click()"), second, once=True)
         assert "grounders agree" in chromium.run("document.getElementById('audit').textContent")
         chromium.insist(
             lambda: chromium.run("document.getElementById('proposed').click()"),
-            "document.getElementById('start').value === '0:12.2' && document.getElementById('end').value === '0:17.2'",
+            "byId('start').value.endsWith('1.5') && byId('end').value.endsWith('2.5')",
             once=True,
         )

@@ -33,7 +33,6 @@ def audit(
     ]
     made = {"outside": any(query.duration is not None for query in audited)}
     made["disagreement"] = len(answers) >= settings.min_runs
-    made["rejected"] = False
     made["leak"] = len({query.split for query in audited}) > 1
     place = {query.key: number for number, query in enumerate(audited)}
     rank = {check: number for number, check in enumerate(CHECKS)}

@@ -12,7 +12,6 @@ CHECKS = {
     "ambiguous": "says what another query of the video says, about another span",
     "disagreement": "grounders agree on another span",
     "leak": "its video is, by another name or the same, in an earlier split too",
-    "rejected": "people did not keep it",
 }
 """Names of the checks, and the finding of each in words."""
 JUDGED = ("ambiguous", "disagreement")

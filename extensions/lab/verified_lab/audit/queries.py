@@ -1,7 +1,7 @@
 """Queries under audit, with their spans, from a run's annotations or from files in any published form."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from verified.cli.forms import MOMENTS, Span, form_of, read_ground_truth
 from verified.errors import InputError
 from verified.io.characters import plain
-from verified.io.jsonl import Row
+from verified.io.jsonl import Row, check_writable
 from verified.released.formats import charades_lengths
 
 Vectors = Callable[[Sequence[str]], np.ndarray]
@@ -81,10 +81,17 @@ def of_file(path: Path, lengths: Path | None = None) -> list[Audited]:
     ]
 
 
-def rows_of_file(path: Path) -> Iterable[tuple[str, Row]]:
-    """Id and content of each row of a file that `of_file` reads; of published forms, rows as of `released.formats`."""
+def rows_without(path: Path, flagged: Set[tuple[str, str]]) -> Iterator[Row]:
+    """Rows of a file that `of_file` reads whose queries are not `flagged`, by the keys of queries; ids are unchanged.
+
+    Files that are no JSON Lines become rows of FIG's form, which `verified evaluate` reads by the same ids. Raises
+    InputError at a row that cannot be written.
+    """
     rows = form_of(path).rows
-    return rows(path) if rows else ()
+    for number, (name, row) in enumerate(rows(path) if rows else (), start=1):
+        if (path.stem, name) not in flagged:
+            check_writable(row, path, number)
+            yield row
 
 
 def spans_of_runs(

@@ -1,6 +1,7 @@
 """Audit: queries that are unanswerable as annotated, and doubtful spans."""
 
 import argparse
+import dataclasses
 import json
 from pathlib import Path
 
@@ -19,24 +20,22 @@ from verified.errors import InputError
         help="what grounders answer: submissions with SVMR lists, or folders of trainings. SPLIT is the name of the"
         " file that they answer, without its ending (default: the last file)",
     ),
-    folder("--videos", "folder of the videos: copies are found, and pages show what was found", metavar="FOLDER"),
+    folder("--videos", "folder of the videos, among which copies are found", metavar="FOLDER"),
     folder(
         "--lengths", "csv with the columns id and length, for files without durations (Charades-STA)", metavar="CSV"
     ),
-    several("--decisions", metavar="FILE", help="what people saved from the pages"),
     option("--tolerance", type=float, help="seconds by which a span may end after its video (default: 0)"),
-    output("where findings.jsonl, summary.json, clean/ and, with --videos, pages/ go", metavar="FOLDER"),
+    output("where findings.jsonl, summary.json and clean/ go", metavar="FOLDER"),
     JSON,
 )
 def audit(arguments: argparse.Namespace) -> None:
     """Print numbers by split and check. Raises InputError for invalid files, or equal names."""
     from verified.corpus.copies import hash_videos, video_copies
+    from verified.io.jsonl import write_json, write_jsonl
     from verified.nn.sentences import encode
-    from verified.people.review.decisions import read_decisions
     from verified_lab.audit.checks import audit as run_checks
     from verified_lab.audit.findings import summarise
-    from verified_lab.audit.pages import REJECTED, settle
-    from verified_lab.audit.queries import of_file
+    from verified_lab.audit.queries import of_file, rows_without
     from verified_lab.config import Audit
 
     if len({path.stem for path in arguments.files}) < len(arguments.files):
@@ -48,14 +47,14 @@ def audit(arguments: argparse.Namespace) -> None:
     videos = _videos(arguments.videos, {query.video for query in audited}) if arguments.videos else []
     copies = video_copies(dict(hash_videos(videos)) if videos else {}, settings.max_alike)
     answers = _answers(arguments.runs, arguments.files, audited)
-    after, rejected = audited, []
-    if arguments.decisions:
-        after, rejected, _ = settle(audited, read_decisions(arguments.decisions))
-    findings, checked = run_checks(after, settings, encode, answers, copies)
-    findings = [*findings, *rejected]
-    summary = summarise(after, findings, list(answers), [*checked, *([REJECTED] if arguments.decisions else [])])
-    if arguments.output:
-        _write(arguments, audited, after, findings, summary, videos)
+    findings, checked = run_checks(audited, settings, encode, answers, copies)
+    summary = summarise(audited, findings, list(answers), checked)
+    if place := arguments.output:
+        write_jsonl(place / "findings.jsonl", map(dataclasses.asdict, findings))
+        write_json(place / "summary.json", summary)
+        flagged = {(one.split, one.id) for one in findings}
+        for path in arguments.files:
+            write_jsonl(place / "clean" / f"{path.stem}.jsonl", rows_without(path, flagged))
     print(json.dumps(summary, indent=1) if arguments.json else "\n".join(_lines(summary)))
 
 
@@ -111,34 +110,3 @@ def _answers(runs: list[str], files: list[Path], audited: list) -> dict[str, dic
                 raise InputError("answers no query", file=file, remedy=f"check that it is about {by_split[split]}")
         answers |= found
     return answers
-
-
-def _write(
-    arguments: argparse.Namespace, before: list, after: list, findings: list, summary: dict, videos: list
-) -> None:
-    import dataclasses
-
-    from verified.config.annotations import Lint
-    from verified.io.jsonl import write_json, write_jsonl
-    from verified.people.pages import write_pages
-    from verified_lab.audit.pages import as_moments, audit_queue, by_number, clean_rows
-    from verified_lab.config import Review
-    from verified_lab.pages import REVIEW
-    from verified_lab.review.pages import pages, text_rules
-
-    place = arguments.output
-    write_jsonl(place / "findings.jsonl", map(dataclasses.asdict, findings))
-    write_json(place / "summary.json", summary)
-    for path in arguments.files:
-        write_jsonl(place / "clean" / f"{path.stem}.jsonl", clean_rows(path, before, after, findings))
-    if not videos:
-        return
-    numbers = {query.key: number for number, query in enumerate(before, start=1)}
-    found = by_number((one for one in findings if one.check != "rejected"), numbers)
-    moments, groups = as_moments(before)
-    lengths = {row["video"]: row["duration"] for row in videos}
-    shown = audit_queue([moment for moment in moments if moment["video"] in lengths], groups, found, lengths)
-    review = Review()
-    name = "+".join(path.stem for path in arguments.files)
-    made = pages(name, name, shown, videos, review.moments, review.clip_side, "", review.context, text_rules(Lint()))
-    write_pages(place / "pages", REVIEW, made)

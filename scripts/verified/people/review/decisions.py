@@ -27,8 +27,6 @@ DECISIONS = ("accept", "choose", "edit", "reject", "split", "merge", "draw", "fl
 moments; merge: it is one with another; draw: the video has one more moment; flag: somebody should look; withdraw:
 cancels earlier decisions of the same reviewer on the moment, and moments drawn on its clip.
 """
-GIVEN = "given"
-"""Type of a caption from a file, with unknown origin."""
 ADDITIONAL = ("flag", "draw")
 """Decisions that are independent of the one on a moment."""
 KEYS = (
@@ -130,8 +128,8 @@ def given_times(row: Mapping) -> list[list[float]]:
 
 
 def _caption_problem(row: Mapping) -> str | None:
-    if row["type"] not in (*TYPES, GIVEN):
-        return f"'type' is none of {', '.join((*TYPES, GIVEN))}"
+    if row["type"] not in TYPES:
+        return f"'type' is none of {', '.join(TYPES)}"
     whole = type(row["candidate"]) is int and row["candidate"] >= 0
     return None if whole else "'candidate' is not the number of a candidate"
 
