@@ -29,7 +29,7 @@ GROUPS = {
     "have people judge captions": ("study", "answers"),
     "check data and hand it on": ("lint", "verify", "export"),
     "score retrieval": ("evaluate", "compare", "check-model", "import"),
-    "look after a project": ("fetch", "ledger", "readme", "config-docs", "where"),
+    "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
 }
 """Task of a user → first words of its commands.
 

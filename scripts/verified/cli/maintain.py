@@ -107,6 +107,24 @@ def fetch(arguments: argparse.Namespace) -> int:
 
 
 @command(
+    "debug",
+    "run the script of one rule by hand, where breakpoints hold",
+    option("rule", metavar="RULE", help="name of the rule, such as score_captions"),
+    option("wildcards", nargs="*", metavar="WILDCARD=VALUE", help="such as dataset=demo shard=shard-00"),
+    configfile(None, "that of the workflow"),
+    checks_itself=True,
+)
+def debug(arguments: argparse.Namespace) -> None:
+    """Run it in this process. Raises InputError for an unknown rule or wildcard."""
+    from verified.runtime.debug import run_script
+
+    pairs = [text.partition("=") for text in arguments.wildcards]
+    if odd := [name for name, sign, _ in pairs if not sign]:
+        raise InputError(f"{odd[0]!r} is no wildcard", remedy="write WILDCARD=VALUE, such as dataset=demo")
+    run_script(arguments.rule, {name: value for name, _, value in pairs}, arguments.configfile)
+
+
+@command(
     "readme",
     "figures that a README shows of a run, or which of those in a README a run confirms and contradicts",
     folder(
