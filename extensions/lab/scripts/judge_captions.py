@@ -27,7 +27,7 @@ with job(snakemake, snakemake.params.threads) as log:
         judged = by_review(scores, moments, review(inputs.review))
     videos = {row["video"]: row for row in rows_of(inputs.videos)}
     with Session(generation, params.seed, (GRADE,)) as session:
-        grades, _ = judge_grades(judged, videos, params.section["frames"], session)
+        grades = judge_grades(judged, videos, params.section["frames"], session)
         counts = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
     write_json(snakemake.output.counts, counts)
     write_jsonl(snakemake.output.judged, judged_rows(judged, scores, grades))

@@ -14,7 +14,6 @@ from verified.io.fig import read_splits
 from verified.statistics.clustering import dbscan
 from verified.tables.layout import TITLES
 from verified.tables.table import Estimate, Table, Value, p_or_why
-from verified_lab.stated import VALUES, contradicted, stated
 
 RECALLS = ("VR/r1", "VCMR/0.5/r1", "SVMR/0.5/r1")
 COARSE, FINE = "cog", "fig"
@@ -22,10 +21,7 @@ Place = tuple[str, float, float, str]
 """Identity of a moment across runs: video, start and end to a hundredth of a second, and coarse caption."""
 DIGITS = (0, 0, 2, 2, 2, 3, 0, 0)
 """Decimal places of the table's columns."""
-NOTES = (
-    "In brackets: 95 % interval over videos, drawn with all of their moments, of retrieval over trainings as well.",
-    "Kinds of attributes and contradictions are told by words alone (verified_lab.stated).",
-)
+NOTE = "In brackets: 95 % interval over videos, drawn with all of their moments, of retrieval over trainings as well."
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ class Compared:
     def table(self, names: tuple[str, str], left_out: int) -> Table:
         """Table `captions-compared`."""
         header = ("Measure", "n", *names, f"{names[0]} minus {names[1]}", "p", "Higher", "Lower")
-        notes = (*NOTES, f"{left_out} moments that one of the two lacks are left out.")
+        notes = (NOTE, f"{left_out} moments that one of the two lacks are left out.")
         return Table("captions-compared", "captions of two runs side by side", header, self.rows, notes, DIGITS)
 
 
@@ -118,35 +114,12 @@ def shared(first: Release, second: Release) -> Shared:
 def compare_texts(
     moments: Shared, encode: Callable[[list[str]], np.ndarray], settings: Statistics, compared: Compared
 ) -> None:
-    """Compare words, statements, contradictions with the coarse caption, and captions that cannot distinguish moments.
-
-    `encode`: vectors [texts, dim] of captions.
-    """
+    """Compare words, and captions that cannot distinguish moments. `encode`: vectors [texts, dim] of captions."""
     sides = [[row["fig_desc"] for row in rows] for rows in (moments.first, moments.second)]
-    coarse = [row["cog_desc"] for row in moments.first]
-
-    def add(name: str, count: Callable[[str, str], float], top: float | None = None) -> None:
-        one, two = (np.array([float(count(*both)) for both in zip(captions, coarse)]) for captions in sides)
-        compared.add(name, one, two, moments.videos, (0.0, top or max(1.0, one.max(), two.max())))
-
-    add("words", lambda caption, _: len(caption.split()))
-    add("kinds of attributes", lambda caption, _: len(stated(caption)))
-    for kind in VALUES:
-        if any(kind in stated(caption) for captions in sides for caption in captions):
-            add(f"states {kind} %", lambda caption, _, kind=kind: 100 * (kind in stated(caption)), 100)
-    add("contradicts the coarse caption %", lambda caption, given: 100 * bool(contradicted(given, caption)), 100)
+    one, two = (np.array([float(len(caption.split())) for caption in captions]) for captions in sides)
+    compared.add("words", one, two, moments.videos, (0.0, max(1.0, one.max(), two.max())))
     one, two = (100.0 * (dbscan(encode(captions), settings.distance, settings.min_samples) >= 0) for captions in sides)
     compared.add("many-to-many %", one, two, moments.videos, (0.0, 100.0))
-
-
-def compare_scores(moments: Shared, first: np.ndarray, second: np.ndarray, metric: str, compared: Compared) -> None:
-    """Compare the scores of one metric, [moments] each, NaN for a missing score."""
-    known = ~(np.isnan(first) | np.isnan(second))
-    if not known.any():
-        raise InputError(f"{metric} scores no caption of both", remedy="check that the videos are available")
-    one, two = first[known], second[known]
-    least, top = min(one.min(), two.min()), max(one.max(), two.max())
-    compared.add(metric, one, two, np.array(moments.videos)[known], (least, top if top > least else least + 1))
 
 
 def compare_retrieval(first: Release, second: Release, moments: Shared, compared: Compared) -> None:

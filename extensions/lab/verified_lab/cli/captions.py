@@ -3,7 +3,6 @@
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from verified.cli.command import JSON, between, command, folder, option, output, several
 from verified.errors import InputError
@@ -22,15 +21,10 @@ from verified.errors import InputError
     folder("--videos", "folder of the videos, which the metrics below look into", metavar="FOLDER"),
     folder("--evaluator", "checkpoint of an evaluator that scores the captions", metavar="FILE"),
     option(
-        "--reading", choices=("z1", "margin", "similarity"), default="z1", help="its reading (default: z1, the paper's)"
-    ),
-    option(
         "--encoder",
         metavar="NAME",
         help="joint encoder for a cosine as in CLIPScore and for agreement: packaged-joint, or a CLIP or SigLIP model",
     ),
-    several("--judge", type=Path, metavar="FILE", help="configuration whose generation.video_lmm grades the captions"),
-    option("--frames", type=between(1, 1000, int), default=8, help="frames that the judge is shown (default: 8)"),
     several("--scores", metavar="NAME=FILE", help="JSONL rows with video, caption and score, of any other metric"),
     option("--resamples", type=between(99, 1_000_000, int), default=1000, help="draws of videos (default: 1000)"),
     option("--seed", type=int, default=2024, help="seed of all draws (default: 2024)"),
@@ -42,7 +36,7 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from verified.io.jsonl import write_json
-    from verified_lab.meta_evaluation.judgements import AGREEMENT, COSINE, EVALUATOR, JUDGE, read_judgements
+    from verified_lab.meta_evaluation.judgements import AGREEMENT, COSINE, EVALUATOR, read_judgements
     from verified_lab.meta_evaluation.metrics import (
         FrameMetrics,
         evaluator_scores,
@@ -51,26 +45,22 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
         side_by_side,
     )
 
-    looks = [arguments.evaluator, arguments.encoder, *arguments.judge]
+    looks = [arguments.evaluator, arguments.encoder]
     if not any(looks) and not arguments.scores:
-        raise InputError(
-            "no metric is named", remedy="give --evaluator, --encoder or --judge with --videos, or --scores"
-        )
+        raise InputError("no metric is named", remedy="give --evaluator or --encoder with --videos, or --scores")
     if any(looks) and not arguments.videos:
         raise InputError("these metrics look into videos", remedy="name their folder: --videos")
     judged = [one for path in arguments.judgements for one in read_judgements(path)]
     videos = find_videos(arguments.videos, judged) if any(looks) else {}
     scores: dict[str, np.ndarray] = {}
     if arguments.evaluator:
-        scores[EVALUATOR] = evaluator_scores(judged, videos, arguments.evaluator, arguments.reading)
+        scores[EVALUATOR] = evaluator_scores(judged, videos, arguments.evaluator)
     if arguments.encoder:
         from verified.config.generation import Generation
         from verified.features.encoders import load_joint
 
         seen = FrameMetrics(judged, videos, load_joint(arguments.encoder))
         scores |= {COSINE: seen.cosines(), AGREEMENT: seen.agreements(Generation().sentence_encoder)}
-    if arguments.judge:
-        scores[JUDGE] = _judge(arguments, judged, videos)
     for named in arguments.scores:
         name, separator, path = named.partition("=")
         if not separator or not name or name in scores:
@@ -80,20 +70,6 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
     if arguments.output:
         write_json(arguments.output, found)
     print(json.dumps(found, indent=1) if arguments.json else "\n".join(_metric_lines(found)))
-
-
-def _judge(arguments: argparse.Namespace, judged: list, videos: dict[str, dict]) -> Any:
-    """Grades by the video LMM of a configuration."""
-    from verified.config import read
-    from verified.lmm.session import Session
-    from verified.lmm.tasks.retrieval import GRADE
-    from verified_lab.meta_evaluation.of_run import judge_grades
-
-    settings = read(*arguments.judge)
-    with Session(settings.generation, settings.seed, (GRADE,)) as session:
-        grades, _ = judge_grades(judged, videos, arguments.frames, session)
-        session.settle()
-    return grades
 
 
 def _metric_lines(found: dict) -> list[str]:
@@ -122,13 +98,11 @@ def _bounded(measures: dict) -> str | None:
 
 @command(
     "compare-captions",
-    "put captions of two runs side by side: what they say, their scores, what retrieval gains",
+    "put captions of two runs side by side: their length and classes, what retrieval gains",
     folder("first", "a run, such as results/kitchen, or the folder of its annotations", metavar="FIRST"),
     folder("second", "another one on the same moments", metavar="SECOND"),
     option("--names", nargs=2, metavar="NAME", help="what to call them (default: their folders)"),
     several("--split", metavar="SPLIT", help="splits whose moments are compared (default: all)"),
-    folder("--videos", "folder of the videos, for --evaluator", metavar="FOLDER"),
-    folder("--evaluator", "checkpoint of one evaluator that scores the captions of both", metavar="FILE"),
     output("where the table goes", "captions-compared", metavar="FOLDER"),
 )
 def compare_captions(arguments: argparse.Namespace) -> None:
@@ -136,44 +110,17 @@ def compare_captions(arguments: argparse.Namespace) -> None:
     from verified.config.statistics import Statistics
     from verified.nn.sentences import encode
     from verified.tables.write import write_simple
-    from verified_lab.caption_comparison import (
-        Compared,
-        compare_retrieval,
-        compare_scores,
-        compare_texts,
-        read_release,
-        shared,
-    )
+    from verified_lab.caption_comparison import Compared, compare_retrieval, compare_texts, read_release, shared
 
     paths = arguments.first, arguments.second
     one, two = arguments.names or map(str, paths)
     names = one, two
     if one == two:
         raise InputError("both have one name", remedy="give other --names")
-    if arguments.evaluator and not arguments.videos:
-        raise InputError("--evaluator looks into videos", remedy="name their folder: --videos")
     first, second = (read_release(path, arguments.split) for path in paths)
     moments, compared = shared(first, second), Compared()
     compare_texts(moments, encode, Statistics(), compared)
-    if arguments.evaluator:
-        scores = _scores_of_both(arguments, moments.first, moments.second)
-        compare_scores(moments, *scores, "evaluator z1", compared)
     compare_retrieval(first, second, moments, compared)
     table = compared.table(names, moments.left_out)
     write_simple(arguments.output, table, [f"{name}: {path}" for name, path in zip(names, paths)])
     print((arguments.output / f"{table.key}.md").read_text(encoding="utf-8"), end="")
-
-
-def _judged(rows: list[dict]) -> list:
-    from verified_lab.meta_evaluation.judgements import Judged
-
-    return [Judged(row["video"], row["fig_desc"], (), None, (row["time"][0], row["time"][1])) for row in rows]
-
-
-def _scores_of_both(arguments: argparse.Namespace, first: list[dict], second: list[dict]) -> tuple[Any, Any]:
-    """z1 of the chosen captions of both, by one evaluator."""
-    from verified_lab.meta_evaluation.metrics import evaluator_scores, find_videos
-
-    one, two = _judged(first), _judged(second)
-    scores = evaluator_scores([*one, *two], find_videos(arguments.videos, one), arguments.evaluator, "z1")
-    return scores[: len(one)], scores[len(one) :]

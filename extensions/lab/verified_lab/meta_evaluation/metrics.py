@@ -42,10 +42,8 @@ def find_videos(folder: Path, judged: Iterable[Judged]) -> dict[str, dict]:
     return rows
 
 
-def evaluator_scores(
-    judged: Sequence[Judged], videos: Mapping[str, dict], checkpoint: str | Path, reading: str
-) -> np.ndarray:
-    """[captions] `reading` (z1, margin or similarity) of an evaluator; NaN for an unreadable clip."""
+def evaluator_scores(judged: Sequence[Judged], videos: Mapping[str, dict], checkpoint: str | Path) -> np.ndarray:
+    """[captions] z1 of an evaluator; NaN for an unreadable clip."""
     import torch
 
     from verified.evaluator.checkpoint import load_checkpoint
@@ -67,7 +65,7 @@ def evaluator_scores(
         rows = read_jsonl(index)
         device = torch.device(visible_device())
         found, values = confidences(model, {"judged": graded}, [open_clips(clips, rows)], [rows], device)["judged"]
-    known = {(one.desc_id, one.caption): float(value) for one, value in zip(found, values[reading])}
+    known = {(one.desc_id, one.caption): float(value) for one, value in zip(found, values["z1"])}
     for number, (one, place) in enumerate(zip(judged, of_caption)):
         if place is not None:
             scores[number] = known.get((place, one.caption), np.nan)

@@ -10,7 +10,6 @@ from verified.captions.clips import span_calls
 from verified.demo.caption_facts import agreement, caption_facts
 from verified.io.jsonl import finite
 from verified.lmm.client import Call
-from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks.retrieval import GRADE
 from verified.runtime.seeds import generator
@@ -146,12 +145,10 @@ def grade_calls(
     return [number for number, _ in numbered], span_calls(spans, videos, frames, side, form, session.known, make)
 
 
-def judge_grades(
-    judged: Sequence[Judged], videos: Mapping[str, dict], frames: int, session: Session
-) -> tuple[np.ndarray, list[Outcome]]:
-    """[captions] grade of a video LMM from 0 to 10, NaN without an answer, and the outcomes of its calls."""
+def judge_grades(judged: Sequence[Judged], videos: Mapping[str, dict], frames: int, session: Session) -> np.ndarray:
+    """[captions] grade of a video LMM from 0 to 10, NaN without an answer."""
     places, calls = grade_calls(judged, videos, frames, session)
     outcomes = session.ask(GRADE, calls, len(calls))
     grades = np.full(len(judged), np.nan)
     grades[places] = [float(outcome.parsed.sections.get("grade", "nan")) for outcome in outcomes]
-    return grades, outcomes
+    return grades
