@@ -14,16 +14,19 @@ from export.test_export_forms import ABOUT, ROWS, SPLITS, written
 from kill_points import finished_by_repeating
 from ledger_rows import put_all, row_of
 from loopback_hub import serving
+from people.answered import annotations
 from people.test_review import MOMENTS, SCORES, decision
 from running import PROJECT
 from script_run import script_run
 from vcmr_golden import Golden
 from whole_files import evaluate_files, study_files
+from whole_videos import write_small_video
 
 from verified.__main__ import main
 from verified.benchmark.vcmr import importing
 from verified.export.collection import collect
 from verified.export.forms import FORMS
+from verified.io.fig import write_fig
 from verified.io.jsonl import write_jsonl
 from verified.lmm.ledger import Ledger
 from verified.runtime.seals import seal
@@ -68,8 +71,7 @@ COMMANDS = {
 def test_a_command_on_files(name, start, place):
     prepare, command = COMMANDS[name]
     prepare(start)
-    kills = finished_by_repeating(start, place, given(*command.split()))
-    assert kills > 2
+    assert finished_by_repeating(start, place, given(*command.split())) > 2
 
 
 @pytest.fixture(scope="module")
@@ -91,15 +93,13 @@ LEDGER = {
 def test_a_command_on_a_ledger(name, ledger, start, place):
     shutil.copytree(ledger, start, dirs_exist_ok=True)
     (start / "earlier.parquet").write_bytes(b"earlier")
-    kills = finished_by_repeating(start, place, given(*LEDGER[name].split()))
-    assert kills
+    assert finished_by_repeating(start, place, given(*LEDGER[name].split()))
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_export(form, start, place):
     collection = collect(ROWS, SPLITS, ABOUT)
-    kills = finished_by_repeating(start, place, lambda: written(form, place / "form", collection))
-    assert kills > 3
+    assert finished_by_repeating(start, place, lambda: written(form, place / "form", collection)) > 3
 
 
 def test_an_import_of_reviews(start, place):
@@ -117,8 +117,10 @@ def test_an_import_of_reviews(start, place):
         params={"datasets": ["kitchen"], "lint": {}, "title": "Kitchen"},
         wildcards={"dataset": "kitchen"},
     )
-    kills = finished_by_repeating(start, place, run)
-    assert kills > 3 and json.loads((place / out / "settled.json").read_text())["outcomes"]
+    assert (
+        finished_by_repeating(start, place, run) > 3
+        and json.loads((place / out / "settled.json").read_text())["outcomes"]
+    )
 
 
 def test_an_imported_checkpoint(start, place, monkeypatch):
@@ -131,16 +133,17 @@ def test_an_imported_checkpoint(start, place, monkeypatch):
     earlier.write_bytes(b"earlier")
     seal(earlier)
     command = "import xml xml.pth --output results/own/checkpoint.safetensors --option heads=4"
-    kills = finished_by_repeating(start, place, given(*command.split(), ends=(0,)))
-    assert kills > 3
+    assert finished_by_repeating(start, place, given(*command.split(), ends=(0,))) > 3
 
 
 def test_a_first_configuration(start, place):
     (start / "videos").mkdir()
     # Where a killed one had all but ended, its file is there, and whole: the repeat says so, and leaves it.
     command = "init kitchen --no-moments --model some-model --url http://127.0.0.1:8000/v1"
-    kills = finished_by_repeating(start, place, given(*command.split(), ends=(0, 2)))
-    assert kills > 1 and (place / "kitchen.yaml").is_file()
+    assert (
+        finished_by_repeating(start, place, given(*command.split(), ends=(0, 2))) > 1
+        and (place / "kitchen.yaml").is_file()
+    )
 
 
 def test_fetched_models(start, place, monkeypatch):
@@ -158,6 +161,25 @@ def test_fetched_models(start, place, monkeypatch):
         config["weights"] = {"folder": "models", "lock": "lock.json"}
         (start / "c.yaml").write_text(yaml.safe_dump(config))
         hub.publish("org/one", model)
-        kills = finished_by_repeating(start, place, given("fetch", "--configfile", "c.yaml"))
-    assert kills > 5
+        assert finished_by_repeating(start, place, given("fetch", "--configfile", "c.yaml")) > 5
     assert next(place.rglob("model.safetensors")).read_bytes() == model["model.safetensors"]
+
+
+def test_pages_of_a_study(start, place):
+    (start / "videos").mkdir()
+    write_small_video(start / "videos" / "one.mp4")
+    write_jsonl(start / "videos.jsonl", [{"video": f"v{n}", "path": "videos/one.mp4"} for n in range(3)])
+    write_fig(start / "test.jsonl", [{**row, "duration": 4.0, "fig_desc_score": 0.5} for row in annotations(2, 2)])
+    run = script_run(
+        "study/prepare.py",
+        "prepare_study",
+        input={"annotations": ["test.jsonl"], "videos": "videos.jsonl"},
+        output={"pages": "results/kitchen/study/pages", "key": "results/kitchen/study/key.json"},
+        params={
+            "study": {"captions": 2, "questions": 2, "raters": 1, "clip_side": 64},
+            "title": "Kitchen",
+            "seed": 1,
+        },
+        wildcards={"dataset": "kitchen"},
+    )
+    assert finished_by_repeating(start, place, run) > 3 and len(list(place.rglob("*.html"))) == 2
