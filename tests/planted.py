@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from given import fig
 
 from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
 from verified.benchmark.vcmr.data import Queries, Videos, read_moments
@@ -60,17 +61,8 @@ def plant(folder: Path, videos: int, events: int = 3, seed: int = 0, world: int 
             features[start:end] += seen[words].sum(axis=0)
             desc_id = 1000 * seed + len(rows)
             caption = " ".join(WORDS[word] for word in words)
-            rows.append(
-                {
-                    "video": video,
-                    "time": [float(start), float(end)],
-                    "desc_id": desc_id,
-                    "duration": float(length),
-                    "cog_desc": caption,
-                    "fig_desc": caption,
-                    "fig_desc_score": 0.5,
-                }
-            )
+            said = {"cog_desc": caption, "fig_desc": caption, "fig_desc_score": 0.5}
+            rows.append(fig(desc_id, video, float(start), float(end), duration=float(length), **said))
             vectors = read[words] + 0.1 * draw.normal(size=(3, TEXT_DIM))
             tokens.append((str(desc_id), vectors.astype(np.float16), {}))
         clips.append((video, features.astype(np.float16), {}))

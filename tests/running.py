@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,17 @@ def command(folder: Path, *arguments: str, config: Path = NANO) -> list[str]:
         str(config),
         *arguments,
     ]
+
+
+def copy_project(folder: Path) -> Path:
+    """A copy of what the workflow is made of, in a folder that is not there yet."""
+    folder.mkdir()
+    for name in ("Snakefile", "config", "envs", "examples", "profiles", "report", "rules", "scripts", "extensions"):
+        if (PROJECT / name).is_dir():
+            shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(PROJECT / name, folder)
+    return folder
 
 
 def digests(folder: Path) -> dict[str, str]:

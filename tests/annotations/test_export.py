@@ -1,47 +1,16 @@
 """Candidates as parquet, counts, and the dataset card."""
 
 import pyarrow.parquet
+from candidate_rows import moment_row, score_row
 
 from verified.annotations.export import origins, write_candidates
 from verified.annotations.selection import candidates_by_moment
 
-MOMENTS = [
-    {
-        "desc_id": i,
-        "video": f"v{i}",
-        "start": 0,
-        "end": 2.5,
-        "duration": 20.0,
-        "split": split,
-        "caption": "a ball moves",
-    }
-    for i, split in enumerate(["train", "train", "test", "other"])
-]
-SCORES = [
-    {
-        "desc_id": i,
-        "video": f"v{i}",
-        "type": kind,
-        "candidate": k,
-        "caption": f"caption {kind} {k}",
-        "lineage": "abc",
-        "z1": 1.0,
-        "margin": 2.0,
-        "probability": 0.7,
-        "score": float(k),
-    }
-    for i in (0, 2)
-    for kind in ("statics", "dynamics")
-    for k in range(3)
-]
+MOMENTS = [moment_row(i, split=split) for i, split in enumerate(["train", "train", "test", "other"])]
+SCORES = [score_row(i, kind, k, float(k)) for i in (0, 2) for kind in ("statics", "dynamics") for k in range(3)]
 SAID = {"chosen_by": "confidence", "warning": "Not to be trusted."}
-FACTS = {
-    "model": "writer@abc",
-    "image_model": "looker",
-    "video_model": "watcher",
-    "prompts": "mine",
-    "prompts_sha256": "0f",
-}
+FACTS = {"model": "writer@abc", "image_model": "looker", "video_model": "watcher"}
+FACTS |= {"prompts": "mine", "prompts_sha256": "0f"}
 STATICS = [
     {
         "desc_id": i,

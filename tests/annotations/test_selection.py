@@ -1,34 +1,16 @@
 """Choosing the caption of highest and lowest confidence."""
 
+from candidate_rows import moment_row, score_row
 from hypothesis import given
 from hypothesis import strategies as st
 
 from verified.annotations.selection import annotate, candidates_by_moment, choose
 
-MOMENT = {
-    "desc_id": 7,
-    "video": "v",
-    "start": 1.0,
-    "end": 3.5,
-    "duration": 20.0,
-    "split": "test",
-    "caption": "a ball moves",
-}
+MOMENT = moment_row(7)
 
 
 def candidate(kind: str, index: int, score: float, desc_id: int = 7) -> dict:
-    return {
-        "desc_id": desc_id,
-        "video": "v",
-        "type": kind,
-        "candidate": index,
-        "caption": f"{kind} {index}",
-        "lineage": f"{kind}-{index}",
-        "z1": score,
-        "margin": score,
-        "probability": 0.5,
-        "score": score,
-    }
+    return score_row(desc_id, kind, index, score, lineage=f"{kind}-{index}")
 
 
 def test_highest_and_lowest_over_both_types():

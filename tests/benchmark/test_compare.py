@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from captioning import tar_of
+from given import fig
 from refusals import refused, said
 
 from verified.__main__ import main
@@ -21,18 +22,18 @@ CAPTIONS = ("a red ball rolls & <stops>", "a dog runs", "a cat sleeps on a warm 
 @pytest.fixture
 def truth(tmp_path):
     """Twelve queries in four videos of 30 s; every third caption the same."""
+    kinds = ("statics", "dynamics")
     rows = [
-        {
-            "video": f"v{index % 4}",
-            "time": [float(index), index + 2.0 + index % 3],
-            "desc_id": index,
-            "duration": 30.0,
-            "cog_desc": "x",
-            "fig_desc": CAPTIONS[index % 3],
-            "fig_desc_score": 1.0,
-            "fig_desc_type": ("statics", "dynamics")[index % 2],
-        }
-        for index in range(COUNT)
+        fig(
+            n,
+            f"v{n % 4}",
+            float(n),
+            n + 2.0 + n % 3,
+            duration=30.0,
+            fig_desc=CAPTIONS[n % 3],
+            fig_desc_type=kinds[n % 2],
+        )
+        for n in range(COUNT)
     ]
     path = tmp_path / "truth.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -8,6 +8,7 @@ import re
 import media
 import pyarrow.parquet
 import pytest
+from candidate_rows import score_row
 from hostile import CAPTIONS
 from whole_corpus import read_folder
 
@@ -48,18 +49,7 @@ def corpus(tmp_path_factory):
 def chosen(corpus):
     """(moments, candidates by moment, FIG rows): each hostile caption as coarse and as generated caption."""
     scores = [
-        {
-            "desc_id": moment["desc_id"],
-            "video": "a",
-            "type": kind,
-            "candidate": 0,
-            "caption": text,
-            "lineage": "0" * 64,
-            "z1": 0.5,
-            "margin": 0.5,
-            "probability": 0.5,
-            "score": 0.5,
-        }
+        score_row(moment["desc_id"], kind, video="a", caption=text)
         for moment, text in zip(corpus.moments, TEXTS)
         for kind in ("statics", "dynamics")
     ]

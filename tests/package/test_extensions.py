@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from running import PROJECT
+from running import PROJECT, copy_project
 
 from verified.extension import extensions
 
@@ -44,15 +44,7 @@ def test_an_extension_imports_and_links_no_other(name):
 
 @pytest.mark.parametrize("extension", extensions(), ids=NAMES)
 def test_a_deleted_extension_leaves_help_keys_and_plans_as_they_were(extension, tmp_path):
-    copy = tmp_path / "project"
-    kept = ("Snakefile", "scripts", "rules", "envs", "config", "profiles", "report", "extensions")
-    for part in kept:
-        source = PROJECT / part
-        if source.is_dir():
-            shutil.copytree(source, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            copy.mkdir(exist_ok=True)
-            shutil.copy(source, copy / part)
+    copy = copy_project(tmp_path / "project")
     whole = _say(copy)
     shutil.rmtree(copy / "extensions" / extension.name)
     rest = _say(copy)

@@ -1,6 +1,7 @@
 """Reviewers' decisions: what they come to, what is refused, and which captions are given out after them."""
 
 import pytest
+from candidate_rows import score_row
 from refusals import refused
 
 from verified.annotations.export import count
@@ -26,14 +27,7 @@ MOMENTS = [
     for n in range(1, 9)
 ]
 SCORES = [
-    {
-        "desc_id": n,
-        "type": kind,
-        "candidate": k,
-        "caption": f"{kind} {k} of {n}",
-        "lineage": f"{kind}{k}{n}",
-        "score": n + k + (0.5 if kind == "dynamics" else 0.0),
-    }
+    score_row(n, kind, k, n + k + 0.5 * (kind == "dynamics"), caption=f"{kind} {k} of {n}", lineage=f"{kind}{k}{n}")
     for n in range(1, 9)
     for kind in ("statics", "dynamics")
     for k in range(3)

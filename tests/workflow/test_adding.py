@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -11,7 +10,7 @@ from pathlib import Path
 import media
 import pytest
 import yaml
-from running import NANO, PROJECT
+from running import NANO, PROJECT, copy_project
 
 pytestmark = pytest.mark.slow
 
@@ -28,15 +27,7 @@ def blocks(heading: str) -> list[str]:
 @pytest.fixture
 def copy(tmp_path) -> Path:
     """A copy of the project."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    skipped = shutil.ignore_patterns("__pycache__")
-    for name in ("Snakefile", "config", "envs", "examples", "profiles", "report", "rules", "scripts", "extensions"):
-        if (PROJECT / name).is_dir():
-            shutil.copytree(PROJECT / name, folder / name, ignore=skipped)
-        else:
-            shutil.copy(PROJECT / name, folder / name)
-    return folder
+    return copy_project(tmp_path / "project")
 
 
 def files_of(root: Path) -> dict[str, bytes]:

@@ -1,13 +1,12 @@
 """An edit re-runs the rules whose scripts use the edited module, and no others."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from running import PROJECT
+from running import copy_project
 
 pytestmark = pytest.mark.slow
 
@@ -47,10 +46,7 @@ def snakemake(folder: Path, *arguments: str) -> str:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Path:
     """A copy of the project in which Snakemake believes that nano was built: its files are there, and empty."""
-    folder = tmp_path_factory.mktemp("edits")
-    for name in ("Snakefile", "config", "envs", "profiles", "report", "rules", "scripts", "extensions"):
-        copy = shutil.copytree if (PROJECT / name).is_dir() else shutil.copy
-        copy(PROJECT / name, folder / name)
+    folder = copy_project(tmp_path_factory.mktemp("edits") / "project")
     for outputs in re.findall(r"^    output: (.*)$", snakemake(folder, "--dry-run"), re.MULTILINE):
         for path in (folder / output for output in outputs.split(", ")):
             path.parent.mkdir(parents=True, exist_ok=True)
