@@ -67,11 +67,6 @@ def test_what_a_script_uses_is_found(package, source, files):
     assert files_of(package, source) == files
 
 
-def test_packages_around_a_module_count(package):
-    files = digest._closure(["verified.stage.unused"])
-    assert [file.relative_to(package).as_posix() for file in files] == ["stage/__init__.py", "stage/unused.py"]
-
-
 def test_any_edit_of_what_is_used_changes_the_digest(package):
     seen = {digest.modules_digest("verified.stage.late")}
     for name in ("io/rows.py", "stage/words.txt", "stage/__init__.py"):
