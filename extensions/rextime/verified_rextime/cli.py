@@ -28,7 +28,7 @@ def count(arguments: argparse.Namespace) -> None:
 @command(
     "rextime questions",
     "write pages on which people check, mark or answer questions across time",
-    option("items", metavar="ITEMS", help="questions: JSONL as the workflow writes it, or CSV"),
+    option("items", metavar="ITEMS", help="questions: JSONL as the workflow writes it"),
     option("--tool", choices=("verify", "question-span", "human"), required=True, help="task of the annotators"),
     option("--videos", required=True, metavar="FOLDER", help="folder of the videos, named by video id"),
     output("where pages and key.json go", required=True, metavar="FOLDER"),

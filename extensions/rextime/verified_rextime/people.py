@@ -11,13 +11,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from verified.benchmark.tiou import tiou
 from verified.errors import InputError
 from verified.io.characters import hidden
 from verified.io.jsonl import finite, is_span, iterate_jsonl
-from verified.io.text_tables import read_csv
 from verified.io.video.cut import cut
 from verified.people.agreement import grade_matrix, krippendorff_alpha
 from verified.people.answers import Form
@@ -38,16 +37,13 @@ NEEDED = {"verify": ("answer",), "question-span": ("answer", "window"), "human":
 
 
 def read_items(path: str | os.PathLike, tool: Tool) -> list[dict]:
-    """Items of a CSV or JSON Lines file: ``qid, query, vid, duration`` and the tool's other columns.
+    """Items of questions as the workflow writes them: ``qid, query, vid, duration`` and what the tool needs.
 
-    JSON Lines are questions as the workflow writes them. A CSV has the columns ``qid, query, vid, duration`` and, as
-    the tool needs them, ``answer``, ``start`` and ``end`` (of the answer), ``option_A`` to ``option_D``. Raises
-    InputError with the row for a missing value.
+    Raises InputError with the row for a missing value.
     """
     path = Path(path)
-    rows = _csv_rows(path) if path.suffix.lower() == ".csv" else enumerate(iterate_jsonl(path), start=1)
     items: dict[str, dict] = {}
-    for number, row in rows:
+    for number, row in enumerate(iterate_jsonl(path), start=1):
         item = _item(row, path, number)
         missing = [name for name in NEEDED[tool] if not item.get(name)]
         if missing:
@@ -58,16 +54,6 @@ def read_items(path: str | os.PathLike, tool: Tool) -> list[dict]:
     if not items:
         raise InputError("the file holds no items", file=path)
     return list(items.values())
-
-
-def _csv_rows(path: Path) -> Iterable[tuple[int, dict]]:
-    for number, cells in read_csv(path, ()):
-        row: dict[str, Any] = {name: cell for name, cell in cells.items() if name and cell}
-        if "start" in row or "end" in row:
-            row["relevant_windows"] = [[row.get("start"), row.get("end")]]
-        if all(f"option_{letter}" in row for letter in LETTERS):
-            row["options"] = [row[f"option_{letter}"] for letter in LETTERS]
-        yield number, row
 
 
 def _item(row: Mapping, path: Path, number: int) -> dict:
