@@ -23,16 +23,12 @@ PAINTED = {  # colour → where red, green and blue are more than halfway
 KINDS = {  # model → its answer from the seconds and numbers of frames with a new colour, and the number of frames
     "right": lambda seconds, numbers, count: seconds,
     "one-a-second": lambda seconds, numbers, count: numbers,
-    "from-one": lambda seconds, numbers, count: [number + 1 for number in numbers],
     "two-a-second": lambda seconds, numbers, count: [number / 2 for number in numbers],
-    "film": lambda seconds, numbers, count: [number / 24 for number in numbers],
     "evenly": lambda seconds, numbers, count: [8 * number / count for number in numbers],
     "milliseconds": lambda seconds, numbers, count: [1000 * second for second in seconds],
     "clock": lambda seconds, numbers, count: [f"{int(second) // 60:02d}:{int(second) % 60:02d}" for second in seconds],
-    "late": lambda seconds, numbers, count: [second + 1 for second in seconds],
     "middle": lambda seconds, numbers, count: [4.0, 4.0, 4.0],
     "thirds": lambda seconds, numbers, count: [2.0, 4.0, 6.0],
-    "counting": lambda seconds, numbers, count: [1.0, 3.0, 5.0],
 }
 
 
@@ -81,14 +77,10 @@ def answer(body: dict) -> str:
         ("thinks", "frames", "ok", "keeps time"),
         ("evenly", "frames", "ok", "keeps the time of even frames alone"),
         ("one-a-second", "mp4", "note", "counts frames: slope 1.50, offset 0.0 s"),
-        ("from-one", "frames", "note", "counts frames: slope 1.50, offset 1.0 s"),
         ("two-a-second", "frames", "note", "ignores the frame rate (as if there were 2 a second)"),
-        ("film", "mp4", "note", "ignores the frame rate (as if there were 24 a second)"),
         ("milliseconds", "frames", "note", "states other seconds: slope 1000.00, offset 0.0 s"),
-        ("late", "frames", "note", "states other seconds: slope 1.00, offset 1.0 s"),
         ("middle", "frames", "note", "cannot tell"),
         ("thirds", "frames", "note", "cannot tell"),
-        ("counting", "frames", "note", "cannot tell"),
         ("refuses", "frames", "note", "cannot tell"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 
+from given import fig
 from small_review import GROUPS, MOMENTS
 
 from verified.config.annotations import Lint
@@ -68,22 +69,13 @@ def judgement_files(folder):
     for number, name in enumerate(("one", "two")):
         (folder / name).mkdir()
         rows = [
-            {"video": video, "time": [1.0, 3.0], "desc_id": n, "duration": 9.0, "cog_desc": "a man walks",
-             "fig_desc": text if number else "a man in red walks", "fig_desc_score": 0.5}
+            fig(n, video, 1.0, 3.0, cog_desc="a man walks", fig_desc=text if number else "a man in red walks")
             for n, (video, text) in enumerate(captions)
-        ]  # fmt: skip
+        ]
         write_fig(folder / name / "test.jsonl", rows)
+    given = ["--scores", "other=scores.jsonl", "--resamples", "100"]
     return [
-        [
-            "meta-evaluate",
-            "graded.jsonl",
-            "--scores",
-            "other=scores.jsonl",
-            "--resamples",
-            "100",
-            "--output",
-            "out.json",
-        ],
+        ["meta-evaluate", "graded.jsonl", *given, "--output", "out.json"],
         ["compare-captions", "one", "two", "--output", "out"],
     ]
 
@@ -91,10 +83,9 @@ def judgement_files(folder):
 def audit_files(folder):
     for number, split in enumerate(("train", "test")):
         rows = [
-            {"desc_id": 4 * number + n, "video": f"v{n % 2}", "time": [2.0 * n, 2.0 * n + 5], "duration": 10.0,
-             "cog_desc": "A dog runs.", "fig_desc": f"A dog runs {'out' if n else 'in'}.", "fig_desc_score": 0.5}
+            fig(4 * number + n, f"v{n % 2}", 2.0 * n, 2.0 * n + 5, fig_desc=f"A dog runs {'out' if n else 'in'}.")
             for n in range(4)
-        ]  # fmt: skip
+        ]
         write_jsonl(folder / f"{split}.jsonl", rows)
     return [["audit", "train.jsonl", "test.jsonl", "--output", "out", "--json"]]
 

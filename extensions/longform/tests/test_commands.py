@@ -7,11 +7,13 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
+from verified.cli.forms import read_ground_truth
 from verified.io.sound import write_wave
 from verified_longform.annotations import write_mad
 from verified_longform.collection import collect_part
 from verified_longform.config import Collection
 from verified_longform.manifest import ALL, summarise_reports
+from verified_longform.recall import IOUS, KS
 
 RATE = 1000
 
@@ -30,7 +32,8 @@ def truth(tmp_path):
         }
         for number in range(1, 7)
     ]
-    write_mad(tmp_path / "truth.json", rows)
+    unusable = {**rows[0], "id": "x", "sentence": " "}
+    write_mad(tmp_path / "truth.json", [*rows, unusable])
     return tmp_path / "truth.json"
 
 
@@ -41,6 +44,12 @@ def test_a_submission_is_scored(truth, tmp_path, capsys):
     assert main(["evaluate", str(truth), str(path), "--json"]) == 0
     score = json.loads(capsys.readouterr().out)
     assert score["recall"][0] == [0, 0, 0] and score["recall"][1] == [100, 100, 100]
+    compared, by_movie = read_ground_truth(truth), score["recall"]
+    answers = compared.answers(path, None)
+    assert answers.ranks.tolist() == [2] * 6 and [query.id for query in compared.queries()] == list("123456")
+    for row, k in enumerate(KS):
+        shares = [100 * answers.values[f"IoU={threshold:g}/R@{k}"].mean() for threshold in IOUS]
+        assert shares == pytest.approx(by_movie[row])
     assert main(["evaluate", str(truth), str(path)]) == 0
     assert "100.00" in capsys.readouterr().out
     path.write_text(json.dumps(lines[0]) + "\n")

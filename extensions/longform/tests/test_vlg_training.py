@@ -54,8 +54,6 @@ def test_targets_are_ious_with_the_anchors():
     assert ious[(spans == [20, 24]).all(axis=1)] == [1.0]
     assert (ious[spans[:, 1] <= 20] == 0).all()
 
-
-def test_targets_know_only_what_lies_in_the_window():
     assert (targets(GRID, 16, 4, 24) == targets(GRID, 16, 16, 24)).all()
     assert (targets(GRID, 16, 26, 40) == targets(GRID, 16, 26, 32)).all()
     whole = (GRID.anchors == [0, 8]).all(axis=1)

@@ -1,7 +1,11 @@
-"""Questions, the key of pages that ask them, and answer files as the pages export them."""
+"""Questions, their videos, the key of pages that ask them, and answer files as the pages write them."""
 
+from pathlib import Path
+
+from media import counted, write_video
 from people.answered import answer_file
 
+from verified.io.video import probe
 from verified_rextime import people
 
 PAGES = people.FORM
@@ -20,6 +24,19 @@ QUESTIONS = [
     }
     for number in (1, 2, 3)
 ]
+
+
+def question(number: int, **changes) -> dict:
+    """A question with four options, of which the third is right, about two seconds of the video v."""
+    options = ["it grows", "it stays", "it falls", "it turns"]
+    row = {"qid": f"q{number}", "query": f"What is {number}?", "duration": 2.0, "vid": "v", "options": options}
+    return row | {"relevant_windows": [[0.5, 1.5]], "ans": "C"} | changes
+
+
+def clips(folder: Path, names: str = "v") -> dict[str, dict]:
+    """Rows of videos of two seconds, one for each letter."""
+    files = {name: write_video(folder / f"{name}.mp4", counted(16), 8) for name in names}
+    return {name: {"video": name, "path": str(path), "sha256": name, **probe(path)} for name, path in files.items()}
 
 
 def question_key(tool="verify", raters=1, most=20) -> dict:

@@ -5,24 +5,19 @@ import json
 import pytest
 from captioning import settings as generation_settings
 from loopback import completion, endpoint, prompt_of
-from media import counted, write_video
+from question_pages import clips, question
 from refusals import refused
 
 from verified.config.generation import EngineSettings
-from verified.io.video import probe
 from verified.lmm.engines.protocol import score_of
 from verified.lmm.session import Session
 from verified_rextime.answer import TASKS, engines_for, take_test
 
-WINDOW = (0.4, 1.6)
-ASKED = {
-    "qid": "q1",
-    "query": "What happens?",
-    "vid": "v",
-    "duration": 2.0,
-    "relevant_windows": [list(WINDOW)],
-    "options": ["it grows", "it’s still there", "it falls down the stairs", "it turns"],
-}
+ASKED = question(
+    1,
+    relevant_windows=[[0.4, 1.6]],
+    options=["it grows", "it’s still there", "it falls down the stairs", "it turns"],
+)
 
 
 def token(text: str, value: float, more: dict | None = None) -> dict:
@@ -50,13 +45,11 @@ def test_the_tokens_of_the_answer_are_found_whatever_blanks_their_tokeniser_drop
 
 
 def taken(tmp_path, served, protocol):
-    path = write_video(tmp_path / "v.mp4", counted(16), 8)
-    videos = {"v": {"video": "v", "path": str(path), "sha256": "v", **probe(path)}}
     role = EngineSettings(engine="openai", model="m", base_url=served.url, api_key_variable="TEST_KEY")
     generation = generation_settings(tmp_path, video_lmm=role)
     engines = engines_for(protocol, generation, [ASKED])
     with Session(generation, 7, TASKS[protocol], engines) as session:
-        return take_test([ASKED], videos, protocol, 4, session)
+        return take_test([ASKED], clips(tmp_path), protocol, 4, session)
 
 
 def answer(number, body):
@@ -72,14 +65,14 @@ def answer(number, body):
     return completion("")._replace(body=scored(prompt, ""))
 
 
-@pytest.mark.parametrize("protocol, span", [("locate_then_score", "0 to 2"), ("score_with_true_span", "0 to 2")])
-def test_an_endpoint_scores_four_continuations(protocol, span, tmp_path, monkeypatch):
+@pytest.mark.parametrize("protocol", ["locate_then_score", "score_with_true_span"])
+def test_an_endpoint_scores_four_continuations(protocol, tmp_path, monkeypatch):
     monkeypatch.setenv("TEST_KEY", "none")
     with endpoint(answer) as served:
         submission, failures = taken(tmp_path, served, protocol)
     assert submission == [{"qid": "q1", "pred_relevant_windows": [[0.5, 1.5]], "ans": "C"}] and not failures
     given = [body["messages"][-1]["content"] for body in served.bodies if body["messages"][-1]["role"] == "assistant"]
-    assert sorted(given) == sorted(f"From {span}, {option}" for option in ASKED["options"])
+    assert sorted(given) == sorted(f"From 0 to 2, {option}" for option in ASKED["options"])
 
 
 @pytest.mark.parametrize("protocol, told", [("answer", False), ("answer_in_true_span", True)])

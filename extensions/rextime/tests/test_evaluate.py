@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from compared import COUNT, lines, table
+from compared import table
 from refusals import refused, said
 
 from verified.__main__ import main
@@ -101,44 +101,15 @@ def test_the_command_prints_the_measures(truth, tmp_path, capsys):
     said(capsys.readouterr().err, tmp_path / "none.jsonl")
 
 
-def questions(folder):
-    """Twelve questions about four videos, right windows of 10 s and the letter A."""
-    return lines(
-        folder / "truth.jsonl",
-        (
-            {
-                "qid": f"q{n}",
-                "query": f"what happens {'before' if n % 2 else 'after'}?",
-                "duration": 100,
-                "vid": f"v{n % 4}",
-                "relevant_windows": [[5.0 * n, 5.0 * n + 10]],
-                "ans": "A",
-            }
-            for n in range(COUNT)
-        ),
-    )
-
-
-def letters(path, right):
-    """A submission to `questions`, right in windows and letters where right(n)."""
-    return lines(
-        path,
-        (
-            {"qid": f"q{n}", "pred_relevant_windows": [[5.0 * n, 5.0 * n + 10] if right(n) else [90, 99]]}
-            | {"ans": "A" if right(n) else "B"}
-            for n in range(COUNT)
-        ),
-    )
-
-
-def test_questions_are_compared_in_what_both_submissions_hold(tmp_path, capsys):
-    ours = letters(tmp_path / "ours.jsonl", lambda n: True)
-    alone = lines(tmp_path / "letters.jsonl", ({"qid": f"q{n}", "ans": "A" if n < 6 else "C"} for n in range(COUNT)))
-    out = tmp_path / "out"
-    assert main(["compare", str(questions(tmp_path)), str(ours), str(alone), "--output", str(out)]) == 0
-    (row,) = table(out / "comparison.csv")
-    assert (row["Metric"], float(row["First minus second"]), row["p"]) == ("VQA", 50.0, "one training")
-    assert (row["Wins"], row["Losses"], row["Equal"]) == ("6", "0", "6")
+def test_submissions_are_compared_in_what_both_hold(truth, tmp_path):
+    files = [tmp_path / f"{case}.jsonl" for case in ("perfect", "noisy_vqa_only")]
+    for file in files:
+        write_jsonl(file, rows_of(file.stem))
+    assert main(["compare", *map(str, (truth, *files)), "--output", str(tmp_path / "out")]) == 0
+    (row,) = table(tmp_path / "out" / "comparison.csv")
+    right, noisy = (CASES[file.stem]["result"]["brief"]["VQA"] for file in files)
+    assert (row["Metric"], row["p"], row["Losses"]) == ("VQA", "one training", "0")
+    assert float(row["First minus second"]) == pytest.approx(100 * (right - noisy), abs=0.1)
 
 
 CATEGORIES = ("sequential", "cause_effect", "means_end")

@@ -2,10 +2,9 @@
 
 import pytest
 from captioning import settings as generation_settings
-from media import counted, write_video
+from question_pages import clips, question
 
 from verified.io.jsonl import write_jsonl
-from verified.io.video import probe
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
 from verified_rextime.answer import take_test, tasks_for
@@ -14,19 +13,10 @@ from verified_rextime.rows import read_questions
 from verified_rextime.tables import SHOWN, free_table
 from verified_rextime.tasks import parse_letter
 
-OPTIONS = ["it grows", "it stays", "it falls", "it turns"]
-
-
-def asked(number: int, letter: str = "C", **more) -> dict:
-    window = {"relevant_windows": [[0.5, 1.5]]}
-    row = {"qid": f"q{number}", "query": f"What is {number}?", "duration": 2.0, "vid": "v", "ans": letter, **window}
-    return row | {"options": OPTIONS} | more
-
 
 @pytest.fixture(scope="module")
 def videos(tmp_path_factory):
-    path = write_video(tmp_path_factory.mktemp("clips") / "v.mp4", counted(16), 8)
-    return {"v": {"video": "v", "path": str(path), "sha256": "v", **probe(path)}}
+    return clips(tmp_path_factory.mktemp("clips"))
 
 
 class Talks:
@@ -66,7 +56,7 @@ def answered(folder, videos, rows, roles):
 
 
 def test_free_answers_are_read_by_another_model_which_sees_neither_video_nor_truth(videos, tmp_path):
-    rows, roles = [asked(n) for n in range(4)], engines()
+    rows, roles = [question(n) for n in range(4)], engines()
     submission, failures = answered(tmp_path, videos, rows, roles)
     assert submission == [
         {"qid": "q0", "ans": "C", "text": "It drops down the stairs."},
@@ -75,7 +65,9 @@ def test_free_answers_are_read_by_another_model_which_sees_neither_video_nor_tru
         {"qid": "q3", "ans": None, "text": "A thing."},
     ]
     assert {row["qid"]: row["reason"] for row in failures} == {"q2": "truncated-token-limit", "q3": "ok-no-letter"}
-    assert not any(option in request.prompt for request in roles["video_lmm"].requests for option in OPTIONS)
+    assert not any(
+        option in request.prompt for request in roles["video_lmm"].requests for option in question(0)["options"]
+    )
     assert len(roles["llm"].requests) == 3
     for request in roles["llm"].requests:
         assert request.frames is None and not request.images and 'C. "it falls"' in request.prompt
@@ -106,7 +98,7 @@ def test_an_answer_is_the_letter_of_an_option_and_no_article(text, letter):
 
 
 def test_scores_and_table_name_the_model_that_read_the_answers(videos, tmp_path):
-    rows = [asked(n) for n in range(SHOWN + 5)]
+    rows = [question(n) for n in range(SHOWN + 5)]
     write_jsonl(tmp_path / "questions.jsonl", rows)
     given = [{"qid": row["qid"], "ans": "C" if n < 2 else "none", "text": f"text {n}"} for n, row in enumerate(rows)]
     write_jsonl(tmp_path / "free.jsonl", given)

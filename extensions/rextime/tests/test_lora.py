@@ -7,13 +7,12 @@ import pytest
 import tiny_models
 import torch
 from captioning import settings as generation_settings
-from media import counted, write_video
+from question_pages import clips, question
 from safetensors.torch import load_file, save_file
 
 from verified.config.generation import EngineSettings
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
-from verified.io.video import probe
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.prompts import read_prompts
 from verified.nn.checkpoint import load as load_tensors
@@ -39,36 +38,24 @@ def tiny(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    folder, videos = tmp_path_factory.mktemp("clips"), {}
-    for name in ("v", "w"):
-        path = write_video(folder / f"{name}.mp4", counted(16), 8)
-        videos[name] = {"video": name, "path": str(path), "sha256": name, **probe(path)}
-    return Shown(videos, FRAMES, 56)
+    return Shown(clips(tmp_path_factory.mktemp("clips"), "vw"), FRAMES, 56)
 
 
-def questions() -> list[dict]:
-    return [
-        {
-            "qid": f"q{number}",
-            "query": f"What is {number}?",
-            "vid": "vwx"[min(number, 2)],
-            "duration": 2.0,
-            "relevant_windows": [[0.2 * number, 1.6]],
-            "answer": ["it grows", "it falls", "it turns", "it stays"][number],
-            "options": [],
-        }
-        for number in range(4)
-    ]
+ANSWERS = ("it grows", "it falls", "it turns")
+QUESTIONS = [
+    question(number, vid=video, relevant_windows=[[0.2 * number, 1.6]], answer=answer, options=[])
+    for number, (video, answer) in enumerate(zip("vwx", ANSWERS))
+]
 
 
 def role(model: str, **more) -> EngineSettings:
     return EngineSettings(engine="transformers", model=model, sampling={"max_tokens": 8}, **more)
 
 
-def learn(folder: Path, model: str, shown: Shown, lora: Lora = LORA, rows: list[dict] | None = None) -> dict[str, str]:
+def learn(folder: Path, model: str, shown: Shown, lora: Lora = LORA) -> dict[str, str]:
     """The files of a fine-tuning on two questions with a video, and one without."""
     folder.mkdir(exist_ok=True)
-    write_jsonl(folder / "train.jsonl", questions()[:3] if rows is None else rows)
+    write_jsonl(folder / "train.jsonl", QUESTIONS)
     files = {"questions": str(folder / "train.jsonl")}
     named = {"adapter": "adapter.safetensors", "card": "card.json", "record": "log.jsonl"}
     files |= {key: str(folder / name) for key, name in named.items()}
@@ -84,7 +71,7 @@ def tuned(tiny, shown, tmp_path_factory):
 
 def lesson(shown: Shown, number: int = 0, part: int = 1):
     forms = read_prompts("config/prompts", (LOCATE, SCORING))
-    one = lessons_of(questions()[number], forms, FRAMES)[part]
+    one = lessons_of(QUESTIONS[number], forms, FRAMES)[part]
     return replace(one, request=replace(one.request, **shown.clip(one.video)))
 
 

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 import tiny_models
+from PIL import Image
+from question_pages import question
 
 from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
 from verified.config.datasets import Spans
@@ -15,22 +17,11 @@ from verified.lmm.engines.scoring import Scoring
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.request import Request
 from verified_rextime.answer import continuation
+from verified_rextime.fine_tune_lmm import lengthen
 from verified_rextime.ground import fine_tune, ground
 from verified_rextime.results import System, score_all
 from verified_rextime.rows import Question
 from verified_rextime.tables import MEASURES, results_table
-
-
-def question(qid, video, text, window, options, letter="A", duration=16.0):
-    return {
-        "qid": qid,
-        "query": text,
-        "vid": video,
-        "duration": duration,
-        "relevant_windows": [list(window)],
-        "options": options,
-        "ans": letter,
-    }
 
 
 @pytest.fixture(scope="module")
@@ -49,29 +40,18 @@ def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tiny
     (reply,) = Scoring(engine).answer([asked])
     answer = json.loads(reply.text)
     assert reply.finish == "stop" and answer["tokens"] == len(text)  # a tokeniser of single bytes
-    inputs = engine.inputs("Look.", _pictures(frames))
-    ids, total = inputs["input_ids"], 0.0
-    added = engine.tokenizer(text, add_special_tokens=False).input_ids
-    for token in added[:4]:  # one token after the other, as the model would write them
-        given = {**inputs, "input_ids": ids, "attention_mask": torch.ones_like(ids)}
-        if "mm_token_type_ids" in inputs:
-            more = ids.shape[1] - inputs["mm_token_type_ids"].shape[1]
-            given["mm_token_type_ids"] = torch.nn.functional.pad(inputs["mm_token_type_ids"], (0, more))
+    inputs = engine.inputs("Look.", [Image.fromarray(frame) for frame in frames])
+    added, total = engine.tokenizer(text, add_special_tokens=False).input_ids[:4], 0.0
+    for place, token in enumerate(added):  # one token after the other, as the model would write them
+        given = lengthen(inputs, torch.tensor([added[:place]], dtype=torch.int64))
         with torch.inference_mode():
             logits = engine.network(**given).logits[0, -1].float()
         total += float(torch.log_softmax(logits, dim=-1)[token])
-        ids = torch.cat([ids, torch.tensor([[token]])], dim=1)
     short = text[:4]
     (reply,) = Scoring(engine).answer(
         [Request("rextime/score", f"Look. {short}", {"continuation": short}, frames=frames)]
     )
     assert json.loads(reply.text)["mean_log_probability"] == pytest.approx(total / 4, abs=1e-4)
-
-
-def _pictures(frames):
-    from PIL import Image
-
-    return [Image.fromarray(frame) for frame in frames]
 
 
 RANKING = {
@@ -117,8 +97,8 @@ def untrained(name: str, folder) -> dict:
 
 def two_questions() -> list[dict]:
     return [
-        question("q1", "y", "what happens first?", (1.5, 4.5), [], duration=12.0),
-        question("q2", "x", "why?", (6.0, 9.0), [], duration=11.5),
+        question(1, vid="y", relevant_windows=[[1.5, 4.5]], options=[], duration=12.0),
+        question(2, vid="x", relevant_windows=[[6.0, 9.0]], options=[], duration=11.5),
     ]
 
 

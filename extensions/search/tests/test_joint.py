@@ -1,4 +1,4 @@
-"""An index of a joint encoder: a tiny CLIP of random weights, from video files to the page, videos coming and going."""
+"""An index of a joint encoder: a tiny CLIP of random weights, from video files to moments."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ CAPTIONS = ("a bus drives by", "a cat sleeps", "two people talk", "rain falls")
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """(folder, CLIP's folder, files, settings) of an index of four videos."""
+    """(folder, CLIP's folder) of an index of four videos."""
     folder = tmp_path_factory.mktemp("joint")
     (folder / "clip").mkdir()
     name = str(clip(folder / "clip"))
@@ -55,7 +55,7 @@ def built(tmp_path_factory):
         backbone="lab/clip",
     )
     update(folder / "index", files, settings)
-    return folder, name, files, settings
+    return folder, name
 
 
 def expected(folder, name: str, sentence: str) -> dict[str, np.ndarray]:
@@ -71,7 +71,7 @@ def expected(folder, name: str, sentence: str) -> dict[str, np.ndarray]:
 
 
 def test_a_sentence_finds_what_clip_says(built):
-    folder, name, *_ = built
+    folder, name = built
     index = Index(folder / "index")
     query = index.encoder.query("a cat sleeps")
     moments = index.moments(query, index.candidates(vector_of(query), 100), 4)

@@ -14,19 +14,14 @@ from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
 from verified_search.update import update
 
-HOSTILE = "</script><script>window.caught = true</script><img src=x onerror='window.caught = true'>"
-
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """The address of a served index of videos of ten seconds, two of whose captions are hostile."""
+    """The address of a served index of videos of ten seconds."""
     folder = tmp_path_factory.mktemp("served")
     videos = {video: np.resize(clips, (10, clips.shape[1])) for video, clips in random_videos(5).items()}
     files, settings = write_corpus(folder, videos)
     describe_videos(folder, videos)
-    rows = read_jsonl(files["annotations"][0])
-    rows[0]["fig_desc"], rows[1]["cog_desc"] = HOSTILE, HOSTILE
-    write_fig(files["annotations"][0], rows)
     update(folder / "index", files, settings.model_copy(update={"thumbnails": 6}))
     with served(folder / "index") as place:
         yield place

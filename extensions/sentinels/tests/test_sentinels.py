@@ -15,6 +15,7 @@ from verified_sentinels.config import parts, shards_before
 from verified_sentinels.facts import check_limit, false_share, judge, measure, statements
 
 PARTS = 4
+TARGET = "results/nano/sentinels/measures.json"
 
 
 def world(seed: int, number: int = 24) -> dict[int, dict]:
@@ -65,33 +66,27 @@ FACTS = {
 }
 
 
+BRICKS = {"scenes": [{"background": "bricks", "pan": None, "bystander": None}]}
+
+
 @pytest.mark.parametrize(
-    "text, false",
+    "text, changed, false",
     [
-        ("A red ball moves to the left on a sandy floor", set()),
-        ("Two blue balls move to the right", {"count", "colour", "direction"}),
-        ("A red star moves over sand", {"shape"}),
-        ("A red ball moves on sand, then over water", set()),
-        ("A red ball moves on water, then over sand", {"order"}),
-        ("A red ball moves on grass, then over sand", {"background"}),
-        ("A red ball moves in front of a wall of bricks", {"background"}),
-        ("Something happens", set()),
+        ("A red ball moves to the left on a sandy floor", {}, set()),
+        ("Two blue balls move to the right", {}, {"count", "colour", "direction"}),
+        ("A red star moves over sand", {}, {"shape"}),
+        ("A red ball moves on sand, then over water", {}, set()),
+        ("A red ball moves on water, then over sand", {}, {"order"}),
+        ("A red ball moves on grass, then over sand", {}, {"background"}),
+        ("A red ball moves in front of a wall of bricks", {}, {"background"}),
+        ("A red ball moves in front of a wall of bricks", BRICKS, set()),
+        ("Something happens", {}, set()),
+        *[("A red ball moves", {"motion": motion}, set()) for motion in ("meets", "bounces", "circles")],
+        *[("A red ball moves", {"motion": motion}, {"motion"}) for motion in ("grows", "stays")],
     ],
 )
-def test_false_statements_of_a_caption(text, false):
-    assert {name for name, is_true in statements(text, FACTS).items() if not is_true} == false
-
-
-@pytest.mark.parametrize(
-    "motion, is_true", [("meets", True), ("bounces", True), ("circles", True), ("grows", False), ("stays", False)]
-)
-def test_whatever_changes_its_place_moves(motion, is_true):
-    assert statements("A red ball moves", {**FACTS, "motion": motion})["motion"] is is_true
-
-
-def test_a_wall_of_bricks_is_no_plain_wall():
-    bricks = {**FACTS, "scenes": [{"background": "bricks", "pan": None, "bystander": None}]}
-    assert statements("A red ball before a wall of bricks", bricks)["background"]
+def test_false_statements_of_a_caption(text, changed, false):
+    assert {name for name, is_true in statements(text, FACTS | changed).items() if not is_true} == false
 
 
 def test_a_right_model_has_no_fault(truth):
@@ -172,33 +167,28 @@ def test_parts_are_spread_over_the_shards():
         assert [len(shards_before(settings, part)) for part in parts(settings)] == before
 
 
+def run(folder, limit: float, cores: int):
+    config = folder / "sentinels.yaml"
+    section = {"number": 8, "parts": 2, "size": 112, "limit": limit}
+    config.write_text(yaml.safe_dump({"layers": [str(NANO)], "sentinels": section}), encoding="utf-8")
+    return snakemake(folder, "--cores", str(cores), TARGET, config=config)
+
+
 @pytest.mark.slow
-def test_a_run_stops_at_the_limit_and_no_file_of_the_corpus_changes(nano, tmp_path):
-    folder, config = tmp_path / "run", tmp_path / "sentinels.yaml"
+def test_no_file_of_the_corpus_changes(nano, tmp_path):
+    folder = tmp_path / "run"
     shutil.copytree(nano, folder, copy_function=shutil.copy2, symlinks=True)
     before = digests(folder)
-    target = "results/nano/sentinels/measures.json"
-
-    def run(limit: float):
-        section = {"number": 8, "parts": 2, "size": 112, "limit": limit}
-        config.write_text(yaml.safe_dump({"layers": [str(NANO)], "sentinels": section}), encoding="utf-8")
-        return snakemake(folder, "--cores", "2", target, config=config)
-
-    stopped = run(0.001)
-    assert stopped.returncode != 0 and not (folder / target).exists()
-    assert "of the statements in captions of rendered moments are false" in stopped.stdout.replace("\n", " ")
-    assert "sentinels.limit is 0.001" in stopped.stdout and "Traceback" not in stopped.stdout
-    assert run(0.5).returncode == 0 and (folder / target).exists()
+    assert run(folder, 0.5, 2).returncode == 0 and (folder / TARGET).exists()
     after = digests(folder)
     assert {path: digest for path, digest in after.items() if "/sentinels/" not in path} == before
 
 
 @pytest.mark.slow
 def test_the_first_part_stops_a_run_before_any_caption_of_the_corpus(tmp_path):
-    config = tmp_path / "sentinels.yaml"
-    section = {"number": 8, "parts": 2, "size": 112, "limit": 0.001}
-    config.write_text(yaml.safe_dump({"layers": [str(NANO)], "sentinels": section}), encoding="utf-8")
-    stopped = snakemake(tmp_path, "--cores", "1", "results/nano/sentinels/measures.json", config=config)
-    assert stopped.returncode != 0 and "sentinels.limit is 0.001" in stopped.stdout
+    stopped = run(tmp_path, 0.001, 1)
+    assert stopped.returncode != 0 and "Traceback" not in stopped.stdout and not (tmp_path / TARGET).exists()
+    assert "of the statements in captions of rendered moments are false" in stopped.stdout.replace("\n", " ")
+    assert "sentinels.limit is 0.001" in stopped.stdout
     assert (tmp_path / "results" / "nano" / "sentinels" / "truth.jsonl").exists()
     assert not list(tmp_path.glob("results/nano/captions/*/shard-*.jsonl"))
