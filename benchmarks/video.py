@@ -1,4 +1,4 @@
-"""Probing, sampling and keyframes of a video, beside PySceneDetect; the limit is a bare decode by PyAV.
+"""Probing, sampling and keyframes of a video, beside decord and PySceneDetect; the limit is a bare decode by PyAV.
 
     python benchmarks/video.py                             # 30 s of 360p, a minute with making it
     python benchmarks/video.py --height 720 --seconds 180  # others, made once as well
@@ -7,12 +7,15 @@ What is counted is the video's frames a second, however many are kept: decoding 
 stand 10 s apart. Features of frames are in `benchmarks/features.py`, memory in `benchmarks/memory.py`.
 """
 
+import importlib.util
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from made_video import FPS, WIDTHS, made_video
-from sides import Row, asked, compare, described, side
+from sides import Row, Side, asked, compare, described, side
 
 SAMPLING_FPS, UNIFORM, MOMENTS = 8, 64, 12
 
@@ -41,11 +44,13 @@ def rows(path: Path, seconds: int, frames: int) -> list[Row]:
         "three frames": lambda: read_frames(path, three),
     }
     bare = side("bare decode", lambda: decode(path), frames)
-    made = [Row(what, "frames", side("ours", do, frames), None, bare) for what, do in work.items()]
+    made = [Row(what, "frames", side("ours", do, frames), by_decord(do, frames), bare) for what, do in work.items()]
+    made[0] = made[0]._replace(beside=None)  # always by PyAV
     made[-1] = made[-1]._replace(limit=None)  # most of the video is skipped
     keys = key_frames(path)
     behind = side("ours", lambda: moments_at(path, keys), len(keys))
-    made.append(Row("a moment of 3 s from a key frame on", "moments", behind, None, None))
+    jumps = by_decord(lambda: moments_at(path, keys), len(keys))
+    made.append(Row("a moment of 3 s from a key frame on", "moments", behind, jumps, None))
     own = side("ours", lambda: keyframes(path, seconds), frames)
     one_pass = side("PySceneDetect", lambda: detect(str(path), ContentDetector(), backend="pyav"), frames)
     return [*made, Row(f"scores and keyframes of {MOMENTS} moments", "frames", own, one_pass, bare)]
@@ -94,6 +99,20 @@ def decode(path: Path) -> int:
     with av.open(str(path)) as container:
         container.streams.video[0].codec_context.thread_count = 1
         return sum(1 for _ in container.decode(video=0))
+
+
+def by_decord(work: Callable[[], object], frames: int) -> Side | None:
+    """The same work with decord as the reader, where it is installed."""
+    from verified.io.video_reader import READER
+
+    def run() -> None:
+        os.environ[READER] = "decord"
+        try:
+            work()
+        finally:
+            del os.environ[READER]
+
+    return side("by decord", run, frames) if importlib.util.find_spec("decord") else None
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+import os
 import re
 import sys
 from functools import partial
@@ -9,9 +10,10 @@ if workflow.current_basedir.is_local:
 
 from snakemake.exceptions import WorkflowError
 
-from verified.runtime.digest import code_of, modules_digest
+from verified.runtime.digest import code_param, modules_digest
 from verified.errors import InputError
 from verified.extension import extensions
+from verified.io.video_reader import READER
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
 from verified.runtime.resources import CRITICAL_PATH, extra_tries, limited_minutes, scale_by_attempt, shard_priority
@@ -64,6 +66,8 @@ config["name"] = settings.name
 HOME = home(settings)
 announce_parent()
 announce_operational(settings)
+os.environ[READER] = settings.video_reader
+code_of = partial(code_param, settings.video_reader)
 tries = partial(extra_tries, settings.longest_minutes)
 RUNS = workflow.is_main_process and not workflow.output_settings.dryrun
 if RUNS:

@@ -20,7 +20,7 @@ with job(snakemake, snakemake.params.threads) as log:
         params.clip_side,
         snakemake.output.clips,
         snakemake.output.index,
-        made_with(params, "av", "numpy") if params.keep else "",
+        made_with(params, "av", "decord", "numpy") if params.keep else "",
     )
     for reason, count in sorted(counts.items()):
         log.info("%d moments %s", count, f"without a clip: {reason}" if reason else "with a clip")

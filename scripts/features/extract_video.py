@@ -19,6 +19,6 @@ with job(snakemake, snakemake.params.settings["threads"]):
     weights = source_of(settings.video_backbone, settings.video_revision, snakemake.input.weights)
     files = [*snakemake.input.weights, *snakemake.input.network, *filter(os.path.isdir, [weights[0]])]
     digests = [measure(Path(file))["sha256"] for file in files]
-    packages = ("av", "h5py", "numpy", "torch", "transformers")
+    packages = ("av", "decord", "h5py", "numpy", "torch", "transformers")
     maker = made_with(snakemake.params, *packages, weights=[weights, digests])
     write_video_features(videos, settings, snakemake.params.clip_seconds, snakemake.output.features, weights, maker)

@@ -11,5 +11,5 @@ with job(snakemake):
 
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
     settings = Keyframes(**snakemake.params.settings)
-    maker = made_with(snakemake.params, "av", "numpy", "pillow", "scenedetect-headless")
+    maker = made_with(snakemake.params, "av", "decord", "numpy", "pillow", "scenedetect-headless")
     write_keyframes(moments, read_jsonl(snakemake.input.videos), settings, snakemake.output.keyframes, maker)

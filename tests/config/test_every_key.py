@@ -28,7 +28,7 @@ from verified.errors import InputError
 pytestmark = pytest.mark.slow
 
 HUB, ADDRESS = "organisation/model", "http://127.0.0.1:9/v1"
-CORE = ("name", "seed", "shards", "datasets", "tables", "generation", "evaluator", "annotations")
+CORE = ("name", "seed", "shards", "video_reader", "datasets", "tables", "generation", "evaluator", "annotations")
 CORE += ("features", "retrieval", "statistics", "study", "export")
 ASKED = {role: {"engine": "openai", "base_url": ADDRESS} for role in ("llm", "image_lmm", "video_lmm")}
 BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] = {

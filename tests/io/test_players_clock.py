@@ -12,6 +12,7 @@ import pytest
 from verified.corpus.preflight import probe_header
 from verified.io.video import frames_of_spans, iterate_frames, probe, read_frames
 from verified.io.video.cut import cut
+from verified.io.video_reader import READER
 
 CLIPS = Path(__file__).parents[1] / "fixtures" / "clips"
 
@@ -28,6 +29,13 @@ def number_in(image: np.ndarray) -> int:
     return sum(1 << (7 - bit) for bit in range(8) if image[height // 4, (2 * bit + 1) * width // 16].mean() > 127)
 
 
+@pytest.fixture(params=["pyav", "decord"])
+def reader(request, monkeypatch):
+    if request.param == "decord":
+        pytest.importorskip("decord")
+    monkeypatch.setenv(READER, request.param)
+
+
 @pytest.mark.parametrize(
     "name, seconds, at, numbers",
     [
@@ -39,7 +47,7 @@ def number_in(image: np.ndarray) -> int:
         ("half", 1.8, [0.05, 1.05], [0, 10]),
     ],
 )
-def test_the_frame_at_a_time_is_the_players(name, seconds, at, numbers):
+def test_the_frame_at_a_time_is_the_players(reader, name, seconds, at, numbers):
     path = CLIPS / f"{name}.mp4"
     assert [number_in(frame) for frame in read_frames(path, at)[0]] == numbers
     described = probe(path)
@@ -58,7 +66,7 @@ def test_the_frame_at_a_time_is_the_players(name, seconds, at, numbers):
         ("cut-by-copy", (0, 9), range(25, 60)),
     ],
 )
-def test_spans_and_cuts_are_on_the_players_clock(name, span, numbers):
+def test_spans_and_cuts_are_on_the_players_clock(reader, name, span, numbers):
     path = CLIPS / f"{name}.mp4"
     ((_, frames, _),) = frames_of_spans(path, [span])
     assert [number_in(frame) for frame in frames] == list(numbers)

@@ -98,7 +98,7 @@ def reached(script: Path) -> set[str]:
 
     Imports of optional engines stand inside functions of modules below lmm/engines and need their own
     environments; they are left out here. So are the look of seals into HDF5 files, which only the stages that have them
-    take, and what reads text in pictures, which is used where somebody installs it.
+    take, and the second reader of videos and what reads text in pictures, which are used where somebody installs them.
     """
     seen, waiting, foreign = set(), [script], set()
     while waiting:
@@ -107,7 +107,9 @@ def reached(script: Path) -> set[str]:
             continue
         seen.add(path)
         ours, outside = imports(path)
-        foreign |= outside - {"seals.py": {"h5py"}, "text.py": {"rapidocr"}}.get(path.name, set())
+        foreign |= outside - {"seals.py": {"h5py"}, "decord_reader.py": {"decord"}, "text.py": {"rapidocr"}}.get(
+            path.name, set()
+        )
         for name in ours:
             base = SCRIPTS.joinpath(*name.split("."))
             waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
@@ -171,6 +173,7 @@ def test_an_environment_holds_all_that_its_script_imports(name, script, path):
 
 LOCKS = ("requirements.txt", "requirements-cuda.txt")
 OPTIONAL = {
+    "decord": "a second reader of videos, for who installs it",
     "rapidocr": "what reads text in pictures, for who installs requirements-text.in",
     "vllm": "an engine with an environment of its own",
 }

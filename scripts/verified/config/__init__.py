@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, create_model, field_validator, model_validator
 from pydantic_core import ErrorDetails
@@ -40,6 +40,8 @@ class Config(Section):
     """Every random draw derives from it."""
     shards: int = Field(default=2, ge=1, le=999)
     """Parts that each data set is split into, by a stable hash of the video id."""
+    video_reader: Literal["pyav", "decord"] = "pyav"
+    """Library that decodes frames at given times; decord, of MP4 files and where installed: the same frames, slower."""
     longest_minutes: Annotated[int | None, Operational("limits the time that jobs request")] = Field(default=None, ge=1)
     """Longest time that a cluster gives a job, in minutes: no job requests more. null: no limit."""
     layers: Annotated[tuple[str, ...], Operational("its keys count as if written here")] = ()

@@ -39,16 +39,29 @@ IGNORED_MODULES = frozenset(
     }
 )
 """Modules that affect messages, or the place and time of a job, but none of its outputs."""
+READING = "verified.io.video.spans"
+"""The module through which frames are read by the library that the configuration names."""
 
 
-def code_of(script: str) -> Callable[[object], str]:
+def code_param(reader: str, script: str) -> Callable[[object], str]:
     """A params function: the digest of the code behind `script`, computed on demand.
 
-    `script` is a path below our scripts, or below the project for one of an extension. Raises FileNotFoundError for a
-    script that is not there.
+    `script` is a path below our scripts, or below the project for one of an extension.
+
+    A script that reads frames of videos also depends on `reader`, the library that decodes them (pyav by default).
+    Raises FileNotFoundError for a script that is not there.
     """
-    file = PROJECT / script if script.startswith("extensions/") else SCRIPTS / script
-    return lambda wildcards: script_digest(file)
+
+    def code(wildcards: object) -> str:
+        file = PROJECT / script if script.startswith("extensions/") else SCRIPTS / script
+        return script_digest(file) if reader == "pyav" or not _reads_frames(file) else f"{script_digest(file)} {reader}"
+
+    return code
+
+
+@cache
+def _reads_frames(script: Path) -> bool:
+    return _file(READING) in _closure(_imports(ast.parse(script.read_bytes()), ""))
 
 
 def script_of(script: str | None) -> Path:

@@ -1,4 +1,7 @@
-"""Forward decoding with PyAV: every frame once, in order, with the time it appears and the time it is replaced."""
+"""Forward decoding with PyAV: every frame once, in order, with the time it appears and the time it is replaced.
+
+The default reader; `decord_reader` is the other one, for MP4 files where the configuration names it.
+"""
 
 import bisect
 import contextlib
@@ -121,6 +124,11 @@ class Decoder:
         self._skipping = False  # whether frames without dependent frames are skipped
         self._landed = False  # whether the next frame is the first one after a jump
         self._index: _Index | None = None  # read on first use
+
+    @property
+    def mp4(self) -> bool:
+        """Return whether the container is of the MP4 family."""
+        return "mp4" in self._container.format.name.split(",")
 
     @property
     def claimed_end(self) -> float:

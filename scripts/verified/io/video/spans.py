@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from verified.io.video.decode import TOLERANCE, Size, TimedFrame, frame_array, open_video, upright_size
+from verified.io.video.decode import TOLERANCE, Size, TimedFrame, frame_array, upright_size
+from verified.io.video.decord_reader import open_reader
 
 
 def rate_times(start: float, end: float, fps: float) -> np.ndarray:
@@ -131,7 +132,7 @@ def iterate_frames(
     `time` is the frame's true time, or the grid time where a rate is given; `frame` is uint8 RGB [H, W, 3]. Memory
     holds one frame. Raises VideoError for an unusable file.
     """
-    with open_video(path, threads) as video:
+    with open_reader(path, threads) as video:
         step = 0
         for timed in video:
             if fps is None:
@@ -153,7 +154,7 @@ def _stream(
     waiting = [(span.times[0] if span.times is not None else span.start, span.index, span) for span in requests]
     heapq.heapify(waiting)
     active: list[_Span] = []
-    with open_video(path, threads) as video:
+    with open_reader(path, threads) as video:
         following = iter(video)
         first = timed = next(following)
         shape = upright_size(timed) if size is None else (size, size) if isinstance(size, int) else size
