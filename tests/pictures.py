@@ -16,7 +16,7 @@ from PIL import Image
 
 FIGURES = ("pipeline", "annotations", "predictions")
 """Figures of the run, which keep their names."""
-SHEET = ("front", "table", "captions", "comparison", "review", "study", "mark", "questions")
+SHEET = ("front", "table", "captions", "comparison", "review", "study", "mark", "verdicts")
 """Pages on the sheet, in rows of `COLUMNS`; every second one dark."""
 WIDTH, HEIGHT, SMALL, COLUMNS = 1400, 1000, 560, 2
 

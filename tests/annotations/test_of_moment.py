@@ -7,9 +7,9 @@ import re
 import pytest
 from running import PROJECT
 
-from verified.annotations.lint import LEAST_COSINE, cosines, doubts
+from verified.annotations.lint import LEAST_COSINE, doubts
 from verified.lmm.refusal import refusal
-from verified.nn.sentences import PACKAGED
+from verified.nn.sentences import PACKAGED, cosines
 
 INJECTIONS = PROJECT / "tests/fixtures/injections/injections.txt"
 RELEASED = PROJECT.parent / "shared/data"

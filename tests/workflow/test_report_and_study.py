@@ -14,6 +14,7 @@ from verified.__main__ import main
 from verified.figures.listed import EXAMPLES, STATISTICS
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import answer_checksum
+from verified.people.review.decisions import VERSION, content_id
 from verified.people.study.sample import FORM
 
 pytestmark = pytest.mark.slow
@@ -67,7 +68,9 @@ def test_answers_of_a_study_reach_the_tables(reported):
 def judgement(row: dict, score: dict, right: bool) -> dict:
     """What a reviewer says of the caption of an annotation, whose candidate is `score`."""
     return {
+        "version": VERSION,
         "dataset": "nano",
+        "moment": content_id(row["video"], *row["time"], row["cog_desc"]),
         "desc_id": row["desc_id"],
         "video": row["video"],
         "start": row["time"][0],

@@ -4,7 +4,7 @@ Some findings are doubts whether a caption describes its moment: a model diverte
 instead. A doubt is no proof: such captions are flagged for a person, and none is dropped. Two properties are checked.
 The form: one or a few sentences, no order, no mention of writers or readers, no words about captions, answers and
 grades, and not much shorter than the coarse caption. And the subject: the cosine of the sentence vectors of both
-captions (see `cosines`). Words that the coarse caption also uses are never a finding.
+captions (see `nn.sentences.cosines`). Words that the coarse caption also uses are never a finding.
 """
 
 import os
@@ -13,15 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from verified.config.annotations import Annotations
 from verified.io.characters import LONGEST_CAPTION, NO_BLANKS, words_of
 from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.io.files import checked_file
 from verified.io.jsonl import parse_json
 from verified.lmm.refusal import COMPILED, FORBIDDEN, MAY_BE_SAID, same, without_speech
-from verified.nn.sentences import encode
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
 TALK = {
@@ -264,9 +261,3 @@ def doubts(caption: str, coarse: str) -> list[str]:
     if sum(letter.isascii() for letter in letters) * 2 < len(letters) and coarse.isascii():
         found.append("another script than the coarse caption")
     return found
-
-
-def cosines(captions: Sequence[str], coarse: Sequence[str], sentence_encoder: str, threads: int = 1) -> np.ndarray:
-    """[captions] cosine of each caption's sentence vector to that of its coarse caption, from -1 to 1."""
-    both = encode([*coarse, *captions], sentence_encoder, threads)
-    return (both[: len(captions)] * both[len(captions) :]).sum(axis=1)

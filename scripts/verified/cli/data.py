@@ -43,7 +43,7 @@ def _is_hdf5(path: Path) -> bool:
 
 
 def _lint_annotations(arguments: argparse.Namespace) -> int:
-    from verified.annotations.lint import cosines, lint, table
+    from verified.annotations.lint import lint, table
     from verified.config.annotations import Annotations
 
     settings = Annotations()
@@ -53,9 +53,9 @@ def _lint_annotations(arguments: argparse.Namespace) -> int:
         settings = read(*arguments.configfile).annotations
     measure = None
     if arguments.similarity:
-        from verified.nn.sentences import PACKAGED
+        from verified.nn.sentences import PACKAGED, cosines
 
-        measure = partial(cosines, sentence_encoder=PACKAGED)
+        measure = partial(cosines, source=PACKAGED)
     reports = [lint(path, settings, measure) for path in arguments.files]
     if arguments.json:
         print(json.dumps(reports, ensure_ascii=False, indent=1))

@@ -62,6 +62,12 @@ def weights_digest(source: str = PACKAGED) -> str:
     return digest.hexdigest()
 
 
+def cosines(captions: Sequence[str], others: Sequence[str], source: str, threads: int = 1) -> np.ndarray:
+    """[captions] cosine of each caption's vector to that of the other text at its place, from -1 to 1."""
+    both = encode([*others, *captions], source, threads)
+    return (both[: len(captions)] * both[len(captions) :]).sum(axis=1)
+
+
 class LibraryEncoder:
     """Any model that sentence-transformers loads from a folder or the hub; see `mini_lm.SentenceEncoder`."""
 
