@@ -51,8 +51,8 @@ def test_the_simulation_says_what_is_off(monkeypatch):
         return Interval(found.value, found.low, found.high, 2 * norm.sf(np.abs(found.value) / error))
 
     monkeypatch.setattr("verified.benchmark.intervals.difference", fixed)
-    told = list(problems(measure(World(0.5, 0.0, 0.08), 3, SOME, seed=7), SOME))
-    assert any("one model" in line for line in told) and any("two models" in line for line in told)
+    reasons = list(problems(measure(World(0.5, 0.0, 0.08), 3, SOME, seed=7), SOME))
+    assert any("one model" in line for line in reasons) and any("two models" in line for line in reasons)
     assert DRAWS > SOME and len(owner) == 338 and len(set(owner)) == 56
 
 

@@ -125,7 +125,7 @@ def test_each_measure_is_what_a_plain_computation_says():
     found = dict(zip(MEASURES, measure(score, rated, rated.pairs(), np.ones(80, dtype=int))))
     given = [~np.isnan(row) for row in rated.grades]
     for name, of in (("kendall", kendalltau), ("spearman", spearmanr)):
-        each = [of(score[told], row[told])[0] for told, row in zip(given, rated.grades)]
+        each = [of(score[numbers], row[numbers])[0] for numbers, row in zip(given, rated.grades)]
         assert found[name] == pytest.approx(np.mean(each)), "the mean over people"
     assert found["auroc"] == pytest.approx(roc_auc_score(rated.right[5:], score[5:]))
     mean, hits = np.nanmean(rated.grades, axis=0), []

@@ -125,11 +125,11 @@ def test_commands_succeed_or_say_what_is_wrong(whole, tmp_path, monkeypatch, cap
         print(f"\n{CASES} cases from seed {SEED}, {seconds:.0f} CPU s", file=sys.stderr)
         for name, count in sorted(counts.items()):
             print(f"  {name} {count}", file=sys.stderr)
-    told = [
+    shown_failures = [
         f"seed {seed}, {damage}, {_brief(str(command))}:\n{_brief(outcome)}"
         for seed, damage, command, outcome in failures
     ]
-    assert not failures, "\n".join(told[:SHOWN])
+    assert not failures, "\n".join(shown_failures[:SHOWN])
     if CASES > 300:
         assert {name.split(": ")[1] for name in counts} == {"success", "refused", "usage"}
 

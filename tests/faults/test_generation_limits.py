@@ -149,8 +149,8 @@ def test_an_echoed_key_is_masked_everywhere(tmp_path, monkeypatch, caplog):
         completion(echo, "length"),
     ]
     with endpoint(lambda number, body: replies[number - 1]) as served:
-        told = engine(served.url, api_key_variable="VERIFIED_TEST_KEY", api_slots=1)
-        outcomes = ask(tmp_path, told, map(call, range(4)), attempts=1)
+        limited = engine(served.url, api_key_variable="VERIFIED_TEST_KEY", api_slots=1)
+        outcomes = ask(tmp_path, limited, map(call, range(4)), attempts=1)
     assert any(MASK in outcome.text for outcome in outcomes)
     with (
         endpoint(lambda number, body: refusal(401, "", f"bad key {KEY}")) as served,

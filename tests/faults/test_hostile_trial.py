@@ -218,8 +218,8 @@ def orderly(folder: Path, *call, status: int = 1) -> dict[str, bool]:
     """A call ends within two minutes, of a busy machine, in a sentence, and takes less than 1,500 MB."""
     said, _ = said_by(folder, "-c", MEASURED, *call, program=sys.executable)
     *lines, ended, megabytes = said.splitlines()
-    told = bool("".join(lines)) and "Traceback" not in said
-    return {f"{call[1:]}: {said[-300:]}": told and int(ended) >= status and int(megabytes) < 1500}
+    worded = bool("".join(lines)) and "Traceback" not in said
+    return {f"{call[1:]}: {said[-300:]}": worded and int(ended) >= status and int(megabytes) < 1500}
 
 
 def test_bounds(nano, tmp_path):
@@ -259,8 +259,8 @@ def test_paths(nano, tmp_path):
             ["init", "mine", "--no-moments", "--model", "m"],
         ):
             said, status = said_by(nano, *words, "--output", folder / ("a.parquet" if words[0] == "ledger" else "a"))
-            told = "read-only" in said.lower() and not re.search("make room|Traceback", said)
-            cases[f"{words}: {said[-300:]}"] = status > 0 and told
+            worded = "read-only" in said.lower() and not re.search("make room|Traceback", said)
+            cases[f"{words}: {said[-300:]}"] = status > 0 and worded
     finally:
         subprocess.run(["umount", folder], check=True)
     judge("read-only folder", cases)
@@ -488,6 +488,6 @@ def test_strange_files(tmp_path):
     cases = {}
     for n, (_, content, needed) in enumerate(STRANGE):
         said = [line for line in answer.splitlines() if f"datasets.strange{n:02}.source" in line]
-        told = [line for line in said if (needed in line and line[:2] != "ok" if needed else line[:2] == "ok")]
-        cases[f"{content[-99:]!r}: {said}"] = bool(told) and "Traceback" not in answer
+        worded = [line for line in said if (needed in line and line[:2] != "ok" if needed else line[:2] == "ok")]
+        cases[f"{content[-99:]!r}: {said}"] = bool(worded) and "Traceback" not in answer
     judge("files of strangers", cases)

@@ -68,9 +68,9 @@ def test_texts_are_asked_once_with_their_form_and_whatever_the_seed(tmp_path):
 
 
 def test_pictures_and_clips_go_as_a_chat_to_a_server_of_vllm(tmp_path):
-    told = {"instruction": "Show.", "query_instruction": "Find.", "shows": "clips"}
+    instructions = {"instruction": "Show.", "query_instruction": "Find.", "shows": "clips"}
     with endpoint(lambda number, body: embedding([1.0, number])) as served:
-        generation = served_by(tmp_path, served.url, video_input="frames", api_slots=1, **told)
+        generation = served_by(tmp_path, served.url, video_input="frames", api_slots=1, **instructions)
         clips = [(GREY, "one"), (np.repeat(GREY, 3, axis=0), "three"), (GREY, "one")]
         _, seen = asked(generation, ["a ball"], clips)
     assert len(served.bodies) == 3 and np.array_equal(seen[0], seen[2])

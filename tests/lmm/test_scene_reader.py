@@ -127,11 +127,11 @@ def test_candidates_are_true_and_different(moments, candidates_of):
         reply, parsed = candidates_of(moment, share=0)
         assert parsed.missing == 0 and not parsed.refused and reply.notes == {"corrupted": []}
         assert len({re.sub(r"\W", "", caption.lower()) for caption in parsed.items}) == 3
-        told = caption_facts(moment.caption)
+        coarse_facts = caption_facts(moment.caption)
         for caption in parsed.items:
             said = caption_facts(caption)
             assert {name: said.get(name) for name in ("shape", "motion")} == {
-                name: told[name] for name in ("shape", "motion")
+                name: coarse_facts[name] for name in ("shape", "motion")
             }
             verdicts.append(agreement(said, moment.truth))
     least = {"static": 0.93, "dynamic": 0.9}
@@ -175,13 +175,13 @@ CAPTIONS = (
 
 @pytest.mark.parametrize("caption", CAPTIONS)
 def test_rewritings_change_what_they_should(caption):
-    told = caption_facts(caption)
+    coarse_facts = caption_facts(caption)
 
     def changed(task: str) -> list[set[str]]:
         reply, parsed = ask(task, {"caption": caption, "count": "3"})
         assert parsed.missing == 0 and not parsed.refused, reply.text
         facts = [caption_facts(text) for text in parsed.items]
-        return [{name for name in {*said, *told} if said.get(name) != told.get(name)} for said in facts]
+        return [{name for name in {*said, *coarse_facts} if said.get(name) != coarse_facts.get(name)} for said in facts]
 
     assert changed("positives") == [set()] * 3
     for names in changed("static_negatives"):

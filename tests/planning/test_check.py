@@ -135,8 +135,8 @@ def test_an_endpoint_that_does_not_answer_is_named_with_its_remedy(lab, capsys, 
         status, lines = check(capsys)
     named = problems(lines)
     assert status == 1 and lines[-1].startswith(f"{len(named)} problems")
-    told = [line for line in named if all(word in line for word in words.split("|"))]
-    assert len(told) == 1 and told[0].endswith(")"), "a remedy in brackets ends it\n" + "\n".join(lines)
+    matching = [line for line in named if all(word in line for word in words.split("|"))]
+    assert len(matching) == 1 and matching[0].endswith(")"), "a remedy in brackets ends it\n" + "\n".join(lines)
 
 
 PLAN = "The user wants a sentence. " * 10
@@ -161,8 +161,8 @@ def test_a_model_that_thinks_is_noted_and_an_empty_reply_is_a_problem(lab, capsy
         lab(served.url)
         found, lines = check(capsys)
     assert found == status
-    told = [line for line in lines if "generation.llm" in line and all(word in line for word in words)]
-    assert told and told[0].startswith("problem" if status else "note"), "\n".join(lines)
+    matching = [line for line in lines if "generation.llm" in line and all(word in line for word in words)]
+    assert matching and matching[0].startswith("problem" if status else "note"), "\n".join(lines)
 
 
 def test_fields_that_a_model_does_not_take_are_named_with_their_key(lab, capsys):
@@ -373,8 +373,8 @@ FINDINGS = [
 def test_each_finding_is_named(lab, capsys, monkeypatch, row):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     monkeypatch.setattr(shutil, "disk_usage", shutil.disk_usage)  # put back afterwards
-    told, changes, *damage = row
-    level, *words = told.split("|")
+    matching, changes, *damage = row
+    level, *words = matching.split("|")
     for spoil in damage:
         spoil()
     lab("http://127.0.0.1:9", **changes)

@@ -74,9 +74,9 @@ CELLS = [
 
 
 def test_the_front_page_names_the_run_and_its_figures_beside_chance():
-    told = facts([corpus()], CELLS, {"llm": "a-model", "image_lmm": "a-model"})
-    assert "20 moments" in told and "written by a-model" in told and "2 retrieval models" in told
-    assert "1 to 3 trainings each, asked 10 queries about 5 videos" in told
+    text = facts([corpus()], CELLS, {"llm": "a-model", "image_lmm": "a-model"})
+    assert "20 moments" in text and "written by a-model" in text and "2 retrieval models" in text
+    assert "1 to 3 trainings each, asked 10 queries about 5 videos" in text
     shown = recalls([corpus()], CELLS)
     assert (
         'aria-label="VR r1: finds the video first in percent, from 0 to 40. XML: COG 6.2 [4.6, 8.4], FIG 25.4' in shown

@@ -79,9 +79,9 @@ def test_verdict_of_a_run_on_a_figure(here, there, verdict, frame):
     row = next(row for row in rows if row["method"] == "XML")
     text = readme_figures(rows).replace("| XML | 20.50 ±1.23", f"| XML | {there}")
     row.update(spread=here, trainings="3" if here else "1")
-    told = next(one for one in readme_verdicts(text, rows) if one.name == "XML VCMR 0.5/r1")
-    assert told.verdict == verdict, told.why
-    assert ("trainings on each side" in told.why) == (verdict == "cannot tell" and "±" in there)
+    judged = next(one for one in readme_verdicts(text, rows) if one.name == "XML VCMR 0.5/r1")
+    assert judged.verdict == verdict, judged.why
+    assert ("trainings on each side" in judged.why) == (verdict == "cannot tell" and "±" in there)
 
 
 @pytest.mark.parametrize("noise", [0.5, 2.0, 4.0, 8.0])
@@ -94,7 +94,7 @@ def test_with_known_truth_noise_neither_confirms_nor_contradicts_what_is_not_so(
     line = next(number for number, text in enumerate(head) if text.startswith("| XML |"))
     counts = {}
     for truth in (0.0, 5.0):
-        told = []
+        judged = []
         for _ in range(400):
             there, here = random.normal(40, noise, 3), random.normal(40 + truth, noise, trainings)
             rows[0].update(value=str(here.mean()), spread=str(here.std(ddof=1)) if trainings > 1 else "")
@@ -102,8 +102,8 @@ def test_with_known_truth_noise_neither_confirms_nor_contradicts_what_is_not_so(
             cells = head[line].split(" | ")
             cells[1] = f"{there.mean():.2f} ±{there.std(ddof=1):.2f}"
             text = "\n".join([*head[:line], " | ".join(cells)])
-            told.append(next(one for one in readme_verdicts(text, rows) if one.name == "XML VCMR 0.5/r1").verdict)
-        counts[truth] = Counter(told)
+            judged.append(next(one for one in readme_verdicts(text, rows) if one.name == "XML VCMR 0.5/r1").verdict)
+        counts[truth] = Counter(judged)
     assert counts[5.0]["confirmed"] <= 20 and counts[5.0]["contradicted"] <= 20  # of 400, each 2.5 % by right
     assert counts[0.0]["contradicted"] <= 12
     if noise < 1:

@@ -106,9 +106,9 @@ def test_a_mask_that_is_missing_behind_the_filter_of_pads_is_found_out_in_every_
 def test_an_option_that_changes_no_number_is_one_that_the_model_names():
     base = model_class("xml")
     config = make_dataclass("Config", [("at_once", int, 64)], bases=(base.Config,), frozen=True, kw_only=True)
-    told = {"Config": config, "technical_options": ("at_once",)}
+    members = {"Config": config, "technical_options": ("at_once",)}
     assert "'at_once'" in dict(failures(type("Told", (base,), {"Config": config}), only=("options",)))["options"]
-    assert dict(failures(type("Told", (base,), told), only=("options",))) == {"options": None}
+    assert dict(failures(type("Told", (base,), members), only=("options",))) == {"options": None}
 
 
 @pytest.mark.parametrize("name", model_names())

@@ -27,10 +27,10 @@ def test_a_second_run_in_a_folder_is_refused_and_the_first_goes_on(tmp_path, nan
         first.send_signal(signal.SIGSTOP)  # else it may have ended before the second one looks
         second = snakemake(tmp_path, "--cores", "1", FIRST)
         first.send_signal(signal.SIGCONT)
-        told, _ = first.communicate(timeout=600)
+        output, _ = first.communicate(timeout=600)
     finally:
         first.kill()
-    assert first.returncode == 0, told[-3000:]
+    assert first.returncode == 0, output[-3000:]
     assert second.returncode != 0 and "lock" in second.stdout.lower() and "Traceback" not in second.stdout
     built = digests(tmp_path)
     assert built == {path: digest for path, digest in digests(nano).items() if path in built} and FIRST in built

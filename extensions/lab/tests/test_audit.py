@@ -134,8 +134,8 @@ def test_the_command_counts_and_writes_what_is_clean(files, capsys):
     assert found["splits"]["train"]["clean"] == 2 and read_json(files / "out" / "summary.json") == found
     assert read_jsonl(files / "out" / "clean" / "train.jsonl") == read_jsonl(files / "train.jsonl")
     assert read_jsonl(files / "out" / "clean" / "test.jsonl") == []
-    told = {(row["id"], row["check"]): row["time"] for row in read_jsonl(files / "out" / "findings.jsonl")}
-    assert told["5", "outside"] == [3, 20.0] and told["6", "disagreement"] == [12.2, 17.2]
+    reported = {(row["id"], row["check"]): row["time"] for row in read_jsonl(files / "out" / "findings.jsonl")}
+    assert reported["5", "outside"] == [3, 20.0] and reported["6", "disagreement"] == [12.2, 17.2]
 
 
 def test_pages_show_findings_and_proposed_spans(tmp_path):

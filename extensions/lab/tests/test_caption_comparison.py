@@ -80,8 +80,8 @@ def test_the_command_writes_a_table(tmp_path, capsys):
     for name in ("a", "b"):
         (tmp_path / name / "annotations" / "fig").mkdir(parents=True)
         more = {"cog_desc": "it moves", "fig_desc_score": 0.5}
-        told = [{**row, **more, "fig_desc": f"it moves {name} {row['desc_id']}"} for row in rows]
-        write_fig(tmp_path / name / "annotations" / "fig" / "test.jsonl", told)
+        written = [{**row, **more, "fig_desc": f"it moves {name} {row['desc_id']}"} for row in rows]
+        write_fig(tmp_path / name / "annotations" / "fig" / "test.jsonl", written)
     output = tmp_path / "out"
     command = [
         "compare-captions",

@@ -96,8 +96,8 @@ def test_the_demo_s_truth_grades_the_candidates_of_a_run(tmp_path, monkeypatch):
     sample = drawn(scores, 8, 1)
     assert len({row["desc_id"] for row in sample}) == 8 and sample == drawn(scores, 8, 1) != drawn(scores, 8, 2)
     judged = by_truth(sample, moments, truth, corrupted)
-    told = {(one.caption, one.grades[0][1], one.right) for one in judged}
-    assert ("a red ball moves", 1.0, True) in told and ("a ball vanishes", 0.5, False) in told
+    triples = {(one.caption, one.grades[0][1], one.right) for one in judged}
+    assert ("a red ball moves", 1.0, True) in triples and ("a ball vanishes", 0.5, False) in triples
 
     grades = np.where([one.right for one in judged], 9.0, 2.0)
     grades[0] = np.nan

@@ -106,8 +106,8 @@ def test_dummies_draw_off_attention_and_give_nothing():
     zeros, away = torch.zeros(1, 2, 4), -tokens  # tokens and positions cancel: each gets an equal share
     x, shares = layer(clips, zeros, tokens, away, mask, dummies=3)
     assert shares[0, 0].tolist() == pytest.approx([0.25] * 4 + [0.0])
-    told = layer.self_attn.out_proj(0.25 * tokens[:, 3:4]).expand(-1, 2, -1)
-    assert torch.allclose(x, layer.change(clips, told), atol=1e-6)
+    broadcast = layer.self_attn.out_proj(0.25 * tokens[:, 3:4]).expand(-1, 2, -1)
+    assert torch.allclose(x, layer.change(clips, broadcast), atol=1e-6)
     nothing = torch.zeros(1, 2, 4)
     assert torch.allclose(layer.without_tokens(clips), layer.change(clips, layer.self_attn.out_proj(nothing)))
 
