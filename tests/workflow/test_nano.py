@@ -34,6 +34,8 @@ def test_a_second_run_has_nothing_to_do(nano):
 def test_counts_reconcile_from_moments_to_annotations(nano):
     base = nano / "results" / DATASET
     moments = {row["desc_id"] for row in read_jsonl(base / "corpus" / "moments.jsonl")}
+    counts = read_json(base / "corpus" / "counts.json")
+    assert sum(counts["splits"].values()) == counts["moments"] == len(moments)
     for stage in ("captions/statics", "captions/dynamics", "perturbations"):
         seen = [row["desc_id"] for path in sorted((base / stage).glob("shard-??.jsonl")) for row in read_jsonl(path)]
         assert len(seen) == len(set(seen)), stage
