@@ -17,6 +17,7 @@ def test_highest_and_lowest_over_both_types():
     scores = [candidate("dynamics", 0, 2.0), candidate("statics", 1, -1.0), candidate("statics", 0, 0.5)]
     highest, lowest, reasons = annotate([MOMENT], candidates_by_moment([MOMENT], scores))
     assert (highest[0]["fig_desc"], lowest[0]["fig_desc"]) == ("dynamics 0", "statics 1")
+    assert (highest[0]["fig_desc_score"], lowest[0]["fig_desc_score"]) == (2.0, -1.0)
     assert highest[0]["fig_desc_type"] == "dynamics" and highest[0]["lineage"] == "dynamics-0"
     assert not reasons
 
