@@ -36,18 +36,15 @@ def rextime_source_files(folder):
 
 
 def question_files(folder):
-    """Items of pages of questions, as JSON Lines and as a table, and the videos that they are about."""
+    """Items of pages of questions, and the videos that they are about."""
     for video in ("one", "two"):
         write_small_video(folder / "videos" / f"{video}.mp4")
     write_jsonl(folder / "questions.jsonl", QUESTIONS)
-    head = "qid,query,vid,duration,answer,start,end,option_A,option_B,option_C,option_D"
-    rows = [f'q{number},"What, then?",one,4,"This, that",1,2.5,a,b,c,d' for number in (1, 2)]
-    (folder / "items.csv").write_text("\n".join([head, *rows, ""]))
     asked = ["--videos", "videos", "--output", "out", "--side", "48"]
     return [
         ["rextime", "questions", "questions.jsonl", "--tool", "verify", *asked, "--items-per-page", "2"],
         ["rextime", "questions", "questions.jsonl", "--tool", "question-span", *asked, "--raters", "2"],
-        ["rextime", "questions", "items.csv", "--tool", "human", *asked],
+        ["rextime", "questions", "questions.jsonl", "--tool", "human", *asked],
     ]
 
 
