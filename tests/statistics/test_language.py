@@ -17,6 +17,7 @@ def tagger():
 def test_one_sentence_counted_by_hand(tagger):
     result = measure(["The red ball is rolling past Peter."], tagger)
     assert result == {"captions": 1, "vocab": 8, "words": 7.0, "nouns": 2.0, "verbs": 1.0, "adjectives": 1.0}
+    assert measure(["two dogs ran", "a dog runs"], tagger)["vocab"] == 4, "lemmas: two, dog, run, a"
 
 
 def test_repeated_captions_weigh_as_often_as_they_stand(tagger):

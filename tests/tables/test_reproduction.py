@@ -8,7 +8,7 @@ from shown_settings import shown_settings
 
 from verified.benchmark.published import Place, read_published
 from verified.io.jsonl import write_json
-from verified.tables.collect import Collection
+from verified.tables.collect import Cell, Collection
 from verified.tables.reproduction import (
     HEADER,
     range_without,
@@ -113,3 +113,18 @@ def test_more_captions_than_the_paper_s_come_with_the_range_of_leaving_some_out(
     assert "ours counts 16148 captions" in note
     assert re.search(r"leaving out 20 at random gives 4\d\d to 4\d\d \(95 %\), which holds the published one", note)
     assert range_without([{"size": 2}] * 10, 20, 1, "classes", 1) == (9, 9)
+
+
+def test_an_interval_meets_a_figure_within_a_point_or_a_tenth_of_it():
+    class Measured:
+        def __init__(self):
+            self.statistics = {}
+
+        def cells(self, table, dataset):
+            places = ((row, column) for row in table.rows for column in table.columns)
+            return dict.fromkeys(places, Cell(9.0, 8.5, 9.5, trainings=3)) if table.key == "main-4" else {}
+
+    rows = reproduction(settings(), Measured(), published())
+    judged = [row for row in rows if row["table"] == "main-4" and row["ours"] is not None]
+    assert judged and {float(row["value"]) > 10 for row in judged} == {True, False}
+    assert all(row["tolerance"] == pytest.approx(max(1.0, float(row["value"]) / 10), abs=1e-6) for row in judged)
