@@ -4,7 +4,6 @@ rule caption_statics:
         **asking_inputs(TASKS_OF_STAGE["statics"], "image_lmm", "llm"),
         moments=rules.probe_videos.output.moments,
         keyframes=rules.extract_keyframes.output.keyframes,
-        asked=ASKING.asking_job("statics"),
     output:
         captions=layout.statics,
         counts="results/{dataset}/captions/statics/{shard}.counts.json",
@@ -16,7 +15,7 @@ rule caption_statics:
         ASKING.environment("image_lmm", "llm")
     threads: settings.generation.threads
     resources:
-        **asking_needs("image_lmm", "llm", gpus=ASKING.gpus_of_shard("statics"), mb=2000),
+        **asking_needs("image_lmm", "llm", mb=2000),
     params:
         code=code_of("captions/describe_statics.py"),
         threads=settings.generation.threads,
@@ -35,7 +34,6 @@ rule caption_dynamics:
         **asking_inputs(TASKS_OF_STAGE["dynamics"], "video_lmm", "llm"),
         moments=rules.probe_videos.output.moments,
         videos=rules.probe_videos.output.videos,
-        asked=ASKING.asking_job("dynamics"),
     output:
         captions=layout.dynamics,
         counts="results/{dataset}/captions/dynamics/{shard}.counts.json",
@@ -45,9 +43,9 @@ rule caption_dynamics:
     priority: shard_priority(settings.shards)
     conda:
         ASKING.environment("video_lmm", "llm")
-    threads: ASKING.threads_of_shard("dynamics")
+    threads: ASKING.clip_threads
     resources:
-        **asking_needs("video_lmm", "llm", gpus=ASKING.gpus_of_shard("dynamics")),
+        **asking_needs("video_lmm", "llm"),
     params:
         code=code_of("captions/describe_dynamics.py"),
         threads=settings.generation.threads,

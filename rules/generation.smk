@@ -13,8 +13,8 @@ def asking_inputs(tasks, *roles):
     return files | ({"before": before} if (before := ASKING.before(*tasks)) else {})
 
 
-def asking_needs(*roles, gpus=None, mb=3000, minutes=60, gpu_minutes=240):
-    """Resources of a job that asks models of these roles; `gpus`: where another job makes its calls."""
-    gpus = ASKING.gpus(*roles) if gpus is None else gpus
+def asking_needs(*roles, mb=3000, minutes=60, gpu_minutes=240):
+    """Resources of a job that asks models of these roles."""
+    gpus = ASKING.gpus(*roles)
     room = needs(64000, gpu_minutes) if gpus else needs(mb, minutes)
     return {**room, "disk_mb": 500, "gpu": gpus, "api_slots": ASKING.api_slots(*roles)}

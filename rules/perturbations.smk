@@ -5,7 +5,6 @@ rule write_perturbations:
         prompts=ASKING.prompts(*TASKS_OF_STAGE["perturbations"]),
         weights=role_records(settings, "llm") + sentence_records(settings),
         cassettes=ASKING.cassettes("llm"),
-        asked=ASKING.asking_job("perturbations"),
     output:
         perturbations=layout.perturbations,
         counts="results/{dataset}/perturbations/{shard}.counts.json",
@@ -16,7 +15,7 @@ rule write_perturbations:
         ASKING.environment("llm")
     threads: settings.generation.threads
     resources:
-        **asking_needs("llm", gpus=ASKING.gpus_of_shard("perturbations"), gpu_minutes=120),
+        **asking_needs("llm", gpu_minutes=120),
     params:
         code=code_of("perturbations/write.py"),
         threads=settings.generation.threads,

@@ -70,7 +70,7 @@ rule ask_sentinels:
     priority: CRITICAL_PATH + 1  # before the captions of the next shard
     conda:
         "../" + ASKING.environment(*ROLES)
-    threads: ASKING.threads("dynamics")
+    threads: ASKING.clip_threads
     resources:
         **asking_needs(*ROLES),
     params:

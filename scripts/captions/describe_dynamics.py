@@ -16,7 +16,7 @@ with job(snakemake, snakemake.params.threads) as log:
     generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
-    with Session(generation, snakemake.params.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:
+    with Session(generation, snakemake.params.seed, TASKS) as session:
         rows, corrupted = split_corrupted(caption_dynamics(moments, videos, snakemake.params.dynamics, session))
         counts = shard_counts(rows, generation.candidates, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}

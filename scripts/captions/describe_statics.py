@@ -18,7 +18,7 @@ with job(snakemake, snakemake.params.threads) as log:
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
     with (
         KeyframeTar(snakemake.input.keyframes) as keyframes,
-        Session(generation, snakemake.params.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session,
+        Session(generation, snakemake.params.seed, TASKS) as session,
     ):
         check_covered(moments, keyframes)
         rows, corrupted = split_corrupted(caption_statics(moments, keyframes, session))

@@ -15,7 +15,7 @@ with job(snakemake, snakemake.params.threads) as log:
     generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
     encoder, _ = source_of(*snakemake.params.sentence_encoder, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
-    with Session(generation, snakemake.params.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:
+    with Session(generation, snakemake.params.seed, TASKS) as session:
         rows = perturb(moments, session, encoder, snakemake.params.threads)
         counts = shard_counts(rows, generation.perturbations, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}

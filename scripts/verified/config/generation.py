@@ -271,8 +271,6 @@ class Generation(Section):
     """Extra threads, and cores, of a job whose video LMM is on a GPU (vllm, transformers): they decode the clips of the
     next batch while the model answers. 0: clips are decoded on demand.
     """
-    shards_per_job: Annotated[int, MACHINE] = Field(default=1, ge=1)
-    """Shards whose calls one job makes, if jobs load models (vllm, transformers)."""
     scene_reader: SceneReader = SceneReader()
     budget: Annotated[BudgetSettings, RECORD] = BudgetSettings()
 

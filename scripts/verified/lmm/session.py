@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Self, cast
 
@@ -15,7 +15,7 @@ from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
 from verified.lmm.ledger import Ledger
 from verified.lmm.prompts import check_structured, read_prompts
-from verified.lmm.request import STATUSES, Engine, NotNow, OnGpu, Outcome, Reply, Request, Sampling
+from verified.lmm.request import STATUSES, Engine, NotNow, OnGpu, Outcome, Request, Sampling
 from verified.lmm.tasks import Task, structured_form
 from verified.lmm.vision_tokens import picture_tokens
 from verified.runtime.progress import Progress
@@ -31,7 +31,6 @@ class Session:
 
     Raises InputError at once for a prompt file, an engine or a ledger that cannot be used. Roles with equal settings
     share one engine; a model is loaded at its first call. `engines` replaces the configured engine of a role.
-    `asked_before`: a job of ask_models has made the calls of models that need loading, and none is loaded here.
     """
 
     def __init__(
@@ -40,7 +39,6 @@ class Session:
         seed: int,
         tasks: Iterable[Task],
         engines: dict[str, Engine] | None = None,
-        asked_before: bool = False,
     ):
         self.settings, self.seed = generation, seed
         tasks = tuple(tasks)
@@ -55,9 +53,7 @@ class Session:
         for role in sorted({task.role for task in tasks}):
             settings = getattr(generation, role)
             name = settings.model_dump_json()
-            before = asked_before and settings.kind.loads_model
-            engine = (engines or {}).get(role) or by_settings.get(name)
-            engine = engine or (AskedBefore(settings) if before else make_engine(settings, generation))
+            engine = (engines or {}).get(role) or by_settings.get(name) or make_engine(settings, generation)
             by_settings[name] = engine
             if settings.cassette:
                 load(self.ledger, settings.cassette)
@@ -67,7 +63,7 @@ class Session:
                 generation.attempts,
                 (settings.price_in, settings.price_out),
                 self.budget,
-                replay=before or settings.kind.replays,
+                replay=settings.kind.replays,
                 go_on=generation.incomplete == "allow",
                 make_room=partial(self._make_room, engine),
                 picture_tokens=partial(picture_tokens, settings),
@@ -257,20 +253,3 @@ def sound_cost(settings: EngineSettings, request: Request) -> float:
     if not isinstance(settings, SpeechSettings):
         return 0.0
     return settings.price_minute * float(request.slots["seconds"]) / 60
-
-
-class AskedBefore:
-    """Stand-in with the name and revision of the engine of `settings`, so that its calls are found; never answers."""
-
-    def __init__(self, settings: EngineSettings):
-        self.name, self.model, self.revision = settings.engine, settings.model, settings.revision
-
-    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
-        """Raise InputError for the first request."""
-        for request in requests:
-            raise InputError(
-                f"the ledger lacks a call of the task {request.task} that ask_models has made",
-                remedy="the ledger was moved or changed since: remove captions/asked in the data set's results, "
-                "and run again",
-            )
-        yield from ()

@@ -8,12 +8,13 @@ Moments come from the current source. Probed videos and keyframes of earlier run
 other moment is assumed to have the configured maximum of keyframes and counted as `unseen`.
 """
 
-import gc
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 from verified.config import Config
 from verified.config.folders import dataset_folder
@@ -23,7 +24,7 @@ from verified.errors import InputError
 from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
 from verified.lmm.request import Engine, Outcome
-from verified.lmm.session import AskedBefore, Session, sound_cost
+from verified.lmm.session import Session, sound_cost
 from verified.lmm.tasks import Task
 from verified.lmm.vision_tokens import frame_tokens
 from verified.planning.stages import stages
@@ -169,6 +170,11 @@ class _Counting(Session):
         return self.askers[task.role].look_up(task, calls)
 
 
+def _identity(role: EngineSettings) -> Engine:
+    """Engine, model and revision, which identify calls: a quote needs neither key nor GPU."""
+    return cast(Engine, SimpleNamespace(name=role.engine, model=role.model, revision=role.revision))
+
+
 def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int) -> float | None:
     """Mean tokens of a picture of these sizes, downscaled to `side` pixels if larger; None if unknown."""
     if not role.kind.counts_pictures:
@@ -199,21 +205,15 @@ def quote(config: Config) -> list[dict]:
     generation = pin_models(config.generation, config.weights.lock)
     rows: list[dict] = []
     seen: set[int] = set()
-    enabled = gc.isenabled()
-    gc.disable()  # a million calls come and go without a cycle, and looking for one would take a fifth of the time
-    try:
-        for name, dataset in config.datasets.items():
-            if dataset.source.annotated_here:
-                shards, asking = _shards(name, config), {stage: stage.ask_of for stage in stages() if stage.ask_of}
-                calls = [partial(ask_of, name, config, shards) for ask_of in asking.values()]
-                rows += _count_calls(name, asking, config, generation, seen, calls, shards)
-        for stage in stages():
-            for label, walk, replaced in stage.asks(config, generation):
-                known = set() if replaced else seen
-                rows += _count_calls(label, [stage], config, replaced or generation, known, [walk])
-    finally:
-        if enabled:
-            gc.enable()
+    for name, dataset in config.datasets.items():
+        if dataset.source.annotated_here:
+            shards, asking = _shards(name, config), {stage: stage.ask_of for stage in stages() if stage.ask_of}
+            calls = [partial(ask_of, name, config, shards) for ask_of in asking.values()]
+            rows += _count_calls(name, asking, config, generation, seen, calls, shards)
+    for stage in stages():
+        for label, walk, replaced in stage.asks(config, generation):
+            known = set() if replaced else seen
+            rows += _count_calls(label, [stage], config, replaced or generation, known, [walk])
     return rows
 
 
@@ -229,9 +229,8 @@ def _count_calls(
     """One row per task of the calls that `walks` would ask in a session."""
     tasks = tuple(dict.fromkeys(task for stage in asking for task in stage.tasks(config)))
     roles = {name: getattr(generation, name) for name in sorted({task.role for task in tasks})}
-    # The engine's model and revision identify calls; a quote needs neither key nor GPU.
     engines = {
-        name: make_engine(role, generation) if role.kind.quick_to_make else AskedBefore(role)
+        name: make_engine(role, generation) if role.kind.quick_to_make else _identity(role)
         for name, role in roles.items()
     }
     sizes: Sizes = Counter()

@@ -16,11 +16,6 @@ PAPER = (*statics.TASKS, *dynamics.TASKS, *perturbations.TASKS)
 """In the order of supplement listings 2 to 9."""
 
 
-def roles_of_stage(stage: str) -> tuple[str, ...]:
-    """The roles that answer a stage's tasks, each once."""
-    return tuple(dict.fromkeys(task.role for task in TASKS_OF_STAGE[stage]))
-
-
 def prompt_set(folder: str | os.PathLike) -> dict[str, str]:
     """Name (the folder, as the configuration writes it) and digest of the prompt files of the paper's eight tasks.
 
