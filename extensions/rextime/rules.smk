@@ -160,16 +160,14 @@ rule tabulate_rextime:
         prices=SECTION.prices.model_dump(mode="json"),
         released=rextime.given_files(settings),
         free=FREE,
-        answered_by=[settings.generation.video_lmm.model, settings.generation.llm.model],
+        video_lmm=settings.generation.video_lmm.model,
     script:
         "scripts/tabulate.py"
 
 
 STAGE_TABLES += rules.tabulate_rextime.output
 
-ANSWERING = rextime.answering_roles(settings)
 ADAPTER = rextime.adapter(settings) or []
-roles_by = lambda wildcards: rextime.answering_roles(settings, wildcards.protocol)
 
 
 wildcard_constraints:
@@ -224,8 +222,8 @@ rule answer_rextime_questions:
         adapter=lambda wildcards: ADAPTER if wildcards.tuned else [],
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol]),
         before=lambda wildcards: ASKING.before(*PROTOCOL_TASKS[wildcards.protocol]),
-        weights=lambda wildcards: role_records(settings, *roles_by(wildcards)),
-        cassettes=lambda wildcards: ASKING.cassettes(*roles_by(wildcards)),
+        weights=role_records(settings, "video_lmm"),
+        cassettes=ASKING.cassettes("video_lmm"),
     output:
         submission=f"{REXTIME}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
         failures=f"{REXTIME}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",
@@ -233,14 +231,14 @@ rule answer_rextime_questions:
     log:
         f"logs/{settings.name}/answer_rextime_questions/{{tuned}}{{protocol}}-{{shard}}.log",
     conda:
-        "../" + ASKING.environment(*ANSWERING)
+        "../" + ASKING.environment("video_lmm")
     threads: settings.generation.threads
     resources:
-        **asking_needs(*ANSWERING),
+        **asking_needs("video_lmm"),
     params:
         code=code_of("extensions/rextime/scripts/answer_questions.py"),
         threads=settings.generation.threads,
-        engines=lambda wildcards: rextime.engine_code(ASKING, *roles_by(wildcards)),
+        engines=rextime.engine_code(ASKING, "video_lmm"),
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol]),
         frames=SECTION.frames,
         asked_in=asked_in_of(f"{REXTIME}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
@@ -300,8 +298,8 @@ use rule answer_rextime_questions as answer_released_questions with:
         adapter=lambda wildcards: ADAPTER if wildcards.tuned else [],
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
         before=lambda wildcards: ASKING.before(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
-        weights=lambda wildcards: role_records(settings, *roles_by(wildcards)),
-        cassettes=lambda wildcards: ASKING.cassettes(*roles_by(wildcards)),
+        weights=role_records(settings, "video_lmm"),
+        cassettes=ASKING.cassettes("video_lmm"),
     output:
         submission=f"{REXTIME}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.jsonl",
         failures=f"{REXTIME}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.failures.jsonl",

@@ -24,7 +24,7 @@ with job(snakemake):
         if (by_kind := tables.kinds_table(results)) is not None:
             shown.append(by_kind)
     if params.free:
-        shown.append(tables.free_table(params.free, *params.answered_by))
+        shown.append(tables.free_table(params.free, params.video_lmm))
     if inputs.validity:
         shown.append(tables.validity_table(read_jsonl(inputs.validity[0])))
     write_table_json(snakemake.output.tables, shown)

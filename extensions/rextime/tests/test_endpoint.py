@@ -73,15 +73,3 @@ def test_an_endpoint_scores_four_continuations(protocol, tmp_path, monkeypatch):
     assert submission == [{"qid": "q1", "pred_relevant_windows": [[0.5, 1.5]], "ans": "C"}] and not failures
     given = [body["messages"][-1]["content"] for body in served.bodies if body["messages"][-1]["role"] == "assistant"]
     assert sorted(given) == sorted(f"From 0 to 2, {option}" for option in ASKED["options"])
-
-
-@pytest.mark.parametrize("protocol, names_span", [("answer", False), ("answer_in_true_span", True)])
-def test_letters_alone_are_a_submission_without_windows(protocol, names_span, tmp_path, monkeypatch):
-    monkeypatch.setenv("TEST_KEY", "none")
-    with endpoint(lambda number, body: completion('{"answer": "d"}')) as served:
-        submission, failures = taken(tmp_path, served, protocol)
-    assert submission == [{"qid": "q1", "ans": "D"}] and not failures
-    (body,) = served.bodies
-    assert ("0.4 to 1.6 seconds" in prompt_of(body)) is names_span
-    with refused("options", "options", remedy=True):
-        engines_for(protocol, generation_settings(tmp_path), [ASKED | {"options": None}])

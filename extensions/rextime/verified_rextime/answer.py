@@ -1,12 +1,11 @@
 """A video LMM takes the test, by the protocols of the supplement (section C.5) and of the authors' demo.
 
-`answer_with_span`: frames, question and options in one call; the answer has a letter and a span. `answer` requests the
-letter alone, `answer_in_true_span` too, with the time of the answer in the prompt: their submissions have no windows.
+`answer_with_span`: frames, question and options in one call; the answer has a letter and a span.
 `locate_then_score`: the model answers with a time, its span is read from words, and each option is scored as the
 continuation "From ss to ee, OPTION" of the question; the one with the largest mean log-probability wins (the
 pseudo-code of the supplement says largest cross entropy, a slip). `score_with_true_span` scores the options after the
 true span, as for the zero-shot models; its windows are those of the model. The scoring needs an engine, or an endpoint,
-with log-probabilities. `free` is the question alone, as in section D.2; `read_letters` reads the letters.
+with log-probabilities. `free` is the question alone, as in section D.2, whose answers are shown and not scored.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,26 +17,16 @@ from verified.lmm.parsing import span_of
 from verified.lmm.request import Engine, Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
-from verified_rextime.config import FREE, LETTERS_ALONE
+from verified_rextime.config import FREE
 from verified_rextime.generate import option_lines, whole_video_calls
 from verified_rextime.rows import LETTERS
-from verified_rextime.tasks import (
-    ANSWER,
-    ANSWER_IN_SPAN,
-    ANSWER_WITH_SPAN,
-    FREE_ANSWER,
-    LOCATE,
-    READING,
-    SCORING,
-)
+from verified_rextime.tasks import ANSWER_WITH_SPAN, FREE_ANSWER, LOCATE, SCORING
 
 TASKS = {
     "answer_with_span": (ANSWER_WITH_SPAN,),
-    "answer": (ANSWER,),
-    "answer_in_true_span": (ANSWER_IN_SPAN,),
     "locate_then_score": (LOCATE, SCORING),
     "score_with_true_span": (LOCATE, SCORING),
-    FREE: (FREE_ANSWER, READING),
+    FREE: (FREE_ANSWER,),
 }
 """Tasks of each protocol, for questions with options; the question's task comes first."""
 NOT_PARSED = (0.0, 0.0)
@@ -45,20 +34,8 @@ NOT_PARSED = (0.0, 0.0)
 
 
 def tasks_for(protocol: str, questions: Iterable[Mapping]) -> tuple[Task, ...]:
-    """Tasks of a protocol for these questions: without options, when the answer is shown, or the answer itself.
-
-    Raises InputError for a protocol that asks for letters alone if there are no options.
-    """
-    if not without_options(questions):
-        return TASKS[protocol]
-    if protocol == FREE:
-        return (FREE_ANSWER,)
-    if protocol in LETTERS_ALONE:
-        raise InputError(
-            f"the protocol {protocol} asks for letters, and the questions have no options",
-            remedy="give each question its four options, or ask by the protocol answer_with_span",
-        )
-    return (LOCATE,)
+    """Tasks of a protocol for these questions: without options, when the answer is shown, or the answer itself."""
+    return TASKS[protocol] if protocol == FREE or not without_options(questions) else (LOCATE,)
 
 
 def without_options(questions: Iterable[Mapping]) -> bool:
@@ -71,8 +48,8 @@ def take_test(
 ) -> tuple[list[dict], list[dict]]:
     """(rows of a submission, one for each question with options; questions without an answer, with the reason).
 
-    Of questions without options, the rows have spans alone, or the ``text`` of a free answer. A question without a
-    usable video, and an unreadable answer, get [0, 0] and no letter, which count as wrong.
+    Of questions without options, the rows have spans alone; those of free answers have their ``text``, or None. A
+    question without a usable video, and an unreadable answer, get [0, 0] and no letter, which count as wrong.
     """
     no_options = without_options(questions)
     tested = [row for row in questions if row["options"] or no_options]
@@ -84,33 +61,35 @@ def take_test(
     slots = [_slots(rows[item["item"]], task, frames) for item in shown]
     calls = whole_video_calls(task, shown, slots, videos, session, frames)
     answered = dict(zip((item["item"] for item in shown), session.ask(task, calls, len(calls))))
+    if protocol == FREE:
+        texts = {qid: outcome.parsed.sections.get("text") for qid, outcome in answered.items()}
+        failures += [_failure(qid, outcome) for qid, outcome in answered.items() if texts[qid] is None]
+        return [{"qid": row["qid"], "text": texts.get(row["qid"])} for row in tested], failures
     spans = {qid: _span(outcome) for qid, outcome in answered.items()}
-    free, letters_alone = protocol == FREE, protocol in LETTERS_ALONE
-    texts = {qid: outcome.parsed.sections.get("text") for qid, outcome in answered.items()} if free else {}
     if no_options:
         letters = {}
-    elif free:
-        letters = read_letters([rows[qid] for qid in answered], texts, session)
-    elif letters_alone or protocol == "answer_with_span":
+    elif protocol == "answer_with_span":
         letters = {qid: outcome.parsed.sections.get("answer") for qid, outcome in answered.items()}
     else:
         truth = protocol == "score_with_true_span"
         used = {qid: tuple(rows[qid]["relevant_windows"][0]) if truth else spans[qid] for qid in answered}
         letters = score_options([rows[qid] for qid in answered], used, videos, frames, session)
     for qid, outcome in answered.items():
-        no_letter = letters.get(qid) is None and not no_options
-        if no_letter or (texts[qid] is None if free else spans[qid] is None and not letters_alone):
-            failures.append({"qid": qid, "reason": f"{outcome.status}-{outcome.reason or 'no-letter'}"})
+        if spans[qid] is None or (letters.get(qid) is None and not no_options):
+            failures.append(_failure(qid, outcome))
     submission = [
         {
             "qid": row["qid"],
-            **({} if letters_alone else {"pred_relevant_windows": [list(spans.get(row["qid"]) or NOT_PARSED)]}),
+            "pred_relevant_windows": [list(spans.get(row["qid"]) or NOT_PARSED)],
             **({} if no_options else {"ans": letters.get(row["qid"])}),
-            **({"text": texts.get(row["qid"])} if free else {}),
         }
         for row in tested
     ]
     return submission, failures
+
+
+def _failure(qid: str, outcome: Outcome) -> dict[str, str]:
+    return {"qid": qid, "reason": f"{outcome.status}-{outcome.reason or 'no-letter'}"}
 
 
 def _slots(row: Mapping, task: Task, frames: int) -> dict[str, str]:
@@ -119,8 +98,6 @@ def _slots(row: Mapping, task: Task, frames: int) -> dict[str, str]:
         slots["question"] = row["query"]
     if "options" in task.slots:
         slots["options"] = option_lines(row["options"])
-    if task is ANSWER_IN_SPAN:
-        slots |= dict(zip(("start", "end"), (f"{seconds:g}" for seconds in row["relevant_windows"][0])))
     return slots
 
 
@@ -178,19 +155,3 @@ def engines_for(
     from verified.lmm.engines.scoring import scoring_engine
 
     return {"video_lmm": scoring_engine(generation, tuned)}
-
-
-def read_letters(
-    questions: Iterable[Mapping], texts: Mapping[str, str | None], session: Session
-) -> dict[str, str | None]:
-    """The letter of the option that the answer to each question means, by id; ``none`` if it means none of them.
-
-    `texts` are the answers by id. None if there is no answer, or the reader's verdict could not be read.
-    """
-    given = [(row, text) for row in questions if (text := texts.get(row["qid"]))]
-    calls = [
-        session.call(READING, {"question": row["query"], "options": option_lines(row["options"]), "answer": text})
-        for row, text in given
-    ]
-    outcomes = session.ask(READING, calls, len(calls))
-    return {row["qid"]: outcome.parsed.sections.get("option") for (row, _), outcome in zip(given, outcomes)}

@@ -11,17 +11,13 @@ from verified.config.names import check_name
 
 Protocol = Literal[
     "answer_with_span",
-    "answer",
-    "answer_in_true_span",
     "locate_then_score",
     "score_with_true_span",
     "free",
 ]
 GroundingModel = Literal["univtg", "cg_detr"]
 FREE = "free"
-"""The protocol whose answers are the model's own words, which the llm reads."""
-LETTERS_ALONE = ("answer", "answer_in_true_span", FREE)
-"""Protocols whose answers are letters, without windows."""
+"""The protocol whose answers are the model's own words, shown and not scored."""
 
 
 class CaptionFilters(Section):
@@ -200,9 +196,8 @@ class Rextime(Section):
     fine_tuning: FineTuning = FineTuning()
     lora: Lora = Lora()
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
-    """Protocols of the video LMM: letter and span in one answer; a letter alone, also after the true span; a span, then
-    four scored continuations (engine transformers, or an endpoint of vLLM); or the question alone, whose free answer
-    the llm reads.
+    """Protocols of the video LMM: letter and span in one answer; a span, then four scored continuations (engine
+    transformers, or an endpoint of vLLM), also after the true span; or the question alone, answered freely.
     """
     licence: str = Field(default="not stated", min_length=1)
     """Licence of the questions in their card; ReXTime's own are CC-BY-NC-SA-4.0, as QVHighlights is."""

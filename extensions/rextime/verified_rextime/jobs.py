@@ -13,7 +13,7 @@ from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import shard_names
 from verified.tables.layout import runs
 from verified.weights.wanted import model_records
-from verified_rextime.config import CLIP_SECONDS, FREE, LETTERS_ALONE, GroundingModel, Rextime
+from verified_rextime.config import CLIP_SECONDS, FREE, GroundingModel, Rextime
 
 TRAIN = "train"
 """The split whose questions get no wrong options and train models."""
@@ -74,12 +74,6 @@ def protocols(settings: Config) -> list[str]:
     return list(_section(settings).protocols) if "video_lmm" in _section(settings).models else []
 
 
-def answering_roles(settings: Config, protocol: str | None = None) -> list[str]:
-    """Roles that answer by a protocol, or by any that is configured: the llm reads free answers."""
-    chosen = protocols(settings) if protocol is None else [protocol]
-    return ["llm", "video_lmm"] if FREE in chosen else ["video_lmm"]
-
-
 def answered(settings: Config) -> list[str]:
     """Names of the given questions that the video LMM answers."""
     return [name for name, given in _section(settings).released.items() if given.videos and protocols(settings)]
@@ -137,13 +131,13 @@ def systems(settings: Config) -> dict[str, dict]:
     only these, and then the rows of the ``videos`` that it was shown.
 
     A fine-tuned model has the name of the same model ``before``, and a video LMM the ``card`` of its adapters. Free
-    answers have the ``reader`` whose letters represent them.
+    answers are not scored.
     """
     submissions = {}
-    for protocol, part in ((protocol, part) for protocol in protocols(settings) for part in _taught(settings)):
-        mode = "vqa" if protocol in LETTERS_ALONE else "both"
+    scored = [protocol for protocol in protocols(settings) if protocol != FREE]
+    for protocol, part in ((protocol, part) for protocol in scored for part in _taught(settings)):
         own = f"{folder(settings)}/answers/{part}{protocol}"
-        named = {"files": [f"{own}/{shard}.jsonl" for shard in shard_names(settings.shards)], "mode": mode}
+        named = {"files": [f"{own}/{shard}.jsonl" for shard in shard_names(settings.shards)], "mode": "both"}
         tests = {"": named} if _section(settings).sources else {}
         for name in answered(settings):
             if _section(settings).released[name].scored:
@@ -152,11 +146,10 @@ def systems(settings: Config) -> dict[str, dict]:
                 shown_videos = [f"{videos}/{shard}.jsonl" for shard in shard_names(settings.shards)]
                 tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name, "videos": shown_videos}
         shown = f"{settings.generation.video_lmm.model}, {protocol.replace('_', ' ')}"
-        free = {"reader": settings.generation.llm.model} if protocol == FREE else {}
         for test, facts in tests.items():
             before = {"before": f"{shown}{test}", "card": card(settings)[0]} if part else {}
             tuned = ", fine-tuned on questions" if part else ""
-            submissions[f"{shown}{tuned}{test}"] = facts | before | free
+            submissions[f"{shown}{tuned}{test}"] = facts | before
     for dataset, model, captions in grounders(settings):
         file = f"{folder(settings)}/grounding/{dataset}/{model}-{captions}.jsonl"
         name = f"{model}, trained on {captions}"

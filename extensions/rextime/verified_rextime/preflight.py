@@ -13,7 +13,7 @@ from verified.features.preflight import file_findings
 from verified.stage import Finding, Supplied, refused
 from verified.weights.records import BUILT_IN
 from verified_rextime import jobs
-from verified_rextime.answer import tasks_for, without_options
+from verified_rextime.answer import without_options
 from verified_rextime.config import CLIP_SECONDS, PublishedGrounder, Rextime
 from verified_rextime.rows import choose, read_questions
 from verified_rextime.sources import question_rows
@@ -28,8 +28,6 @@ def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Find
             continue
         try:
             rows = question_rows(choose(read_questions(given.questions, given.scored), given, settings.seed))
-            for protocol in jobs.protocols(settings):
-                tasks_for(protocol, rows)
         except InputError as error:
             yield refused(key, error, "correct the file, or its settings")
             continue

@@ -180,13 +180,7 @@ def _lengths(questions: list[Question], system: "System") -> list[str]:
 
 
 def _origin(system: "System") -> Iterator[str]:
-    """The reader of free answers, the origin of weights, and the training data of a fine-tuned model."""
-    if system.reader:
-        fits = sum(one.answer in LETTERS for one in system.predictions.values())
-        yield (
-            f"the model answers without options, and {system.reader} reads which option that means ({fits} of "
-            f"{len(system.predictions)} mean one); the supplement (D.2) prints free answers and scores none"
-        )
+    """The origin of weights, and the training data of a fine-tuned model."""
     if weights := system.weights:
         yield (
             f"the authors' weights ({weights['imported_from']}, sha256 {weights['imported_sha256'][:16]}), not trained "
@@ -208,8 +202,6 @@ class System:
     partial: bool = False
     before: str = ""
     """Name of the system that it was fine-tuned from."""
-    reader: str = ""
-    """Who read the letters out of free answers."""
     card: Mapping | None = None
     """Card of the adapters that it was fine-tuned by."""
     seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
@@ -222,15 +214,12 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
     """Test takers on the questions of this `name`.
 
     Systems each have a ``mode`` and ``files``. One that names its ``questions`` must answer exactly these; of any other
-    system, its answers to these questions are used, and it is omitted without any. Free answers to questions without
-    options have no letters, and are omitted too.
+    system, its answers to these questions are used, and it is omitted without any.
     """
     ids = {question.qid for question in questions}
     submissions = {}
     for system_name, system in systems.items():
         if system.get("questions", name) != name:
-            continue
-        if "reader" in system and not any("ans" in row for file in system["files"] for row in iterate_jsonl(file)):
             continue
         predictions: dict[str, Prediction] = {}
         mode = system["mode"]
@@ -245,7 +234,6 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
                 predictions,
                 partial="questions" not in system,
                 before=system.get("before", ""),
-                reader=system.get("reader", ""),
                 card=read_json(system["card"]) if "card" in system else None,
                 seconds={
                     row["video"]: row["duration"] for file in system.get("videos", ()) for row in iterate_jsonl(file)

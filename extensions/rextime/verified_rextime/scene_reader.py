@@ -43,8 +43,6 @@ CIRCULAR_SHARE = 0.5
 SEEING = (
     "related_event",
     "answer_with_span",
-    "answer",
-    "answer_in_span",
     "locate",
     "free_answer",
 )
@@ -82,8 +80,6 @@ def reply(request: Request, rng: random.Random, corrupted_share: float) -> Reply
             return _verification(request)
         case "options":
             return _options(request, rng, corrupted_share)
-        case "reading":
-            return _reading(request)
     return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
 
@@ -199,19 +195,6 @@ def _verification(request: Request) -> Reply:
         whole = {"shape", "motion"} <= answer.keys()
         scores[f"case_{number}_score"] = (0 if question == answer else 3) if whole else 1
     return _json("An answer that names what the question names answers nothing.", scores)
-
-
-def _reading(request: Request) -> Reply:
-    """The option that shares more facts with the answer than any other, and contradicts none of shape and motion."""
-    stated, shared = event_facts(request.slots["answer"]), {}
-    for letter, text in re.findall(r"(?m)^([A-D])\W+(.+)$", request.slots["options"]):
-        facts = event_facts(text.strip('" '))
-        shared[letter] = sum(stated.get(name) == value for name, value in facts.items())
-        if any(stated.get(name) != facts.get(name) for name in ("shape", "motion")):
-            shared[letter] = 0
-    best = max(shared.values(), default=0)
-    letters = [letter for letter, count in shared.items() if count == best]
-    return Reply(json.dumps({"option": letters[0] if best and len(letters) == 1 else "none"}))
 
 
 def _options(request: Request, rng: random.Random, share: float) -> Reply:

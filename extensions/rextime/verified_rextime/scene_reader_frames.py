@@ -4,7 +4,6 @@ import json
 import random
 import re
 
-from verified.benchmark.tiou import tiou
 from verified.demo.caption_facts import caption_facts
 from verified.demo.scene_reader.events import SHORTEST, Seen, likeness, watch_request
 from verified.demo.scene_reader.wording import as_sentence, sentence
@@ -21,11 +20,7 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     events = watch_request(request)
     if task == "related_event":
         return _related(events, request, rng)
-    if task == "answer_in_span":
-        span = tuple(float(request.slots[name]) for name in ("start", "end"))
-        answer = max(events, key=lambda event: tiou(event.start, event.end, *span), default=None)
-    else:
-        answer = find_answer(events, request.slots["question"])
+    answer = find_answer(events, request.slots["question"])
     end = float(request.slots["duration"])
     start, end = (answer.start, answer.end) if answer else (0.0, end)
     if task == "free_answer":
@@ -33,8 +28,6 @@ def reply(task: str, request: Request, rng: random.Random) -> Reply:
     if task == "locate":
         return Reply(f"From {start:.1f} to {end:.1f}.")
     letter = best_option(answer, request.slots["options"], rng)
-    if task in ("answer", "answer_in_span"):
-        return Reply(json.dumps({"answer": letter}))
     return Reply(json.dumps({"relevant_span": [round(start, 1), round(end, 1)], "answer": letter}))
 
 

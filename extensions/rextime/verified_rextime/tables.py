@@ -125,7 +125,7 @@ def kinds_table(results: Mapping[str, dict]) -> Table | None:
 _KINDS = ("Test", "Method", "Kind", "Questions", "mIoU", "R1@0.3", "R1@0.5", "Accuracy", "Accuracy@IoU≥0.5")
 
 
-def free_table(tests: Mapping[str, Mapping], model: str, reader: str) -> Table:
+def free_table(tests: Mapping[str, Mapping], model: str) -> Table:
     """Free answers next to the true ones (supplement, D.2), the first `SHOWN` of each test.
 
     `tests` by name, as of `paths.free_answers`.
@@ -137,18 +137,16 @@ def free_table(tests: Mapping[str, Mapping], model: str, reader: str) -> Table:
         answered = [one for one in read_questions(test["questions"], test["scored"]) if one.qid in given]
         numbers.append(f"{name} {len(answered)}")
         for question in answered[:SHOWN]:
-            letter, row = question.answer, given[question.qid]
+            letter = question.answer
             true = question.options[LETTERS.index(letter)] if question.options and letter else None
-            verdict = None if "ans" not in row or letter is None else "right" if row["ans"] == letter else "wrong"
-            rows.append([name, model, question.qid, question.query, true, row["text"], row.get("ans"), verdict])
+            rows.append([name, model, question.qid, question.query, true, given[question.qid]["text"]])
     notes = (
-        f"The model is asked without options; {reader} reads which option an answer means, and knows neither the video "
-        "nor which is right. Where there are no options nothing is read.",
+        "The model is asked without options, and its answers are not scored.",
         f"Questions asked: {', '.join(numbers)}; the first {SHOWN} of each test are shown.",
         "The supplement (D.2) prints what GPT-4V, Gemini-1.5-Pro, Claude-3-Opus, Reka-Core and GPT-4o say of one "
         "question and judges none of it: there is no figure to compare with.",
     )
-    header = ("Test", "Method", "Id", "Question", "True answer", "Free answer", "Read as", "Verdict")
+    header = ("Test", "Method", "Id", "Question", "True answer", "Free answer")
     return Table("rextime-free", "free answers, given without options", header, rows, notes)
 
 

@@ -19,8 +19,6 @@ ALIGNED = ("high", "medium", "low")
 SCORES = ("directness", "necessity", "intentionality", "purpose", "similarity")
 SAME_KEY = {"proactiveness": "intentionality"}
 """Listing C.8.1 asks for proactiveness and its JSON says Intentionality."""
-READ = re.compile(r"\W*(?:option\s+)?(none\b|[A-D](?=\W*$|[.:)\]\"']))", re.I)
-"""Beginning of a verdict; "A man" is not a verdict."""
 ALONE = r"(?:[B-D]\b|A\b(?!\s+(?!(?:is|as|because|since|and|or|which)\b)[a-z]))"
 """An option's letter in a sentence, where "a" and "A man" are words, and "A because" is not."""
 LETTERS = (
@@ -30,8 +28,6 @@ LETTERS = (
     re.compile(rf"\b({ALONE})"),
 )
 """Positions of an answer's letter, surest first: at its beginning, after "answer is", in brackets, elsewhere."""
-NO_OPTION = "none"
-"""Placeholder for the letter of an answer that means none of the options."""
 
 
 def sentence(value: object) -> str | None:
@@ -158,25 +154,10 @@ def _letter(text: object) -> str | None:
     return found.group(1).upper() if found else None
 
 
-def parse_letter(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
-    """The letter of an option, as JSON or in words."""
-    value = best_object(text, ("answer",))
-    return _parse_sections({"answer": _letter(value.get("answer") if value else text)})
-
-
 def parse_text(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
     """An answer in the model's words, as JSON or plain text, on one line; a cut-off answer is invalid."""
     value = best_object(text, ("answer",))
     return _parse_sections({"text": None if cut else sentence(value.get("answer") if value else text)}, "words")
-
-
-def parse_reading(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
-    """The letter of the option that an answer means, or ``none``, as JSON or as its first word."""
-    value = best_object(text, ("option",))
-    verdict = value.get("option") if value else text
-    match = READ.match(verdict) if isinstance(verdict, str) else None
-    letter = match.group(1).upper() if match else None
-    return _parse_sections({"option": NO_OPTION if letter == "NONE" else letter})
 
 
 def parse_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -213,7 +194,7 @@ _PAIR = {
 }
 
 
-NEED_TIMES = ("answer_with_span", "answer_in_span", "score", "locate")
+NEED_TIMES = ("answer_with_span", "score", "locate")
 """Tasks whose prompts or answers hold seconds of the video."""
 
 
@@ -317,19 +298,6 @@ ANSWER_WITH_SPAN = _task(
     answer="A",
     span="0 1",
 )
-_LETTER = {"answer": {"enum": ["A", "B", "C", "D"]}}
-ANSWER = _task(
-    "answer", "video_lmm", ("question", "options", "duration", "frame_number"), parse_letter, _LETTER, 20, answer="A"
-)
-ANSWER_IN_SPAN = _task(
-    "answer_in_span",
-    "video_lmm",
-    ("question", "options", "start", "end", "duration", "frame_number"),
-    parse_letter,
-    _LETTER,
-    20,
-    answer="A",
-)
 SCORING = _task(
     "score",
     "video_lmm",
@@ -357,16 +325,6 @@ FREE_ANSWER = Task(
     settings=("frame_side",),
 )
 """The question alone, without options (supplement, D.2)."""
-READING = _task(
-    "reading",
-    "llm",
-    ("question", "options", "answer"),
-    parse_reading,
-    {"option": {"enum": ["A", "B", "C", "D", NO_OPTION]}},
-    10,
-    option="A",
-)
-"""Option that a free answer means: the reader sees neither the video nor the right option."""
 GENERATION = (EVENT_PAIR, RELATED_EVENT, *QUESTIONS.values(), VERIFICATION, OPTIONS)
 """Tasks that write questions."""
-TASKS = (*GENERATION, ANSWER_WITH_SPAN, ANSWER, ANSWER_IN_SPAN, SCORING, LOCATE, FREE_ANSWER, READING)
+TASKS = (*GENERATION, ANSWER_WITH_SPAN, SCORING, LOCATE, FREE_ANSWER)
