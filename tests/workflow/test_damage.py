@@ -1,5 +1,6 @@
 """A finished run, damaged: found and healed with equal bytes, or refused by name. Never other tables without a word."""
 
+import json
 import random
 import re
 import shutil
@@ -82,6 +83,20 @@ def test_any_damage_to_any_file_is_found_and_refused(run):
         assert f"{owner}: " in str(refusal.value) and "snakemake --cores all" in str(refusal.value)
         path.write_bytes(content)
     assert verify(Path("results"))[1] == []
+
+
+def test_a_job_refuses_a_damaged_input_and_makes_nothing_of_it(run):
+    """Through Snakemake, for jobs drawn from those that read outputs of others."""
+    draw = random.Random(58)
+    records = [json.loads(seal.read_text().splitlines()[0]) for seal in sorted(seals_below(Path("results")))]
+    for record in draw.sample([record for record in records if record["made_of"]], 4):
+        read, target = Path("results", draw.choice(sorted(record["made_of"]))), Path("results", min(record["files"]))
+        path = min(read.glob("*.mp4")) if read.is_dir() else read
+        content = damage(path, draw)
+        refused = snakemake(run, "--cores", "2", "--force", str(target))
+        errors = "\n".join(line for line in refused.stdout.splitlines() if " error: " in line)
+        assert refused.returncode and str(read) in errors and not target.exists(), refused.stdout[-3000:]
+        path.write_bytes(content)
 
 
 def test_what_is_healed_comes_back_with_equal_bytes_and_nothing_else_is_built(run, capsys):

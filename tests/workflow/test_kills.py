@@ -195,6 +195,30 @@ def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path):
     assert_the_same(digests(tmp_path), undisturbed)
 
 
+@pytest.mark.night
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_disk_that_was_full_for_a_while_costs_nothing(nano, tmp_path):
+    folder, log = tmp_path / "disk", tmp_path / "log"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", folder], check=True)
+    try:
+        with log.open("w") as output:
+            call = command(folder, "--cores", "2", "results/tables")
+            run = subprocess.Popen(call, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        assert wait_until(lambda: (folder / "results/nano/corpus/moments.jsonl").exists(), 300), log.read_text()[-4000:]
+        (folder / "filler").write_bytes(bytes(shutil.disk_usage(folder).free - 200_000))
+        assert run.wait(300)
+        (folder / "filler").unlink()
+        stopped = log.read_text()
+        assert "No space left" in stopped and not re.search(r'File ".*/scripts/', stopped), stopped[-4000:]
+        unlock(folder)
+        again = snakemake(folder, "--cores", "2", "results/tables")
+        assert again.returncode == 0, again.stdout[-4000:]
+        assert digests(folder) == digests(nano)
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
 def assert_the_same(built: dict[str, str], undisturbed: dict[str, str]) -> None:
     """All that was built has the bytes of the undisturbed run, and all that was asked for is there."""
     assert built == (undisturbed if WHOLE == "results/tables" else {path: undisturbed[path] for path in built})
