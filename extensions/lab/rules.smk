@@ -1,11 +1,9 @@
 from verified.config.folders import dataset_wildcards, datasets_with
-from verified.lmm.tasks.retrieval import GRADE
 from verified.people.pages import page_digest
-from verified.weights.wanted import agreement_records
 from verified.config.trust import confidence_warning
 from verified.tables.inputs import fine_submissions
 from verified.lmm.tasks.transcription import TRANSCRIPTION
-from verified_lab.config import Audit, MetaEvaluation, Review, limits
+from verified_lab.config import Audit, Review, limits
 from verified_lab.pages import REVIEW
 
 LIMITS = limits(settings)
@@ -91,72 +89,6 @@ use rule prepare_review as prepare_audit with:
         pages=directory("results/{dataset}/audit/pages"),
     log:
         "logs/{dataset}/prepare_audit.log",
-
-
-if settings.has(MetaEvaluation):
-
-    rule judge_captions:
-        """Captions that people, or the demo's truth, judge, with the evaluator's score and the grade of the video LMM."""
-        input:
-            **asking_inputs([GRADE], "video_lmm"),
-            truth=of_dataset(lambda dataset: [layout.truth] if dataset.source.has_truth else []),
-            corrupted=of_dataset(lambda dataset: layout.shards(layout.corrupted) if dataset.source.has_truth else []),
-            review=of_dataset(lambda dataset: [] if dataset.source.has_truth else list(settings.annotations.review)),
-            moments=layout.moments,
-            scores=layout.shards(layout.scores),
-            videos=layout.shards(layout.shard_videos),
-        output:
-            judged="results/{dataset}/evaluator/judged.jsonl",
-            counts="results/{dataset}/evaluator/judged.counts.json",
-        log:
-            "logs/{dataset}/judge_captions.log",
-        wildcard_constraints:
-            dataset=datasets("annotated_here"),
-        retries: tries(1440)
-        conda:
-            f"../{ASKING.environment('video_lmm')}"
-        threads: settings.generation.threads
-        resources:
-            **asking_needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
-        params:
-            code=code_of("extensions/lab/scripts/judge_captions.py"),
-            threads=settings.generation.threads,
-            engines=ASKING.engine_code("video_lmm"),
-            generation=ASKING.values(GRADE),
-            section=deciding(settings.section(MetaEvaluation)),
-            asked_in=asked_in_of("results/{dataset}/evaluator/judged.counts.json"),
-            seed=settings.seed,
-        script:
-            "scripts/judge_captions.py"
-
-    rule meta_evaluate:
-        """Agreement of the evaluator, a cosine, agreement and the video LMM with known facts about captions."""
-        input:
-            judged=rules.judge_captions.output.judged,
-            agreement=rules.measure_agreement.output[0],
-            videos=layout.shards(layout.shard_videos),
-            weights=agreement_records(settings),
-        output:
-            meta_evaluation="results/{dataset}/evaluator/meta_evaluation.json",
-        log:
-            "logs/{dataset}/meta_evaluate.log",
-        wildcard_constraints:
-            dataset=datasets("annotated_here"),
-        conda:
-            "../../envs/models.yaml"
-        threads: settings.generation.threads
-        resources:
-            **needs(4000, minutes=240),
-        params:
-            code=code_of("extensions/lab/scripts/meta_evaluate.py"),
-            judge=settings.generation.video_lmm.model,
-            joint_encoder=settings.annotations.joint_encoder,
-            joint_revision=settings.annotations.joint_revision,
-            threads=settings.generation.threads,
-            resamples=settings.retrieval.resamples,
-            seed=settings.seed,
-        script:
-            "scripts/meta_evaluate.py"
 
 
 if LIMITS:

@@ -7,7 +7,6 @@ import yaml
 from running import PROJECT, snakemake
 
 from verified.config import load
-from verified.extension import extensions
 from verified.planning.quote import quote
 
 CONFIG = {
@@ -19,10 +18,6 @@ CONFIG = {
         "reranker": {"first_stages": ["dense-grounded"], "moments": 2},
     },
 }
-JUDGED = any("meta_evaluation" in extension.sections for extension in extensions())
-"""Whether an extension whose rows ask a model too, in the same run, is here."""
-if JUDGED:
-    CONFIG["meta_evaluation"] = {"moments": 4, "frames": 4}
 
 
 @pytest.mark.slow
@@ -38,10 +33,6 @@ def test_rows_without_training_stand_beside_trained_models(tmp_path, monkeypatch
         assert {row["Method"] for row in rows} == {"XML", "XML + LMM spans", *methods}
     costs = {row["Method"]: row for row in csv.DictReader(_lines(tmp_path / "results/tables/lmm.csv"))}
     assert float(costs["XML"]["Calls"]) == 0 < float(costs["XML + LMM spans"]["Calls"]) <= 3
-    if JUDGED:
-        table = list(csv.DictReader(_lines(tmp_path / "results/tables/meta-evaluation.csv")))
-        judged = {row["Metric"] for row in table}
-        assert {"evaluator", "evaluator's cosine", "cosine (packaged-joint)", "agreement", "LMM judge"} == judged
     asked = {row["task"]: (row["known"], row["calls"]) for row in quote(load(_values()))}
     for task in ("embed/vector", "retrieval/ground", "retrieval/grade"):
         known, calls = asked[task]

@@ -6,12 +6,11 @@ BASES = {
         {
             "review": {},
             "audit": {},
-            "meta_evaluation": {},
             "filters": {"datasets": {"nano": {"transcripts": "speech", "min_speech": 0.1}}},
             "generation": {"speech": {"base_url": "http://127.0.0.1:9/v1"}},
         },
         ("all", "review", "audit"),
-        ("review", "audit", "meta_evaluation", "filters", "generation"),
+        ("review", "audit", "filters", "generation"),
     )
 }
 NOT_WALKED: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Sections of the lab: filters of moments, pages of a review, the audit of queries, metrics of captions."""
+"""Sections of the lab: filters of moments, pages of a review, the audit of queries."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from verified.config import Config
 from verified.config.base import Section
-from verified.config.folders import datasets_with, shown_datasets
+from verified.config.folders import datasets_with
 from verified.layout import Layout
 
 
@@ -44,15 +44,6 @@ class Audit(Section):
     max_alike: float = Field(default=0.85, ge=0.75, lt=1)
     """Share of equal bits in the hashes of two videos' frames, over half of the shorter one, above which they show the
     same."""
-
-
-class MetaEvaluation(Section):
-    """Number of judged captions, and the judge's input."""
-
-    moments: int = Field(default=100, ge=2)
-    """Moments drawn, all of whose candidates are judged; of a reviewed corpus, every reviewed caption is."""
-    frames: int = Field(default=8, ge=2)
-    """Uniform frames of a moment that `generation.video_lmm` is shown as judge."""
 
 
 class Quality(Section):
@@ -111,14 +102,6 @@ def limits(settings: Config) -> dict[str, Quality]:
     """Limits of moments, by data set."""
     section = settings.section(Filters)
     return section.datasets if section else {}
-
-
-def judged_datasets(settings: Config) -> list[str]:
-    """Keys of the shown data sets whose candidates are judged, by the demo's truth or by reviewers."""
-    if not settings.has(MetaEvaluation):
-        return []
-    shown = shown_datasets(settings, "annotated_here")
-    return [name for name in shown if settings.datasets[name].source.has_truth or settings.annotations.review]
 
 
 def findings(settings: Config, dataset: str) -> list[str]:

@@ -8,7 +8,7 @@ from verified.errors import InputError
 from verified.io.jsonl import Row, finite, is_array, is_span, iterate_jsonl, read_jsonl
 from verified.people.review.decisions import ADDITIONAL, read_decisions
 
-EVALUATOR, COSINE, AGREEMENT, JUDGE = "evaluator", "cosine", "agreement", "LMM judge"
+EVALUATOR, COSINE, AGREEMENT = "evaluator", "cosine", "agreement"
 """Metrics."""
 PLAIN = ("video", "caption", "grade")
 
