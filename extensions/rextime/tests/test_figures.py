@@ -1,18 +1,13 @@
-"""Baselines and figures about a benchmark: published reference points, exact against sampled, switches, costs."""
+"""Baselines and figures about a benchmark: published reference points, switches, costs."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from verified_rextime.config import Prices
 from verified_rextime.evaluate import evaluate
-from verified_rextime.results import (
-    reach_probability,
-    whole_video,
-)
+from verified_rextime.results import whole_video
 from verified_rextime.rows import read_questions
 from verified_rextime.statistics import (
     benchmark_statistics,
@@ -36,19 +31,6 @@ def test_the_whole_video_and_always_a_on_the_released_questions():
         "MR-full-mIoU": 37.25,
         "VQA,mIoU@0.5": pytest.approx(0.0901, abs=5e-5),
     }
-
-
-@given(st.floats(0, 1), st.floats(0.01, 1), st.floats(0.05, 0.95))
-def test_the_exact_probability_equals_a_count_on_a_grid(start, length, threshold):
-    end = min(1.0, start + length)
-    grid = (np.arange(300) + 0.5) / 300
-    first, last = np.meshgrid(grid, grid, indexing="ij")
-    low, high = np.minimum(first, last), np.maximum(first, last)
-    overlap = np.maximum(0, np.minimum(high, end) - np.maximum(low, start))
-    hull = np.maximum(high, end) - np.minimum(low, start)
-    counted = (overlap >= threshold * np.maximum(hull, 1e-12))[hull > 0].mean() if end > start else 0.0
-    exact = reach_probability(np.array([start]), np.array([end]), threshold)[0]
-    assert exact == pytest.approx(counted if end - start > 1e-9 else exact, abs=0.03)
 
 
 def row(split="test", kind="sequential", answer=(0.0, 4.0), asked=(6.0, 10.0), **more):

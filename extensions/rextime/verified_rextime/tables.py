@@ -80,8 +80,6 @@ def results_table(results: Mapping[str, dict], published: Published) -> Table:
         for name, system in measures["systems"].items():
             values = [_estimate(system["intervals"].get(measure), scale) for measure, scale in MEASURES.items()]
             rows.append([f"this run, {split}", name, system["questions"], *values, "this run"])
-        expected = [measures["expected_random"][measure] * scale for measure, scale in MEASURES.items()]
-        rows.append([f"this run, {split}", "random, expected", measures["questions"], *expected, "computed exactly"])
     for row in dict.fromkeys(place._replace(metric="") for place in published):
         number, tuning = {"rextime-1": (1, "zero-shot"), "rextime-2": (2, "fine-tuned")}[row.table]
         name = f"supplement Table {number} ({tuning}), {row.test} test"
