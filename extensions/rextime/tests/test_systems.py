@@ -14,7 +14,6 @@ from verified.config.generation import EngineSettings
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_jsonl
 from verified.lmm.engines.scoring import Scoring
-from verified.lmm.engines.transformers import Transformers
 from verified.lmm.request import Request
 from verified_rextime.answer import continuation
 from verified_rextime.fine_tune_lmm import lengthen
@@ -32,12 +31,12 @@ def tiny(tmp_path_factory):
 def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tiny):
     import torch
 
-    engine = Transformers(EngineSettings(engine="transformers", model=tiny))
+    engine = Scoring(EngineSettings(engine="transformers", model=tiny))
     frames = np.random.default_rng(0).integers(0, 255, (3, 40, 60, 3), np.uint8)
     text = continuation((3.4, 9.6), "the dog\n sits")
     assert text == "From 3 to 10, the dog sits"
     asked = Request("rextime/score", f"Look. {text}", {"continuation": text}, frames=frames)
-    (reply,) = Scoring(engine).answer([asked])
+    (reply,) = engine.answer([asked])
     answer = json.loads(reply.text)
     assert reply.finish == "stop" and answer["tokens"] == len(text)  # a tokeniser of single bytes
     inputs = engine.inputs("Look.", [Image.fromarray(frame) for frame in frames])
@@ -48,9 +47,7 @@ def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tiny
             logits = engine.network(**given).logits[0, -1].float()
         total += float(torch.log_softmax(logits, dim=-1)[token])
     short = text[:4]
-    (reply,) = Scoring(engine).answer(
-        [Request("rextime/score", f"Look. {short}", {"continuation": short}, frames=frames)]
-    )
+    (reply,) = engine.answer([Request("rextime/score", f"Look. {short}", {"continuation": short}, frames=frames)])
     assert json.loads(reply.text)["mean_log_probability"] == pytest.approx(total / 4, abs=1e-4)
 
 

@@ -4,8 +4,8 @@
 `locate_then_score`: the model answers with a time, its span is read from words, and each option is scored as the
 continuation "From ss to ee, OPTION" of the question; the one with the largest mean log-probability wins (the
 pseudo-code of the supplement says largest cross entropy, a slip). `score_with_true_span` scores the options after the
-true span, as for the zero-shot models; its windows are those of the model. The scoring needs an engine, or an endpoint,
-with log-probabilities. `free` is the question alone, as in section D.2, whose answers are shown and not scored.
+true span, as for the zero-shot models; its windows are those of the model. The scoring needs the engine
+`transformers`. `free` is the question alone, as in section D.2, whose answers are shown and not scored.
 """
 
 from collections.abc import Iterable, Mapping
@@ -140,18 +140,17 @@ def engines_for(
 ) -> dict[str, Engine]:
     """Engines that replace the configured one for protocols that score and for fine-tuned adapters in a file; otherwise
     none. Raises InputError for an engine that cannot score."""
-    tuned = None
-    if adapter is not None:
-        from verified.lmm.engines.transformers import Transformers
+    scores, role = SCORING in tasks_for(protocol, questions), generation.video_lmm
+    if not scores and adapter is None:
+        return {}
+    from verified.lmm.engines.scoring import Scoring, Transformers
 
-        tuned = Transformers(generation.video_lmm, generation.threads, adapter)
-    if SCORING not in tasks_for(protocol, questions):
-        return {"video_lmm": tuned} if tuned else {}
-    if generation.video_lmm.structured:
+    if not scores:
+        return {"video_lmm": Transformers(role, generation.threads, adapter)}
+    if role.engine != Scoring.name or role.structured:
         raise InputError(
             f"the protocol {protocol} scores given answers",
-            remedy="set structured: false for generation.video_lmm, or ask by the protocol answer_with_span",
+            remedy="set engine: transformers and structured: false for generation.video_lmm, or ask by the protocol "
+            "answer_with_span",
         )
-    from verified.lmm.engines.scoring import scoring_engine
-
-    return {"video_lmm": scoring_engine(generation, tuned)}
+    return {"video_lmm": Scoring(role, generation.threads, adapter)}

@@ -197,7 +197,7 @@ class Rextime(Section):
     lora: Lora = Lora()
     protocols: tuple[Protocol, ...] = ("answer_with_span",)
     """Protocols of the video LMM: letter and span in one answer; a span, then four scored continuations (engine
-    transformers, or an endpoint of vLLM), also after the true span; or the question alone, answered freely.
+    transformers), also after the true span; or the question alone, answered freely.
     """
     licence: str = Field(default="not stated", min_length=1)
     """Licence of the questions in their card; ReXTime's own are CC-BY-NC-SA-4.0, as QVHighlights is."""

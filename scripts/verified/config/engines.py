@@ -19,10 +19,8 @@ class EngineKind:
     """Calls leave the machine with a key, `api_slots` at once, and may cost money."""
     replays: bool = False
     """Never calls a model: all outcomes in the ledger are final. Needs the key `cassette`."""
-    scores: bool = False
-    """Gives the log-probabilities of a given answer."""
     learns: bool = False
-    """A job can fine-tune the model that it loads."""
+    """A job can fine-tune the model that it loads, and read its log-probabilities of a given answer."""
     answers: bool = True
     """Answers prompts; engines that do not are for the role `embed` alone."""
     embeds: bool = False
@@ -50,12 +48,11 @@ ENGINES: dict[str, EngineKind] = {
         "verified.lmm.engines.cassette", replays=True, embeds=True, video_inputs=(STILLS, FRAMES, MP4)
     ),
     "transformers": EngineKind(
-        "verified.lmm.engines.transformers", loads_model=True, scores=True, learns=True, video_inputs=(STILLS, FRAMES)
+        "verified.lmm.engines.transformers", loads_model=True, learns=True, video_inputs=(STILLS, FRAMES)
     ),
     "openai": EngineKind(
         "verified.lmm.engines.openai",
         asks_endpoint=True,
-        scores=True,
         embeds=True,
         video_inputs=(STILLS, FRAMES, MP4),
     ),

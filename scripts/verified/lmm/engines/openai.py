@@ -26,9 +26,9 @@ from verified.lmm.engines.protocol import (
     DETAIL,
     Unreadable,
     body_of,
+    error_of,
     path_of,
     read_answer,
-    read_refusal,
     reduced_body,
     rejected_field,
     transcription_arguments,
@@ -139,7 +139,7 @@ class OpenAI:
             body = reduced_body(whole, without := sorted(self.rejected_fields))
             try:
                 content = self.client.post(path_of(self.settings), cast_to=bytes, body=body)
-                reply = read_answer(content, request, self.settings)
+                reply = read_answer(content, self.settings)
             except self.errors.APIStatusError as error:
                 field = rejected_field(error.status_code, error.body, error.message, body)
                 if field is None:
@@ -200,7 +200,7 @@ class OpenAI:
                 ) from None
             reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
         except self.errors.APIStatusError as error:
-            reply, named = self._refusal(error, request)
+            reply, named = self._refusal(error)
         return mask_key(reply), named
 
     def _transcribe(self, request: Request) -> Reply:
@@ -208,7 +208,7 @@ class OpenAI:
         answer = create(**transcription_arguments(request, self.model))
         return transcription_reply(answer.http_response.content, request)
 
-    def _refusal(self, error: "APIStatusError", request: Request) -> tuple[Reply, float | None]:
+    def _refusal(self, error: "APIStatusError") -> tuple[Reply, float | None]:
         """Meaning of an error status; a pause requested by the endpoint applies to all slots."""
         status, headers = error.status_code, error.response.headers
         if 300 <= status < 400:
@@ -217,7 +217,7 @@ class OpenAI:
                 remedy="nothing was sent there; set `base_url` to where the endpoint really is",
             )
         try:
-            reply = read_refusal(status, error.body, redact(error.message), request, self.settings)
+            reply = error_of(status, error.body, redact(error.message), self.settings.api_key_variable, self.model)
         except RecursionError:
             reply = Reply("", "error", f"status-{status}", "the endpoint's words are nested too deep to be read")
         named = _retry_after(headers) if is_passing(reply.finish, reply.reason) else None

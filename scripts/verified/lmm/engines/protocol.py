@@ -5,7 +5,6 @@ transcripts (`/audio/transcriptions`). A chat for vectors ends in an empty answe
 vLLM's examples ask Qwen3-VL-Embedding: the last token is then the same as in the model's own code.
 """
 
-import dataclasses
 import json
 import re
 from collections.abc import Collection
@@ -13,7 +12,6 @@ from typing import Any
 
 from verified.config.generation import EmbedSettings, EngineSettings
 from verified.errors import InputError
-from verified.io.jsonl import finite
 from verified.lmm.engines.media import data_url, jpeg_of, mp4_url, video_facts, video_url
 from verified.lmm.request import Reply, Request
 from verified.lmm.tasks.embedding import vector_text
@@ -44,8 +42,6 @@ TOO_LONG = (
     "context window",
     "longer than the model",
 )
-SCORING = {"prompt_logprobs": 1, "continue_final_message": True, "add_generation_prompt": False}
-"""Extra fields for vLLM's server: log-probabilities of a prompt that ends with a given answer."""
 THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 """Of a message: vLLM's and SGLang's, older and newer; Ollama's; OpenRouter's."""
 MOST_TOKENS = 10**8
@@ -59,22 +55,14 @@ class Unreadable(ValueError):
 
 
 def chat_body(request: Request, model: str, video_input: str = "stills") -> dict:
-    """The body of a request to `/chat/completions`; `video_input` decides the form of a clip.
-
-    For a request with the slot `continuation` the answer is its log-probabilities: it is removed from the prompt.
-    """
-    prompt = request.prompt.removesuffix(request.slots.get("continuation", "")).rstrip()
-    content: str | list[dict] = prompt if "continuation" in request.slots else request.prompt
+    """The body of a request to `/chat/completions`; `video_input` decides the form of a clip."""
+    content: str | list[dict] = request.prompt
     media, extra = shown_media(request, video_input)
     if media:
         content = [*media, {"type": "text", "text": content}]
-    messages: list[dict] = [{"role": "user", "content": content}]
-    if (scored := request.slots.get("continuation")) is not None:
-        extra = {**extra, **SCORING}
-        messages.append({"role": "assistant", "content": scored})
     body = {
         "model": model,
-        "messages": messages,
+        "messages": [{"role": "user", "content": content}],
         "max_tokens": request.sampling.max_tokens,
         "temperature": request.sampling.temperature,
         "top_p": request.sampling.top_p,
@@ -153,52 +141,6 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, dict):
         return [text for name in ("text", *THOUGHT_FIELDS, "summary") for text in _texts(value.get(name))]
     return []
-
-
-def score_of(content: bytes, continuation: str, model: str) -> Reply:
-    """The mean log-probability of a given answer, ``{"mean_log_probability": ..., "tokens": ...}``, from the bytes of
-    an answer with vLLM's ``prompt_logprobs``: of each token of the prompt a mapping of ids, its own the first, to
-    ``logprob`` and ``decoded_token``.
-
-    Raises Unreadable as `reply_of`, and InputError if the endpoint gives none.
-    """
-    reply = reply_of(content, model)
-    prompt = json.loads(content.decode("utf-8")).get("prompt_logprobs")
-    if not isinstance(prompt, list) or not prompt:
-        raise no_scores(model, "its answer holds no `prompt_logprobs`")
-    rest, values = _letters(continuation), []
-    try:
-        for token in reversed(prompt):
-            if not rest:
-                break
-            own = next(one for one in token.values() if rest.endswith(_letters(one["decoded_token"])))
-            rest = rest.removesuffix(_letters(own["decoded_token"]))
-            if not finite(own["logprob"]):
-                raise ValueError("a token without a log-probability")
-            values.append(min(0.0, own["logprob"]))
-    except (AttributeError, KeyError, TypeError, ValueError, StopIteration):
-        rest = rest or "?"
-    if rest:
-        detail = f"the tokens of the prompt do not end with {continuation!r:.80}; left over: {rest[-40:]!r}"
-        return dataclasses.replace(reply, text="", finish="error", reason="scoring", detail=detail)
-    text = json.dumps({"mean_log_probability": round(sum(values) / len(values), 6), "tokens": len(values)})
-    return dataclasses.replace(reply, text=text, finish="stop")
-
-
-def _letters(text: str) -> str:
-    """Part of a text that survives decoding token by token: ASCII without blanks, which some tokenisers drop; other
-    characters may be split between tokens.
-    """
-    return "".join(letter for letter in text if letter.isascii() and not letter.isspace())
-
-
-def no_scores(model: str, why: str) -> InputError:
-    """The error of an endpoint that cannot score a given answer."""
-    return InputError(
-        f"the endpoint of {model!r} gives no log-probabilities of a given answer: {why}"[:DETAIL],
-        remedy="serve the model with vLLM, whose chat completions take `prompt_logprobs`; use `engine: transformers`; "
-        "or ask by a protocol that scores nothing, such as answer_with_span",
-    )
 
 
 def tokens(value: object) -> int:
@@ -347,17 +289,8 @@ def body_of(request: Request, role: EngineSettings) -> dict:
     return chat_body(request, role.model, role.video_input)
 
 
-def read_answer(content: bytes, request: Request, role: EngineSettings) -> Reply:
+def read_answer(content: bytes, role: EngineSettings) -> Reply:
     """The reply in the bytes of an answer. Raises Unreadable for anything that is not as the protocol promises."""
     if isinstance(role, EmbedSettings):
         return embedding_reply(content, role.model)
-    scored = request.slots.get("continuation")
-    return reply_of(content, role.model) if scored is None else score_of(content, scored, role.model)
-
-
-def read_refusal(status: int, body: object, message: str, request: Request, role: EngineSettings) -> Reply:
-    """The meaning of an error status for a call. Raises InputError if no further call can succeed."""
-    reply = error_of(status, body, message, role.api_key_variable, role.model)
-    if "continuation" in request.slots and any(name in reply.detail for name in SCORING):
-        raise no_scores(role.model, reply.detail) from None
-    return reply
+    return reply_of(content, role.model)
