@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake):
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
-    from verified_longform.clip4clip import clip_pooling, load_head
+    from verified_longform.clip4clip import LABEL, clip_pooling, is_clip4clip
     from verified_longform.config import MovieSet
     from verified_longform.experiment import measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
     from verified_longform.feature_files import LongFeatures
@@ -25,8 +25,7 @@ with job(snakemake):
         snakemake.output.submission,
     )
     metrics["clip_retrieval"] = retrieve_clips(rows, features, grid.fps)
-    head = load_head(snakemake.params.encoder) if snakemake.params.encoder else None
-    if head is not None:
-        recall = retrieve_clips(rows, features, grid.fps, pool=clip_pooling(head, grid.fps))
-        metrics["clip4clip"] = {"method": head.label, "recall": recall}
+    if snakemake.params.encoder and is_clip4clip(snakemake.params.encoder):
+        recall = retrieve_clips(rows, features, grid.fps, pool=clip_pooling(grid.fps))
+        metrics["clip4clip"] = {"method": LABEL, "recall": recall}
     write_json(snakemake.output.metrics, metrics)

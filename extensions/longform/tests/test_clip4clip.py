@@ -1,7 +1,5 @@
 """CLIP4Clip from a checkpoint in the authors' form, against its computation written out from the tensors' names."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -11,8 +9,7 @@ from torch.nn import functional
 
 from verified.__main__ import main
 from verified.features.encoders import load_joint
-from verified_longform import clip4clip
-from verified_longform.clip4clip import clip_pooling, load_head
+from verified_longform.clip4clip import clip_pooling, convert, is_clip4clip
 
 WIDTH, DIM, VOCABULARY, PLACES, PATCH, SIDE = 128, 64, 54, 20, 16, 2
 
@@ -38,7 +35,7 @@ def _norm(prefix, width, draw):
 
 @pytest.fixture(scope="module")
 def tensors():
-    """A CLIP4Clip of random weights: two layers in pictures, one in words, two over frames."""
+    """A CLIP4Clip of random weights: two layers in pictures, one in words."""
     random = torch.Generator().manual_seed(0)
 
     def draw(*shape):
@@ -56,11 +53,9 @@ def tensors():
         "clip.text_projection": draw(WIDTH, DIM),
         **_norm("clip.ln_final", WIDTH, draw),
         "clip.logit_scale": torch.tensor(4.6),
-        "frame_position_embeddings.weight": draw(PLACES, DIM),
     }
     for layer in range(2):
         values |= _block(f"clip.visual.transformer.resblocks.{layer}", WIDTH, draw)
-        values |= _block(f"transformerClip.resblocks.{layer}", DIM, draw)
     return values | _block("clip.transformer.resblocks.0", WIDTH, draw)
 
 
@@ -120,23 +115,6 @@ def imported(tensors, words, tmp_path_factory):
     return folder / "converted"
 
 
-@pytest.fixture
-def converted(tensors, words, tmp_path, monkeypatch):
-    """Convert the checkpoint with other tensors (None: without), read in this process; returns the folder."""
-
-    def run(**changes):
-        values = {key: value for key, value in {**tensors, **changes}.items() if value is not None}
-        monkeypatch.setattr(clip4clip, "read_tensors", lambda source: values)
-        clip4clip.convert("own.bin", words, tmp_path / "converted")
-        return tmp_path / "converted"
-
-    return run
-
-
-def _without_head(tensors):
-    return {name: None for name in tensors if name.startswith(("transformerClip", "frame_position"))}
-
-
 def test_both_encoders_give_what_the_checkpoint_computes(imported, tensors):
     encoder = load_joint(str(imported))
     pixels = np.random.default_rng(0).integers(0, 255, (2, 32, 32, 3), dtype=np.uint8)
@@ -150,24 +128,16 @@ def test_both_encoders_give_what_the_checkpoint_computes(imported, tensors):
     assert len(tokens) == len(ids) and np.abs(whole - _words(ids, tensors).numpy()).max() < 1e-4
 
 
-@pytest.mark.parametrize("transformer", [True, False])
-def test_a_clips_vector_is_that_of_the_head(imported, converted, tensors, transformer):
-    head = load_head(imported if transformer else converted(**_without_head(tensors)))
-    assert ("transformer" in head.label) == transformer
+def test_a_clips_vector_is_the_mean_of_a_frame_a_second(imported):
+    assert is_clip4clip(imported) and not is_clip4clip("openai/clip-vit-base-patch32")
     frames = np.random.default_rng(1).normal(size=(40, DIM)).astype(np.float32)
-    picked = torch.from_numpy(frames[::5])  # one a second of five
-    if transformer:
-        placed = picked + tensors["frame_position_embeddings.weight"][: len(picked)]
-        picked = picked + _transform(placed, tensors, "transformerClip.resblocks", 2)
-    mean = functional.normalize(picked, dim=-1).mean(dim=0)
-    expected = mean / mean.norm()
-    assert np.abs(clip_pooling(head, 5.0)(frames) - expected.numpy()).max() < 1e-5
-    vector = clip_pooling(head, 5.0)(np.repeat(frames, 5, axis=0))
+    mean = functional.normalize(torch.from_numpy(frames[::5]), dim=-1).mean(dim=0)
+    assert np.abs(clip_pooling(5.0)(frames) - (mean / mean.norm()).numpy()).max() < 1e-5
+    vector = clip_pooling(5.0)(np.repeat(frames, 5, axis=0))
     assert vector.shape == (DIM,) and np.linalg.norm(vector) == pytest.approx(1)
 
 
-def test_another_encoder_has_no_head_and_a_damaged_one_is_named(tmp_path):
-    assert load_head("openai/clip-vit-base-patch32") is None
-    (tmp_path / "clip4clip.safetensors").write_bytes(json.dumps({}).encode())
-    with refused(file="clip4clip.safetensors"):
-        load_head(tmp_path)
+def test_a_head_with_weights_is_refused(tensors, words, tmp_path):
+    torch.save(tensors | {"transformerClip.resblocks.0.ln_1.weight": torch.ones(DIM)}, tmp_path / "own.bin")
+    with refused("head", file="own.bin", remedy=True):
+        convert(tmp_path / "own.bin", words, tmp_path / "converted")

@@ -1,120 +1,68 @@
-"""CLIP4Clip (Table 6): a CLIP that was fine-tuned for text-to-clip retrieval, by its mean pooling or its transformer.
+"""CLIP4Clip (Table 6): a CLIP that was fine-tuned for text-to-clip retrieval, by its mean pooling.
 
 Luo et al., "CLIP4Clip: An Empirical Study of CLIP for End to End Video Clip Retrieval" (arXiv 2104.08860), for which
-the MAD paper states neither the head nor the cutting of clips: both heads that compare one vector of a clip with one of
-a sentence are implemented. Training is not: a checkpoint of the authors' code is read (`convert`), its two encoders
-become a CLIP model in transformers' form, which then extracts the stage's features, and its head is stored with them.
+the MAD paper states neither the head nor the cutting of clips: the head without weights is implemented. Training is
+not: a checkpoint of the authors' code is read (`convert`), and its two encoders become a CLIP model in transformers'
+form, which then extracts the stage's features.
 
 Differences from the official code: frames are drawn from the features' rate, one a second and at most twelve, evenly
-(there: decoded at one a second); the tight head, which reads each pair of clip and sentence together, is refused.
+(there: decoded at one a second); checkpoints with another head are refused.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from verified.errors import InputError
 from verified.io.foreign import read_tensors
-from verified.nn import checkpoint
+from verified.io.jsonl import read_json
 from verified_longform.config import MAD_ENCODER
+from verified_longform.experiment import mean_pooling
 
-FORM = checkpoint.Form("clip4clip-head", 1, "convert CLIP4Clip's file again")
-HEAD = "clip4clip.safetensors"
-"""The head's file in the folder of the converted CLIP."""
+LABEL = "CLIP4Clip, mean pooling"
+"""Name in tables."""
+MARK = "clip4clip"
+"""Key of the converted CLIP's config.json."""
 FRAMES = 12
 """Maximal frames of a clip, as for LSMDC."""
 HEAD_WIDTH = 64
 """Channels of an attention head, throughout CLIP."""
 
 
-class _Block(nn.Module):
-    """A residual attention block of CLIP, by the names of its checkpoint."""
-
-    def __init__(self, width: int):
-        super().__init__()
-        self.attn = nn.MultiheadAttention(width, max(1, width // HEAD_WIDTH), batch_first=True)
-        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.mlp = nn.ModuleDict({"c_fc": nn.Linear(width, 4 * width), "c_proj": nn.Linear(4 * width, width)})
-
-    def forward(self, x: Tensor) -> Tensor:
-        normed = self.ln_1(x)
-        x = x + self.attn(normed, normed, normed, need_weights=False)[0]
-        inner = self.mlp["c_fc"](self.ln_2(x))
-        return x + self.mlp["c_proj"](inner * torch.sigmoid(1.702 * inner))
-
-
-class Head(nn.Module):
-    """One vector of unit length [dim] of a clip's frame features [frames, dim].
-
-    Mean pooling of normalised frames, after a transformer over frames and their positions where `layers` is not 0.
-    """
-
-    def __init__(self, dim: int, layers: int, positions: int):
-        super().__init__()
-        self.layers = layers
-        if layers:
-            self.frame_position_embeddings = nn.Embedding(positions, dim)
-            self.blocks = nn.Sequential(*(_Block(dim) for _ in range(layers)))
-
-    @property
-    def label(self) -> str:
-        """Name in tables."""
-        return f"CLIP4Clip, {'sequential transformer' if self.layers else 'mean pooling'}"
-
-    @torch.inference_mode()
-    def forward(self, frames: Tensor) -> Tensor:
-        if self.layers:
-            placed = frames + self.frame_position_embeddings.weight[: len(frames)]
-            frames = frames + self.blocks(placed[None])[0]
-        mean = nn.functional.normalize(frames, dim=-1).mean(dim=0)
-        return nn.functional.normalize(mean, dim=-1)
-
-
-def clip_pooling(head: Head, fps: float) -> Callable[[np.ndarray], np.ndarray]:
-    """A function of a clip's frame features [frames, dim] at `fps`: the clip's vector [dim]."""
+def clip_pooling(fps: float) -> Callable[[np.ndarray], np.ndarray]:
+    """A function of a clip's frame features [frames, dim] at `fps`: the clip's vector of unit length [dim]."""
 
     def pool(frames: np.ndarray) -> np.ndarray:
         seconds = np.arange(0, len(frames), max(1, round(fps)))
         if len(seconds) > FRAMES:
             seconds = seconds[np.linspace(0, len(seconds) - 1, FRAMES).astype(int)]
-        return head(torch.from_numpy(np.ascontiguousarray(frames[seconds], dtype=np.float32))).numpy()
+        return mean_pooling(frames[seconds])
 
     return pool
 
 
-def load_head(folder: str | Path) -> Head | None:
-    """The head next to a converted CLIP; None for any other encoder. Raises InputError if it is damaged."""
-    path = Path(folder, HEAD)
-    if not path.is_file():
-        return None
-    tensors, header = checkpoint.load(path, FORM)
-    try:
-        head = Head(header["dim"], header["layers"], header["positions"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"damaged: its header describes no head ({error})", file=path) from None
-    checkpoint.fill(head, tensors, "CLIP4Clip's head", path)
-    return head.eval()
+def is_clip4clip(encoder: str | Path) -> bool:
+    """Whether an encoder is the folder of a converted CLIP4Clip."""
+    path = Path(encoder, "config.json")
+    return path.is_file() and bool(read_json(path).get(MARK))
 
 
-def convert(source: str | Path, tokenizer: str | Path, folder: str | Path) -> Head:
-    """Write a CLIP4Clip checkpoint as a CLIP model of transformers with its head into `folder`; returns the head.
+def convert(source: str | Path, tokenizer: str | Path, folder: str | Path) -> None:
+    """Write a CLIP4Clip checkpoint as a CLIP model of transformers into `folder`.
 
     tokenizer: a folder or hub name that holds CLIP's. Raises InputError for a file without CLIP's encoders, and for one
-    of the tight or LSTM heads.
+    of another head than mean pooling.
     """
     from transformers import AutoTokenizer, CLIPConfig, CLIPModel
 
     tensors = {name: value.float() for name, value in read_tensors(source).items()}
-    for prefix, kind in (("cross.", "tight"), ("lstm_visual.", "LSTM")):
-        if any(name.startswith(prefix) for name in tensors):
-            remedy = "use one trained with --loose_type and --sim_header meanP or seqTransf"
-            raise InputError(f"a CLIP4Clip with the {kind} head, which is not read here", file=source, remedy=remedy)
+    if any(name.startswith(("cross.", "lstm_visual.", "transformerClip.")) for name in tensors):
+        remedy = "use one trained with --loose_type and --sim_header meanP"
+        raise InputError("a CLIP4Clip with a head of its own, which is not read here", file=source, remedy=remedy)
     try:
-        model = CLIPModel(CLIPConfig(**_sizes(tensors)))
+        model = CLIPModel(CLIPConfig(**_sizes(tensors) | {MARK: True}))
         missing, _ = model.load_state_dict(_encoders(tensors), strict=False)
     except (KeyError, RuntimeError) as error:
         raise InputError(f"no checkpoint of CLIP4Clip with a ViT: {error}", file=source) from None
@@ -124,27 +72,8 @@ def convert(source: str | Path, tokenizer: str | Path, folder: str | Path) -> He
         words = AutoTokenizer.from_pretrained(str(tokenizer))
     except (OSError, ValueError) as error:
         raise InputError(f"no CLIP with a tokenizer: {error}", file=tokenizer) from None
-    head = _head(tensors, int(tensors["clip.text_projection"].shape[1]))
     model.save_pretrained(folder)
     words.save_pretrained(folder)
-    positions = head.frame_position_embeddings.num_embeddings if head.layers else 0
-    facts = {"dim": int(tensors["clip.text_projection"].shape[1]), "layers": head.layers, "positions": positions}
-    checkpoint.save(Path(folder, HEAD), FORM, head.state_dict(), facts)
-    return head
-
-
-def _head(tensors: Mapping[str, Tensor], dim: int) -> Head:
-    own = {
-        re.sub(r"^transformerClip\.resblocks\.", "blocks.", name): value
-        for name, value in tensors.items()
-        if name.startswith(("transformerClip.", "frame_position_embeddings."))
-    }
-    layers = len({name.split(".")[1] for name in own if name.startswith("blocks.")})
-    positions = len(own["frame_position_embeddings.weight"]) if layers else 0
-    head = Head(dim, layers, positions)
-    if layers:
-        head.load_state_dict(own)
-    return head.eval()
 
 
 def _sizes(tensors: Mapping[str, Tensor]) -> dict:
@@ -223,5 +152,5 @@ def import_file(file: Path, output: Path | None, options: dict[str, str]) -> str
     if options or target.exists():
         problem = f"{target} is there already" if target.exists() else "clip4clip takes one option, its tokenizer"
         raise InputError(problem, remedy="name a new folder with --output, and --option tokenizer=FOLDER")
-    head = convert(file, tokenizer, target)
-    return f"{target}: {head.label}\nuse it with: longform.encoder: {target}"
+    convert(file, tokenizer, target)
+    return f"{target}: {LABEL}\nuse it with: longform.encoder: {target}"
