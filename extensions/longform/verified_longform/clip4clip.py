@@ -62,7 +62,7 @@ def convert(source: str | Path, tokenizer: str | Path, folder: str | Path) -> No
         remedy = "use one trained with --loose_type and --sim_header meanP"
         raise InputError("a CLIP4Clip with a head of its own, which is not read here", file=source, remedy=remedy)
     try:
-        model = CLIPModel(CLIPConfig(**_sizes(tensors) | {MARK: True}))
+        model = CLIPModel(CLIPConfig(**_sizes(tensors)))
         missing, _ = model.load_state_dict(_encoders(tensors), strict=False)
     except (KeyError, RuntimeError) as error:
         raise InputError(f"no checkpoint of CLIP4Clip with a ViT: {error}", file=source) from None
@@ -95,6 +95,7 @@ def _sizes(tensors: Mapping[str, Tensor]) -> dict:
         "text_config": {**text, "max_position_embeddings": len(places)},
         "vision_config": {**vision, "image_size": side * patches.shape[-1], "patch_size": patches.shape[-1]},
         "projection_dim": tensors["clip.text_projection"].shape[1],
+        MARK: True,
     }
 
 
