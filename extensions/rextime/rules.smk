@@ -109,26 +109,6 @@ rule collect_rextime_questions:
         "scripts/collect_questions.py"
 
 
-rule measure_rextime_validity:
-    """Questions about rendered videos against the truth; only a table reads it."""
-    input:
-        questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
-        fates=expand(rules.write_rextime_questions.output.fates, shard=SHARDS),
-        truth=rextime.truths(settings).values(),
-    output:
-        rows=f"{REXTIME}/validity.jsonl",
-    log:
-        f"logs/{settings.name}/measure_rextime_validity.log",
-    conda:
-        "../../envs/data.yaml"
-    resources:
-        **needs(1000, minutes=10),
-    params:
-        code=code_of("extensions/rextime/scripts/measure_validity.py"),
-    script:
-        "scripts/measure_validity.py"
-
-
 FREE = rextime.free_answers(settings)
 SYSTEMS = rextime.systems(settings)
 # Files that only exist if questions are written.
@@ -145,7 +125,6 @@ rule tabulate_rextime:
         answers=rextime.answer_files(settings),
         free=list(dict.fromkeys(file for test in FREE.values() for file in (test["questions"], *test["answers"]))),
         results=[f"{REXTIME}/results.json"] if rextime.question_files_by_name(settings) else [],
-        validity=[rules.measure_rextime_validity.output.rows] if rextime.truths(settings) else [],
         published=PUBLISHED,
     output:
         tables=f"{REXTIME}/tables.json",

@@ -4,7 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake):
     from verified.benchmark.published import read_published
-    from verified.io.jsonl import read_json, read_jsonl
+    from verified.io.jsonl import read_json
     from verified.tables.table import write_table_json
     from verified_rextime import tables
     from verified_rextime.config import Prices
@@ -25,6 +25,4 @@ with job(snakemake):
             shown.append(by_kind)
     if params.free:
         shown.append(tables.free_table(params.free, params.video_lmm))
-    if inputs.validity:
-        shown.append(tables.validity_table(read_jsonl(inputs.validity[0])))
     write_table_json(snakemake.output.tables, shown)

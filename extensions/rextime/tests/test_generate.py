@@ -1,11 +1,13 @@
-"""Questions from captions and queries: routing, counts that reconcile, nothing asked twice, the demo's validity."""
+"""Questions from captions and queries: routing, counts that reconcile, nothing asked twice, answers that are true."""
 
 import dataclasses
+import itertools
 import json
 
 import pytest
 from captioning import settings as generation_settings
 
+from verified.demo.caption_facts import agreement, caption_facts
 from verified.demo.source import render_demo
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.io.video import probe
@@ -21,10 +23,11 @@ from verified_rextime.generate import (
     spans_problem,
     write_questions,
 )
+from verified_rextime.metrics import best_iou
 from verified_rextime.results import score_all, submissions_of
 from verified_rextime.rows import read_questions
+from verified_rextime.scene_reader import relation
 from verified_rextime.sources import captions_of_corpus, queries_of_corpus
-from verified_rextime.validity import judge, true_answers
 
 RULES = Rextime(sources={"captions": {"form": "captions", "dataset": "demo"}}, frames=60)
 
@@ -87,19 +90,47 @@ def test_questions_are_in_the_released_form_with_their_options(demo, tmp_path):
     assert all(row["lineage"].keys() >= {"questions", "verification", "options"} for row in questions)
 
 
+CLAIMED = {
+    "sequential": ("sequential", "cause_effect", "means_to_an_end"),
+    "cause_effect": ("cause_effect", "means_to_an_end"),
+    "means_to_an_end": ("means_to_an_end",),
+}
+"""Relations of the truth that support a kind's claim: a means is also a cause, and both follow in time."""
+
+
+def true_answers(question, answer, events):
+    """Events that answer a question: next to one that it names, in the order and relation that its kind claims."""
+
+    def fits(text, event):
+        stated = caption_facts(text)
+        return {"shape", "motion"} <= stated.keys() and all(agreement(stated, event["facts"]).values())
+
+    found = []
+    for first, second in itertools.pairwise(sorted(events, key=lambda event: event["start"])):
+        named, answering = (first, second) if question["direction"] == "forward" else (second, first)
+        claim = relation(first["facts"], second["facts"], second["start"] - first["end"])
+        if claim in CLAIMED[question["kind"]] and fits(question["query"], named) and fits(answer, answering):
+            found.append(answering)
+    return found
+
+
 def test_the_demo_s_questions_are_true_but_for_what_was_corrupted(demo, tmp_path):
     (tmp_path / "honest").mkdir()
     questions, fates, _, _ = written(demo, tmp_path / "honest", scene_reader={"corrupted_share": 0.0})
     captioned = [row for row in questions if row["source"] == "captions"]
-    rows = judge(captioned, [], demo[2])
-    assert all(row["true"] and row["window"] and all(row["options_false"]) for row in rows)
+    assert captioned
+    for row in captioned:
+        events = demo[2][row["vid"]]
+        answers = true_answers(row, row["answer"], events)
+        assert any(best_iou(row["relevant_windows"][0], [(one["start"], one["end"])]) >= 0.5 for one in answers)
+        assert not any(true_answers(row, text, events) for text in row["options"] if text != row["answer"])
     corrupted, fates, _, _ = written(demo, tmp_path, scene_reader={"corrupted_share": 1.0})
     dropped = [fate for fate in fates if fate["reason"] == "verification-score-0"]
     assert dropped  # an answer that repeats the question is noticed
-    assert not any(row["true"] for row in judge([], dropped, demo[2]))
+    assert not any(true_answers(fate, fate["answer"], demo[2][fate["vid"]]) for fate in dropped)
     false = [row for row in corrupted if any(note.get("kind") == "false" for note in row["corrupted"])]
     assert false  # and one that says something false of its event is not
-    assert sum(row["true"] for row in judge(false, [], demo[2])) <= len(false) // 4
+    assert sum(bool(true_answers(row, row["answer"], demo[2][row["vid"]])) for row in false) <= len(false) // 4
 
 
 def test_the_demo_s_engine_answers_better_than_chance(demo, tmp_path):

@@ -60,15 +60,6 @@ def corpora(settings: Config) -> dict[str, str]:
     return {dataset: f"{dataset_folder(settings, dataset)}/corpus" for dataset in datasets_used(settings)}
 
 
-def truths(settings: Config) -> dict[str, str]:
-    """Files with the truth about the videos, if a source is rendered."""
-    return {
-        dataset: Layout(settings).path(Layout.truth, dataset)
-        for dataset in datasets_used(settings)
-        if settings.datasets[dataset].source.has_truth
-    }
-
-
 def protocols(settings: Config) -> list[str]:
     """Protocols by which the video LMM takes the test."""
     return list(_section(settings).protocols) if "video_lmm" in _section(settings).models else []

@@ -1,13 +1,11 @@
-"""Tables of ReXTime: filters, questions, generation, who takes the test, costs, and the demo's validity."""
+"""Tables of ReXTime: filters, questions, generation, who takes the test, and costs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-import numpy as np
-
-from verified.benchmark.intervals import share_interval, typical_correlation
+from verified.benchmark.intervals import typical_correlation
 from verified.benchmark.published import Published, plain, verdict_of
 from verified.io.jsonl import iterate_jsonl
-from verified.tables.table import Estimate, Table, Value, estimate
+from verified.tables.table import Estimate, Table, Value
 from verified_rextime.config import Prices
 from verified_rextime.rows import LETTERS, read_questions
 from verified_rextime.statistics import cost_per_1000
@@ -209,48 +207,3 @@ def _verdict(measure: Mapping[str, float], published: tuple) -> str:
     pairs = [(theirs, computed) for theirs, computed in zip(published, ours) if theirs is not None]
     same = all(verdict_of(theirs, computed, 0.5) == "reproduced" for theirs, computed in pairs)
     return "reproduced" if same else "differs: other prices are configured"
-
-
-def validity_table(rows: Iterable[Mapping]) -> Table:
-    """Shares of true questions, right windows and false options in the demo, with intervals over videos."""
-    rows = list(rows)
-    accepted = [row for row in rows if row["kept"]]
-    # A question without an answer span is dropped in any case, so it says nothing about verification.
-    judged = [row for row in rows if row["kept"] or row["reason"].startswith("verification")]
-    shares = [
-        ("written questions whose answer is true", [(row["video"], row["true"]) for row in judged]),
-        ("kept questions whose answer is true", [(row["video"], row["true"]) for row in accepted]),
-        (
-            "true questions whose window is right (IoU ≥ 0.5)",
-            [(row["video"], row["window"]) for row in accepted if row["window"] is not None],
-        ),
-        (
-            "wrong options that are false",
-            [(row["video"], false) for row in accepted for false in row["options_false"]],
-        ),
-    ]
-    shares += [
-        (
-            f"kept questions that are true, {kind.replace('_', ' ')}",
-            [(row["video"], row["true"]) for row in accepted if row["kind"] == kind],
-        )
-        for kind in sorted({row["kind"] for row in accepted})
-    ]
-    table = [[name, _share(values), len(values)] for name, values in shares if values]
-    notes = (
-        "The demo's engine corrupts a configured share of questions and options on purpose. Verification reads text "
-        "alone: it finds answers that answer nothing, not those that say something false of their event.",
-        "In brackets: 95 % interval over videos, drawn with all of their questions.",
-    )
-    return Table("rextime-validity", "questions of the demo against its truth", _VALIDITY, table, notes, 3)
-
-
-_VALIDITY = ("Check", "Share", "Of")
-
-
-def _share(values: list[tuple[str, bool]]) -> Estimate | float:
-    """Share of true values in pairs (video, truth value)."""
-    names, owner = np.unique([video for video, _ in values], return_inverse=True)
-    hits = np.bincount(owner, [so for _, so in values], len(names))
-    found = share_interval(hits, np.bincount(owner, minlength=len(names)))
-    return estimate(float(found.value), float(found.low), float(found.high), None, digits=6)
