@@ -10,41 +10,23 @@ from verified.demo.tiny_evaluator.stem import IMAGE_SIZE, STAGES, SmallResNet
 from verified.evaluator.model import confidence, select_videos, similarity
 from verified.evaluator.settings import architecture
 from verified.evaluator.training import contrastive_loss, matching_loss, negative_weights, total_loss
-from verified.evaluator.vision import VideoLayer, sine_cosine_table
+from verified.evaluator.vision import VideoLayer
 
 CLOSE = {"atol": 1e-5, "rtol": 0}
 
 
-def all_logits(model, pixels, ids, mask):
-    tokens, _ = model.encode_video(pixels)
-    states, _ = model.encode_text(ids, mask)
-    videos, texts = len(tokens), len(states)
-    pairs = model.match(states.repeat(videos, 1, 1), mask.repeat(videos, 1), model.fusion.memory(tokens))
-    return pairs.reshape(videos, texts, 2)
-
-
-def test_vision(four_frames, io):
-    tokens, frames = four_frames.vision(io["pixels"])
-    torch.testing.assert_close(tokens, io["x_vis"], **CLOSE)
-    torch.testing.assert_close(frames, io["pooled_vision"], **CLOSE)
-    torch.testing.assert_close(four_frames.video_projection(frames), io["vision_proj"], **CLOSE)
-
-
-def test_vision_of_one_frame(four_frames, io):
-    tokens, frames = four_frames.vision(io["pixels"][:, :1])
-    torch.testing.assert_close(tokens, io["image_x_vis"], **CLOSE)
-    torch.testing.assert_close(frames, io["image_pooled"], **CLOSE)
-
-
-def test_vision_of_six_frames_uses_its_own_longer_table(six_frames, io):
-    tokens, frames = six_frames.vision(io["pixels_T6"])
-    torch.testing.assert_close(tokens, io["T6_native_x_vis"], **CLOSE)
-    torch.testing.assert_close(frames, io["T6_native_pooled"], **CLOSE)
-
-
-def test_position_tables(io):
-    torch.testing.assert_close(sine_cosine_table(36, 48), io["pos_T4_P3_d48"], **CLOSE)
-    torch.testing.assert_close(sine_cosine_table(54, 48), io["pos_T6_native_P3_d48"], **CLOSE)
+@pytest.mark.parametrize(
+    ("model", "pixels", "frames", "tokens", "pooled"),
+    [
+        ("four_frames", "pixels", 4, "x_vis", "pooled_vision"),
+        ("four_frames", "pixels", 1, "image_x_vis", "image_pooled"),
+        ("six_frames", "pixels_T6", 6, "T6_native_x_vis", "T6_native_pooled"),
+    ],
+)
+def test_vision(request, io, model, pixels, frames, tokens, pooled):
+    """Six frames use a longer table of positions of their own."""
+    seen = request.getfixturevalue(model).vision(io[pixels][:, :frames])
+    torch.testing.assert_close(seen, (io[tokens], io[pooled]), **CLOSE)
 
 
 def test_text(four_frames, io):
@@ -53,50 +35,25 @@ def test_text(four_frames, io):
     torch.testing.assert_close(four_frames.text_projection(states[:, 0]), io["text_proj"], **CLOSE)
 
 
-def test_similarity(four_frames, io):
-    _, videos = four_frames.encode_video(io["pixels"])
-    _, texts = four_frames.encode_text(io["input_ids"], io["attention_mask"])
-    torch.testing.assert_close(similarity(videos, texts), io["sim_raw"], **CLOSE)
-    scaled = similarity(videos, texts) / four_frames.temperature
-    torch.testing.assert_close(scaled, io["sim_over_temp"], atol=1e-4, rtol=0)
-
-
-def test_fusion_and_match_logits(four_frames, io):
-    tokens, _ = four_frames.encode_video(io["pixels"])
-    states, _ = four_frames.encode_text(io["input_ids"], io["attention_mask"])
-    grouped = four_frames.fusion(
-        states.repeat(5, 1, 1), io["attention_mask"].repeat(5, 1), four_frames.fusion.memory(tokens)
-    )
-    torch.testing.assert_close(grouped.reshape(5, 7, -1), io["fusion_cls"], **CLOSE)
-    logits = all_logits(four_frames, io["pixels"], io["input_ids"], io["attention_mask"])
-    torch.testing.assert_close(logits, io["match_logits"], **CLOSE)
-    torch.testing.assert_close(confidence(logits)["z1"], io["match_logits"][..., 1], **CLOSE)
-
-
-def test_pairs_with_chosen_memory_equal_grouped_pairs(four_frames, io):
+def test_match_logits_of_pairs_with_chosen_memory(four_frames, io):
     tokens, _ = four_frames.encode_video(io["pixels"])
     states, _ = four_frames.encode_text(io["input_ids"], io["attention_mask"])
     texts, videos = torch.tensor([6, 0, 3, 3]), torch.tensor([0, 4, 2, 1])
     memory = select_videos(four_frames.fusion.memory(tokens), videos)
     logits = four_frames.match(states[texts], io["attention_mask"][texts], memory)
     torch.testing.assert_close(logits, io["match_logits"][videos, texts], **CLOSE)
+    torch.testing.assert_close(confidence(logits)["z1"], io["match_logits"][videos, texts, 1], **CLOSE)
 
 
-def test_contrastive_loss_and_gradients(four_frames, io):
-    """UMT's soft targets for repeated ids are outside Equation 9, so the comparison is on different ids."""
+def test_contrastive_losses_and_gradients(four_frames, io):
+    """The fixture's gradients belong to UMT's soft targets for repeated ids; the network under them is the same."""
     four_frames.zero_grad()
     _, videos = four_frames.encode_video(io["pixels"])
     _, texts = four_frames.encode_text(io["input_ids"][:5], io["attention_mask"][:5])
-    loss = contrastive_loss(similarity(videos, texts), [], four_frames.temperature, "none")
-    torch.testing.assert_close(loss, io["vtc_loss_unique"], **CLOSE)
-
-
-def test_gradients_of_the_soft_target_loss(four_frames, io):
-    """The fixture's gradients belong to UMT's soft targets; the network under them is the same."""
-    four_frames.zero_grad()
-    _, videos = four_frames.encode_video(io["pixels"])
-    _, texts = four_frames.encode_text(io["input_ids"][:5], io["attention_mask"][:5])
-    logits = similarity(videos, texts) / four_frames.temperature
+    sims = similarity(videos, texts)
+    unique = contrastive_loss(sims, [], four_frames.temperature, "none")
+    torch.testing.assert_close(unique, io["vtc_loss_unique"], **CLOSE)
+    logits = sims / four_frames.temperature
     same = (io["idx"][:, None] == io["idx"][None, :]).float()
     target = same / same.sum(dim=1, keepdim=True)
     forward = -(target * logits.log_softmax(dim=1)).sum(dim=1).mean()
@@ -121,8 +78,6 @@ def test_weights_of_trivial_negatives(io):
 
 def test_matching_loss_of_umt(four_frames, io):
     """Cross-entropy of the two-way head is the sigmoid loss of the margin; UMT averages over all 3B pairs."""
-    from verified.evaluator.training import matching_loss
-
     margin = confidence(io["match_logits"])["margin"]
     item = torch.arange(5)
     negative = torch.cat([margin[io["vtm_video_neg_index"], item], margin[item, io["vtm_text_neg_index"]]])

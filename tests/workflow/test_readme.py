@@ -159,8 +159,3 @@ def test_version_and_date_are_the_same_everywhere():
     assert citation["version"] == version == verified.__version__
     assert isinstance(citation["date-released"], datetime.date)
     assert dict(releases())[version] == citation["date-released"].isoformat()
-
-
-def test_a_change_is_a_line_of_at_most_25_words():
-    lines = re.split(r"\n(?=- )", text("CHANGELOG.md").split("\n## ")[1])[1:]
-    assert [line for line in lines if len(line.split()) > 26 or "\n" in line.strip()] == []
