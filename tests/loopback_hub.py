@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
 LARGE = 1000
 """Files from this size on are stored separately and have a SHA-256, as on the hub."""
 
@@ -138,14 +140,25 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def serving() -> Iterator[Hub]:
-    """A hub that answers at `url` as long as the block runs."""
+    """A hub that answers at `url` as long as the block runs; the hub's client asks it alone."""
     hub = Hub()
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.hub = hub
     hub.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield hub
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_TOKEN": ""}.items():
+                patch.setenv(name, value)
+            patch.setenv("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+            from huggingface_hub import constants
+
+            patch.setattr(constants, "ENDPOINT", hub.url)
+            patch.setattr(constants, "HF_HUB_OFFLINE", False)
+            patch.setattr(
+                constants, "HUGGINGFACE_CO_URL_TEMPLATE", hub.url + "/{repo_id}/resolve/{revision}/{filename}"
+            )
+            yield hub
     finally:
         hub.ended.set()
         server.shutdown()

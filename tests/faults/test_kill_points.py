@@ -146,16 +146,9 @@ def test_a_first_configuration(start, place):
     )
 
 
-def test_fetched_models(start, place, monkeypatch):
+def test_fetched_models(start, place):
     model = {"config.json": b"{}", "model.safetensors": bytes(range(256)) * 400, "README.md": b"x"}
-    with serving() as hub, monkeypatch.context() as patch:
-        for name, value in {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_TOKEN": ""}.items():
-            patch.setenv(name, value)
-        from huggingface_hub import constants
-
-        patch.setattr(constants, "ENDPOINT", hub.url)
-        patch.setattr(constants, "HF_HUB_OFFLINE", False)
-        patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", hub.url + "/{repo_id}/resolve/{revision}/{filename}")
+    with serving() as hub:
         config = yaml.safe_load((PROJECT / "config" / "nano.yaml").read_text(encoding="utf-8"))
         config["generation"] = {"llm": {"engine": "transformers", "model": "org/one"}}
         config["weights"] = {"folder": "models", "lock": "lock.json"}

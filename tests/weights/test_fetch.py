@@ -29,19 +29,7 @@ MODEL = Wanted("org/model")
 @pytest.fixture(scope="module")
 def hub():
     """One for all tests: the client reads the address once."""
-    with serving() as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in {
-            "HF_ENDPOINT": server.url,
-            "HF_HUB_OFFLINE": "0",
-            "HF_TOKEN": "",
-            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-        }.items():
-            patch.setenv(name, value)
-        from huggingface_hub import constants
-
-        patch.setattr(constants, "ENDPOINT", server.url)
-        patch.setattr(constants, "HF_HUB_OFFLINE", False)
-        patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", server.url + "/{repo_id}/resolve/{revision}/{filename}")
+    with serving() as server:
         yield server
 
 

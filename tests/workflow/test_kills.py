@@ -20,6 +20,8 @@ import psutil
 import pytest
 from running import command, digests, snakemake
 
+from verified.lmm.ledger import Ledger
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="jobs die with Snakemake on Linux only"),
@@ -193,6 +195,9 @@ def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path):
     run = snakemake(tmp_path, "--cores", "2", WHOLE)
     assert run.returncode == 0, run.stdout[-4000:]
     assert_the_same(digests(tmp_path), undisturbed)
+    with Ledger(tmp_path / "results" / "ledger") as ledger:
+        assert list(ledger.faults()) == []
+        assert all(row["attempts"] == 1 for row in ledger.rows()), "no answer is asked for twice"
 
 
 @pytest.mark.night

@@ -1,41 +1,14 @@
-"""Runs that meet what they do not expect: another run in their folder, no right to write, values that are code."""
+"""A run without the right to write."""
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from running import command, digests, snakemake
 
 pytestmark = pytest.mark.slow
-
-FIRST = "results/nano/corpus/videos.jsonl"
-
-
-def test_a_second_run_in_a_folder_is_refused_and_the_first_goes_on(tmp_path, nano):
-    first = subprocess.Popen(
-        command(tmp_path, "--cores", "1", FIRST), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    try:
-        end = time.monotonic() + 300
-        while not any((tmp_path / ".snakemake" / "locks").glob("*")):
-            assert first.poll() is None and time.monotonic() < end
-            time.sleep(0.05)
-        first.send_signal(signal.SIGSTOP)  # else it may have ended before the second one looks
-        second = snakemake(tmp_path, "--cores", "1", FIRST)
-        first.send_signal(signal.SIGCONT)
-        output, _ = first.communicate(timeout=600)
-    finally:
-        first.kill()
-    assert first.returncode == 0, output[-3000:]
-    assert second.returncode != 0 and "lock" in second.stdout.lower() and "Traceback" not in second.stdout
-    built = digests(tmp_path)
-    assert built == {path: digest for path, digest in digests(nano).items() if path in built} and FIRST in built
-    again = snakemake(tmp_path, "--cores", "1", FIRST)
-    assert again.returncode == 0 and "Nothing to be done" in again.stdout
 
 
 @pytest.mark.skipif(

@@ -1,7 +1,6 @@
 """Own videos end to end, as docs/own-corpus.md tells it: clips and a CSV in, graded captions out.
 
-One walk: videos in subfolders, neither a split `val` nor `test`, a budget that ends, the report, a second
-configuration in the same folder, an edited prompt.
+One walk: videos in subfolders, neither a split `val` nor `test`, a budget that ends, the report, an edited prompt.
 """
 
 import csv
@@ -20,7 +19,7 @@ import pytest
 from loopback import endpoint
 from PIL import Image
 from refusals import said
-from running import PROJECT, digests, snakemake
+from running import PROJECT, snakemake
 
 from verified.demo.source import render_demo
 from verified.io.jsonl import read_json, read_jsonl
@@ -180,35 +179,12 @@ def test_the_report_leads_with_what_came_in_and_out(corpus):
     assert "(split val)" in (base / "figures" / "task.svg").read_text(encoding="utf-8"), "there is no split test"
 
 
-def test_a_second_run_asks_nothing_and_a_quote_says_so(corpus):
-    folder, served, *_ = corpus
-    asked = len(served.bodies)
-    assert asked, "the run of the first test is repeated here"
-    assert "Nothing to be done" in run(folder).stdout
-    assert quoted(folder)["calls"] == 0 and len(served.bodies) == asked
-
-
 def test_the_key_stands_nowhere(corpus):
     folder, served, *_ = corpus
     assert {headers["authorization"] for headers in served.headers} == {f"Bearer {KEY}"}
     written = [path for path in folder.rglob("*") if path.is_file()]
     assert any(".snakemake" in path.parts for path in written) and any("logs" in path.parts for path in written)
     assert [path for path in written if KEY.encode() in path.read_bytes()] == []
-
-
-def test_a_second_configuration_in_the_folder_asks_nothing_and_leaves_the_first_alone(corpus):
-    folder, served, *_ = corpus
-    asked, before = len(served.bodies), digests(folder)
-    assert asked, "this test examines the run of the first test"
-    other = (folder / "kitchen.yaml").read_text(encoding="utf-8").replace("name: kitchen", "name: other")
-    (folder / "other.yaml").write_text(other, encoding="utf-8")
-    shard = "captions/dynamics/shard-00.jsonl"
-    done = run(folder, f"results/other/kitchen/{shard}", config="other.yaml")
-    assert done.returncode == 0 and len(served.bodies) == asked, done.stdout[-6000:]
-    made = (folder / "results" / "other" / "kitchen" / shard).read_bytes()
-    assert made == (folder / "results" / "kitchen" / shard).read_bytes()
-    assert {path: digest for path, digest in digests(folder).items() if path in before} == before
-    assert "Nothing to be done" in run(folder).stdout
 
 
 def test_a_changed_prompt_repeats_the_calls_below_it_and_no_others(corpus):
