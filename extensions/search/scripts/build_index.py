@@ -21,6 +21,6 @@ with job(snakemake, snakemake.params.settings["threads"]) as log:
     manifest = update(folder, files, settings.model_copy(update={"text_encoder": encoder}))
     for line in describe(manifest):
         log.info("%s", line)
-    facts = ("model", "dataset", "videos", "clips", "build", "ranking", "weights", "here")
+    facts = ("model", "dataset", "videos", "clips", "build", "ranking", "weights")
     shown = {key: manifest[key] for key in facts}
     write_json(snakemake.output.record, shown)

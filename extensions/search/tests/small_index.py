@@ -74,7 +74,6 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
         thumbnails=0,
         searched_videos=100,
         seed=1,
-        backbone="small-resnet",
     )
     return files, settings
 

@@ -52,7 +52,6 @@ def built(tmp_path_factory):
         thumbnails=3,
         searched_videos=100,
         seed=1,
-        backbone="lab/clip",
     )
     update(folder / "index", files, settings)
     return folder, name

@@ -28,7 +28,7 @@ from verified_search.captions import Captions
 from verified_search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
 from verified_search.fusion import LEAST, above_average, salience, shares
 from verified_search.origin import caution
-from verified_search.presence import hint, nearest_caption, presence
+from verified_search.presence import hint, nearest_caption
 from verified_search.sound import sound
 from verified_search.store import build_folder, read_manifest
 from verified_search.windows import Windows
@@ -85,8 +85,6 @@ class Answer:
 
     query: str
     moments: list[Moment]
-    here: float | None
-    """Probability that the corpus has it, if the index has a fit (see `here`)."""
     unrelated: float | None = None
     """Share of unrelated sentences that are as near to a caption (see `presence`); None for one video."""
     caution: str = ""
@@ -134,13 +132,12 @@ class Index:
         query = self.encoder.query(text)
         candidates = self.candidates(vector_of(query), self.manifest["searched_videos"], only=video)
         located = self.moments(query, candidates, DEPTH)
-        probability = None if video else presence(self.manifest["here"], candidates, located)
         moments, written = self.fused(text, vector_of(query), located, top, video)
         warning = caution(self.manifest["ranking"], written)
         if not warning and not self.captions.all:
             warning = self._understood(vector_of(query))
         unrelated = None if video else self._unrelated(text)
-        return Answer(text, self._named(moments, vector_of(query)), probability, unrelated, warning)
+        return Answer(text, self._named(moments, vector_of(query)), unrelated, warning)
 
     def _unrelated(self, text: str) -> float | None:
         """Share of the unrelated sentences that are at least as near to a caption as this one."""
@@ -150,11 +147,7 @@ class Index:
     def hint(self, answer: Answer, only: str | None = None) -> str:
         """The hint above an answer on the presence of the query in the corpus; empty for one video, or for an answer
         that already reports how the query was understood."""
-        return (
-            ""
-            if only or (self._names and not self.captions.all)
-            else hint(self.manifest["here"], answer.here, answer.unrelated)
-        )
+        return "" if only or (self._names and not self.captions.all) else hint(answer.unrelated)
 
     @property
     def _names(self) -> bool:
@@ -275,22 +268,17 @@ class Index:
         elsewhere = [
             moment for moment in similar if moment.video != video or moment.end <= start or moment.start >= end
         ]
-        return Answer(f"like {video}, {start:g}–{end:g} s", self._named(elsewhere[:top], query), None)
+        return Answer(f"like {video}, {start:g}–{end:g} s", self._named(elsewhere[:top], query))
 
-    def candidates(
-        self, query: np.ndarray, count: int, only: str | None = None, without: frozenset[str] = frozenset()
-    ) -> list[Candidate]:
-        """The `count` best windows for a query vector [D], best first, of one video or of all except the excluded
-        ones."""
+    def candidates(self, query: np.ndarray, count: int, only: str | None = None) -> list[Candidate]:
+        """The `count` best windows for a query vector [D], best first, of one video or of all."""
         if only is not None:
             ranked = [
                 Candidate(window, float((self.stored.search_vectors(window) @ query).max()))
                 for window in self.windows(only)
             ]
             return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
-        excluded = {window for video in without if video in self.positions for window in self.windows(video)}
-        windows, scores = self.stored.search(query, count + len(excluded))
-        ranked = [Candidate(int(one), float(score)) for one, score in zip(windows, scores) if one not in excluded]
+        ranked = [Candidate(int(one), float(score)) for one, score in zip(*self.stored.search(query, count))]
         return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
 
     def moments(self, query: Encoded, candidates: list[Candidate], top: int) -> list[Moment]:

@@ -34,8 +34,6 @@ class IndexSettings(Section):
     spans: Spans
     text_encoder: str
     text_revision: str = ""
-    backbone: str
-    """Of the features; empty for features that were supplied as files."""
     thumbnails: int
     searched_videos: int
     seed: int

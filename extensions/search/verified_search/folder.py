@@ -80,7 +80,7 @@ def _old_manifest(folder: Path, videos: Path) -> dict:
 
 def _manifest(videos: Path, encoder: str) -> dict:
     """The manifest of an index of `videos` by `encoder`, without a build."""
-    ranking = ranking_of(JOINT, None, [])
+    ranking = ranking_of(JOINT, None)
     return {
         "format": store.FORMAT,
         "identity": hashlib.sha256(repr([str(videos.resolve()), encoder]).encode()).hexdigest()[:16],
@@ -92,7 +92,6 @@ def _manifest(videos: Path, encoder: str) -> dict:
         "text_encoder": encoder,
         "spans": {"nms_threshold": 0.5, "min_pred_clips": 1, "max_pred_clips": LONGEST_SPAN},
         "searched_videos": 100,
-        "here": None,
         "unrelated": [],
         "ranking": ranking,
         "weights": weights_of(JOINT, skill(ranking), joint=True),

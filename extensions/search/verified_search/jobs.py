@@ -7,7 +7,6 @@ from verified.config import Config
 from verified.config.features import SMALL_RESNET
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
 from verified.config.retrieval import model_module
-from verified.config.sources import DemoSource
 from verified.errors import InputError
 from verified.layout import Layout
 from verified.runtime.digest import modules_digest
@@ -77,8 +76,6 @@ def index_inputs(settings: Config, wildcards) -> dict:
     inputs["weights"] = sorted(weights)
     if has_videos:
         inputs["videos"] = layout.path(layout.videos, key)
-    if isinstance(dataset.source, DemoSource):
-        inputs["truth"] = layout.path(layout.truth, key)
     return inputs
 
 
@@ -93,7 +90,6 @@ def index_settings(settings: Config, wildcards) -> dict:
         spans=dataset.spans,
         text_encoder=features.video_backbone if joint else features.text_encoder,
         text_revision=features.video_revision if joint else features.text_revision,
-        backbone=features.video_backbone if dataset.source.has_videos else "",
         thumbnails=settings.section(Search).thumbnails,
         searched_videos=retrieval.searched_videos,
         seed=settings.seed,

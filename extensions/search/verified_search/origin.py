@@ -1,51 +1,25 @@
-"""The origin of an index, and a test of its model's ranking against chance.
+"""A test of an index's model against chance.
 
-A model trained on few videos, selected on one, or built on features of rendered shapes can return an order without
-information. So the ranking is measured at build time: for captions outside every model's training, the share of other
-videos ranked behind the right one (a half is chance). If that is no better than chance, or if no measurement exists and
-one of these reasons applies, the model gets almost no weight in a search, and every answer gives the reason.
+A model trained on few videos, or built on features of rendered shapes, can return an order without information. So the
+ranking is measured at build time: for captions outside every model's training, the share of other videos ranked behind
+the right one (a half is chance). If that is no better than chance, or if a trained model cannot be measured, the model
+gets almost no weight in a search, and every answer says so.
 """
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from verified.benchmark.intervals import mean_of_training
-from verified.benchmark.vcmr.checkpoint import FORM
-from verified.config.features import SMALL_RESNET
-from verified.config.retrieval import SELECTION_VIDEOS
-from verified.io.fig import COG_KEYS, read_fig
-from verified.nn.checkpoint import load_facts
-from verified_search.config import IndexSettings
+from verified_search.encoders import JOINT
 
-FEW_VIDEOS = 50
-"""A model trained on fewer cannot be expected to rank others."""
 LEAST = 20
 """Fewest queries for a measurement."""
 CHANCE, BETTER = 0.5, 0.6
 """Share of other videos behind the right one: by chance, and the threshold for the lower end of the interval."""
 OTHERS = 100
 """Most videos that the right one is compared with."""
-
-
-def reasons(files: Mapping[str, Any], settings: IndexSettings) -> list[str]:
-    """Reasons why a ranking may be meaningless, from the index's origin (see `search.update.update`)."""
-    found = []
-    if files.get("checkpoint"):
-        by_split = {Path(file).stem: file for file in files["annotations"]}
-        facts = load_facts(files["checkpoint"], FORM)
-        last = facts.get("epochs") == facts.get("selected_epoch", 0) + 1  # few videos cannot select these
-        for split, least, word in (
-            (settings.spans.train_split, FEW_VIDEOS, "trained"),
-            (None if last else settings.spans.selection_split, SELECTION_VIDEOS, "selected"),
-        ):
-            count = len({row["video"] for row in read_fig(by_split[split], COG_KEYS)}) if split in by_split else least
-            found += [f"{word} on {count} {'video' if count == 1 else 'videos'}"] * (count < least)
-    if settings.backbone == SMALL_RESNET and not files.get("truth"):  # the demo's own videos are such shapes
-        found.append("features of a network that has only seen rendered shapes")
-    return found
 
 
 def ranked_before(index, queries: Iterable[tuple[str, np.ndarray, frozenset[str]]], seed: int) -> dict | None:
@@ -77,31 +51,31 @@ def ranked_before(index, queries: Iterable[tuple[str, np.ndarray, frozenset[str]
     return {"queries": len(values), "value": value, **{key: found[key] or value for key in ("low", "high")}}
 
 
-def ranking_of(model: str, before: dict | None, found: list[str]) -> dict:
-    """The manifest's entry on the model's ranking: `model`, `reasons`, `before` (see above), `random`."""
-    close = before["low"] <= BETTER if before else bool(found)
-    return {"model": model, "reasons": found, "before": before, "random": close}
+def ranking_of(model: str, before: dict | None) -> dict:
+    """The manifest's entry on the model's ranking: `model`, `before` (see above), and `trusted`."""
+    return {"model": model, "before": before, "trusted": before["low"] > BETTER if before else model == JOINT}
 
 
 def skill(ranking: Mapping[str, Any]) -> float:
-    """From 0 (chance) to 1 (the right video always first); a half if unmeasured without a reason for doubt."""
-    if ranking["random"]:
+    """From 0 (chance) to 1 (the right video always first); a half for a joint encoder without a measurement."""
+    if not ranking["trusted"]:
         return 0.0
     before = ranking["before"]
     return max(0.0, (before["value"] - CHANCE) / (1 - CHANCE)) if before else 0.5
 
 
 def caution(ranking: Mapping[str, Any], captions: bool) -> str:
-    """The first sentence of every answer whose ranking is no better than chance; empty otherwise.
+    """The first sentence of every answer whose ranking is not trusted; empty otherwise.
 
     `captions`: True if captions contributed to the moments.
     """
-    if not ranking["random"]:
+    if ranking["trusted"]:
         return ""
-    because = list(ranking["reasons"])
     if before := ranking["before"]:
-        because.append(f"the right video is before {before['value']:.0%} of the others, by chance {CHANCE:.0%}")
-    text = f"close to random ({'; '.join(because)})."
+        measured = f"the right video is before {before['value']:.0%} of the others, by chance {CHANCE:.0%}"
+        text = f"close to random ({measured})."
+    else:
+        text = f"not measured (fewer than {LEAST} captions outside its training)."
     if captions:
         return f"Found by what was written about the moments: the ranking by {ranking['model']} is {text}"
     return f"This ranking is {text} Nothing was written about these videos that could be searched."

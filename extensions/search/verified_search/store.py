@@ -172,7 +172,7 @@ def describe(manifest: dict) -> list[str]:
     return [
         *lines,
         _ranking(manifest["ranking"], manifest["weights"]),
-        _presence(manifest["here"], manifest["unrelated"]),
+        _presence(manifest["unrelated"]),
     ]
 
 
@@ -185,17 +185,12 @@ def _ranking(ranking: dict, weights: dict[str, float]) -> str:
         )
     else:
         text = "not measured, too few known queries"
-    because = f" ({'; '.join(ranking['reasons'])})" if ranking["reasons"] else ""
-    verdict = ": close to random" if ranking["random"] else ""
-    return f"ranking by {ranking['model']}{verdict}: {text}{because}; weights: {weighed}"
+    verdict = "" if ranking["trusted"] or not before else ": close to random"
+    return f"ranking by {ranking['model']}{verdict}: {text}; weights: {weighed}"
 
 
-def _presence(fitted: dict | None, unrelated: list[float]) -> str:
+def _presence(unrelated: list[float]) -> str:
     text = "whether a sentence is here at all: "
-    if fitted is not None and fitted["tells"]:
-        low, high = fitted["auroc_interval"]
-        measure = f"AUROC {fitted['auroc']:.2f} [{low:.2f}, {high:.2f}] on {fitted['queries']} queries"
-        return f"{text}{measure}, by {fitted['known_by']}"
     if unrelated:
         return f"{text}by {len(unrelated)} unrelated sentences, of which {PASSES:.0%} pass as here"
     return f"{text}unknown, no captions or captions of all kinds of things"

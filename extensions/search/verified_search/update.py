@@ -6,7 +6,6 @@ Videos are encoded again only if the model or its encoders have changed.
 import hashlib
 import logging
 import shutil
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,15 @@ from verified_search.captions import coarse, read_annotated, write_captions
 from verified_search.config import IndexSettings
 from verified_search.encoders import Encoder, JointEncoder, ModelEncoder
 from verified_search.fusion import weights_of
-from verified_search.origin import ranked_before, ranking_of, reasons, skill
+from verified_search.origin import ranked_before, ranking_of, skill
 from verified_search.pictures import thumbnails
-from verified_search.presence import clues, fit, unrelated_scores
+from verified_search.presence import unrelated_scores
 from verified_search.sound import sound
 
 log = logging.getLogger("verified")
 
 KNOWN_QUERIES = 1000
-"""Most queries that the probability of presence is learnt from."""
+"""Most queries that the model's ranking is measured by."""
 CLIPS_AT_ONCE = 4096
 """Clips of a group of videos that is encoded together."""
 
@@ -42,7 +41,7 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
     `files`: features (HDF5), checkpoint (None for a joint encoder), text (token features of the captions; None for
     encoders that need none), annotations and queries (lists of FIG files; `queries` are outside every model's training
     data) or, in their place, moments (moments.jsonl, coarse captions alone), videos (videos.jsonl; None without
-    videos), truth (the demo's; else None).
+    videos).
     """
     with store.changing(folder):
         old, manifest = _old_manifest(folder), _manifest(files, settings)
@@ -61,13 +60,11 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
         encoder = _encoder(files, settings)
         items = _encode_items(_items(new, features, wanted, described, settings.thumbnails), encoder)
         manifest["build"] = store.finish_build(build, old, gone, items)
-        index, held = Index(folder, manifest, encoder), _holders(rows, files.get("truth"))
-        queries = _known_queries(encoder, files, settings)
-        ranking = _ranking(index, queries, held[0], files, settings)
+        index, queries = Index(folder, manifest, encoder), _known_queries(encoder, files, settings)
+        ranking = _ranking(index, queries, _holders(rows), settings)
         manifest |= {
             "ranking": ranking,
             "weights": weights_of(manifest["model"], skill(ranking), joint=encoder.model is None),
-            "here": _presence(index, queries, held, settings),
             "unrelated": unrelated_scores(index.captions),
         }
         return store.write_manifest(folder, manifest)
@@ -161,54 +158,15 @@ def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: IndexSe
     return [(row, encoder.query(row["fine"] or row["coarse"])) for row in rows]
 
 
-def _ranking(
-    index: Index, queries, same: dict[int, frozenset[str]], files: Mapping[str, Any], settings: IndexSettings
-) -> dict:
-    """Measure the model's ranking of videos against chance, by the same queries (see `origin`)."""
-    queries_of = ((row["video"], vector_of(query), same.get(row["desc_id"], frozenset())) for row, query in queries)
-    return ranking_of(settings.model, ranked_before(index, queries_of, settings.seed), reasons(files, settings))
+def _ranking(index: Index, queries, holders: dict[int, frozenset[str]], settings: IndexSettings) -> dict:
+    """Measure the model's ranking of videos against chance (see `origin`); `holders` are as of `_holders`."""
+    queries_of = ((row["video"], vector_of(query), holders.get(row["desc_id"], frozenset())) for row, query in queries)
+    return ranking_of(settings.model, ranked_before(index, queries_of, settings.seed))
 
 
-def _presence(
-    index: Index, queries, held: tuple[dict[int, frozenset[str]], str], settings: IndexSettings
-) -> dict | None:
-    """Fit a classifier of queries with and without an answer in the corpus (see `presence`)."""
-    count = settings.searched_videos
-    same, how = held
-    draw = np.random.default_rng(settings.seed)
-    known, present_clues, absent_clues = [], [], []
-    videos = sorted(index.positions)
-    for row, query in queries:
-        holders = (same.get(row["desc_id"], frozenset()) | {row["video"]}) & index.positions.keys()
-        others = len(videos) - len(holders)
-        if row["video"] not in index.positions or others <= len(holders):
-            continue
-        known.append(row["video"])
-        # As many videos are removed in both cases: a smaller corpus must not look like an absence.
-        places = draw.choice(others, len(holders), replace=False)
-        for place in sorted(bisect_left(videos, video) for video in holders):
-            places += places >= place
-        bystanders = frozenset(videos[place] for place in places)
-        for kind, without_these in ((present_clues, bystanders), (absent_clues, frozenset(holders))):
-            candidates = index.candidates(vector_of(query), count, without=without_these)
-            kind.append(clues(candidates, index.moments(query, candidates, 1)))
-    return fit(np.array(present_clues), np.array(absent_clues), known, how, settings.seed) if known else None
-
-
-def _holders(captions: list[dict], truth: str | None) -> tuple[dict[int, frozenset[str]], str]:
-    """By desc_id, the videos with such a moment, and the source of this: the demo's truth (an event of the same shape,
-    colour and motion), else the same coarse caption."""
-    groups: dict[object, set[str]] = {}
-    keys: dict[int, object] = {}
-    if truth:
-        for row in read_jsonl(truth):
-            for event in row["events"]:
-                facts = event["facts"]
-                keys[event["desc_id"]] = facts["shape"], facts["colour"], facts["motion"]
-                groups.setdefault(keys[event["desc_id"]], set()).add(row["video"])
-    else:
-        for row in captions:
-            keys[row["desc_id"]] = row["coarse"].casefold()
-            groups.setdefault(keys[row["desc_id"]], set()).add(row["video"])
-    how = "the demo's truth" if truth else "coarse captions"
-    return {desc_id: frozenset(groups[key]) for desc_id, key in keys.items()}, how
+def _holders(captions: list[dict]) -> dict[int, frozenset[str]]:
+    """By desc_id, the videos with such a moment: one of the same coarse caption."""
+    groups: dict[str, set[str]] = {}
+    for row in captions:
+        groups.setdefault(row["coarse"].casefold(), set()).add(row["video"])
+    return {row["desc_id"]: frozenset(groups[row["coarse"].casefold()]) for row in captions}
