@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake):
     from verified.io.jsonl import read_jsonl, write_json
     from verified.statistics.language import load_tagger
-    from verified_longform.annotations import check_rows, from_fig, from_moments
+    from verified_longform.annotations import check_rows, from_coarse, from_moments
     from verified_longform.statistics import measure_splits
 
     params, missing = snakemake.params, {}
@@ -15,7 +15,7 @@ with job(snakemake):
 
         source = published_source(snakemake.wildcards.collection, params.folder)
         missing = resolve(source).missing
-        rows = [row for split, own in read_splits(source) for row in from_fig(own, split)]
+        rows = [row for split, own in read_splits(source) for row in from_coarse(own, split)]
     else:
         rows = read_jsonl(snakemake.input.rows)
         rows = from_moments(rows) if params.kind == "moments" else rows

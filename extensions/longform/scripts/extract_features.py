@@ -6,17 +6,14 @@ with job(snakemake, snakemake.params.encoder["threads"]):
     from pathlib import Path
 
     from verified.corpus.video_folder import VideoFolder
-    from verified.io.jsonl import read_jsonl, write_json
+    from verified.io.jsonl import write_json
     from verified.runtime.wildcards import videos_of_shard
     from verified.weights.records import source_of
     from verified_longform.encoders import load_encoder, write_movie_features
 
     inputs, params = snakemake.input, snakemake.params
-    if inputs.get("videos"):
-        movies = {row["video"]: row["path"] for row in read_jsonl(inputs.videos)}
-    else:
-        rendered = Path(inputs.folder, "videos")
-        movies = VideoFolder(rendered if rendered.is_dir() else inputs.folder).paths
+    rendered = Path(inputs.folder, "videos")
+    movies = VideoFolder(rendered if rendered.is_dir() else inputs.folder).paths
     shard_movies = videos_of_shard(movies, snakemake.wildcards.shard, params.shards)
     source, _ = source_of(params.encoder["name"], params.encoder["revision"], inputs.get("weights", []))
     encoder = load_encoder(source, inputs.get("checkpoint"))

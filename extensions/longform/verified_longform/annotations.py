@@ -136,9 +136,9 @@ def _split_of(name: str) -> str:
     return name if name in ("train", "val") else "val" if name in ("val_1", "held-out") else "test"
 
 
-def from_fig(rows: Iterable[dict], split: str, caption: str = "cog_desc") -> list[dict]:
-    """Rows of a VCMR data set (FIG or released coarse form, see `io.fig`) as rows of this stage."""
-    return [_stage_row(row, row[caption], row["time"], split) for row in rows]
+def from_coarse(rows: Iterable[dict], split: str) -> list[dict]:
+    """Rows of a VCMR data set in the released coarse form (see `io.fig`) as rows of this stage."""
+    return [_stage_row(row, row["cog_desc"], row["time"], split) for row in rows]
 
 
 def _stage_row(row: dict, sentence: str, span: Sequence[float], split: str) -> dict:

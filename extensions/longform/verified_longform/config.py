@@ -32,11 +32,6 @@ class MovieSourceSection(Section):
         """Files of its annotations in MAD's form; empty for rows of another form."""
         return []
 
-    @property
-    def corpus(self) -> str | None:
-        """Key of the data set whose corpus serves as its movies, or None."""
-        return None
-
 
 class MadSource(MovieSourceSection):
     """Files in MAD's form: annotations, and features as published or computed from the movies."""
@@ -83,20 +78,6 @@ class DescribedSource(MovieSourceSection):
     """Folder of the movies, named by movie id."""
 
 
-class DatasetSource(MovieSourceSection):
-    """The corpus of a data set of this configuration, whose videos serve as movies."""
-
-    kind: Literal["dataset"]
-    dataset: str
-    """Its key under `datasets`."""
-    caption: Literal["coarse", "fine"] = "coarse"
-    """Captions that become the sentences."""
-
-    @property
-    def corpus(self) -> str:
-        return self.dataset
-
-
 class RenderedMovies(MovieSourceSection):
     """Synthetic movies of the demo. Those of train have a described track with a known truth, and are collected."""
 
@@ -120,7 +101,7 @@ class RenderedMovies(MovieSourceSection):
     """Movies of train whose description was made for another cut; collection must refuse them."""
 
 
-MovieSource = Annotated[MadSource | DescribedSource | DatasetSource | RenderedMovies, Field(discriminator="kind")]
+MovieSource = Annotated[MadSource | DescribedSource | RenderedMovies, Field(discriminator="kind")]
 
 
 class MovieSet(Section):
@@ -282,29 +263,15 @@ class Longform(Section):
 
 
 def check(settings: Config) -> None:
-    """Resolve the encoder; raises ValueError for unknown data sets."""
+    """Resolve the encoder."""
     if not settings.has(Longform):
         return
     section = settings.section(Longform)
     if not section.encoder:
         sources = [movies.source for movies in section.datasets.values()]
-        own = [not source.comparable and not _is_rendered(settings, source) for source in sources]
+        own = [not source.comparable and not source.rendered for source in sources]
         named = {"encoder": PACKAGED_JOINT if own and all(own) else MAD_ENCODER}
         object.__setattr__(settings, "longform", section.model_copy(update=named))  # sections are frozen
-    for name, movies in section.datasets.items():
-        key = getattr(movies.source, "dataset", None)
-        if key is None:
-            continue
-        if key not in settings.datasets:
-            known = ", ".join(settings.datasets) or "none"
-            raise ValueError(f"longform.datasets.{name}: unknown data set {key!r}; known: {known}")
-        if not settings.datasets[key].source.has_videos:
-            raise ValueError(f"longform.datasets.{name}: the data set {key!r} has no videos")
-
-
-def _is_rendered(settings: Config, source: MovieSourceSection) -> bool:
-    corpus = settings.datasets.get(source.corpus or "")
-    return source.rendered or bool(corpus and corpus.source.rendered)
 
 
 def has_computed_features(settings: Config) -> bool:

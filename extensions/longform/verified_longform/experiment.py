@@ -11,7 +11,7 @@ from verified.errors import InputError
 from verified.io.hdf5 import FeatureFile, Room
 from verified.io.jsonl import read_jsonl
 from verified.runtime.seeds import generator
-from verified_longform.annotations import check_rows, from_fig, from_moments, read_mad
+from verified_longform.annotations import check_rows, read_mad
 from verified_longform.config import MadSource, MovieSet, VlgNet
 from verified_longform.feature_files import LongFeatures, frame_counts
 from verified_longform.grid import Grid
@@ -37,10 +37,6 @@ def collect_rows(movies: MovieSet, files: Mapping) -> tuple[list[dict], list[dic
     if isinstance(movies.source, MadSource):
         by_split = dict(zip(movies.source.annotations, files["annotations"], strict=True))
         rows = [row for split, path in by_split.items() for row in read_mad(path, split, movies.times)]
-    elif "moments" in files:
-        rows = from_moments(read_jsonl(files["moments"]))
-    elif "fine" in files:
-        rows = [row for path in files["fine"] for row in from_fig(read_jsonl(path), Path(path).stem, "fig_desc")]
     else:
         folders = [Path(files[name]) for name in ("collected", "rendered") if name in files]
         files_of_splits = [(split, folder / f"{split}.json") for folder in folders for split in SPLITS]

@@ -3,17 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from verified.annotations.splits import annotation_files
 from verified.benchmark.tiou import Comparison
 from verified.config import Config
 from verified.config.features import PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import home
 from verified.config.sources import ReleasedSource
 from verified.evaluator.jobs import starting_checkpoint
-from verified.layout import Layout
 from verified.runtime.resources import ancient
 from verified.weights.wanted import model_records
-from verified_longform.config import EVALUATOR, DatasetSource, DescribedSource, Longform, MadSource, MovieSet
+from verified_longform.config import EVALUATOR, DescribedSource, Longform, MadSource, MovieSet
 from verified_longform.manifest import ALL, find_row, movie_files, read_manifest, row_name
 from verified_longform.settings import Testing
 
@@ -53,24 +51,18 @@ def part_inputs(settings: Config, wildcards) -> dict[str, Any]:
 
 def annotation_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]:
     """The files behind rows of ``wildcards.movies``, by their content, and supplied features."""
-    source, layout = settings.section(Longform).datasets[wildcards.movies].source, Layout(settings)
+    source = settings.section(Longform).datasets[wildcards.movies].source
     movies_folder = f"{folder(settings)}/{wildcards.movies}"
     if source.annotation_files:
         features = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
         return {"annotations": source.annotation_files, **features}
-    if source.corpus:
-        if isinstance(source, DatasetSource) and source.caption == "coarse":
-            return {"moments": layout.path(layout.moments, source.corpus)}
-        return {"fine": annotation_files(settings, source.corpus)}
     extra = {"rendered": f"{movies_folder}/source"} if source.rendered else {}
     return {"collected": f"{movies_folder}/collected", **extra}
 
 
 def video_inputs(settings: Config, wildcards) -> dict[str, Any]:
-    """Where the movies of ``wildcards.movies`` are: a folder, or a corpus with the paths."""
-    source, layout = settings.section(Longform).datasets[wildcards.movies].source, Layout(settings)
-    if source.corpus:
-        return {"videos": layout.path(layout.videos, source.corpus)}
+    """The folder of the movies of ``wildcards.movies``."""
+    source = settings.section(Longform).datasets[wildcards.movies].source
     if isinstance(source, MadSource | DescribedSource) and source.videos:
         return {"folder": ancient(source.videos)}
     return {"folder": f"{folder(settings)}/{wildcards.movies}/source"}
@@ -186,9 +178,8 @@ BLIND_EVALUATOR = "it has seen no real video, and what rests on it is close to r
 def has_blind_encoder(settings: Config, movies: MovieSet) -> bool:
     """Whether an evaluator that has seen no real video computes the features of movies that are real."""
     source = movies.source
-    known = source.rendered or (source.corpus and settings.datasets[source.corpus].source.has_truth)
     computed = not getattr(source, "features_supplied", False) and settings.section(Longform).encoder == EVALUATOR
-    return bool(computed and not known and not settings.evaluator.imported)
+    return computed and not source.rendered and not settings.evaluator.imported
 
 
 def testing_values(settings: Config, model: str) -> dict:
