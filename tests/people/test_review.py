@@ -187,50 +187,6 @@ def test_times_change_by_the_median_where_most_who_share_the_outcome_corrected_t
     assert states(found_of(shown(1, "accept", time=[0, 9.5]))) == ["stale"]  # the video ends at 9 s
 
 
-def test_a_split_gives_a_row_for_each_part_and_the_counts_reconcile(tmp_path):
-    parts = [{"time": [0.5, 1.5], "text": "first it falls"}, {"time": [1.5, 2.5], "text": "then it rises"}]
-    rows, _, _ = annotate(MOMENTS, GROUPS)
-    found = found_of(shown(1, "split", parts=parts), shown(1, "split", "bob", parts=parts), shown(2, "accept"))
-    given, left_out, counts = select(rows, GROUPS, found["outcomes"], None)
-    assert left_out == {1: "split"} and counts == {"split": 1, "added": 2, "accepted": 1, "kept": 6}
-    assert [(row["time"], row["fig_desc"]) for row in given[:2]] == [
-        ([0.5, 1.5], "first it falls"),
-        ([1.5, 2.5], "then it rises"),
-    ]
-    assert given[0]["review"]["instead_of"] == [1] and not found["judged"][1:]
-    counted = count(MOMENTS, GROUPS, ["test"], {row["desc_id"]: row["fig_desc_type"] for row in given}, left_out)
-    assert counted["annotated"] + counts["added"] == len(given) and counted["without"] == {"split": 1}
-    write_fig(tmp_path / "test.jsonl", given)
-    assert read_fig(tmp_path / "test.jsonl") == given and lint(tmp_path / "test.jsonl", Annotations())["passed"]
-    again = select(rows, GROUPS, found["outcomes"], None)[0]
-    assert [row["desc_id"] for row in again] == [row["desc_id"] for row in given]  # ids follow from content
-
-
-def test_a_merge_is_the_outcome_of_both_moments_or_of_none():
-    moments = [{**moment, "video": "v"} for moment in MOMENTS]
-    whole = {"time": [0.5, 4.0], "text": "it falls and rises"}
-    rows = annotate(moments, GROUPS)[0]
-
-    def merge(reviewer: str = "ann", **more) -> dict:
-        other = {"desc_id": 77, "moment": shown(2, "accept", moments=moments)["moment"]}  # its number does not matter
-        return shown(1, "merge", reviewer, moments, other=other, **whole, **more)
-
-    found = adjudicate([merge()], moments, GROUPS)
-    given, left_out, counts = select(rows, GROUPS, found["outcomes"], None)
-    assert left_out == {1: "merged", 2: "merged"} and counts == {"merged": 2, "added": 1, "kept": 6}
-    assert (given[0]["time"], given[0]["fig_desc"], given[0]["review"]["instead_of"]) == (
-        [0.5, 4.0],
-        whole["text"],
-        [1, 2],
-    )
-    against = shown(2, "accept", "bob", moments)
-    found = adjudicate([merge(), against], moments, GROUPS)
-    assert not found["outcomes"] and found["conflicts"] == [1, 2] and set(states(found)) == {"open conflict"}
-    later = shown(2, "accept", moments=moments, when="2026-01-01T00:00:09Z")
-    assert adjudicate([merge(), later], moments, GROUPS)["outcomes"].keys() == {2}  # it replaces the merge
-    assert states(adjudicate([{**merge(), "other": {"moment": "gone"}}], moments, GROUPS)) == ["stale"]
-
-
 def test_drawn_moments_are_added_once_and_can_be_taken_back():
     text = {"text": "a dog comes in"}
     one = shown(1, "draw", time=[4.0, 6.0], **text)
@@ -257,42 +213,32 @@ def test_a_row_inserted_in_a_file_without_ids_makes_no_decision_stale():
         shown(n, what, moments=twins, **more)
         for n, what, more in (
             (1, "accept", {}),
-            (2, "split", {"parts": [{"time": [0, 1], "text": "a b"}, {"time": [1, 2], "text": "c d"}]}),
+            (2, "edit", {"text": "a b"}),
         )
     ]
     given[1] |= {"caption": "dynamics 2 of 1"}  # even where both have the same candidates
     scores = [{**row, "desc_id": n} for n in (2, 3) for row in SCORES[:6]]
     inserted = [{**MOMENTS[0], "desc_id": 1, "start": 0.1}, *({**row, "desc_id": row["desc_id"] + 1} for row in twins)]
     found = adjudicate(given, inserted, candidates_by_moment(inserted, scores))
-    assert {n: outcome["decision"] for n, outcome in found["outcomes"].items()} == {2: "accept", 3: "split"}
+    assert {n: outcome["decision"] for n, outcome in found["outcomes"].items()} == {2: "accept", 3: "edit"}
     assert found["decisions"][0]["shown_as"] == 1
 
 
-CUT = [{"time": [0.5, 1.5], "text": "first it falls"}, {"time": [1.5, 2.5], "text": "dynamics 2 of 1"}]
 MOVED, EDITED = ("accept", {"time": [0.5, 3.0]}), ("edit", {"text": "it falls fast"})
-ACCEPTED, SPLIT, REJECTED = ("accept", {}), ("split", {"parts": CUT}), ("reject", {"reason": "x"})
-ALL_WRITTEN = ("split", {"parts": [CUT[0], {"time": [1.5, 2.5], "text": "then it rises"}]})
+ACCEPTED, REJECTED = ("accept", {}), ("reject", {"reason": "x"})
 OTHERWISE = ("edit", {"text": "it rises"})
 FAR, FAR_OFF = ("accept", {"time": [4.0, 6.0]}), ("edit", {"text": "it falls fast", "time": [4.0, 6.0]})
 SHOWN = "dynamics 2 of 1"
 MERGED = [
     ((MOVED, EDITED), [([0.5, 3.0], "it falls fast")], False),
     ((MOVED, ACCEPTED), [([0.5, 3.0], SHOWN)], False),
-    ((SPLIT, ACCEPTED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], SHOWN)], False),
-    ((SPLIT, EDITED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], "it falls fast")], False),
-    ((ALL_WRITTEN, ACCEPTED), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], "then it rises")], False),
-    ((ALL_WRITTEN, EDITED), [([0.5, 2.5], SHOWN)], True),
     ((FAR_OFF, ACCEPTED), [([4.0, 6.0], SHOWN)], True),
     ((EDITED, OTHERWISE), [([0.5, 2.5], SHOWN)], True),
     ((EDITED, ACCEPTED), [([0.5, 2.5], SHOWN)], True),
     ((MOVED, FAR), [([0.5, 2.5], SHOWN)], True),
     ((MOVED, FAR_OFF), [([0.5, 2.5], SHOWN)], True),
-    ((SPLIT, MOVED), [([0.5, 2.5], SHOWN)], True),
-    ((SPLIT, ALL_WRITTEN), [([0.5, 2.5], SHOWN)], True),
     ((MOVED, REJECTED), [([0.5, 2.5], SHOWN)], True),
-    ((SPLIT, EDITED, OTHERWISE), [([0.5, 1.5], "first it falls"), ([1.5, 2.5], SHOWN)], True),
     ((EDITED, EDITED, MOVED), [([0.5, 3.0], "it falls fast")], False),
-    ((SPLIT, ACCEPTED, ACCEPTED), [([0.5, 2.5], SHOWN)], True),
 ]
 
 

@@ -180,7 +180,7 @@ def test_the_lint_on_the_page_finds_what_the_lint_of_the_run_finds(pages, tmp_pa
         javascript(re.compile(r"\Wa"))
 
 
-def test_times_are_edited_moments_drawn_split_and_merged_on_the_player(pages, tmp_path):
+def test_times_are_edited_and_moments_drawn_on_the_player(pages, tmp_path):
     """By keyboard and mouse; what is saved changes the annotations."""
 
     def field(name: str, text: str, condition: str) -> None:
@@ -237,36 +237,15 @@ def test_times_are_edited_moments_drawn_split_and_merged_on_the_player(pages, tm
         enter(chromium, "byId('decided').textContent === 'New moment (0:02.0–0:03.0): it waits'", modifiers=2)
         chromium.screenshot("review-edits")
         chromium.screenshot("review-edits-narrow", 400, 1000)
-        # Split where the player stands.
-        chromium.run("byId('clip').pause(); byId('moment').focus(); byId('clip').currentTime = 0.9")
-        key(chromium, "s", "byId('cut').value === '0:00.9'")
-        field("text", "it falls", "byId('text').value === 'it falls'")
-        field("second", "it rises", "byId('second').value === 'it rises'")
-        enter(chromium, heading(3, 3), modifiers=2)
-        key(chromium, "m", "!byId('with').hidden && byId('other').children.length === 4")
-        chromium.run("byId('other').value = items[3].moment")
-        field("text", "it turns", "byId('text').value === 'it turns'")
-        enter(chromium, heading(5, 5), modifiers=2)
-        # The other moment has the same decision: it is passed over, and nobody undoes that without knowing.
-        key(chromium, "p", heading(4, 4))
-        assert content(chromium, "decided") == "Merged (0:00.750–0:02.0): it turns"
-        key(chromium, "a", "byId('message').textContent.includes('u undoes that')")
-        assert content(chromium, "progress") == "4 of 5 decided"
         file = saved(chromium, "review-kitchen-001-Ann.jsonl")
         assert chromium.messages == []
     rows = read_jsonl(file)
-    assert [row["decision"] for row in rows] == ["accept", "draw", "split", "merge"]
+    assert [row["decision"] for row in rows] == ["accept", "draw"]
     assert all(row["version"] == 2 for row in rows) and rows[0]["time"] == [0.5, 1.7]
     found = adjudicate(read_decisions([file]), MOMENTS, GROUPS)
     annotations, _, _ = annotate(MOMENTS, GROUPS)
-    given, left_out, counts = select(annotations, GROUPS, found["outcomes"], None)
-    assert left_out == {2: "split", 3: "merged", 4: "merged"} and counts["added"] == 3
-    assert [(row["time"], row["fig_desc"]) for row in given[:4]] == [
-        ([0.5, 1.7], "<b>dynamics</b> of 1"),
-        ([0.5, 0.9], "it falls"),
-        ([0.9, 1.5], "it rises"),
-        ([0.75, 2.0], "it turns"),
-    ]
+    given = select(annotations, GROUPS, found["outcomes"], None)[0]
+    assert (given[0]["time"], given[0]["fig_desc"]) == ([0.5, 1.7], "<b>dynamics</b> of 1")
     assert [(moment["time"], moment["text"]) for moment in found["drawn"]] == [([2, 3], "it waits")]
 
     newer = tmp_path / "newer.jsonl"
@@ -275,5 +254,5 @@ def test_times_are_edited_moments_drawn_split_and_merged_on_the_player(pages, tm
         chromium.open(pages / "page-001.html")
         load(chromium, newer, "another version")
         load(chromium, file, "are here again")
-        assert content(chromium, "progress") == "4 of 5 decided"
+        assert content(chromium, "progress") == "1 of 5 decided"
         assert chromium.messages == []

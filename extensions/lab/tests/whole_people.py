@@ -22,7 +22,7 @@ def decisions() -> list[dict]:
         2: ("edit", {"text": "A ball rolls to the left."}),
         3: ("reject", {"reason": "nothing of it is seen"}),
         4: ("choose", {"instead": {"type": TYPES[0], "candidate": 0, "caption": "<b>statics</b> of 4"}}),
-        5: ("split", {"parts": [{"time": [1.25, 1.5], "text": "A ball."}, {"time": [1.5, 2.25], "text": "A box."}]}),
+        5: ("accept", {}),
         6: ("draw", {"time": [0.5, 1.0], "text": "A new one."}),
     }  # fmt: skip
     rows = []
@@ -36,9 +36,7 @@ def decisions() -> list[dict]:
              **{key: judged[key] for key in ("type", "candidate", "caption")}, "reviewer": "Ann",
              "when": "2026-01-01T00:00:00Z", **keys}
         )  # fmt: skip
-    other = {key: rows[1][key] for key in ("desc_id", "moment")}
-    merge = {"decision": "merge", "text": "Both.", "time": [0.25, 1.5], "other": other, "reviewer": "Bob"}
-    return [*rows, {**rows[0], **merge}, {**rows[3], "decision": "flag", "reason": "look", "reviewer": "Bob"}]
+    return [*rows, {**rows[3], "decision": "flag", "reason": "look", "reviewer": "Bob"}]
 
 
 def review_files(folder):

@@ -131,8 +131,6 @@ def fig_row(moment: dict, candidate: dict) -> dict:
 
 
 REJECTED, BELOW = "rejected", "below-min-score"
-REPLACED = {"split": "split", "merge": "merged"}
-"""Decisions by which other moments take a moment's place, and why it has no annotation then."""
 ENOUGH_JUDGED = 10
 """Fewest judged captions at or above a score for its precision to count."""
 
@@ -194,19 +192,12 @@ def select(
 
     `rows` are the machine's FIG rows, `outcomes` those of `people.review.adjudicate`. `least` is the smallest score
     allowed. With `best` above 1, a row gets up to so many captions: the others, in falling order of choice, under
-    ``further``. Counts: accepted, chosen, edited, split, merged (by people), kept (by the machine), rejected,
-    below-min-score, and, of these last two, fell-back and left-out; retimed: those whose times people corrected; added:
-    rows of moments that took the place of split and merged ones.
+    ``further``. Counts: accepted, chosen, edited (by people), kept (by the machine), rejected, below-min-score, and, of
+    these last two, fell-back and left-out; retimed: those whose times people corrected.
     """
     selected, omitted, counts = [], {}, Counter()
     for row in rows:
         outcome, group = outcomes.get(row["desc_id"]), groups[row["desc_id"]]
-        if outcome and outcome["decision"] in REPLACED:
-            omitted[row["desc_id"]] = REPLACED[outcome["decision"]]
-            new_rows = [_part(row, part, outcome) for part in outcome["parts"]]
-            counts.update({omitted[row["desc_id"]]: 1, "added": len(new_rows)} if new_rows else [REPLACED["merge"]])
-            selected += new_rows
-            continue
         new, decision = _apply_decision(row, outcome, group, least) if outcome else _apply_threshold(row, least)
         counts[decision] += 1
         counts.update(["retimed"] if outcome and "time" in outcome else ())
@@ -231,7 +222,7 @@ def drawn_rows(drawn: Iterable[Mapping]) -> list[dict]:
         {
             "video": moment["video"],
             "time": moment["time"],
-            "desc_id": id_of(moment["video"], moment),
+            "desc_id": _id_of(moment),
             "duration": moment["duration"],
             "cog_desc": moment["text"],
             "fig_desc": moment["text"],
@@ -244,11 +235,11 @@ def drawn_rows(drawn: Iterable[Mapping]) -> list[dict]:
     ]
 
 
-def id_of(video: str, part: Mapping) -> int:
+def _id_of(moment: Mapping) -> int:
     """The `desc_id` of a moment that people made: 52 bits from its video, time and text, far above counted ones and
     below 2^53.
     """
-    identity = json.dumps([video, part["time"], part["text"]], ensure_ascii=True)
+    identity = json.dumps([moment["video"], moment["time"], moment["text"]], ensure_ascii=True)
     return 2**52 + int.from_bytes(hashlib.sha256(identity.encode()).digest()[:6], "big")
 
 
@@ -258,19 +249,6 @@ def with_times(rows: Iterable[dict], outcomes: Mapping[int, Mapping]) -> list[di
         {**row, "time": outcomes[row["desc_id"]]["time"]} if "time" in outcomes.get(row["desc_id"], {}) else row
         for row in rows
     ]
-
-
-def _part(row: dict, part: Mapping, outcome: Mapping) -> dict:
-    """A moment that takes the place of another one: its caption is a reviewer's, its score the other one's."""
-    review = {key: outcome[key] for key in ("decision", "reviewers", "when")}
-    return {
-        **{key: value for key, value in row.items() if key != "annotator_times"},
-        "time": part["time"],
-        "desc_id": id_of(row["video"], part),
-        "fig_desc": part["text"],
-        "fig_desc_type": COARSE if same(part["text"]) == same(row["cog_desc"]) else row["fig_desc_type"],
-        "review": {**review, "instead_of": outcome.get("merged", [row["desc_id"]])},
-    }
 
 
 def _apply_decision(row: dict, outcome: Mapping, group: list[dict], least: float | None) -> tuple[dict, str]:

@@ -52,7 +52,7 @@ def review(paths: Iterable[str | Path]) -> list[Judged]:
         name = (row["dataset"], row["moment"], row["reviewer"])
         if row["decision"] == "withdraw":
             latest.pop(name, None)
-        elif row["decision"] not in (*ADDITIONAL, "split", "merge"):  # these do not judge the caption
+        elif row["decision"] not in ADDITIONAL:  # these do not judge the caption
             latest[name] = row
     grades: dict[tuple[str, float, float, int, str, str], list[tuple[str, float]]] = {}
     for row in latest.values():

@@ -3,11 +3,10 @@ const review = read("review");
 const items = review.items;
 const NAME = `reviewer-of-${review.dataset}`; // no name that a reviewer's own decisions could have
 const KEYS = ["version", "dataset", "desc_id", "moment", "video", "start", "end", "decision", "type", "candidate", "caption",
-  "reviewer", "when", "instead", "text", "reason", "time", "parts", "other"];
+  "reviewer", "when", "instead", "text", "reason", "time"];
 const TOLD = { accept: "Right", choose: "Another candidate", edit: "Edited", reject: "Rejected", flag: "Flagged",
-  split: "Split", merge: "Merged", draw: "New moment" };
-const WANTED = { edit: "The right caption", draw: "The caption of the new moment", merge: "The caption of both as one",
-  split: "The caption of the first part" };
+  draw: "New moment" };
+const WANTED = { edit: "The right caption", draw: "The caption of the new moment" };
 const RULES = review.rules.map((rule) => ({ ...rule, pattern: new RegExp(rule.pattern, rule.flags) }));
 let decisions = []; // every decision of this reviewer, in the order of time; nothing is ever taken out
 let at = 0;
@@ -25,10 +24,8 @@ function restore() {
 // Whether a decision was made on what an item shows.
 const same = (row, item) => row.moment === item.moment;
 
-const mergedWith = (row, item) => row.decision === "merge" && row.other.moment === item.moment;
-
 // The standing decision, the flag and the drawn moments of a moment; what was withdrawn stands no more, nor does what spoke
-// of another caption, nor a merge when its other moment was decided on anew.
+// of another caption.
 function standing(item) {
   let decided = null, flag = null, drawn = [];
   for (const row of decisions) {
@@ -36,19 +33,12 @@ function standing(item) {
     if (row.decision === "flag") flag = here ? row : flag;
     else if (row.decision === "draw") drawn = here ? [...drawn, row] : drawn;
     else if (here && row.decision === "withdraw") { decided = flag = null; drawn = []; }
-    else if (here || mergedWith(row, item)) decided = row;
-    else if (decided && decided.decision === "merge" && [decided.moment, decided.other.moment].includes(row.moment)) decided = null;
+    else if (here) decided = row;
   }
-  if (decided && same(decided, item) && !item.candidates.some((c) => c.type === decided.type && c.caption === decided.caption)) {
+  if (decided && !item.candidates.some((c) => c.type === decided.type && c.caption === decided.caption)) {
     decided = null;
   }
   return { decided, flag, drawn };
-}
-
-// Whether a moment was taken into another one, whose decision it is.
-function merged(item) {
-  const { decided } = standing(item);
-  return decided && mergedWith(decided, item);
 }
 
 const STAYS = ["draw", "flag", "withdraw"]; // what is decided beside a moment, which is still shown then
@@ -61,7 +51,6 @@ function decide(decision, more = {}) {
     return;
   }
   const item = items[at], judged = item.candidates[item.chosen];
-  if (!STAYS.includes(decision) && merged(item)) return say("This moment is merged with another one; u undoes that first.");
   if (TIMED.includes(decision) && timesProblem()) return say(timesProblem());
   const time = TIMED.includes(decision) && moved() ? { time: times } : {};
   const row = {
@@ -72,7 +61,7 @@ function decide(decision, more = {}) {
   decisions.push(row);
   const problem = store();
   closeForms();
-  if (!STAYS.includes(decision)) at = Math.max(at, items.findIndex((one, n) => n > at && !merged(one)));
+  if (!STAYS.includes(decision)) at = Math.min(at + 1, items.length - 1);
   show();
   say(problem);
 }
@@ -117,8 +106,7 @@ function findings(text) {
   });
 }
 
-const tidy = (name) => byId(name).value.split(/\s+/).filter(Boolean).join(" ");
-const written = () => (asking === "split" ? ["text", "second"] : ["text"]).map(tidy);
+const written = () => byId("text").value.split(/\s+/).filter(Boolean).join(" ");
 
 function list(found) {
   byId("findings").replaceChildren(...found.map(({ severity, about, said }) => {
@@ -129,7 +117,7 @@ function list(found) {
   }));
 }
 
-const lint = () => list(written().flatMap(findings));
+const lint = () => list(findings(written()));
 
 // Two decisions within a second keep their order: the later one gets a later time.
 function stamp() {
@@ -149,23 +137,12 @@ function openForm(name) {
   const item = items[at], caption = item.candidates[item.chosen].caption;
   asking = name;
   if (name in WANTED) {
-    const { decided } = standing(item), others = items.filter((one) => one.video === item.video && one !== item);
-    if (name === "merge" && !others.length) return say("No other moment of this video is on this page.");
+    const { decided } = standing(item);
     if (name === "draw" && (timesProblem() || !moved())) return say(timesProblem() || "First set the times of the new moment.");
     byId("editing").hidden = false;
-    byId("with").hidden = name !== "merge";
-    byId("where-cut").hidden = byId("after").hidden = name !== "split";
     byId("wanted").textContent = WANTED[name];
-    byId("other").replaceChildren(...others.map((one) => {
-      const option = document.createElement("option");
-      option.value = one.moment;
-      option.textContent = `${clock(one.start)}–${clock(one.end)}: ${one.candidates[one.chosen].caption}`;
-      return option;
-    }));
     byId("clip").pause();
-    byId("cut").value = clock(position() > times[0] && position() < times[1] ? position() : (times[0] + times[1]) / 2);
     byId("text").value = name === "draw" ? "" : (name === "edit" && decided && decided.text) || caption;
-    byId("second").value = caption;
     lint();
     byId("text").focus();
     return;
@@ -184,26 +161,12 @@ function closeForms() {
 
 function finishEdit(event) {
   event.preventDefault();
-  const item = items[at], [text, second] = written();
-  if (!written().every(Boolean)) return say("The caption is empty. To say that none is right, reject it.");
-  const wrong = written().flatMap(findings).find((found) => found.severity === "error");
+  const item = items[at], text = written();
+  if (!text) return say("The caption is empty. To say that none is right, reject it.");
+  const wrong = findings(text).find((found) => found.severity === "error");
   const unchanged = asking === "edit" && text === item.candidates[item.chosen].caption;
   if (wrong && !unchanged) return say(`A run would refuse this caption: ${wrong.about} “${wrong.said}”`);
   if (asking === "draw") return decide("draw", { text, time: times });
-  if (asking === "split") {
-    const cut = seconds(byId("cut").value), spans = [[times[0], cut], [cut, times[1]]];
-    if (spans.some(timesProblem)) {
-      byId("cut").focus(); // the message at the head of the page may be out of sight
-      list([{ severity: "error", about: `cut between ${clock(times[0])} and ${clock(times[1])}, not at`, said: byId("cut").value }]);
-      return say(`Cut between ${clock(times[0])} and ${clock(times[1])}.`);
-    }
-    return decide("split", { parts: [{ time: spans[0], text }, { time: spans[1], text: second }] });
-  }
-  if (asking === "merge") {
-    const other = items.find((one) => one.moment === byId("other").value);
-    const time = [Math.min(item.start, other.start), Math.max(item.end, other.end)];
-    return decide("merge", { text, time, other: { desc_id: other.desc_id, moment: other.moment } });
-  }
   if (unchanged) return decide("accept");
   decide("edit", { text });
 }
@@ -236,8 +199,7 @@ function nextOpen() {
 }
 
 function describe(row) {
-  const told = row.decision === "choose" ? row.instead.caption
-    : row.text || row.reason || (row.parts || []).map((part) => `${clock(part.time[0])} ${part.text}`).join(" | ");
+  const told = row.decision === "choose" ? row.instead.caption : row.text || row.reason;
   return TOLD[row.decision] + (row.time ? ` (${row.time.map(clock).join("–")})` : "") + (told ? `: ${told}` : "");
 }
 
@@ -331,7 +293,7 @@ function begin() {
 
 const SHORT = {
   a: () => decide("accept"), e: () => openForm("edit"), r: () => openForm("reject"), f: () => openForm("flag"), u: undo,
-  s: () => openForm("split"), m: () => openForm("merge"), d: () => openForm("draw"),
+  d: () => openForm("draw"),
   t: () => items[at].proposed && setTimes(items[at].proposed),
   "[": () => withTime(0, position()), "]": () => withTime(1, position()),
   ",": () => step(byId("clip"), -0.1), ".": () => step(byId("clip"), 0.1),
@@ -347,8 +309,8 @@ document.addEventListener("keydown", (event) => {
   if (event.target.matches("input:not([type=range]), textarea, select, video") || (event.key === " " && event.target.matches("button"))) return;
   shortcut(event, SHORT);
 });
-listen({ accept: SHORT.a, edit: SHORT.e, reject: SHORT.r, flag: SHORT.f, split: SHORT.s, merge: SHORT.m,
-  draw: SHORT.d, "from-here": SHORT["["], "until-here": SHORT["]"], reset: () => setTimes([items[at].start, items[at].end]),
+listen({ accept: SHORT.a, edit: SHORT.e, reject: SHORT.r, flag: SHORT.f, draw: SHORT.d,
+  "from-here": SHORT["["], "until-here": SHORT["]"], reset: () => setTimes([items[at].start, items[at].end]),
   proposed: SHORT.t,
   undo, next: SHORT.n, previous: SHORT.p,
   open: nextOpen, save });
@@ -360,7 +322,7 @@ listen({ editing: finishEdit, rejecting: finishReason }, "submit");
     byId("clip").currentTime = Math.max(0, times[n] - items[at].clip[0]);
   } }, "input");
 });
-listen({ text: lint, second: lint }, "input");
+listen({ text: lint }, "input");
 listen({ clip: playing }, "timeupdate");
 listen({ clip: () => (byId("clip").currentTime = items[at].start - items[at].clip[0]) }, "loadedmetadata");
 listen({ reviewer: () => { restore(); show(); }, load: ({ target }) => target.files.length && load(target.files[0]) }, "change");
@@ -371,6 +333,6 @@ byId("warning").hidden = !review.warning;
 byId("about").textContent = `${items.length} moments. The large caption is the one to judge: does it fit the clip in everything it says? `
   + "Decisions stay in this browser, so you can go on later; save them when you are done.";
 keyHelp([["a", "the caption is right"], ["1 … 9", "another candidate is"], ["e", "edit it"], ["r", "reject it"], ["f", "flag the moment"],
-  ["s m d", "split the moment, merge it with another, draw a new one"], ["[ ]", "the moment starts, ends here"], ["u", "undo"],
+  ["d", "draw a new moment"], ["[ ]", "the moment starts, ends here"], ["u", "undo"],
   ["space", "play and stop"], [", .", "back and forth by a tenth of a second"], ["n p o", "next, previous, next without decision"]]);
 begin();

@@ -3,20 +3,17 @@
 Of each reviewer the latest decision on a moment counts (a flag counts in addition). A decision is stale when the moment
 was moved or its candidate no longer exists; a moment whose number merely changed is followed.
 
-The votes on a moment are merged as changes to a file are. First: is it accepted, rejected or merged with another one?
-More than half decide. Of those who accept it, votes on the span and on the caption are counted separately. Splits,
-corrected times and accepting the moment as shown are votes on the span; writing or choosing a caption at the times
-shown is none. One kind of change wins unless more people accept the span as shown; of several, the one of more than
-half. On the caption, more than half decide; without a majority, a reviewer who accepted the caption and corrected the
-span yields to one who wrote or chose another, as they edited different parts. A split takes that caption into its parts
-that have the shown one. After an open vote the machine's choice remains, and the moment is reported as a conflict.
-Every decision is reported with its state.
+The votes on a moment are merged as changes to a file are. First: is it accepted or rejected? More than half decide. Of
+those who accept it, votes on the span and on the caption are counted separately. Corrected times and accepting the
+moment as shown are votes on the span; writing or choosing a caption at the times shown is none. Corrected times win
+unless more people accept the span as shown. On the caption, more than half decide; without a majority, a reviewer who
+accepted the caption and corrected the span yields to one who wrote or chose another, as they edited different parts.
+After an open vote the machine's choice remains, and the moment is reported as a conflict. Every decision is reported
+with its state.
 
 Corrected times are the median of their starts and of their ends, of those with a tIoU of SAME_SPAN or more with that;
-if these are half or fewer, the vote is open. Two splits are equal if times (to a tenth of a second) and captions are. A
-merge is a decision on both of its moments, and counts if it is the outcome of both. A drawn moment needs no majority,
-because only a reviewer who saw it can draw it; of two reviewers' that overlap by a tIoU of SAME_SPAN or more, the
-earlier one counts.
+if these are half or fewer, the vote is open. A drawn moment needs no majority, because only a reviewer who saw it can
+draw it; of two reviewers' that overlap by a tIoU of SAME_SPAN or more, the earlier one counts.
 """
 
 from collections import Counter, defaultdict
@@ -26,7 +23,7 @@ from typing import Any
 
 from verified.benchmark.tiou import tiou
 from verified.io.jsonl import finite
-from verified.people.review.decisions import ADDITIONAL, content_id, given_times, written_texts
+from verified.people.review.decisions import ADDITIONAL, content_id
 
 APPLIED, OUTVOTED, OPEN = "applied", "outvoted", "open conflict"
 SUPERSEDED, WITHDRAWN, STALE, UNKNOWN, FLAGGED = "superseded", "withdrawn", "stale", "unknown moment", "flagged"
@@ -36,7 +33,6 @@ TOLERANCE = 1e-3
 SAME_SPAN = 0.5
 RETIMED = "retime"
 """Decision of an outcome that corrects the span, while reviewers differ on the caption."""
-KEPT, SHOWN, TIMED = ("kept",), ("shown",), ("timed",)
 
 
 def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
@@ -45,10 +41,9 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
 
     `decisions` are rows of `read_decisions` of one data set, `groups` the scored candidates of each moment (see
     `annotations.selection.candidates_by_moment`). An outcome contains decision, type and candidate (of the judged or
-    chosen caption; None for reject and RETIMED), caption, reviewers, when (the latest) and reason; `time` if it was
-    corrected; and for split and merge `parts`, the moments (time, text) that replace it, of which the second of two
-    merged ones has none. `drawn` have video, split, duration, time, text, reviewers and when. `judged` are [score,
-    right] of each caption that the outcome calls true or false, for `precision_threshold`.
+    chosen caption; None for reject and RETIMED), caption, reviewers, when (the latest) and reason, and `time` if it
+    was corrected. `drawn` have video, split, duration, time, text, reviewers and when. `judged` are [score, right] of
+    each caption that the outcome calls true or false, for `precision_threshold`.
     """
     known = {moment["desc_id"]: moment for moment in moments}
     of_video = defaultdict(list)
@@ -64,55 +59,29 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
             raised[name].append(row)
         if row["state"] != APPLIED or row["decision"] in ADDITIONAL:
             continue
-        for desc_id in _decided(row):
-            if earlier := latest.get((desc_id, row["reviewer"])):
-                _state(earlier, WITHDRAWN if row["decision"] == "withdraw" else SUPERSEDED)
-                for other in _decided(earlier):
-                    latest.pop((other, row["reviewer"]), None)
+        if earlier := latest.pop(name, None):
+            _state(earlier, WITHDRAWN if row["decision"] == "withdraw" else SUPERSEDED)
         if row["decision"] == "withdraw":
             for taken_back in (row, *raised.pop(name, ())):
                 _state(taken_back, WITHDRAWN)
         else:
-            latest |= {(desc_id, row["reviewer"]): row for desc_id in _decided(row)}
+            latest[name] = row
     by_moment = defaultdict(list)
     for (desc_id, _), row in latest.items():
         by_moment[desc_id].append(row)
     outcomes, conflicts, judged = {}, [], []
     for desc_id in sorted(by_moment):
-        outcome, split = _outcome(by_moment[desc_id], desc_id)
-        conflicts += [desc_id] if split else []
+        outcome, differ = _outcome(by_moment[desc_id])
+        conflicts += [desc_id] if differ else []
         if outcome:
             outcomes[desc_id] = outcome
             judged += _judged_scores(outcome, by_moment[desc_id], groups[desc_id])
-    conflicts += _undo_half_merges(outcomes, by_moment)
     flags = sorted({row["desc_id"] for row in rows if row["state"] == FLAGGED})
     drawn = _drawn(
         [row for decisions_of in raised.values() for row in decisions_of if row["decision"] == "draw"], of_video
     )
-    conflicts = sorted(set(conflicts))
     found = {"outcomes": outcomes, "drawn": drawn, "decisions": rows, "conflicts": conflicts, "flags": flags}
     return {**found, "judged": judged}
-
-
-def _decided(row: Mapping) -> list[int]:
-    """Numbers of the moments in a decision."""
-    return [row["desc_id"], row["other"]["desc_id"]] if row["decision"] == "merge" else [row["desc_id"]]
-
-
-def _undo_half_merges(outcomes: dict[int, dict], by_moment: Mapping[int, list[dict]]) -> list[int]:
-    """Remove merges that are the outcome of one of their moments only; returns the moments that become open."""
-    half = [
-        desc_id
-        for desc_id, outcome in outcomes.items()
-        if outcome["decision"] == "merge"
-        and not all(outcomes.get(other, {}).get("merged") == outcome["merged"] for other in outcome["merged"])
-    ]
-    for desc_id in half:
-        del outcomes[desc_id]
-        for row in by_moment[desc_id]:
-            if row["state"] in (APPLIED, OUTVOTED):
-                _state(row, OPEN, "the merge is not the outcome of both moments")
-    return half
 
 
 def _drawn(rows: Iterable[dict], of_video: Mapping[str, list[Mapping]]) -> list[dict]:
@@ -156,8 +125,6 @@ def _follow_moment(row: Mapping, moments: Iterable[Mapping]) -> dict:
     displayed moment is found by its content id.
     """
     moments, found = list(moments), dict(row)
-    if row["decision"] == "merge":
-        found["other"] = {**row["other"], "desc_id": _find(moments, row["other"])}
     desc_id = _find(moments, row)
     if desc_id in (None, row["desc_id"]):
         return found
@@ -186,12 +153,10 @@ def _decision_state(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[
         return UNKNOWN, "no moment of this number is in the corpus"
     if row["decision"] == "flag":
         return FLAGGED, row.get("reason") or ""
-    if any(end > moment["duration"] + TOLERANCE for _, end in given_times(row)):
+    if "time" in row and row["time"][1] > moment["duration"] + TOLERANCE:
         return STALE, f"it ends after the video ({moment['duration']} s)"
     if row["decision"] == "draw":
         return (APPLIED, "") if row["video"] == moment["video"] else (STALE, "the moment has another video now")
-    if row["decision"] == "merge" and row["other"]["desc_id"] in (None, row["desc_id"]):
-        return STALE, "the moment that it is merged with is not there any more"
     if not _is_in_place(row, moment):
         return STALE, "the moment has another video or other times now"
     if row["decision"] != "withdraw":
@@ -213,25 +178,6 @@ def _majority(votes: Iterable) -> Any:
     return vote if 2 * count > counts.total() else None
 
 
-def _fate(row: Mapping) -> tuple:
-    """Vote on the moment: keep, reject or merge, and the times and text of a merge."""
-    if row["decision"] == "reject":
-        return ("reject",)
-    return ("merge", _parts_key(row), *sorted(_decided(row))) if row["decision"] == "merge" else KEPT
-
-
-def _parts_key(row: Mapping) -> str:
-    rounded = ((round(start, 1), round(end, 1)) for start, end in given_times(row))
-    return str([*rounded, *written_texts(row)])
-
-
-def _span_vote(row: Mapping) -> tuple | None:
-    """Vote on the span of an accepted moment; None without one."""
-    if row["decision"] == "split":
-        return "split", _parts_key(row)
-    return TIMED if "time" in row else SHOWN if row["decision"] == "accept" else None
-
-
 def _caption_vote(row: Mapping) -> str:
     """The caption that a decision gives the moment: two that accept one caption in different ways agree."""
     if row["decision"] == "choose":
@@ -239,44 +185,26 @@ def _caption_vote(row: Mapping) -> str:
     return row["text"].strip() if row["decision"] == "edit" else row["caption"]
 
 
-def _outcome(rows: list[dict], desc_id: int) -> tuple[dict | None, bool]:
+def _outcome(rows: list[dict]) -> tuple[dict | None, bool]:
     """(outcome or None, whether the reviewers disagree) of the valid decisions on one moment."""
     for row in rows:
         _state(row, OPEN)
-    fate = _majority(map(_fate, rows))
-    if fate is None:
+    rejected = _majority(row["decision"] == "reject" for row in rows)
+    if rejected is None:
         return None, len(rows) > 1
-    voting = [row for row in sorted(rows, key=lambda row: row["when"]) if _fate(row) == fate]
+    voting = [row for row in sorted(rows, key=lambda row: row["when"]) if (row["decision"] == "reject") == rejected]
     for row in rows:
-        _state(row, APPLIED if _fate(row) == fate else OUTVOTED)
-    if fate != KEPT:
-        outcome = _named(voting[0], None, voting)
-        if fate[0] == "merge":
-            second = desc_id != voting[0]["desc_id"]
-            outcome |= {"parts": [] if second else _parts(voting[0]), "merged": sorted(_decided(voting[0]))}
-    else:
-        outcome = _acceptance(voting)
+        _state(row, APPLIED if row in voting else OUTVOTED)
+    outcome = _named(voting[0], None, voting) if rejected else _acceptance(voting)
     return outcome, any(row["state"] != APPLIED or row["why"] for row in rows)
 
 
 def _acceptance(rows: list[dict]) -> dict | None:
-    """The outcome of decisions to keep the moment, the earliest first: its span, and its caption or parts."""
-    spans = Counter(vote for row in rows if (vote := _span_vote(row)))
-    changes = [vote for vote in spans if vote != SHOWN]
-    span = changes[0] if len(changes) == 1 and spans[changes[0]] >= spans[SHOWN] else _majority(spans.elements())
-    if span and span[0] == "split":
-        splits = [row for row in rows if _span_vote(row) == span]
-        return _split(splits, [row for row in rows if row not in splits])
-    if not span and any(vote[0] == "split" for vote in changes):
-        for row in rows:
-            _state(row, OPEN)
-        return None
-    for row in rows:
-        if row["decision"] == "split":
-            _state(row, OUTVOTED)
-    rows = [row for row in rows if row["decision"] != "split"]
+    """The outcome of decisions to keep the moment, the earliest first: its span and its caption."""
     corrected = [row for row in rows if "time" in row]
-    time = _median_time([row["time"] for row in corrected]) if span == TIMED else None
+    as_shown = sum(row["decision"] == "accept" and "time" not in row for row in rows)
+    retimed = len(corrected) >= as_shown
+    time = _median_time([row["time"] for row in corrected]) if corrected and retimed else None
     caption = _majority(map(_caption_vote, rows)) or _majority(
         _caption_vote(row) for row in rows if row["decision"] != "accept" or not time or "time" not in row
     )
@@ -285,7 +213,7 @@ def _acceptance(rows: list[dict]) -> dict | None:
         if not shared and not (caption and time and row["decision"] == "accept" and "time" in row):
             _state(row, OUTVOTED if caption else OPEN)
         if "time" in row and not time:
-            row["why"] = "the corrected spans differ" if span == TIMED else "more people accept the span as shown"
+            row["why"] = "the corrected spans differ" if retimed else "more people accept the span as shown"
         elif "time" in row and row["state"] != APPLIED:
             row["why"] = "the captions differ; the span is applied"
     timed = {"time": time} if time else {}
@@ -294,31 +222,6 @@ def _acceptance(rows: list[dict]) -> dict | None:
     sharing = [row for row in rows if _caption_vote(row) == caption]
     counted = [row for row in rows if row in sharing or (time and row in corrected)]
     return {**_named(sharing[0], caption, counted), **timed}
-
-
-def _split(splits: list[dict], others: list[dict]) -> dict | None:
-    """The outcome of equal splits, with the caption of `others` in the parts that keep the displayed text."""
-    written = [row for row in others if row["decision"] in ("choose", "edit")]
-    caption = _majority(map(_caption_vote, written))
-    parts = _parts(splits[0])
-    untouched = [part for part in parts if part["text"] == splits[0]["caption"].strip()]
-    if written and not untouched and len(splits) <= len(written):
-        for row in (*splits, *others):
-            _state(row, OPEN)
-        return None
-    for part in untouched:
-        part["text"] = caption or part["text"]
-    for row in others:
-        if row["decision"] == "split" or "time" in row:
-            _state(row, OUTVOTED)
-        elif row in written and (not untouched or _caption_vote(row) != caption):
-            _state(row, OUTVOTED if caption or not untouched else OPEN)
-    counted = [*splits, *(row for row in written if row["state"] == APPLIED)]
-    return {**_named(splits[0], None, counted), "parts": parts}
-
-
-def _parts(row: Mapping) -> list[dict]:
-    return [{"time": time, "text": text} for time, text in zip(given_times(row), written_texts(row))]
 
 
 def _named(first: Mapping, caption: str | None, counted: list[dict]) -> dict:
@@ -346,7 +249,7 @@ def _median_time(times: list[list[float]]) -> list[float] | None:
 
 def _judged_scores(outcome: Mapping, rows: list[dict], group: list[dict]) -> list[list]:
     """[score, right] of the captions that an outcome calls right or wrong."""
-    if outcome["decision"] in ("split", "merge", RETIMED):  # no judgement of the caption
+    if outcome["decision"] == RETIMED:  # no judgement of the caption
         return []
     right = outcome["caption"] if outcome["decision"] in ("accept", "choose") else None
     named = {(row["type"], row["caption"]) for row in rows}

@@ -10,7 +10,7 @@ from verified.people.agreement import grade_matrix, krippendorff_alpha
 from verified.people.review.adjudicate import APPLIED, OPEN, OUTVOTED
 
 KEPT, CHANGED, REJECTED = range(3)
-CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "split": CHANGED, "merge": CHANGED, "reject": REJECTED}
+CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "reject": REJECTED}
 
 
 def agreement(decisions: Iterable[dict]) -> dict:

@@ -2,9 +2,8 @@
 
 Keys: ``dataset, desc_id, video, start, end`` (the displayed moment; seconds), ``decision`` (one of DECISIONS), ``type,
 candidate, caption`` (the judged caption), ``reviewer, when`` (UTC, ISO 8601), and ``instead`` for choose (an object
-with type, candidate, caption), ``text`` for edit, draw and merge, ``reason`` for reject and, if given, for flag,
-``parts`` for split (a list of objects with time and text), ``other`` for merge (an object with desc_id and moment), and
-``time`` (start and end, seconds of the video) for draw, merge and, if corrected, accept, choose and edit.
+with type, candidate, caption), ``text`` for edit and draw, ``reason`` for reject and, if given, for flag,
+and ``time`` (start and end, seconds of the video) for draw and, if corrected, accept, choose and edit.
 
 ``moment`` is the content id of the displayed moment (see `content_id`), ``version`` the one of this form.
 """
@@ -22,10 +21,10 @@ from verified.io.files import require_version
 from verified.io.jsonl import finite, is_span, iterate_jsonl
 
 VERSION = 2
-DECISIONS = ("accept", "choose", "edit", "reject", "split", "merge", "draw", "flag", "withdraw")
-"""accept: the caption is right; choose: another candidate is; edit: this text is; reject: none is; split: it is several
-moments; merge: it is one with another; draw: the video has one more moment; flag: somebody should look; withdraw:
-cancels earlier decisions of the same reviewer on the moment, and moments drawn on its clip.
+DECISIONS = ("accept", "choose", "edit", "reject", "draw", "flag", "withdraw")
+"""accept: the caption is right; choose: another candidate is; edit: this text is; reject: none is; draw: the video
+has one more moment; flag: somebody should look; withdraw: cancels earlier decisions of the same reviewer on the moment,
+and moments drawn on its clip.
 """
 ADDITIONAL = ("flag", "draw")
 """Decisions that are independent of the one on a moment."""
@@ -81,50 +80,20 @@ def decision_problem(row: Mapping) -> str | None:
         if not isinstance(instead, dict) or not {"type", "candidate", "caption"} <= instead.keys():
             return "'instead' does not say which candidate was chosen"
         return _caption_problem(instead) or (_text_problem(instead["caption"]) and "the chosen caption is not a text")
-    for decision, key in (("edit", "text"), ("draw", "text"), ("merge", "text"), ("reject", "reason")):
+    for decision, key in (("edit", "text"), ("draw", "text"), ("reject", "reason")):
         if row["decision"] == decision and (problem := _text_problem(row.get(key))):
             return f"{key!r} {problem}"
     reason = row.get("reason")
     if reason and (problem := _text_problem(reason)):
         return f"'reason' {problem}"
-    if ("time" in row or row["decision"] in ("draw", "merge")) and not is_moment_span(row.get("time")):
+    if ("time" in row or row["decision"] == "draw") and not _is_moment_span(row.get("time")):
         return "'time' is not [start, end] in seconds"
-    if row["decision"] == "split" and (problem := _parts_problem(row.get("parts"))):
-        return problem
-    other = row.get("other")
-    if row["decision"] == "merge" and not (isinstance(other, dict) and isinstance(other.get("moment"), str)):
-        return "'other' does not say which moment it is merged with"
     return None
 
 
-def is_moment_span(value: object) -> bool:
+def _is_moment_span(value: object) -> bool:
     """Return whether a value is [start, end] of a moment: seconds, not reversed and not empty."""
     return is_span(value) and 0 <= value[0] < value[1]  # pyright: ignore[reportIndexIssue]
-
-
-def _parts_problem(parts: object) -> str | None:
-    if not isinstance(parts, list) or len(parts) < 2 or not all(isinstance(part, dict) for part in parts):
-        return "'parts' are not two moments or more"
-    for part in parts:
-        if not is_moment_span(part.get("time")):
-            return "the 'time' of a part is not [start, end] in seconds"
-        if problem := _text_problem(part.get("text")):
-            return f"the 'text' of a part {problem}"
-    return None
-
-
-def written_texts(row: Mapping) -> list[str]:
-    """The captions written by the reviewer in a decision."""
-    if row["decision"] == "split":
-        return [part["text"].strip() for part in row["parts"]]
-    return [row["text"].strip()] if row["decision"] in ("edit", "draw", "merge") else []
-
-
-def given_times(row: Mapping) -> list[list[float]]:
-    """The times set by the reviewer in a decision."""
-    if row["decision"] == "split":
-        return [part["time"] for part in row["parts"]]
-    return [row["time"]] if "time" in row else []
 
 
 def _caption_problem(row: Mapping) -> str | None:

@@ -7,7 +7,6 @@ from verified.config.annotations import Lint
 from verified.errors import InputError
 from verified.io.characters import LONGEST_CAPTION
 from verified.people.review.adjudicate import APPLIED
-from verified.people.review.decisions import written_texts
 
 
 def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severities: Lint) -> None:
@@ -19,9 +18,8 @@ def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severi
     refused = [
         (row, check, detail)
         for row in decisions
-        if row["state"] == APPLIED
-        for text in written_texts(row)
-        for check, detail in _findings(text, "" if row["decision"] == "draw" else coarse[row["desc_id"]])
+        if row["state"] == APPLIED and row["decision"] in ("edit", "draw")
+        for check, detail in _findings(row["text"].strip(), "" if row["decision"] == "draw" else coarse[row["desc_id"]])
         if getattr(severities, check) == "error"
     ]
     if not refused:
