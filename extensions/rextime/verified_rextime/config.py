@@ -46,6 +46,11 @@ class RextimeSource(Section):
     """Folder of the video files, named by video id; needed for queries, models and pages. Data sets have their videos.
     """
 
+    @property
+    def has_videos(self) -> bool:
+        """Whether its videos are at hand."""
+        return bool(self.dataset or self.videos)
+
     @model_validator(mode="after")
     def one_origin(self):
         if (self.annotations is None) == (self.dataset is None):
@@ -244,7 +249,7 @@ class Rextime(Section):
 
     @model_validator(mode="after")
     def videos_to_learn_from(self):
-        taught = any((one.dataset or one.videos) and one.split == "train" for one in self.sources.values())
+        taught = any(one.has_videos and one.split == "train" for one in self.sources.values())
         if "fine_tuned_video_lmm" in self.models and not ("video_lmm" in self.models and taught):
             raise ValueError(
                 "models: fine_tuned_video_lmm needs `video_lmm` and a source with videos {split: train, …}"

@@ -307,29 +307,6 @@ def card_facts(settings: Config) -> dict:
     }
 
 
-def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
-    """(key of the configuration, path, whether it is a folder) of the inputs that no rule makes."""
-    section, named = _section(settings), []
-    for name, source in section.sources.items():
-        if source.annotations:
-            named.append((f"rextime.sources.{name}.annotations", source.annotations, False))
-        if source.videos:
-            named.append((f"rextime.sources.{name}.videos", source.videos, True))
-    for name, given in section.released.items():
-        named.append((f"rextime.released.{name}", given.questions, False))
-        if given.only:
-            named.append((f"rextime.released.{name}.only", given.only, False))
-        if given.videos:
-            named.append((f"rextime.released.{name}.videos", given.videos, True))
-    for name, published in section.published.items():
-        named.append((f"rextime.published.{name}.checkpoint", published.checkpoint, False))
-        if published.video:
-            named.append((f"rextime.published.{name}.video", published.video, False))
-    return named + [
-        (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in section.submissions.items()
-    ]
-
-
 def published_records(settings: Config, model: GroundingModel) -> list[str]:
     """The record of the text encoder of a model with its authors' weights (`rextime.published`)."""
     given = _section(settings).published[model]

@@ -59,8 +59,17 @@ def feature_findings(settings: Config) -> Iterator[Finding]:
 
 def supplied(settings: Config) -> Iterator[Supplied]:
     """Inputs that no rule makes."""
-    items = f"{jobs.folder(settings)}/items.jsonl"
-    return (Supplied(*named, items) for named in jobs.supplied_paths(settings))
+    section, made = settings.section(Rextime), f"{jobs.folder(settings)}/items.jsonl"
+    named: dict[str, str | None] = {}
+    for name, source in section.sources.items():
+        named |= {f"sources.{name}.{key}": getattr(source, key) for key in ("annotations", "videos")}
+    for name, given in section.released.items():
+        named |= {f"released.{name}": given.questions, f"released.{name}.only": given.only}
+        named |= {f"released.{name}.videos": given.videos}
+    for name, published in section.published.items():
+        named |= {f"published.{name}.{key}": getattr(published, key) for key in ("checkpoint", "video")}
+    named |= {f"submissions.{name}.file": submission.file for name, submission in section.submissions.items()}
+    return (Supplied(f"rextime.{key}", path, key.endswith(".videos"), made) for key, path in named.items() if path)
 
 
 def problems(settings: Config) -> Iterator[Finding]:

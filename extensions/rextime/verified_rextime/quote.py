@@ -4,7 +4,7 @@ Filters run as in a real run; a missing answer is assumed to be accepted, so tha
 bound.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from verified.config import Config
@@ -26,8 +26,11 @@ from verified_rextime.tasks import GENERATION, LOCATE
 
 def tasks_of(section: Rextime) -> tuple[Task, ...]:
     """Tasks of ReXTime with the configured protocols, each once."""
-    answering = answering_tasks(section) if {"video_lmm", "fine_tuned_video_lmm"} & {*section.models} else ()
-    return tuple(dict.fromkeys((*(GENERATION if section.sources else ()), *answering)))
+    tasks = list(GENERATION if section.sources else ())
+    if {"video_lmm", "fine_tuned_video_lmm"} & {*section.models}:
+        tasks += [task for protocol in section.protocols for task in TASKS[protocol]]
+        tasks += [LOCATE for given in section.released.values() if given.videos]
+    return tuple(dict.fromkeys(tasks))
 
 
 Tested = list[tuple[list[dict], dict[str, dict]]]
@@ -39,30 +42,31 @@ def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
 
     Raises InputError if a source cannot be read.
     """
+    section, described = config.section(Rextime), f"{jobs.folder(config)}/{{}}/{{}}.jsonl"
 
     def walk(session: Session) -> None:
-        section = config.section(Rextime)
         items = _items(config) if section.sources else []
         for shard in shard_names(config.shards) if items else ():
-            shard_items = rows_of_shard(items, shard, config.shards)
-            videos = _videos(config, shard, shard_items)
-            questions, _, _ = write_questions(shard_items, videos, session, section)
+            rows = rows_of_shard(items, shard, config.shards)
+            shown = (row for row in rows if section.sources[row["source"]].has_videos)
+            videos = _videos([described.format("videos", shard)], ((row["video"], row["duration"]) for row in shown))
+            questions, _, _ = write_questions(rows, videos, session, section)
             tested.append((questions, videos))
-            for protocol in jobs.protocols(config):
-                take_test(questions, videos, protocol, section.frames, session)
         for name in jobs.answered(config):
             given = section.released[name]
             questions = question_rows(choose(read_questions(given.questions, given.scored), given, config.seed))
-            videos = _given_videos(config, name, questions)
-            tested.append((questions, videos))
-            for protocol in jobs.protocols(config):
-                take_test(questions, videos, protocol, section.frames, session)
+            files = [described.format(f"released/{name}/videos", shard) for shard in shard_names(config.shards)]
+            there = VideoFolder(str(given.videos)).paths
+            tested.append(
+                (questions, _videos(files, ((q["vid"], q["duration"]) for q in questions if q["vid"] in there)))
+            )
+        tests_walk(config, tested)(session)
 
     return walk
 
 
-def tuned_walk(config: Config, tested: Tested) -> Callable[[Session], None]:
-    """Calls of the fine-tuned video LMM, for items that the other walk `tested`."""
+def tests_walk(config: Config, tested: Tested) -> Callable[[Session], None]:
+    """Calls of a video LMM that answers the questions `tested`, by every protocol."""
 
     def walk(session: Session) -> None:
         for questions, videos in tested:
@@ -83,25 +87,6 @@ def with_adapter(config: Config, generation: Generation) -> Generation | None:
     return generation.model_copy(update={"video_lmm": generation.video_lmm.model_copy(update={"revision": revision})})
 
 
-def answering_tasks(section: Rextime) -> tuple[Task, ...]:
-    """Tasks of the configured protocols, each once."""
-    given = (LOCATE,) if any(one.videos for one in section.released.values()) else ()
-    return tuple(dict.fromkeys((*(task for protocol in section.protocols for task in TASKS[protocol]), *given)))
-
-
-def _given_videos(config: Config, name: str, questions: list[dict]) -> dict[str, dict]:
-    """The videos of given questions as they were described, or, before that, one for each that is in the folder."""
-    built = [Path(jobs.folder(config), "released", name, "videos", f"{s}.jsonl") for s in shard_names(config.shards)]
-    if all(path.is_file() for path in built):
-        return {row["video"]: row for path in built for row in read_jsonl(path)}
-    there = VideoFolder(str(config.section(Rextime).released[name].videos)).paths
-    return {
-        row["vid"]: {"video": row["vid"], "duration": row["duration"], "sha256": f"unknown: {row['vid']}"}
-        for row in questions
-        if row["vid"] in there
-    }
-
-
 def _items(config: Config) -> list[dict]:
     built = Path(jobs.folder(config), "items.jsonl")
     if built.is_file():
@@ -117,14 +102,8 @@ def _items(config: Config) -> list[dict]:
     return read_sources(config.section(Rextime), jobs.corpora(config))[0]
 
 
-def _videos(config: Config, shard: str, items: list[dict]) -> dict[str, dict]:
-    """The described videos, or, before that, one for each item whose video is still to be described."""
-    built = Path(jobs.folder(config), "videos", f"{shard}.jsonl")
-    if built.is_file():
-        return {row["video"]: row for row in read_jsonl(built)}
-    sources = config.section(Rextime).sources
-    return {
-        item["video"]: {"video": item["video"], "duration": item["duration"], "sha256": f"unknown: {item['video']}"}
-        for item in items
-        if sources[item["source"]].dataset or sources[item["source"]].videos
-    }
+def _videos(files: Sequence[str], expected: Iterable[tuple[str, float]]) -> dict[str, dict]:
+    """The videos that `files` describe, or, before that, one for each `expected` id and duration (s)."""
+    if all(Path(file).is_file() for file in files):
+        return {row["video"]: row for file in files for row in read_jsonl(file)}
+    return {video: {"video": video, "duration": seconds, "sha256": f"unknown: {video}"} for video, seconds in expected}

@@ -11,14 +11,14 @@ from verified_rextime.config import Rextime
 
 
 def _asks(settings: Config, generation: Generation) -> Iterator[SharedCalls]:
-    from verified_rextime.quote import Tested, tuned_walk, walk_of, with_adapter
+    from verified_rextime.quote import Tested, tests_walk, walk_of, with_adapter
 
     if not settings.section(Rextime).asks:
         return
     tested: Tested = []
     yield SharedCalls("rextime", walk_of(settings, tested))
     if (tuned := with_adapter(settings, generation)) is not None:
-        yield SharedCalls("rextime, fine-tuned", tuned_walk(settings, tested), tuned)
+        yield SharedCalls("rextime, fine-tuned", tests_walk(settings, tested), tuned)
 
 
 def _tasks(settings: Config) -> tuple[Task, ...]:
