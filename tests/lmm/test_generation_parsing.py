@@ -18,15 +18,15 @@ from verified.lmm.thoughts import separate
 COARSE = "A man rides a bicycle."
 THREE = ["A man rides a red bicycle.", "A man in a hat rides a bicycle.", "An old man rides a bicycle past a house."]
 
-TASKS = {task.name: task for task in PAPER}
+TASKS = {task.name: task for task in (*PAPER, COARSE_CAPTION)}
 
 
-def parse(task, slots, text, count, cut=False):
-    return TASKS[task].read(slots, text, count, cut)
+def parse(task, text, count=3, cut=False, caption=COARSE):
+    return TASKS[task].read({"caption": caption, "count": str(count)}, text, count, cut)
 
 
-def candidates(text, task="statics_candidates", count=3, cut=False):
-    return parse(task, {"caption": COARSE, "count": str(count)}, text, count, cut)
+def candidates(text, cut=False):
+    return parse("statics_candidates", text, cut=cut)
 
 
 FORMS = {
@@ -56,13 +56,33 @@ FORMS = {
     "quoted lines": '"%s"\n"%s"\n"%s"',
     "numbered, one quote missing": '1. "%s"\n2. "%s\n3. %s"',
     "windows line ends": "1. %s\r\n2. %s\r\n3. %s\r\n",
+    "spaced circles": "① %s ② %s ③ %s",
+    "wide digits": "１） %s\n２） %s\n３） %s",
+    "Arabic digits": "١. %s\n٢. %s\n٣. %s",
+    "Devanagari digits": "१. %s\n२. %s\n३. %s",
+    "middle dots": "・%s\n・%s\n・%s",
+    "objects in a list": '{"captions": [{"caption": "%s"}, {"caption": "%s"}, {"caption": "%s"}]}',
+    "objects and a list": '{"1": {"text": "%s"}, "2": {"text": "%s", "score": 3}, "3": ["%s"]}',
+    "captions behind reasons": '{"reasoning": ["a", "b"], "captions": ["%s", "%s", "%s"]}',
+    "objects with ids": '[{"id": 1, "sentence": "%s"}, {"id": 2, "sentence": "%s"}, {"id": 3, "sentence": "%s"}]',
+    "thoughts within items": '{"1": "<think>hm</think>%s", "2": "%s", "3": "<think>x</think>%s"}',
+    "one in no quotes": '1. %s\n2. "%s"\n3. “%s”',
 }
+CHINESE = ["一个男人打开门。", "昏暗的走廊里有一扇门。", "门外站着一个人。"]
+CHINESE_FORMS = ["1、%s\n2、%s\n3、%s", "１．%s\n２．%s\n３．%s", "1、%s2、%s3、%s", "（1）%s\n（2）%s\n（3）%s"]
+CHINESE_FORMS += ["①%s\n②%s\n③%s", "一、%s\n二、%s\n三、%s"]
+SPEECH = ['"No," a man says, "never."', "A dog waits.", "A bell rings."]
+LISTS = [
+    *((form, THREE) for form in FORMS.values()),
+    *((form, CHINESE) for form in CHINESE_FORMS),
+    (FORMS["one in no quotes"], SPEECH),
+]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_three_candidates_from_every_form(form):
-    parsed = candidates(FORMS[form] % tuple(THREE))
-    assert list(parsed.items) == THREE
+@pytest.mark.parametrize(("form", "items"), LISTS, ids=[*FORMS, *CHINESE_FORMS, "speech"])
+def test_three_candidates_from_every_form(form, items):
+    parsed = candidates(form % tuple(items))
+    assert list(parsed.items) == items
     assert parsed.missing == 0 and parsed.form != "none"
 
 
@@ -75,9 +95,9 @@ def test_json_cut_short_keeps_what_is_complete():
 @pytest.mark.parametrize(
     "text", ["", "   \n", "I am sorry.", "<html><body>502</body></html>", "{", "[]", "{}", "null", "1."]
 )
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [task.name for task in PAPER])
 def test_nothing_usable_is_nothing(task, text):
-    parsed = parse(task, {"caption": COARSE}, text, 3)
+    parsed = parse(task, text)
     assert not parsed.usable and parsed.missing >= 3
 
 
@@ -100,7 +120,7 @@ KEYFRAMES = {
 @pytest.mark.parametrize("form", KEYFRAMES)
 def test_keyframe_sections(form):
     parts = ("A brick wall behind a road.", "The man is old, the bicycle red.", "An old man rides a red bicycle.")
-    parsed = parse("keyframe_description", {"caption": COARSE}, KEYFRAMES[form].format(*parts), 1)
+    parsed = parse("keyframe_description", KEYFRAMES[form].format(*parts), 1)
     assert tuple(parsed.sections[name] for name in ("background", "foreground", "description")) == parts
     assert parsed.missing == 0
 
@@ -119,7 +139,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("form", ANSWERS)
 def test_answers_then_description(form):
-    parsed = parse("answers", {"caption": COARSE}, ANSWERS[form], 2)
+    parsed = parse("answers", ANSWERS[form], 2)
     assert parsed.items == ("It goes left.", "It is slow.")
     assert parsed.sections["description"] == "The man rides left. Then he stops."
     assert parsed.missing == 0
@@ -127,47 +147,18 @@ def test_answers_then_description(form):
 
 def test_numbers_inside_a_sentence_do_not_split_it():
     text = "1. A team of 2. A man waves.\n2. Bus no. 3 leaves.\n3. Two men wave."
-    assert len(parse("questions", {"caption": COARSE}, text, 3).items) == 3
+    assert len(parse("questions", text).items) == 3
 
 
-@given(st.text(max_size=300), st.sampled_from(list(TASKS)), st.booleans())
+@given(st.text(max_size=300), st.sampled_from([task.name for task in PAPER]), st.booleans())
 def test_any_text_is_parsed_without_an_error(text, task, cut):
-    parsed = parse(task, {"caption": COARSE}, text, 3, cut)
+    parsed = parse(task, text, cut=cut)
     assert len(parsed.items) <= 3 and len(parsed.positions) == len(parsed.items)
     if task not in ("keyframe_description", "questions", "answers"):
         assert parsed.missing == 3 - len(parsed.items)
 
 
 CASES = json.loads((Path(__file__).parents[1] / "fixtures" / "answers" / "answers.json").read_text(encoding="utf-8"))
-BY_NAME = {task.name: task for task in (*PAPER, COARSE_CAPTION)}
-
-
-ZH = ["一个男人打开门。", "昏暗的走廊里有一扇门。", "门外站着一个人。"]
-EN = ["A man opens it.", "A dog waits.", "A bell rings."]
-
-
-@pytest.mark.parametrize(
-    ("form", "items"),
-    [
-        ("1、{}\n2、{}\n3、{}", ZH),
-        ("１．{}\n２．{}\n３．{}", ZH),
-        ("1、{}2、{}3、{}", ZH),
-        ("（1）{}\n（2）{}\n（3）{}", ZH),
-        ("①{}\n②{}\n③{}", ZH),
-        ("① {} ② {} ③ {}", EN),
-        ("一、{}\n二、{}\n三、{}", ZH),
-        ("１） {}\n２） {}\n３） {}", EN),
-        ("١. {}\n٢. {}\n٣. {}", EN),
-        ("१. {}\n२. {}\n३. {}", EN),
-        ('{{"captions": [{{"caption": "{}"}}, {{"caption": "{}"}}, {{"caption": "{}"}}]}}', EN),
-        ('{{"1": {{"text": "{}"}}, "2": {{"text": "{}", "score": 3}}, "3": ["{}"]}}', EN),
-        ('{{"reasoning": ["a", "b"], "captions": ["{}", "{}", "{}"]}}', EN),
-        ('[{{"id": 1, "sentence": "{}"}}, {{"id": 2, "sentence": "{}"}}, {{"id": 3, "sentence": "{}"}}]', EN),
-    ],
-)
-def test_lists_of_any_numbers_and_objects_in_the_place_of_texts(form, items):
-    parsed = BY_NAME["positives"].read({"caption": "a man opens a door"}, form.format(*items), 3, False)
-    assert list(parsed.items) == items
 
 
 @pytest.mark.parametrize(
@@ -184,36 +175,21 @@ def test_lists_of_any_numbers_and_objects_in_the_place_of_texts(form, items):
 )
 def test_answers_and_description_are_texts(answers, description, items):
     text = f'{{"answers": {answers}, "description": {description}}}'
-    parsed = BY_NAME["answers"].read({"caption": "a dog"}, text, 2, False)
+    parsed = parse("answers", text, 2)
     assert list(parsed.items) == items and parsed.sections["description"].startswith("It runs")
-
-
-@pytest.mark.parametrize(
-    ("text", "items"),
-    [
-        ('{"1": "<think>hm</think>A man opens it.", "2": "A dog waits.", "3": "<think>x</think>A bell rings."}', EN),
-        (
-            '1. "No," a man says, "never."\n2. "A dog waits."\n3. “A bell rings.”',
-            ['"No," a man says, "never."', *EN[1:]],
-        ),
-        ("・A man opens it.\n・A dog waits.\n・A bell rings.", EN),
-    ],
-)
-def test_thoughts_and_quotes_within_items(text, items):
-    assert list(BY_NAME["positives"].read({"caption": "a man opens a door"}, text, 3, False).items) == items
 
 
 def test_parts_of_a_keyframe_may_be_objects():
     foreground = r'["a red ball", "a man\'s hat"]'
     text = f'{{"background": {{"wall": "blue"}}, "objects attributes": {foreground}, "desc": {{"text": "He plays."}}}}'
-    sections = BY_NAME["keyframe_description"].read({}, text, 1, False).sections
+    sections = parse("keyframe_description", text, 1).sections
     assert sections == {"background": "blue", "foreground": "a red ball, a man's hat", "description": "He plays."}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_an_answer_gives_its_right_items(case):
     text = separate(case["text"]).answer
-    parsed = BY_NAME[case["task"]].read({"caption": case["caption"]}, text, case["count"], case["cut"])
+    parsed = parse(case["task"], text, case["count"], case["cut"], case["caption"])
     assert list(parsed.items) == (case["right"] or [])
     assert parsed.usable == (case["right"] is not None)
 
