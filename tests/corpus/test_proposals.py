@@ -46,19 +46,6 @@ def test_scenes_tile_the_video_within_their_lengths(cuts, shortest, longest):
     assert max(lengths) <= longest + 2e-3 and (min(lengths) >= min(shortest, longest / 2) - 2e-3)
 
 
-def test_an_answer_is_read_as_one_caption_or_refused():
-    assert read_caption({}, '{"caption": "a dog runs"}', 1, False).items == ("a dog runs",)
-    assert read_caption({}, 'Caption: "A dog runs."\n\nThat is all.', 1, False).items == ("A dog runs.",)
-    for text, reason in (("", None), ("see https://x.org", "url"), ("In the first frame a dog runs.", "frames")):
-        parsed = read_caption({}, text, 1, False)
-        assert (
-            parsed.missing == 1
-            and not parsed.items
-            and [r["reason"] for r in parsed.refused] == [reason] * bool(reason)
-        )
-    assert read_caption({}, "a dog runs and th", 1, True).missing == 1  # cut at the token limit
-
-
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory):
     """Four rendered videos, one unreadable file, the truth, and the rows of their scenes."""
@@ -119,3 +106,4 @@ def test_the_caption_of_most_scenes_and_non_answers_are_left_out_and_counted(tmp
     with (tmp_path / "moments.csv").open(encoding="utf-8", newline="") as file:
         assert [row["caption"] for row in csv.DictReader(file) if row["caption"]] == said[:2]
     assert read_caption({}, "I do not know.", 1, False).refused[0]["reason"] == "no-answer"
+    assert read_caption({}, "a dog runs and th", 1, True).missing == 1, "cut at the token limit"

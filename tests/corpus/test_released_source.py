@@ -94,23 +94,6 @@ def test_moments_are_clamped_or_excluded_and_reconcile():
     assert set(moments[0]) == {"desc_id", "video", "start", "end", "duration", "split", "caption"}
 
 
-def source(data: bytes, access: str = "open", **changes) -> SourceFile:
-    values = {
-        "collection": "set",
-        "split": "test",
-        "version": "1",
-        "format": "fig",
-        "place": "set/test.jsonl",
-        "url": "https://example.org/t",
-        "sha256": hashlib.sha256(data).hexdigest(),
-        "bytes": len(data),
-        "rows": None,
-        "licence": "MIT",
-        "access": access,
-    }
-    return SourceFile(**{**values, **changes})
-
-
 def test_every_open_file_has_all_that_is_needed_to_trust_it():
     files = read_sources()
     assert len({file.place for file in files}) == len(files)
@@ -166,19 +149,8 @@ def fetch(tmp_path):
         server = Server(list(plan))
         servers.append(server)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        source = SourceFile(
-            "set",
-            "test",
-            "1",
-            "fig",
-            "set/test.jsonl",
-            f"http://127.0.0.1:{server.server_port}/test.jsonl",
-            hashlib.sha256(DATA).hexdigest(),
-            len(DATA),
-            1,
-            "MIT",
-            "open",
-        )
+        url, digest = f"http://127.0.0.1:{server.server_port}/test.jsonl", hashlib.sha256(DATA).hexdigest()
+        source = SourceFile("set", "test", "1", "fig", "set/test.jsonl", url, digest, len(DATA), 1, "MIT", "open")
         download(source, tmp_path / "set" / "test.jsonl", pause=0.01)
         return server
 

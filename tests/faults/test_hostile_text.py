@@ -1,7 +1,6 @@
 """Hostile captions through everything that writes them: they stay data, and come out as they went in."""
 
 import csv
-import html.parser
 import json
 import re
 
@@ -18,7 +17,6 @@ from verified.io.fig import read_fig, write_fig
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
-from verified.report.captions import NO_SIGNS, released_rows, write_browser
 
 TEXTS = list(CAPTIONS.values())
 each_caption = pytest.mark.parametrize("name", CAPTIONS)
@@ -81,45 +79,3 @@ def test_prompts_hold_a_caption_as_one_quoted_line(name):
             text = prompt.fill({**plain, slot: CAPTIONS[name]})
             assert text.count("\n") == prompt.fill(plain).count("\n"), f"{task}: {slot} broke its line"
             assert json.dumps(" ".join(CAPTIONS[name].split()), ensure_ascii=False) in text
-
-
-class Scripts(html.parser.HTMLParser):
-    """Elements of a page and the text of its JSON scripts."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags, self.data, self.handlers = [], {}, []
-        self.inside = None
-
-    def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        self.tags.append(tag)
-        self.handlers += [name for name in given if name.startswith("on")]
-        self.inside = given.get("id") if given.get("type") == "application/json" else None
-
-    def handle_endtag(self, tag):
-        self.inside = None
-
-    def handle_data(self, data):
-        if self.inside:
-            self.data[self.inside] = self.data.get(self.inside, "") + data
-
-
-def parsed(path) -> Scripts:
-    page = Scripts()
-    page.feed(path.read_text(encoding="utf-8"))
-    page.close()
-    return page
-
-
-def test_a_page_shows_them_and_gains_no_element(chosen, tmp_path):
-    _, _, rows = chosen
-    about = {"title": "Captions", "about": "", "foot": ""}
-    rows = [{**row, "split": "test"} for row in rows]
-    tame = [{**row, "cog_desc": "a ball moves", "fig_desc": "a red ball moves"} for row in rows]
-    for name, content in (("hostile", rows), ("tame", tame)):
-        write_browser(tmp_path / f"{name}.html", tmp_path / name, about, released_rows(content))
-    hostile, tame = parsed(tmp_path / "hostile.html"), parsed(tmp_path / "tame.html")
-    assert hostile.tags == tame.tags and not hostile.handlers
-    shown = json.dumps(json.loads(hostile.data["index"]), ensure_ascii=False)
-    assert all(json.dumps(text.translate(NO_SIGNS), ensure_ascii=False)[1:-1] in shown for text in TEXTS)

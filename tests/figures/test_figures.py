@@ -61,11 +61,6 @@ def texts(path) -> list[str]:
     return [html.unescape(text) for text in re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"), re.DOTALL)]
 
 
-def marks(path, group: str) -> int:
-    """How many elements of an SVG have an id that begins with `group`."""
-    return len(re.findall(rf'id="{group}', path.read_text(encoding="utf-8")))
-
-
 def annotation(ident: int, video: str, kind: str = "statics", coarse: str = "a ball moves") -> dict:
     said = {"cog_desc": coarse, "fig_desc": f"fine {ident}", "fig_desc_type": kind, "fig_desc_score": 1.0}
     return fig(ident, video, 1.0, 3.0, duration=8.0, **said)

@@ -194,15 +194,6 @@ def test_a_budget_is_never_exceeded_however_many_calls_are_under_way(ledger, sha
         assert engine.requests == []
 
 
-def test_a_released_reservation_can_be_reserved_again(ledger):
-    budget = Budget(ledger, calls=2)
-    first, second, third, fourth = (lambda key=key: budget.reserve(key, {"calls": 1}) for key in "abcd")
-    assert first() and second() and not third()
-    budget.release("a")
-    assert third() and not fourth()
-    budget.close()
-
-
 class Slow(StubEngine):
     """Has four calls under way at a time, and takes half of what they may."""
 
